@@ -141,9 +141,9 @@ class Function:
         return listed if isinstance(outputs, (list, tuple)) else listed[0]
 
     def _gradients(self, arrived, keep):
-        given = [
+        heads = [
             arrived[i] if i in arrived else F._zeros(shape=shape, dtype=dtype, ctx=str(context))
             for i, (shape, dtype, context) in enumerate(self._outputs)
         ]
-        given = [g.as_np_ndarray() if self._are_numpy[i] else g for i, g in enumerate(given)]
-        return as_list(self.backward(*given))
+        heads = [g.as_np_ndarray() if self._are_numpy[i] else g for i, g in enumerate(heads)]
+        return as_list(self.backward(*heads))

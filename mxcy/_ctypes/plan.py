@@ -207,25 +207,25 @@ def _create(places, steps):
     """The native plan of places and steps."""
     shapes = [(ctypes.c_int64 * max(len(spec.shape), 1))(*spec.shape) for _, _, spec in places]
     native_places = (_Place * max(len(places), 1))()
-    for made, (base, offset, spec), shape in zip(native_places, places, shapes, strict=False):
-        made.base, made.offset, made.dtype = base, offset, spec.dtype
-        made.ndim, made.shape = len(spec.shape), ctypes.addressof(shape)
+    for place, (base, offset, spec), shape in zip(native_places, places, shapes, strict=False):
+        place.base, place.offset, place.dtype = base, offset, spec.dtype
+        place.ndim, place.shape = len(spec.shape), ctypes.addressof(shape)
     native_steps = (_Step * max(len(steps), 1))()
     kept = []
-    for made, step in zip(native_steps, steps, strict=False):
+    for place, step in zip(native_steps, steps, strict=False):
         call = step.call
         numbers = (ctypes.c_int32 * (len(step.ins) + len(step.outs)))(*step.ins, *step.outs)
         reqs = (ctypes.c_int32 * max(len(step.outs), 1))(*[WRITE] * len(step.outs))
-        made.kernel = None if call.kernel is None else call.kernel.encode()
-        made.dtype, made.threads, made.workspace = call.dtype, call.threads, call.workspace
-        made.nin, made.nout = len(step.ins), len(step.outs)
-        made.places, made.req = ctypes.addressof(numbers), ctypes.addressof(reqs)
+        place.kernel = None if call.kernel is None else call.kernel.encode()
+        place.dtype, place.threads, place.workspace = call.dtype, call.threads, call.workspace
+        place.nin, place.nout = len(step.ins), len(step.outs)
+        place.places, place.req = ctypes.addressof(numbers), ctypes.addressof(reqs)
         if call.params is not None:
             params = ctypes.create_string_buffer(call.params, len(call.params))
-            made.params, made.params_size = ctypes.addressof(params), len(call.params)
+            place.params, place.params_size = ctypes.addressof(params), len(call.params)
             kept.append(params)
         kept += [numbers, reqs]
-    made = lib.mx_plan_create(len(places), native_places, len(steps), native_steps)
-    if made is None:
+    place = lib.mx_plan_create(len(places), native_places, len(steps), native_steps)
+    if place is None:
         raise MXNetError(lib.mx_last_error().decode())
-    return made
+    return place

@@ -57,12 +57,12 @@ def _prepare():
     lib.mx_temp_take.restype = address
     lib.mx_temp_take.argtypes = [address, size, ctypes.c_int32]
     lib.mx_temp_give.argtypes = [address, address, size]
-    quick = ctypes.PyDLL(lib._name, handle=lib._handle)
-    quick.mx_pool_take.restype = address
-    quick.mx_pool_take.argtypes = [address, size]
-    quick.mx_pool_give.argtypes = [address, address, size]
-    quick.mx_pool_give.restype = None
-    return quick.mx_pool_take, quick.mx_pool_give
+    unlocked = ctypes.PyDLL(lib._name, handle=lib._handle)
+    unlocked.mx_pool_take.restype = address
+    unlocked.mx_pool_take.argtypes = [address, size]
+    unlocked.mx_pool_give.argtypes = [address, address, size]
+    unlocked.mx_pool_give.restype = None
+    return unlocked.mx_pool_take, unlocked.mx_pool_give
 
 
 _take, _give = _prepare()

@@ -72,14 +72,14 @@ def runner(node):
     if op in EXPANSIONS:
         return lambda inputs: _run_expanded(node, inputs)
     call, known = function(op), op.schema.by_name
-    given = {name: text for name, text in node.attrs.items() if name in known}
+    attributes = {name: text for name, text in node.attrs.items() if name in known}
     names = None if op.variadic else op.arguments(node.parsed)
 
     def run(inputs):
         if names is None:
-            outputs = call(*inputs, **given)
+            outputs = call(*inputs, **attributes)
         else:
-            outputs = call(**dict(zip(names, inputs, strict=True)), **given)
+            outputs = call(**dict(zip(names, inputs, strict=True)), **attributes)
         return [outputs] if isinstance(outputs, NDArray) else outputs
 
     return run

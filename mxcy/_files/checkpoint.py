@@ -46,10 +46,10 @@ def split_params(joined, source):
     """
     kinds = {"arg": {}, "aux": {}}
     for name in joined:
-        kind, colon, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
+        kind, colon, name_of_array = name.partition(":") if isinstance(name, str) else ("", "", "")
         if not colon or kind not in kinds:
             raise ValueError(f"Invalid param file {source}: its names must begin with arg: or aux:")
-        kinds[kind][rest] = joined[name]
+        kinds[kind][name_of_array] = joined[name]
     return kinds["arg"], kinds["aux"]
 
 

@@ -138,7 +138,7 @@ def _or_default(given, kind, target):
 
 
 def _is_listed(name, *lists):
-    return any(name in given for given in lists if given is not None)
+    return any(name in names for names in lists if names is not None)
 
 
 def _is_conditional(name, target):

@@ -150,9 +150,9 @@ def _heaviest(root, links):
         for size in range(max(len(part) - most, 1), min(most, len(others)) + 1):
             for far in itertools.combinations(others, size):
                 near = tuple(i for i in part if i not in far)
-                rest = best(device, near, left - 1)[0]
+                tail = best(device, near, left - 1)[0]
                 for other in far:
-                    weight = rest + links[device][other] + best(other, far, left - 1)[0]
+                    weight = tail + links[device][other] + best(other, far, left - 1)[0]
                     if heaviest is None or weight > heaviest[0]:
                         heaviest = weight, near, far, other
         return heaviest

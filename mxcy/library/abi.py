@@ -233,14 +233,14 @@ class Library:
     def create(self, entry, attrs, shapes, codes):
         """Make an object that computes; the address of it."""
         rows = [(ctypes.c_uint * len(shape))(*shape) for shape in shapes]
-        given = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
+        c_shapes = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
         handle = _pointer()
         status = self._library._opCallCreateOpState(
             _pointer(entry.create),
             *_attributes(attrs),
             b"cpu",
             0,
-            given,
+            c_shapes,
             (_int * len(rows))(*map(len, shapes)),
             len(rows),
             (_int * len(codes))(*codes),

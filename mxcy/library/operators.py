@@ -162,8 +162,8 @@ def _offer_one(library, entry):
         return records.make(entry.name, described, attrs_of_call)
 
     def record_of(attrs):
-        given = [(k, v) for k, v in attrs.items() if not k.startswith("__")]
-        return made(tuple(sorted(given)))
+        texts = [(k, v) for k, v in attrs.items() if not k.startswith("__")]
+        return made(tuple(sorted(texts)))
 
     MAKERS[entry.name] = record_of
     where, short = homes.home(entry.name)
@@ -181,8 +181,8 @@ def _offer_one(library, entry):
 def _eager(record_of):
     def call(*data, out=None, **kwargs):
         named = {k: v for k, v in kwargs.items() if isinstance(v, front.NDArrayBase)}
-        given = {k: str(v) for k, v in kwargs.items() if k not in named and k != "name"}
-        return record_of(given).foreign.function(*data, out=out, **named)
+        texts = {k: str(v) for k, v in kwargs.items() if k not in named and k != "name"}
+        return record_of(texts).foreign.function(*data, out=out, **named)
 
     return call
 
@@ -193,9 +193,9 @@ def _symbolic(record_of):
 
     def call(*data, name=None, attr=None, **kwargs):
         named = {k: v for k, v in kwargs.items() if isinstance(v, Symbol)}
-        given = {k: str(v) for k, v in kwargs.items() if k not in named}
-        extra = {k: given.pop(k) for k in tuple(given) if k.startswith("__")}
-        record = record_of(given)
+        texts = {k: str(v) for k, v in kwargs.items() if k not in named}
+        extra = {k: texts.pop(k) for k in tuple(texts) if k.startswith("__")}
+        record = record_of(texts)
         if len(data) + len(named) != len(record.inputs):
             raise MXNetError(
                 f"operator {record.name}: expected {len(record.inputs)} inputs, got "
@@ -203,7 +203,7 @@ def _symbolic(record_of):
             )
         inputs = [*data, *[None] * (len(record.inputs) - len(data))]
         return register.apply(
-            record, record.name.lower(), inputs, given, name, attr, {**named, **extra}
+            record, record.name.lower(), inputs, texts, name, attr, {**named, **extra}
         )
 
     return call

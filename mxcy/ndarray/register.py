@@ -57,8 +57,8 @@ def function(record, name=None):
 
 def _eager(record, inputs, raw, out, extra):
     """Call an operator whose output's shape depends on values, by its rule `eager`."""
-    given = dict(zip(record.schema.names, raw, strict=True), **extra)
-    attrs = record.schema.intern(record.name, given)
+    options = dict(zip(record.schema.names, raw, strict=True), **extra)
+    attrs = record.schema.intern(record.name, options)
     inputs = [
         x
         for x, name in zip(inputs, record.inputs, strict=True)

@@ -311,10 +311,10 @@ def randint(low, high=None, size=None, dtype=None, device=None, out=None, ctx=No
     name = _named(dtype) or "int64"
     drawn = name if name in ("int32", "int64") else "int64"
     shape, context = _extents(() if size is None else size), str(place(ctx, device))
-    given = {"low": low, "high": high, "shape": shape, "ctx": context, "dtype": drawn}
+    options = {"low": low, "high": high, "shape": shape, "ctx": context, "dtype": drawn}
     if name == drawn:
-        return operate("_random_randint", out=out, **given)
-    return operate("Cast", operate("_random_randint", **given), dtype=name, out=out)
+        return operate("_random_randint", out=out, **options)
+    return operate("Cast", operate("_random_randint", **options), dtype=name, out=out)
 
 
 def choice(a, size=None, replace=True, p=None, device=None, out=None, ctx=None):

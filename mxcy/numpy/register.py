@@ -32,10 +32,10 @@ def function(namespace, name):
     entry = homes.numpy_homes().get((namespace, name))
     if entry is None:
         return None
-    made = _made.get((namespace, name))
-    if made is None:
-        made = _made[namespace, name] = _compile(namespace, name, *entry)
-    return made
+    known = _made.get((namespace, name))
+    if known is None:
+        known = _made[namespace, name] = _compile(namespace, name, *entry)
+    return known
 
 
 def _places(record, public, names):
@@ -80,9 +80,9 @@ def _unlike(field, default):
 
 
 def _compile(namespace, name, record, public):
-    made = plain(namespace, name, record, public)
+    general = plain(namespace, name, record, public)
     if record.variadic or record.eager or record.like_out:
-        return made
+        return general
     listed = parameters(public.signature)
     names = [parameter for parameter, _ in listed]
     places = _places(record, public, names)
@@ -93,7 +93,9 @@ def _compile(namespace, name, record, public):
     for place, value in zip(places, defaults, strict=True):
         if ninputs <= place < ninputs + len(absent):
             absent[place - ninputs] = _unlike(record.schema.fields[place - ninputs], value)
-    return front.numpy_function(made, front.bind(record), names, places, defaults, absent, *numbers)
+    return front.numpy_function(
+        general, front.bind(record), names, places, defaults, absent, *numbers
+    )
 
 
 def plain(namespace, name, record, public):
@@ -129,24 +131,24 @@ def plain(namespace, name, record, public):
         "_called": Called(full, record, public, find, ndarray),
     }
     exec(compile(source, f"<mx.np.{full}>", "exec"), scope)
-    made = scope[name]
-    made.__doc__ = _docstring(record, names, places)
-    made.__module__ = "mxcy.numpy"
-    return made
+    compiled = scope[name]
+    compiled.__doc__ = _docstring(record, names, places)
+    compiled.__module__ = "mxcy.numpy"
+    return compiled
 
 
 def offer(module, namespace):
     """``__getattr__`` and ``__dir__`` of a module that offers the operators of a namespace."""
 
     def lookup(name):
-        made = function(namespace, name)
-        if made is None:
+        value = function(namespace, name)
+        if value is None:
             package = "__path__" in vars(sys.modules[module]) and not name.startswith("_")
             if package and find_spec(f"{module}.{name}") is not None:
                 return import_module(f"{module}.{name}")
             raise no_attribute(module, name)
-        setattr(sys.modules[module], name, made)
-        return made
+        setattr(sys.modules[module], name, value)
+        return value
 
     def listing():
         offered = [name for home, name in homes.numpy_homes() if home == namespace]

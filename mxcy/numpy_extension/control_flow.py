@@ -79,8 +79,8 @@ def cond(pred, then_func, else_func, inputs, name="cond"):
     TypeError
         When `pred` or a branch is no function.
     """
-    given = [inputs] if is_array(inputs) else list(inputs)
+    operands = [inputs] if is_array(inputs) else list(inputs)
     for function, what in ((pred, "pred"), (then_func, "then_func"), (else_func, "else_func")):
         if not callable(function):
             raise TypeError(f"cond: {what} should be callable, got {type(function).__name__}")
-    return control.cond(pred(*given), lambda: then_func(*given), lambda: else_func(*given))
+    return control.cond(pred(*operands), lambda: then_func(*operands), lambda: else_func(*operands))

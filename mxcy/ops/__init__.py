@@ -39,8 +39,8 @@ def _listed():
 
 
 def _is_late(module):
-    _, _, family, *rest = module.split(".")
-    return family in _RARE or (rest and rest[0].startswith("numpy_"))
+    _, _, family, *stem = module.split(".")
+    return family in _RARE or (stem and stem[0].startswith("numpy_"))
 
 
 _modules = list(_listed())

@@ -94,8 +94,8 @@ class _Bound:
         if self._executor is None:
             return
         known = self._executor.arg_dict
-        given = {n: nd.array(a, dtype=known[n].dtype) for n, a in batch.items() if n in known}
-        outputs = self._executor.forward(is_train=False, **given)
+        arrays = {n: nd.array(a, dtype=known[n].dtype) for n, a in batch.items() if n in known}
+        outputs = self._executor.forward(is_train=False, **arrays)
         for name, operator, array in zip(self._names, self._operators, outputs, strict=True):
             _tell(collector, name, operator, array)
 

@@ -155,8 +155,8 @@ def _with_backend(name, backend):
             raise ValueError(f"{name} only supports the CPU with oneDNN, while received {ctx}")
         sym = symbol.load(sym) if isinstance(sym, str) else sym
         sym = sym.get_backend_symbol(backend)
-        qsym, *rest = quantize_model(sym, arg_params, aux_params, *args, **kwargs)
-        return qsym.get_backend_symbol(backend), *rest
+        qsym, *others = quantize_model(sym, arg_params, aux_params, *args, **kwargs)
+        return qsym.get_backend_symbol(backend), *others
 
     quantize_model_of_backend.__name__ = quantize_model_of_backend.__qualname__ = name
     return quantize_model_of_backend

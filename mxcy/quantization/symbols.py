@@ -135,8 +135,8 @@ def quantize_parameters(qsym, params, th_dict=None, *, min_max_dict=None):
         elif name.removesuffix("_quantize") in params:
             values = params[name.removesuffix("_quantize")].as_nd_ndarray().astype("float32")
             low, high = (limit(values).reshape((1,)) for limit in (nd.min, nd.max))
-            made = nd.contrib.quantize(values, low, high, out_type="int8")
-            quantized |= dict(zip((name, f"{name}_min", f"{name}_max"), made, strict=True))
+            parts = nd.contrib.quantize(values, low, high, out_type="int8")
+            quantized |= dict(zip((name, f"{name}_min", f"{name}_max"), parts, strict=True))
     fixed = [name for name in _fixed_gammas(qsym) if name in quantized]
     quantized |= {name: nd.ones_like(quantized[name]) for name in fixed}
     return quantized

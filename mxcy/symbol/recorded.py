@@ -123,9 +123,9 @@ def _in_other_policy(call, op, name, texts, inputs):
                 for i, (entry, spec) in enumerate(pairs)
             ]
             result = kinds
-    made = SymbolNode(op, name, texts, inputs)
+    node = SymbolNode(op, name, texts, inputs)
     return [
-        (made, i) if kind == wanted else _cast((made, i), wanted, f"{name}_cast{i}")
+        (node, i) if kind == wanted else _cast((node, i), wanted, f"{name}_cast{i}")
         for i, (kind, wanted) in enumerate(zip(result or kinds, kinds, strict=True))
     ]
 

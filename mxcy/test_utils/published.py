@@ -115,8 +115,8 @@ def get_im2rec_path(home_env="MXNET_HOME"):
         When it is neither there nor with mxcy.
     """
     package = Path(__file__).resolve().parents[1]
-    given = env.raw(home_env)
-    folders = [package, package.parent] if given is None else [Path(given), package, package.parent]
+    home = env.raw(home_env)
+    folders = [package, package.parent] if home is None else [Path(home), package, package.parent]
     for folder in folders:
         path = folder / "tools" / "im2rec.py"
         if path.is_file():

@@ -136,9 +136,9 @@ class RecurrentLayer(HybridBlock):
         ]
         if None in names:
             return loaded
-        rest = {name: array for name, array in loaded.items() if name not in names}
+        others = {name: array for name, array in loaded.items() if name not in names}
         parts = [loaded[name].reshape((-1,)) for name in names]
-        return {**rest, f"{prefix}rnn_param": ndarray.concat(*parts, dim=0)}
+        return {**others, f"{prefix}rnn_param": ndarray.concat(*parts, dim=0)}
 
     def _unfuse(self):
         """The layer as a stack of cells with the same parameters: `HybridSequentialRNNCell`."""

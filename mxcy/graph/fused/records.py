@@ -95,13 +95,13 @@ def _kind(a):
 
 
 def _infer(a, *specs):
-    given = dict(zip(_arguments(a), specs, strict=True))
+    specs_of = dict(zip(_arguments(a), specs, strict=True))
     graph = control.body_graph(getattr(a, BODY), a.train)
     variables = [graph.nodes[number].name for number in graph.variables()]
     roles = roles_of(getattr(a, BODY))
     known = {}
     for name, role in zip(variables, roles, strict=True):
-        spec = given[role]
+        spec = specs_of[role]
         known[name] = Spec(spec.shape, _FLOAT if a.quantized else spec.dtype)
     inferred = infer_partial(graph, known)
     whole = a.quantized and _weight_is_whole(a)
@@ -112,8 +112,8 @@ def _infer(a, *specs):
             kind = None
         elif whole and role in ("weight", "bias"):
             kind = _INT8
-        given[role].fill(role, found.shape, kind)
-    for role, spec in given.items():
+        specs_of[role].fill(role, found.shape, kind)
+    for role, spec in specs_of.items():
         if role.startswith(("min_", "max_")):
             spec.fill(role, (1,), _FLOAT)
     out = inferred[graph.outputs[0][0]][graph.outputs[0][1]]
@@ -128,16 +128,16 @@ def _expand(builder, node, inputs):
     graph = control.body_graph(getattr(a, BODY), a.train)
     if not a.quantized:
         return _named(builder, node.name, control.emit_body(builder, graph, inputs))
-    given = dict(zip(_arguments(a), inputs, strict=True))
-    floats = {role: given[role] for role in roles_of(getattr(a, BODY))}
+    entries = dict(zip(_arguments(a), inputs, strict=True))
+    floats = {role: entries[role] for role in roles_of(getattr(a, BODY))}
     for role in ("data", "other"):
         if role in floats:
-            ranged = [given[role], given[f"min_{role}"], given[f"max_{role}"]]
+            ranged = [entries[role], entries[f"min_{role}"], entries[f"max_{role}"]]
             floats[role] = builder.add("_contrib_dequantize", {}, ranged)
     if _weight_is_whole(a):
         for role in ("weight", "bias"):
             if role in floats:
-                ranged = [given[role], given[f"min_{role}"], given[f"max_{role}"]]
+                ranged = [entries[role], entries[f"min_{role}"], entries[f"max_{role}"]]
                 floats[role] = _once(builder, "_dequantize_parameter", ranged)
     else:
         floats["weight"] = _once(builder, "_round_filters", [floats["weight"]])

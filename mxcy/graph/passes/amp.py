@@ -86,9 +86,9 @@ class _Conversion:
         if key not in self._casts:
             kind = self.policy.target if goal == _LOW else "float32"
             name = f"{_entry_name(node, index)}_amp_cast_{kind}"
-            made = SymbolNode(_CAST, name, {"dtype": kind}, [entry])
-            self.types[id(made), 0] = goal
-            self._casts[key] = made, 0
+            node_of_cast = SymbolNode(_CAST, name, {"dtype": kind}, [entry])
+            self.types[id(node_of_cast), 0] = goal
+            self._casts[key] = node_of_cast, 0
         return self._casts[key]
 
     def low(self, entry):
@@ -112,12 +112,12 @@ class _Conversion:
             for i in range(len(node.inputs))
             if i not in states and not (names and names[i] in node.op.amp.fp32_inputs)
         ]
-        made = self._make(node, free)
+        kind = self._make(node, free)
         for i, entry in enumerate(node.inputs):
             if i not in free and self.type_of(entry) in (_LOW, _BOTH):
                 node.inputs[i] = self.cast(entry, _WIDE)
         for index in range(len(node.outputs())):
-            self.types.setdefault((id(node), index), made)
+            self.types.setdefault((id(node), index), kind)
 
     def _make(self, node, free):
         """Cast the inputs at the places `free`; returns the type of the outputs."""
@@ -185,10 +185,10 @@ class _Conversion:
             return _WIDE
         if any(k in (_OPEN, _BOTH) and not low for k, low in zip(types, has_low, strict=True)):
             name = f"{_entry_name(*inputs[0])}_amp_multicast"
-            made = SymbolNode(_MULTICAST, name, {"num_outputs": str(len(inputs))}, inputs)
+            multicast = SymbolNode(_MULTICAST, name, {"num_outputs": str(len(inputs))}, inputs)
             for output, i in enumerate(free):
-                self.types[id(made), output] = _BOTH
-                node.inputs[i] = made, output
+                self.types[id(multicast), output] = _BOTH
+                node.inputs[i] = multicast, output
             return _BOTH
         return self._all(node, free, lambda entry: self.wide(entry, True), _WIDE)
 

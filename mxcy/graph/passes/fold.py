@@ -45,7 +45,7 @@ def run(graph, target=None):
             continue
         folded = True
         nodes[number], specs[number] = replacements[0], graph.specs[number][:1]
-        added += [(number, index, made) for index, made in enumerate(replacements[1:], 1)]
+        added += [(number, index, entry) for index, entry in enumerate(replacements[1:], 1)]
     if not folded:
         return graph
     rewritten = Graph(nodes, graph.outputs, specs, graph.forward)

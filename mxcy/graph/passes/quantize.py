@@ -177,8 +177,8 @@ class _Quantizing:
             name = f"{node.name}_dequantize"
             if node.op.visible(node.parsed) > 1:
                 name = f"{output_name(node, index)}_dequantize"
-            made = SymbolNode(find("_contrib_dequantize"), name, {}, self._numbers[key])
-            self._floats[key] = (made, 0)
+            dequantize = SymbolNode(find("_contrib_dequantize"), name, {}, self._numbers[key])
+            self._floats[key] = (dequantize, 0)
         return self._floats[key]
 
     def _quantize(self, node):
@@ -198,16 +198,16 @@ class _Quantizing:
             else:
                 inputs.append(self.as_float(entry))
         attrs = _attributes(node, op, rule, by_channel)
-        made = SymbolNode(op, f"quantized_{node.name}", attrs, [*inputs, *ranges])
+        quantized = SymbolNode(op, f"quantized_{node.name}", attrs, [*inputs, *ranges])
         if rule.wide or rule.calibrates:
             self._answer.layers.append(output_name(node, 0))
         if rule.wide:
-            made = self._requantized(made, f"requantize_{node.name}")
+            quantized = self._requantized(quantized, f"requantize_{node.name}")
         if rule.by == _QUANTIZE:
-            self._numbers[id(node), 0] = [(made, index) for index in range(3)]
+            self._numbers[id(node), 0] = [(quantized, index) for index in range(3)]
             return
-        for index in range(len(made.outputs())):  # floats, as recurrent layers give them
-            self._floats[id(node), index] = (made, index)
+        for index in range(len(quantized.outputs())):  # floats, as recurrent layers give them
+            self._floats[id(node), index] = (quantized, index)
 
     def _requantized(self, made, name):
         inputs = [(made, index) for index in range(3)]
@@ -222,7 +222,7 @@ class _Quantizing:
         name = output_name(source, index)
         if source.op is None and name in self._wish.parameters:
             ends = ("_quantize", "_quantize_min", "_quantize_max")
-            made = [(SymbolNode(None, name + end, {}), 0) for end in ends]
+            entries = [(SymbolNode(None, name + end, {}), 0) for end in ends]
         else:
             attrs = {}
             if by == _QUANTIZE:
@@ -232,9 +232,9 @@ class _Quantizing:
             if source.op is None and self._wish.after_readers:
                 name = f"{reader.name}_{_SUMMANDS.get(role, role)}"
             node = SymbolNode(find(by), f"{name}_quantize", attrs, [self.as_float(entry)])
-            made = [(node, number) for number in range(3)]
-        self._numbers[key] = made
-        return made
+            entries = [(node, number) for number in range(3)]
+        self._numbers[key] = entries
+        return entries
 
 
 def _attributes(node, op, rule, by_channel):

@@ -79,9 +79,9 @@ def _widen(rewrite, graph, number):
         else entry
         for entry in rewrite.inputs(node)
     ]
-    made, _ = rewrite.add(node.op, node.attrs, inputs, node.name, node.extra)
+    again, _ = rewrite.add(node.op, node.attrs, inputs, node.name, node.extra)
     for index, spec in enumerate(graph.specs[number]):
-        new = made, index
+        new = again, index
         if spec.dtype == _BFLOAT:
             name = f"{node.name}_{index}{_ENDING}"
             new = rewrite.add("Cast", {"dtype": "bfloat16"}, [new], name)

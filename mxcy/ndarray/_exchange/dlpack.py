@@ -136,9 +136,9 @@ def from_dlpack(dlpack, copy=None):
     BufferError
         When the memory cannot be shared and `copy` is False.
     """
-    made = taken(dlpack, copy)
-    dtypes.real_code_of(made.dtype)
-    return made
+    array = taken(dlpack, copy)
+    dtypes.real_code_of(array.dtype)
+    return array
 
 
 def taken(dlpack, copy=None):

@@ -258,8 +258,8 @@ class Machine:
             raise refuse(f"{_kind(arguments)} as arguments of {maker.label}")
         if isinstance(arguments, _Arguments) and not maker.takes_names:
             raise refuse(f"a class as an argument of {maker.label}")
-        made = getattr(maker, method)(*arguments)
-        self._stack.append(made)
+        value = getattr(maker, method)(*arguments)
+        self._stack.append(value)
 
     def made_by(self, name, made):
         """Remember that `name` made an object, so that it may give it its state."""

@@ -289,8 +289,8 @@ class _Loader(Machine):
 
         def finish(state):
             _, shape, dtype, fortran, content = state
-            made = self._copied(_numbers(content, dtype, shape, "F" if fortran else "C"))
-            return made.astype(made.dtype.newbyteorder("="), copy=False)  # as NumPy does
+            array = self._copied(_numbers(content, dtype, shape, "F" if fortran else "C"))
+            return array.astype(array.dtype.newbyteorder("="), copy=False)  # as NumPy does
 
         return Draft(finish)
 

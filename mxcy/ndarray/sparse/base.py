@@ -90,9 +90,9 @@ class BaseSparseNDArray(NDArray):
 
     def detached(self, cls=None):
         """The same parts as an array that is not on the tape."""
-        made = wrap(self._parts)
-        made.writable = self.writable
-        return made
+        array = wrap(self._parts)
+        array.writable = self.writable
+        return array
 
     # --- what it is ---
     @property

@@ -69,13 +69,13 @@ def _wrapped(result):
 def _run_rule(op, attrs, inputs, specs, out, rule):
     """Run the function of a rule; put the call on the tape."""
     outs = op.infer(attrs, specs)
-    given = _listed(out)
-    _check_outputs(op, outs, given)
+    targets = _listed(out)
+    _check_outputs(op, outs, targets)
     if rule.warns:
-        fallback.tell(op, attrs, inputs, given, rule.out)
+        fallback.tell(op, attrs, inputs, targets, rule.out)
     with _unrecorded():
         if rule.updates:
-            return _run_update(op, attrs, inputs, given, rule)
+            return _run_update(op, attrs, inputs, targets, rule)
         parts = [_parts_of(array) for array in inputs]
         if rule.run is stypes.STORED:
             data = _call(op, attrs, (parts[0].data,))
@@ -84,9 +84,9 @@ def _run_rule(op, attrs, inputs, specs, out, rule):
             made = rule.run(attrs, F, *parts)
             several = isinstance(made, list)
             results = [_wrapped(each) for each in (made if several else [made])]
-        for target, result in zip(given, results, strict=False):
+        for target, result in zip(targets, results, strict=False):
             put(result, target)
-    results = given or results
+    results = targets or results
     if op.differentiable and front.is_recording():
         _record(op, attrs, inputs, specs, results, outs)
     return out if out is not None else results[0] if len(results) == 1 else results
@@ -158,19 +158,19 @@ def _call(op, attrs, inputs, out=None):
 def _run_densely(op, attrs, inputs, out, rule):
     """Run the dense operator on inputs made dense; what it writes goes where it belongs."""
     dense = tuple(F.cast_storage(x, stype="default") if is_sparse(x) else x for x in inputs)
-    given = _listed(out)
+    targets = _listed(out)
     if rule is None and inputs:
-        fallback.tell(op, attrs, inputs, given, "default")
-    replaced = [x for x in given if is_sparse(x)]
+        fallback.tell(op, attrs, inputs, targets, "default")
+    replaced = [x for x in targets if is_sparse(x)]
     if not replaced:
         result = _call(op, attrs, dense, out)
     else:
         # The dense operator has no memory of a sparse array to write to.
         result = _call(op, attrs, dense)
         with _unrecorded():
-            for array, target in zip(_listed(result), given, strict=False):
+            for array, target in zip(_listed(result), targets, strict=False):
                 put(array, target, all_rows=not inputs)
-        _keep_place(given, _listed(result))
+        _keep_place(targets, _listed(result))
         result = out
     with _unrecorded():
         for i in op.mutated(len(inputs)):

@@ -76,12 +76,12 @@ def call(called, inputs, raw, out, keywords):
 
 def _by_numpy(called, inputs, raw, keywords):
     """The result of numbers alone, which is NumPy's own; None where it has none."""
-    given = dict(zip(called.record.schema.names, raw, strict=True), **keywords)
-    given = {name: value for name, value in given.items() if value is not _Null}
+    options = dict(zip(called.record.schema.names, raw, strict=True), **keywords)
+    options = {name: value for name, value in options.items() if value is not _Null}
     for name in ("ctx", "device"):
-        given.pop(name, None)
+        options.pop(name, None)
     try:
-        return getattr(onp, called.name.rpartition(".")[2])(*inputs, **given)
+        return getattr(onp, called.name.rpartition(".")[2])(*inputs, **options)
     except TypeError:  # not of numbers: the operator says why
         return None
 
@@ -92,8 +92,8 @@ def _placed(called, raw, keywords):
     names = called.record.schema.names
     if "ctx" in names:
         place = names.index("ctx")
-        given = raw[place] if raw[place] not in (_Null, None) else device
-        text = _Null if given is None else str(as_context(given))
+        context = raw[place] if raw[place] not in (_Null, None) else device
+        text = _Null if context is None else str(as_context(context))
         raw = (*raw[:place], text, *raw[place + 1 :])
     elif device is not None:
         raise TypeError(f"{called.name} got an unexpected keyword argument 'device'")
@@ -235,8 +235,8 @@ def store(found, out):
 
 def _by_values(name, inputs, attrs):
     """Call an operator whose outputs' shapes depend on values."""
-    given = {field: value for field, value in attrs.items() if value is not _Null}
-    result = getattr(F, name)(*inputs, **given)
+    options = {field: value for field, value in attrs.items() if value is not _Null}
+    result = getattr(F, name)(*inputs, **options)
     if isinstance(result, list):
         return [array.as_np_ndarray() for array in result]
     return result.as_np_ndarray()

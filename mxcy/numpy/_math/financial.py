@@ -185,8 +185,8 @@ def rate(nper, pmt, pv, fv, when="end", guess=None, tol=None, maxiter=100):
     -------
     ndarray
     """
-    given = _numbers(nper, pmt, pv, fv)
-    nper, pmt, pv, fv = (value.astype("float64") for value in given)
+    numbers = _numbers(nper, pmt, pv, fv)
+    nper, pmt, pv, fv = (value.astype("float64") for value in numbers)
     when = _when(when)
     interest = 0.1 if guess is None else guess
     interest = as_np_array(onp.asarray(interest, "float64")) + 0 * (nper + pmt + pv + fv)
@@ -201,5 +201,5 @@ def rate(nper, pmt, pv, fv, when="end", guess=None, tol=None, maxiter=100):
         step = value / slope
         interest = interest - step
         if (abs(step) < (1e-6 if tol is None else tol)).all().item():
-            return interest.astype(given[0].dtype)
-    return (interest * onp.nan).astype(given[0].dtype)
+            return interest.astype(numbers[0].dtype)
+    return (interest * onp.nan).astype(numbers[0].dtype)

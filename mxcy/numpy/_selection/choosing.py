@@ -244,12 +244,12 @@ def select(condlist, choicelist, default=0):
     if isinstance(default, (int, float)) and not isinstance(default, bool):
         arrays = promoted(choicelist)
         code = with_number(front.has_numpy_types(), arrays[0].dtype_code, isinstance(default, int))
-        rest = from_onp(onp.asarray(default), dtypes.dtype_of(code))
-        *arrays, rest = promoted([*arrays, rest])
+        fallback = from_onp(onp.asarray(default), dtypes.dtype_of(code))
+        *arrays, fallback = promoted([*arrays, fallback])
     else:
-        *arrays, rest = promoted([*choicelist, default])
-    shape = onp.broadcast_shapes(*(x.shape for x in (*conditions, *arrays, rest)))
-    result = _spread(rest, shape)
+        *arrays, fallback = promoted([*choicelist, default])
+    shape = onp.broadcast_shapes(*(x.shape for x in (*conditions, *arrays, fallback)))
+    result = _spread(fallback, shape)
     for condition, array in zip(conditions[::-1], arrays[::-1], strict=True):
         result = operate("where", _spread(condition, shape), _spread(array, shape), result)
     return result

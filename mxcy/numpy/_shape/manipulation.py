@@ -119,19 +119,19 @@ def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
         When the numbers of elements differ.
     """
     array = as_np_array(a)
-    given = newshape if shape is None else shape
-    wanted = _new_shape(array.shape, given)
-    given = wanted if min(_extents(given), default=0) >= 0 else _extents(given)
+    codes = newshape if shape is None else shape
+    wanted = _new_shape(array.shape, codes)
+    codes = wanted if min(_extents(codes), default=0) >= 0 else _extents(codes)
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
     if order == "F" and array.ndim + len(wanted) > 2:
         if copy is False:
             raise ValueError("reshape: order 'F' needs a copy")
-        turned = operate("_npi_transpose", array)
-        return operate("_npi_transpose", reshape(turned, wanted[::-1]), out=out)
+        transposed = operate("_npi_transpose", array)
+        return operate("_npi_transpose", reshape(transposed, wanted[::-1]), out=out)
     if out is not None or copy:
         return operate("_npx_reshape", array, newshape=wanted, out=out)
-    return viewed("_npx_reshape", array, wanted, newshape=given)
+    return viewed("_npx_reshape", array, wanted, newshape=codes)
 
 
 def ravel(x, order="C"):
@@ -233,8 +233,8 @@ def repeat(a, repeats, axis=None):
         repeats = (1,) if 0 in as_array(a).shape else repeats
     array = as_array(a)
     if axis and (front.is_deferred() or symbolic.is_symbol(array)):  # MXNet repeats rows only
-        turned = operate("SwapAxis", array, dim1=0, dim2=axis)
-        repeated = operate("_npi_repeats", turned, repeats=repeats, axis=0)
+        transposed = operate("SwapAxis", array, dim1=0, dim2=axis)
+        repeated = operate("_npi_repeats", transposed, repeats=repeats, axis=0)
         return operate("SwapAxis", repeated, dim1=0, dim2=axis)
     return operate("_npi_repeats", array, repeats=repeats, axis=axis)
 

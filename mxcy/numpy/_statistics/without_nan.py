@@ -187,10 +187,10 @@ def nanquantile(
         raise ValueError("quantiles must be in [0, 1]")
     axes = range(array.ndim) if axis is None else onp.atleast_1d(axis)
     axes = [int(i) % array.ndim for i in axes]
-    rest = [i for i in range(array.ndim) if i not in axes]
+    kept_axes = [i for i in range(array.ndim) if i not in axes]
     number = math.prod(array.shape[i] for i in axes)
-    kept = tuple(array.shape[i] for i in rest)
-    rows = array.transpose(*rest, *axes) if array.ndim else array
+    kept = tuple(array.shape[i] for i in kept_axes)
+    rows = array.transpose(*kept_axes, *axes) if array.ndim else array
     rows = function("sort")(rows.reshape((math.prod(kept), number)), -1)
     quantiles = _between(rows, shares.reshape(-1), _SHARES[method]).astype(array.dtype)
     if keepdims:

@@ -114,8 +114,8 @@ class Builder(Versions, Dims):
         if shape is None and op_type in _ELEMENTWISE:
             shape = _broadcast([x.shape for x in ins if x is not None])
         outs = [Value(self, self.unique(stem), shape, dtype) for _ in range(outputs)]
-        given = {name: value for name, value in attrs.items() if value is not None}
-        self.nodes.append(Node(op_type, ins, outs, given))
+        present = {name: value for name, value in attrs.items() if value is not None}
+        self.nodes.append(Node(op_type, ins, outs, present))
         return outs[0] if outputs == 1 else outs
 
     @staticmethod

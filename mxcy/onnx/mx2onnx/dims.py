@@ -120,8 +120,8 @@ class Dims:
         elif unknown and shape.count(-1) == len(unknown) and self.opset >= 14:
             return self.op("Reshape", x, self.join(extents), shape=shape, allowzero=1)
         if -1 in shape and x.static and shape.count(-1) == 1:
-            rest = int(np.prod(x.shape)) // max(1, -int(np.prod(shape)))
-            shape = tuple(rest if extent == -1 else extent for extent in shape)
+            quotient = int(np.prod(x.shape)) // max(1, -int(np.prod(shape)))
+            shape = tuple(quotient if extent == -1 else extent for extent in shape)
         return self.op("Reshape", x, self.join(extents), shape=shape)
 
     def flat(self, x):

@@ -74,8 +74,8 @@ def _folded(builder, node, layer, filters, known):
     maker, numbers, steps = filters
     gamma, beta, mean, variance = (array.astype(np.float64) for array in known)
     factor = gamma / np.sqrt(variance + node.attrs.get("epsilon", 1e-5))
-    turned = np.where(factor < 0, -1, 1).reshape(-1, *(1,) * (numbers.ndim - 1))
-    numbers = np.clip(numbers.astype(np.int16) * turned, -127, 127).astype(np.int8)
+    signs = np.where(factor < 0, -1, 1).reshape(-1, *(1,) * (numbers.ndim - 1))
+    numbers = np.clip(numbers.astype(np.int16) * signs, -127, 127).astype(np.int8)
     tiny = np.finfo(np.float32).tiny
     steps = np.maximum(np.abs(factor) * steps, tiny).astype(np.float32)
     weight = Value(builder, builder.unique(f"{maker.outputs[0].name}_folded"),

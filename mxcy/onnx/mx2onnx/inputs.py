@@ -38,8 +38,8 @@ def network(sym, params):
         raise ValueError(_WRONG)
     plain = {}
     for name, array in params.items():
-        kind, colon, rest = name.partition(":")
-        plain[rest if colon and kind in ("arg", "aux") else name] = array
+        kind, colon, suffix = name.partition(":")
+        plain[suffix if colon and kind in ("arg", "aux") else name] = array
     return sym, plain
 
 

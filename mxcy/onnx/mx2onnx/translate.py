@@ -129,7 +129,7 @@ class Translation:
             if any(value.dtype.kind == "c" for value in (*wanted, *filter(None, ins))):
                 builder.unsupported("complex numbers")
             own = self.users(node.op.name)
-            made = own(node, ins, wanted) if own else node.op.onnx(node.attrs, builder, *ins)
+            outputs = own(node, ins, wanted) if own else node.op.onnx(node.attrs, builder, *ins)
         except UnsupportedError as error:
             raise UnsupportedError(f"operator {node.op.name}, node {node.name}: {error}") from None
         except MXNetError:
@@ -141,10 +141,10 @@ class Translation:
             ) from error
         finally:
             builder.node, builder.outs = before
-        made = made if isinstance(made, list | tuple) else [made]
+        outputs = outputs if isinstance(outputs, list | tuple) else [outputs]
         results = []
         endings = node.op.symbol_outputs(node.attrs)
-        for index, (value, spec) in enumerate(zip(made, wanted, strict=False)):
+        for index, (value, spec) in enumerate(zip(outputs, wanted, strict=False)):
             if value is None:
                 results.append(None)
                 continue
@@ -163,8 +163,8 @@ class Translation:
 
     def _own(self, value, start, results):
         """The value itself if a node since `start` makes it, else a copy of it."""
-        made = any(value is out for node in self.builder.nodes[start:] for out in node.outputs)
-        if made and not any(value is other for other in results):
+        is_new = any(value is out for node in self.builder.nodes[start:] for out in node.outputs)
+        if is_new and not any(value is other for other in results):
             return value
         copy = self.builder.Identity(value)
         copy._array = value._array

@@ -29,8 +29,8 @@ class Versions:
         if x.shape is not None:
             ndim = x.ndim + len(axes)
             axes = sorted(axis % ndim for axis in axes)
-            rest = iter(x.shape)
-            shape = tuple(1 if i in axes else next(rest) for i in range(ndim))
+            extents = iter(x.shape)
+            shape = tuple(1 if i in axes else next(extents) for i in range(ndim))
         if self.opset < 13:
             return self.op("Unsqueeze", x, axes=list(axes), shape=shape)
         return self.op("Unsqueeze", x, self.ints(*axes), shape=shape)
@@ -54,10 +54,10 @@ class Versions:
             for i, extent in enumerate(x.shape)
             if keepdims or i not in axes
         )
-        given = {"keepdims": int(keepdims), "shape": shape}
+        options = {"keepdims": int(keepdims), "shape": shape}
         if self.opset < _AXES_AS_INPUT.get(kind, 18):
-            return self.op(f"Reduce{kind}", x, axes=axes, **given)
-        return self.op(f"Reduce{kind}", x, self.ints(*axes), **given)
+            return self.op(f"Reduce{kind}", x, axes=axes, **options)
+        return self.op(f"Reduce{kind}", x, self.ints(*axes), **options)
 
     def slice(self, x, starts, ends, axes, steps=None):
         """Cut along axes; starts and ends are extents."""
@@ -70,21 +70,21 @@ class Versions:
                 if isinstance(start, int) and isinstance(end, int) and x.shape[axis] != -1:
                     step = steps[i] if steps else 1
                     shape[axis] = len(range(x.shape[axis])[slice(start, _end(end), step)])
-        given = [self.join(starts), self.join(ends), self.ints(*axes)]
+        bounds = [self.join(starts), self.join(ends), self.ints(*axes)]
         if steps is not None and any(step != 1 for step in steps):
-            given.append(self.ints(*steps))
-        return self.op("Slice", x, *given, shape=shape)
+            bounds.append(self.ints(*steps))
+        return self.op("Slice", x, *bounds, shape=shape)
 
     def split(self, x, sizes, axis):
         """Pieces along an axis of sizes that are ints."""
         axis %= x.ndim
         if len(sizes) == 1:
             return [x]
-        given = {"outputs": len(sizes), "axis": axis}
+        options = {"outputs": len(sizes), "axis": axis}
         if self.opset < 13:
-            parts = self.op("Split", x, split=list(sizes), **given)
+            parts = self.op("Split", x, split=list(sizes), **options)
         else:
-            parts = self.op("Split", x, self.ints(*sizes), **given)
+            parts = self.op("Split", x, self.ints(*sizes), **options)
         for part, size in zip(parts, sizes, strict=True):
             part.shape = (*x.shape[:axis], size, *x.shape[axis + 1 :])
         return parts
@@ -140,8 +140,8 @@ class Versions:
 
     def top(self, x, count, axis=-1, largest=True):
         """(values, positions) of the largest or smallest elements, in order."""
-        given = {"axis": axis, "largest": int(largest), "sorted": 1}
-        values, places = self.op("TopK", x, self.as_vector(count), outputs=2, **given)
+        options = {"axis": axis, "largest": int(largest), "sorted": 1}
+        values, places = self.op("TopK", x, self.as_vector(count), outputs=2, **options)
         shape = list(x.shape)
         shape[axis] = count if isinstance(count, int) else -1
         values.shape = places.shape = tuple(shape)

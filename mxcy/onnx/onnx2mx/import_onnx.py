@@ -77,8 +77,8 @@ class GraphProto:
         opsets = {**(opsets or {}), "": opset_version}
         missing = missing_operators(graph, opsets, functions)
         if missing:
-            first, *rest = [f"{op} (node {name})" for op, name in missing.items()]
-            more = "" if not rest else f" Nor are {', '.join(rest)}."
+            first, *others = [f"{op} (node {name})" for op, name in missing.items()]
+            more = "" if not others else f" Nor are {', '.join(others)}."
             raise NotImplementedError(
                 f"Operator {next(iter(missing))} not implemented. Node: {first}.{more}"
             )
@@ -94,9 +94,9 @@ class GraphProto:
             if name in used:
                 word = dtypes.name_of(importer.F.types[name])
                 wide = "float32" if word == "bfloat16" else word
-                made = nd_array(array, dtype=wide)
+                parameter = nd_array(array, dtype=wide)
                 into = self.aux_dict if name in states else self.arg_dict
-                into[name] = made if wide == word else made.astype(word)
+                into[name] = parameter if wide == word else parameter.astype(word)
         return symbol, self.arg_dict, self.aux_dict
 
     def get_graph_metadata(self, graph):
@@ -114,11 +114,11 @@ class GraphProto:
         """
         initializers = {tensor.name for tensor in graph.initializer}
         inputs = [
-            (given.name, _extents(given), given.type.tensor_type.elem_type)
-            for given in graph.input
-            if given.name not in initializers
+            (entry.name, _extents(entry), entry.type.tensor_type.elem_type)
+            for entry in graph.input
+            if entry.name not in initializers
         ]
-        outputs = [(given.name, _extents(given)) for given in graph.output]
+        outputs = [(entry.name, _extents(entry)) for entry in graph.output]
         return {"input_tensor_data": inputs, "output_tensor_data": outputs}
 
     def graph_to_gluon(self, graph, ctx, opset_version, input_shapes=None, **kwargs):

@@ -78,13 +78,13 @@ class Importer:
         unknown = [name for name in (*shapes, *constants) if name not in names]
         if unknown:
             raise ValueError(f"the model has no inputs {unknown}; it has {sorted(names)}")
-        for given in graph.input:
-            if given.name in initializers:
+        for entry in graph.input:
+            if entry.name in initializers:
                 continue
-            if given.name in constants:
-                frame.values[given.name] = self.F.constant(constants[given.name])
+            if entry.name in constants:
+                frame.values[entry.name] = self.F.constant(constants[entry.name])
             else:
-                frame.values[given.name] = self._input(given, shapes.get(given.name))
+                frame.values[entry.name] = self._input(entry, shapes.get(entry.name))
         return self._graph(graph, frame)
 
     def _input(self, given, shape):
@@ -154,29 +154,31 @@ class Importer:
             if name and name not in frame.values:
                 raise MXNetError(f"its input {name!r} is no output of the nodes before it")
             inputs.append(frame.values[name] if name else None)
-        given = {}
+        options = {}
         for attribute in node.attribute:
             reference = attribute.ref_attr_name
             if not reference:
-                given[attribute.name] = attribute
+                options[attribute.name] = attribute
             elif reference in frame.attributes:
-                given[attribute.name] = frame.attributes[reference]
+                options[attribute.name] = frame.attributes[reference]
         domain = "" if node.domain in _OWN else node.domain
         function = self.functions.get((node.domain, node.op_type, getattr(node, "overload", "")))
         if function is not None:
-            return self._call(function, inputs, given, frame)
+            return self._call(function, inputs, options, frame)
         opset = frame.opsets.get(domain)
         if opset is None:
             raise MXNetError(f"the model does not say which opset of domain {domain!r} it uses")
         schema = _schema(node.op_type, opset, domain)
         row = None if domain else find_row(node.op_type, opset)
         if row is None:
-            return self._call_standard(_resolved(node, given), schema, opset, inputs, given, frame)
+            return self._call_standard(
+                _resolved(node, options), schema, opset, inputs, options, frame
+            )
         if schema is not None and not schema.min_input <= len(inputs) <= schema.max_input:
             raise MXNetError(
                 f"expected {schema.min_input} to {schema.max_input} inputs, got {len(inputs)}"
             )
-        a = Attributes(node, given, schema, opset)
+        a = Attributes(node, options, schema, opset)
         a.tensor = lambda tensor: self._tensor(tensor)
         a.run = lambda graph, values: self._subgraph(graph, values, frame)
         accepted = inspect.signature(row).parameters

@@ -165,13 +165,13 @@ def named_extents(graph, shapes):
     dict of str to tuple
     """
     extents = {}
-    for given in graph.input:
-        told = shapes.get(given.name)
-        dims = given.type.tensor_type.shape.dim
+    for entry in graph.input:
+        told = shapes.get(entry.name)
+        dims = entry.type.tensor_type.shape.dim
         if told is not None and len(told) != len(dims):
             continue
-        extents[given.name] = tuple(
-            _named(f"{given.name}.{axis}", dim, told[axis] if told is not None else None)
+        extents[entry.name] = tuple(
+            _named(f"{entry.name}.{axis}", dim, told[axis] if told is not None else None)
             for axis, dim in enumerate(dims)
         )
     return extents

@@ -55,7 +55,7 @@ def opsets_of(model):
     ValueError
         When the model does not say which operators it uses, or of a future version.
     """
-    opsets = {given.domain: given.version for given in model.opset_import}
+    opsets = {entry.domain: entry.version for entry in model.opset_import}
     if not opsets:
         raise ValueError("the model does not say which opset it uses: opset_import is empty")
     own = opsets.get("", opsets.get("ai.onnx"))

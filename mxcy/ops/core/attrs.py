@@ -335,10 +335,10 @@ class Attrs:
 
     def with_values(self, names: Iterable[str], values: Iterable[Any]) -> "Attrs":
         """The same attributes with the dynamic ones filled in."""
-        made = Attrs.__new__(Attrs)
-        made.__dict__.update(self.__dict__)
-        made.__dict__.update(zip(names, values, strict=True))
-        return made
+        attrs = Attrs.__new__(Attrs)
+        attrs.__dict__.update(self.__dict__)
+        attrs.__dict__.update(zip(names, values, strict=True))
+        return attrs
 
     def __repr__(self) -> str:
         shown = {k: v for k, v in self.__dict__.items() if k != "key"}

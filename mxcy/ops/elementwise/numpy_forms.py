@@ -91,11 +91,11 @@ def in_result_type(rule, grad, inputs=("x",)):
             return None
         if all(spec.dtype == result for spec in specs):
             same.add(key)
-        given = dict(zip(names, asked, strict=True))
+        arguments = dict(zip(names, asked, strict=True))
         for name, spec in zip(inputs, specs, strict=True):
-            if name in given:
-                given[name] = cast_to(F, given[name], result, spec.dtype)
-        gradients = grad(a, F, g, *(given[name] for name in own))
+            if name in arguments:
+                arguments[name] = cast_to(F, arguments[name], result, spec.dtype)
+        gradients = grad(a, F, g, *(arguments[name] for name in own))
         if gradients is None:
             return None
         pairs = zip(gradients if isinstance(gradients, tuple) else (gradients,), specs, strict=True)
@@ -117,9 +117,9 @@ def _by_kind(grad, complex_grad):
     def chosen(a, F, g, x, y, specs):
         if dtypes.is_complex(specs[0].dtype):
             return complex_grad(F, g, x)
-        given = {"x": x, "y": y, "specs": specs}
+        arguments = {"x": x, "y": y, "specs": specs}
         return grad(
-            a, F, g, *(given[name] for name in list(inspect.signature(grad).parameters)[3:])
+            a, F, g, *(arguments[name] for name in list(inspect.signature(grad).parameters)[3:])
         )
 
     return chosen

@@ -95,12 +95,12 @@ def program_of(count, steps, outputs):
     for number, (record, attrs, operands) in enumerate(steps):
         if not all(0 <= operand < count + number for operand in operands):
             raise ValueError(f"step {number} takes values {operands} that are not there yet")
-        given = [
+        arguments = [
             f"{field.name}={str(getattr(attrs, field.name)).replace(' ', '')}"
             for field in record.schema.fields
             if getattr(attrs, field.name) != field.default
         ]
-        lines.append(" ".join([record.name, *map(str, operands), *given]))
+        lines.append(" ".join([record.name, *map(str, operands), *arguments]))
     return "; ".join([*lines, " ".join(["->", *map(str, outputs)])])
 
 
@@ -114,10 +114,10 @@ class _Step:
         name, *words = text.split()
         self.op = find(name)
         self.operands = tuple(int(word) for word in words if "=" not in word)
-        given = dict(word.split("=", 1) for word in words if "=" in word)
+        fields = dict(word.split("=", 1) for word in words if "=" in word)
         schema = self.op.schema
-        attrs = schema.intern(name, given)
-        attrs = schema.filled(attrs, schema.dynamic_values(name, given))
+        attrs = schema.intern(name, fields)
+        attrs = schema.filled(attrs, schema.dynamic_values(name, fields))
         self.attrs = attrs.with_values(("train",), (False,)) if self.op.uses_mode else attrs
 
     def evaluate(self, xp, values):
@@ -133,21 +133,21 @@ class _Step:
         require(kernel is not None, f"program: {self.op.name} is not elementwise")
         spec = Spec((), dtype)
         if isinstance(kernel.pointwise, str):
-            first, *rest = self.operands
-            if not rest:
+            first, *others = self.operands
+            if not others:
                 return [("copy", (first,), ())]
             return [
                 (kernel.pointwise, (None if i else first, operand), ())
-                for i, operand in enumerate(rest)
+                for i, operand in enumerate(others)
             ]
         name = kernel.name
         if callable(name):
             name = name(self.attrs, (spec,), (spec,))
         numbers = ()
         if kernel.struct is not None:
-            given = kernel.params(self.attrs, (spec,), (spec,)) if kernel.params else {}
+            arguments = kernel.params(self.attrs, (spec,), (spec,)) if kernel.params else {}
             numbers = tuple(
-                float(given[field] if field in given else getattr(self.attrs, field))
+                float(arguments[field] if field in arguments else getattr(self.attrs, field))
                 for field in kernel.struct.offsets
             )
         return [(name, () if name == "fill" else self.operands, numbers)]

@@ -44,8 +44,8 @@ def _resized(shape, axis, by):
 def _given_back(F, g, source, shape, axis):
     """Gradients summed where elements came from, with the edited axis first."""
     moved = F._npi_moveaxis(g, source=(axis,), destination=(0,))
-    extent, rest = shape[axis], (*shape[:axis], *shape[axis + 1 :])
-    zeros = F._npi_broadcast_to(F._npi_sum(moved) * 0, shape=(extent, *rest))
+    extent, others = shape[axis], (*shape[:axis], *shape[axis + 1 :])
+    zeros = F._npi_broadcast_to(F._npi_sum(moved) * 0, shape=(extent, *others))
     return F._npx_index_add(zeros, source, moved)
 
 
@@ -219,14 +219,14 @@ def _insert_grad(name, has_places):
 def _of_values(a, F, moved, spec, shape, axis, count, places):
     """The gradient of the values, from that of what was put in, the edited axis first."""
     one = a.int_ind is not None if places is None else places == ()
-    rest = (*shape[:axis], *shape[axis + 1 :])
+    others = (*shape[:axis], *shape[axis + 1 :])
     if not one:
         moved = F._npi_moveaxis(moved, source=(0,), destination=(axis,))
-        rest = (*shape[:axis], count, *shape[axis + 1 :])
+        others = (*shape[:axis], count, *shape[axis + 1 :])
     else:
-        rest = (count, *rest)
+        others = (count, *others)
     wide = Spec(_wide(spec.shape, len(shape)), spec.dtype)
-    return F._backward_reshape(sum_to(F, moved, wide, Spec(rest)), shape=spec.shape)
+    return F._backward_reshape(sum_to(F, moved, wide, Spec(others)), shape=spec.shape)
 
 
 def _insert(name, has_places, doc, samples):
@@ -355,8 +355,8 @@ class AdvancedIndexing:
         grid = np.arange(prod(data.shape[: key.ndim])).reshape(data.shape[: key.ndim])
         if key.dtype != np.bool_:
             grid, key = np.arange(data.shape[0]), key.astype("int64")
-        rest = data.shape[grid.ndim :]
-        flat = F._backward_reshape(data, shape=(grid.size, *rest))
+        tail = data.shape[grid.ndim :]
+        flat = F._backward_reshape(data, shape=(grid.size, *tail))
         return F.take(flat, array(grid[key]), axis=0)
 
     def ref(a, xp, data, indices):

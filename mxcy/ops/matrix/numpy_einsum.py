@@ -217,13 +217,13 @@ def _as_gemm(a, lhs, rhs):
     rows, columns = ([x for x in t if x not in o] for t, o in ((left, right), (right, left)))
     if batch + rows + columns != list(plan.output):
         return None
-    turned = []
+    transposes = []
     for term, first, last in ((left, rows, inner), (right, inner, columns)):
         if list(term) not in (batch + first + last, batch + last + first):
             return None
-        turned.append(list(term) != batch + first + last)
+        transposes.append(list(term) != batch + first + last)
     sizes = (math.prod(plan.extents[x] for x in part) for part in (batch, rows, columns, inner))
-    return (*sizes, tuple(turned))
+    return (*sizes, tuple(transposes))
 
 
 def _einsum_kernels():

@@ -268,9 +268,9 @@ class Eigh:
     def grad(a, F, g, w, v, specs):
         ndim = len(specs[0].shape)
         by_w, by_v = g
-        turned = transposed(F, v, ndim)
-        inner = _product(F, turned, by_v) * _gaps(F, w) + F._linalg_makediag(by_w)
-        product = _product(F, v, inner, turned)
+        gradient = transposed(F, v, ndim)
+        inner = _product(F, gradient, by_v) * _gaps(F, w) + F._linalg_makediag(by_w)
+        product = _product(F, v, inner, gradient)
         return (product + transposed(F, product, ndim)) * 0.5
 
     def ref(a, xp, A):
@@ -426,11 +426,11 @@ class Lstsq:
         turned_p = transposed(F, p, 2)
         by_b = _product(F, turned_p, by_x)
         by_a = _by_pinv(F, _product(F, by_x, transposed(F, B, 2)), A, p, 2)
-        rest = F.broadcast_mul(B - _product(F, A, x), F.expand_dims(by_residuals, axis=0)) * 2
+        residuals = F.broadcast_mul(B - _product(F, A, x), F.expand_dims(by_residuals, axis=0)) * 2
         by_a = by_a + _product(F, F.broadcast_mul(left, F.expand_dims(by_s, axis=0)), right)
-        return by_a - _product(F, rest, transposed(F, x, 2)), by_b + rest
+        return by_a - _product(F, residuals, transposed(F, x, 2)), by_b + residuals
 
     def ref(a, xp, A, B):
         x, _, rank, s = refused(xp, "lstsq", A, B, rcond=a.rcond)
-        rest = B - A @ x
-        return x, (rest * rest.conj()).real.sum(0), xp.asarray(rank, "int64"), s
+        residuals = B - A @ x
+        return x, (residuals * residuals.conj()).real.sum(0), xp.asarray(rank, "int64"), s

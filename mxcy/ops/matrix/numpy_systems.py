@@ -106,8 +106,8 @@ class MatrixRank:
         if not result.shape[-1]:
             return xp.zeros(M.shape[:-2], "int64")
         single = M.dtype in (np.float32, np.complex64)
-        given = a.finfoEps32 if single else a.finfoEps64
-        rounding = given or float(np.finfo(M.dtype).eps)
+        epsilon = a.finfoEps32 if single else a.finfoEps64
+        rounding = epsilon or float(np.finfo(M.dtype).eps)
         limit = result.max(-1, keepdims=True) * (max(M.shape[-2:]) * rounding)
         return xp.asarray((result > limit).sum(-1), "int64")
 
@@ -162,8 +162,8 @@ class TensorInverse:
     def grad(a, F, g, out, specs):
         extent = prod(specs[0].shape[: a.ind])
         out, g = (F._backward_reshape(x, shape=(extent, extent)) for x in (out, g))
-        turned = transposed(F, out, 2)
-        product = -F._npi_matmul(F._npi_matmul(turned, g), turned)
+        gradient = transposed(F, out, 2)
+        product = -F._npi_matmul(F._npi_matmul(gradient, g), gradient)
         return F._backward_reshape(product, shape=specs[0].shape)
 
     def ref(a, xp, x):

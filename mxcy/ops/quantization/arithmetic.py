@@ -133,8 +133,8 @@ class QuantizedAdd:
         if kind == "int32":
             sums = xp.clip(xp.rint((left + right).astype("float64")), -(2**31), 2**31 - 1)
             return sums.astype("int32"), *signed_pair(xp, top)
-        given = F32(a.min_calib_range), F32(a.max_calib_range)
-        return saturated(xp, left + right, kind), *pair_of(xp, *given)
+        limits = F32(a.min_calib_range), F32(a.max_calib_range)
+        return saturated(xp, left + right, kind), *pair_of(xp, *limits)
 
 
 @op(
@@ -348,13 +348,15 @@ class QuantizedBatchNorm:
         step = reach(xp, min_data, max_data) / F32(limit_of(data.dtype))
         scale = gamma / xp.sqrt(var + F32(a.eps))
         shift = (beta - mean * scale).reshape(along)
-        made = data.astype(F32) * (scale * step).reshape(along) + shift
+        normalized = data.astype(F32) * (scale * step).reshape(along) + shift
         if calibrated(a):
             top, result = reach_of(a), (F32(a.min_calib_range), F32(a.max_calib_range))
         else:
-            top = F32(np.abs(made).max()) if made.size else F32(0)
+            top = F32(np.abs(normalized).max()) if normalized.size else F32(0)
             result = -top, top
-        return saturated(xp, made * per_unit(LIMITS["int8"], top), "int8"), *pair_of(xp, *result)
+        return saturated(xp, normalized * per_unit(LIMITS["int8"], top), "int8"), *pair_of(
+            xp, *result
+        )
 
 
 def _norm_relu(a, xp, *arrays):

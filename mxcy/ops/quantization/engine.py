@@ -47,8 +47,8 @@ _FIELDS = (
 
 
 def _names(a):
-    data, weight, *rest = names(a)
-    return data, weight, "scale", *rest
+    data, weight, *others = names(a)
+    return data, weight, "scale", *others
 
 
 def _overwrites(a, ins, outs):
@@ -387,12 +387,12 @@ The other attributes describe the layer that will use them; its data has `batch`
 
 
 def _infer_filters(a, *specs):
-    kind, given = INT8 if a.quantized else _FLOAT, dict(zip(_filter_names(a), specs, strict=True))
-    weight = given["weight"].fill("weight", dtype=kind)
+    kind, by_name = INT8 if a.quantized else _FLOAT, dict(zip(_filter_names(a), specs, strict=True))
+    weight = by_name["weight"].fill("weight", dtype=kind)
     count = None if weight.shape is None else weight.shape[:1]
-    if "bias" in given:
-        given["bias"].fill("bias", count, kind)
-    range_specs(*((name, spec) for name, spec in given.items() if name[:4] in ("min_", "max_")))
+    if "bias" in by_name:
+        by_name["bias"].fill("bias", count, kind)
+    range_specs(*((name, spec) for name, spec in by_name.items() if name[:4] in ("min_", "max_")))
     return Spec(weight.shape, INT8), Spec(count, _FLOAT), Spec(count, _FLOAT)
 
 
@@ -405,15 +405,15 @@ def _filter_names(a):
 
 
 def _filters_ref(a, xp, *arrays):
-    given = dict(zip(_filter_names(a), arrays, strict=True))
-    weight, bias = given["weight"], given.get("bias")
+    by_name = dict(zip(_filter_names(a), arrays, strict=True))
+    weight, bias = by_name["weight"], by_name.get("bias")
     count = weight.shape[0]
     if a.quantized:
         numbers = weight
-        step = reach(xp, given["min_weight"], given["max_weight"]) / F32(LARGEST["int8"])
+        step = reach(xp, by_name["min_weight"], by_name["max_weight"]) / F32(LARGEST["int8"])
         steps = xp.full((count,), step, F32)
         if bias is not None:
-            unit = reach(xp, given["min_bias"], given["max_bias"]) / F32(LARGEST["int8"])
+            unit = reach(xp, by_name["min_bias"], by_name["max_bias"]) / F32(LARGEST["int8"])
             bias = bias.astype(F32) * unit
     else:
         weight = weight.astype(F32)

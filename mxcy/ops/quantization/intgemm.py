@@ -178,7 +178,7 @@ class IntgemmFullyConnected:
         yield sample((3, 64), weight, _LARGEST, num_hidden=8, no_bias=True)
 
     def infer(a, data, weight, *rest):
-        given = dict(zip(IntgemmFullyConnected.arguments(a)[2:], rest, strict=True))
+        by_name = dict(zip(IntgemmFullyConnected.arguments(a)[2:], rest, strict=True))
         kind = dtypes.code_of(a.out_type)
         require(
             data.dtype in (None, INT8) or (data.dtype == _FLOAT and kind == _FLOAT),
@@ -189,14 +189,14 @@ class IntgemmFullyConnected:
         inferred = FullyConnected._infer(a, Spec(data.shape), shadow)
         weight.fill("weight", shadow.shape)
         _tiled(weight.shape, "weight")
-        if "scaling" in given:
-            range_specs(("scaling", given["scaling"]))
-        if "bias" in given:
-            given["bias"].fill("bias", (a.num_hidden,), kind)
+        if "scaling" in by_name:
+            range_specs(("scaling", by_name["scaling"]))
+        if "bias" in by_name:
+            by_name["bias"].fill("bias", (a.num_hidden,), kind)
         return Spec(inferred.shape, kind)
 
     def ref(a, xp, data, weight, *rest):
-        given = dict(zip(IntgemmFullyConnected.arguments(a)[2:], rest, strict=True))
+        by_name = dict(zip(IntgemmFullyConnected.arguments(a)[2:], rest, strict=True))
         factor = F32(1)
         if data.dtype.kind == "f":
             largest = xp.abs(data).max().astype(F32) if data.size else F32(0)
@@ -204,6 +204,6 @@ class IntgemmFullyConnected:
         sums = FullyConnected.ref(a, xp, data.astype("int64"), weight.astype("int64"), None)
         sums = sums.astype("int32")
         if a.out_type == "int32":
-            return sums + given["bias"] if "bias" in given else sums
-        out = sums.astype(F32) * (given["scaling"].astype(F32).reshape(-1)[0] * factor)
-        return out + given["bias"].astype(F32) if "bias" in given else out
+            return sums + by_name["bias"] if "bias" in by_name else sums
+        out = sums.astype(F32) * (by_name["scaling"].astype(F32).reshape(-1)[0] * factor)
+        return out + by_name["bias"].astype(F32) if "bias" in by_name else out

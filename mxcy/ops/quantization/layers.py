@@ -139,22 +139,24 @@ class QuantizedConv:
         )
 
     def infer(a, *specs):
-        given = _by_name(a, specs)
-        _check(given)
-        shadow = Spec(given["weight"].shape)
-        shape, _ = conv_shapes(a, Spec(given["data"].shape), shadow)
-        given["weight"].fill("weight", shadow.shape)
-        if "bias" in given:
-            given["bias"].fill("bias", shape and (a.num_filter,))
+        by_name = _by_name(a, specs)
+        _check(by_name)
+        shadow = Spec(by_name["weight"].shape)
+        shape, _ = conv_shapes(a, Spec(by_name["data"].shape), shadow)
+        by_name["weight"].fill("weight", shadow.shape)
+        if "bias" in by_name:
+            by_name["bias"].fill("bias", shape and (a.num_filter,))
         return Spec(shape, INT32), *pair()
 
     def ref(a, xp, *arrays):
-        given = _by_name(a, arrays)
-        sums = forward_ref(a, xp, given["data"].astype("int64"), given["weight"].astype("int64"))
-        reaches = _reaches(xp, given)
-        if "bias" in given:
-            sums = sums + whole_bias(xp, given, reaches).reshape(-1, *[1] * len(a.kernel))
-        return sums.astype("int32"), *_sum_range(xp, given, reaches)
+        by_name = _by_name(a, arrays)
+        sums = forward_ref(
+            a, xp, by_name["data"].astype("int64"), by_name["weight"].astype("int64")
+        )
+        reaches = _reaches(xp, by_name)
+        if "bias" in by_name:
+            sums = sums + whole_bias(xp, by_name, reaches).reshape(-1, *[1] * len(a.kernel))
+        return sums.astype("int32"), *_sum_range(xp, by_name, reaches)
 
 
 @op(
@@ -187,20 +189,20 @@ class QuantizedFullyConnected:
         yield sample(data, weight, _BIAS, *_RANGES, num_hidden=4, flatten=False)
 
     def infer(a, *specs):
-        given = _by_name(a, specs)
-        _check(given)
-        shadow = Spec(given["weight"].shape)
-        inferred = FullyConnected._infer(a, Spec(given["data"].shape), shadow)
-        given["weight"].fill("weight", shadow.shape)
-        if "bias" in given:
-            given["bias"].fill("bias", (a.num_hidden,))
+        by_name = _by_name(a, specs)
+        _check(by_name)
+        shadow = Spec(by_name["weight"].shape)
+        inferred = FullyConnected._infer(a, Spec(by_name["data"].shape), shadow)
+        by_name["weight"].fill("weight", shadow.shape)
+        if "bias" in by_name:
+            by_name["bias"].fill("bias", (a.num_hidden,))
         return Spec(inferred.shape, INT32), *pair()
 
     def ref(a, xp, *arrays):
-        given = _by_name(a, arrays)
-        data, weight = given["data"].astype("int64"), given["weight"].astype("int64")
+        by_name = _by_name(a, arrays)
+        data, weight = by_name["data"].astype("int64"), by_name["weight"].astype("int64")
         sums = FullyConnected.ref(a, xp, data, weight, None)
-        reaches = _reaches(xp, given)
-        if "bias" in given:
-            sums = sums + whole_bias(xp, given, reaches)
-        return sums.astype("int32"), *_sum_range(xp, given, reaches)
+        reaches = _reaches(xp, by_name)
+        if "bias" in by_name:
+            sums = sums + whole_bias(xp, by_name, reaches)
+        return sums.astype("int32"), *_sum_range(xp, by_name, reaches)

@@ -158,13 +158,13 @@ class QuantizeV2:
 
     def ref(a, xp, data):
         kind = _type_with_range(a)
-        given = (F32(a.min_calib_range), F32(a.max_calib_range)) if calibrated(a) else None
+        limits = (F32(a.min_calib_range), F32(a.max_calib_range)) if calibrated(a) else None
         if data.dtype.itemsize == 1:
             top = F32(limit_of(data.dtype))
             low = -top if data.dtype.name == "int8" else F32(0)
-            return data, *pair_of(xp, *(given or (low, top)))
+            return data, *pair_of(xp, *(limits or (low, top)))
         data = data.astype(F32)
-        low, high = given or _extremes(xp, data)
+        low, high = limits or _extremes(xp, data)
         top = F32(max(abs(low), abs(high)))
         numbers = saturated(xp, data * per_unit(LIMITS[kind], top), kind)
         return numbers, *(pair_of(xp, low, high) if kind == "uint8" else signed_pair(xp, top))
@@ -268,10 +268,10 @@ class Requantize:
         for out_type in ("int8", "uint8", "auto"):
             data = values(-(2**20), 2**20, (3, 70), "int32")
             yield sample(data, _LOW, _HIGH, out_type=out_type)
-            given = {"min_calib_range": -0.0005, "max_calib_range": 0.0007}
-            yield sample(data, _LOW, _HIGH, out_type=out_type, **given)
-            given = {"min_calib_range": 0, "max_calib_range": 0.0007}
-            yield sample(data, _LOW, _HIGH, out_type=out_type, **given)
+            limits = {"min_calib_range": -0.0005, "max_calib_range": 0.0007}
+            yield sample(data, _LOW, _HIGH, out_type=out_type, **limits)
+            limits = {"min_calib_range": 0, "max_calib_range": 0.0007}
+            yield sample(data, _LOW, _HIGH, out_type=out_type, **limits)
         yield sample(values(0, 1, (0, 3), "int32"), _LOW, _HIGH)
 
     kernels = (native("requantize", struct=CALIBRATED, params=calibration, mixed=True),)
@@ -328,8 +328,8 @@ class QuantizeAsym:
 
     def ref(a, xp, data):
         data = data.astype(F32)
-        given = (F32(a.min_calib_range), F32(a.max_calib_range)) if calibrated(a) else None
-        low, high = given or _extremes(xp, data)
+        limits = (F32(a.min_calib_range), F32(a.max_calib_range)) if calibrated(a) else None
+        low, high = limits or _extremes(xp, data)
         scale = F32(255) / (high - low) if high > low else F32(1)
         shift = F32(255) - high * scale
         numbers = xp.floor(data * scale + shift + F32(0.5))

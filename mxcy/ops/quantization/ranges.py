@@ -86,9 +86,9 @@ def limit_of(dtype):
 
 def calibration(a, ins, outs):
     """The parameters of kernels that may know the range of their result."""
-    given = calibrated(a)
-    low, high = (a.min_calib_range, a.max_calib_range) if given else (0, 0)
-    return {"given": given, "low": low, "high": high}
+    known = calibrated(a)
+    low, high = (a.min_calib_range, a.max_calib_range) if known else (0, 0)
+    return {"given": known, "low": low, "high": high}
 
 
 # --- inference -----------------------------------------------------------------------------------

@@ -62,16 +62,16 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
     names = parameters.split()
 
     def grad(a, F, g, inputs, out, specs):
-        drawn, *given = inputs
+        drawn, *parameters = inputs
         extra = len(specs[0].shape) - len(specs[1].shape)
         shape = specs[1].shape + (1,) * extra
-        wide = [F.Reshape(p, shape=shape) for p in given] if extra else given
+        wide = [F.Reshape(p, shape=shape) for p in parameters] if extra else parameters
         weight = g if a.is_log else g * out
-        first, *rest = partials(F, drawn, *wide)
+        first, *others = partials(F, drawn, *wide)
         gradients = [F.zeros_like(drawn) if first is None else weight * first]
         axes = tuple(range(len(specs[1].shape), len(specs[0].shape)))
         return gradients + [
-            F.sum(weight * part, axis=axes) if axes else weight * part for part in rest
+            F.sum(weight * part, axis=axes) if axes else weight * part for part in others
         ]
 
     def ref(a, xp, drawn, *given):

@@ -87,8 +87,8 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
     def infer(a, *specs):
         shapes = [spec.shape for spec in specs]
         shape = None if None in shapes else _shape(a, shapes)
-        made = Spec(shape, _code(a))
-        return (made, Spec(shape, _code(a))) if specs else made
+        result = Spec(shape, _code(a))
+        return (result, Spec(shape, _code(a))) if specs else result
 
     def parameters(a, given):
         given = iter(given)

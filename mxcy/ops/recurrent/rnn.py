@@ -325,8 +325,8 @@ class RNN:
     def infer(a, data, parameters, *rest):
         _check(a)
         names = _names(a)
-        given = _given(names, (data, parameters, *rest))
-        same = [given[name] for name in names if name != "sequence_length"]
+        by_name = _given(names, (data, parameters, *rest))
+        same = [by_name[name] for name in names if name != "sequence_length"]
         dtype = same_dtype(same, names[: len(same)])
         data.fill("data", (-1, -1, -1))
         steps, batch, inputs = data.shape
@@ -337,10 +337,10 @@ class RNN:
             parameters.fill("parameters", (count,), dtype)
         shapes = [(a.num_layers * directions, batch, n) for n in (size, hidden)]
         for name, shape in zip(("state", "state_cell"), shapes, strict=True):
-            if name in given:
-                given[name].fill(name, shape, dtype)
+            if name in by_name:
+                by_name[name].fill(name, shape, dtype)
         if a.use_sequence_length:
-            given["sequence_length"].fill("sequence_length", (batch,))
+            by_name["sequence_length"].fill("sequence_length", (batch,))
         states = [Spec(shape, dtype) for shape in shapes[: len(_states(a))]]
         out = Spec((steps, batch, directions * size), dtype)
         return out, *states, _infer_saved(a, data)
@@ -424,15 +424,15 @@ def _grad_samples():
         data, states = case.inputs[0], case.inputs[2:]
         net = Net(a, False, *data)
         saved = sum(Spec(shape, None).size for shape in net.saved_shapes())
-        shape, made = ((data[0], data[1], net.directions * net.out),) * 2
+        shape, output = ((data[0], data[1], net.directions * net.out),) * 2
         if a.use_sequence_length:
             *states, lengths = states
             alive = np.arange(data[0])[:, None, None] < lengths[:, None]
 
-            def made(rng, shape=shape, alive=alive):  # nothing beyond the lengths
+            def output(rng, shape=shape, alive=alive):  # nothing beyond the lengths
                 return rng.uniform(-1, 1, shape) * alive
 
-        yield sample(*case.inputs, made, (saved,), shape, *states, **case.attrs, grad=False)
+        yield sample(*case.inputs, output, (saved,), shape, *states, **case.attrs, grad=False)
 
 
 register(

@@ -414,11 +414,11 @@ class Percentile:
         if not is_float(spec.dtype):
             return None
         axes = axes_of(a, len(spec.shape))
-        rest = tuple(i for i in range(len(spec.shape)) if i not in axes)
-        turned = (*rest, *axes)
+        others = tuple(i for i in range(len(spec.shape)) if i not in axes)
+        order_of_axes = (*others, *axes)
         n = math.prod(spec.shape[i] for i in axes)
-        rows = math.prod(spec.shape[i] for i in rest)
-        moved = F._backward_reshape(F._npi_transpose(x, axes=turned), shape=(rows, n))
+        rows = math.prod(spec.shape[i] for i in others)
+        moved = F._backward_reshape(F._npi_transpose(x, axes=order_of_axes), shape=(rows, n))
         order = F.argsort(moved, axis=1, dtype="int64")
         if len(inputs) > 1:
             q = F.Cast(inputs[1], dtype="float64")
@@ -430,8 +430,8 @@ class Percentile:
         g = F._backward_reshape(g, shape=(number, rows))
         sorted_gradient = F.dot(g, shares, transpose_a=True)
         gradient = F._backward_along(sorted_gradient, order, axis=1, shape=(rows, n))
-        gradient = F._backward_reshape(gradient, shape=tuple(spec.shape[i] for i in turned))
-        back = tuple(turned.index(i) for i in range(len(turned)))
+        gradient = F._backward_reshape(gradient, shape=tuple(spec.shape[i] for i in order_of_axes))
+        back = tuple(order_of_axes.index(i) for i in range(len(order_of_axes)))
         return F.Cast(F._npi_transpose(gradient, axes=back), dtype=name_of(spec.dtype))
 
     def ref(a, xp, x, q=None):

@@ -174,8 +174,8 @@ def _register_hsplit():
     cut = find("_split_v2")
 
     def infer(a, data):
-        given = a if data.shape is None else _along(a, data.ndim)
-        return cut._infer(given, data)
+        attrs = a if data.shape is None else _along(a, data.ndim)
+        return cut._infer(attrs, data)
 
     register(
         "_npi_hsplit",

@@ -87,15 +87,16 @@ def _infer_extent(shape, out):
     """Replace the None in `out` so that both shapes have as many elements."""
     total = _size(shape)
     if None in out:
-        rest = _product([extent for extent in out if extent is not None])
+        others = _product([extent for extent in out if extent is not None])
         at = out.index(None)
-        if total is None or rest == -1:
+        if total is None or others == -1:
             out[at] = -1
         else:
             require(
-                rest > 0 and total % rest == 0, f"shape: cannot reshape {shape} to {_shown(out)}"
+                others > 0 and total % others == 0,
+                f"shape: cannot reshape {shape} to {_shown(out)}",
             )
-            out[at] = total // rest
+            out[at] = total // others
     known = _size(out)
     require(
         known is None or total is None or known == total,

@@ -25,8 +25,8 @@ def by_rows(component, *patterns, when=None):
 
     def run(a, F, weight, grad, *states):
         function = getattr(F, component)
-        given = {name: getattr(a, name) for name in function.__mx_params__ if hasattr(a, name)}
+        options = {name: getattr(a, name) for name in function.__mx_params__ if hasattr(a, name)}
         values = _values(weight)
-        function(values, grad.data, grad.indices, *map(_values, states), out=values, **given)
+        function(values, grad.data, grad.indices, *map(_values, states), out=values, **options)
 
     return tuple(update(f"{each} -> {each.split()[0]}", run, when) for each in patterns)

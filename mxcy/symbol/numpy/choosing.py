@@ -143,8 +143,8 @@ def bincount(x, weights=None, minlength=0):
     """
     if minlength < 0:
         raise ValueError("Minlength value should greater than 0")
-    given = () if weights is None else (weights,)
-    return operate("_npi_bincount", x, *given, minlength=minlength, has_weights=bool(given))
+    optional = () if weights is None else (weights,)
+    return operate("_npi_bincount", x, *optional, minlength=minlength, has_weights=bool(optional))
 
 
 def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):

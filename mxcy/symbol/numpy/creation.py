@@ -116,8 +116,8 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
     Symbol
     """
     if dtype is None and front.has_numpy_types():
-        given = (start, 0 if stop is None else stop, 1 if step is None else step)
-        dtype = "int64" if all(isinstance(n, int) for n in given) else "float64"
+        arguments = (start, 0 if stop is None else stop, 1 if step is None else step)
+        dtype = "int64" if all(isinstance(n, int) for n in arguments) else "float64"
     bounds = {"start": start, "stop": stop, "step": 1 if step is None else step}
     return _made("_npi_arange", dtype=dtype, ctx=ctx, device=device, **bounds)
 
@@ -144,8 +144,8 @@ def linspace(
     Symbol, or (Symbol, float)
     """
     attrs = linspace_attributes(start, stop, num, endpoint)
-    made = _made("_npi_linspace", dtype=dtype, ctx=ctx, device=device, **attrs)
-    return (made, (stop - start) / (num - bool(endpoint))) if retstep else made
+    points = _made("_npi_linspace", dtype=dtype, ctx=ctx, device=device, **attrs)
+    return (points, (stop - start) / (num - bool(endpoint))) if retstep else points
 
 
 def logspace(

@@ -97,15 +97,15 @@ def offer(module, namespace, arrays):
     """
 
     def lookup(name):
-        made = _from_record(namespace, name)
-        if made is None:
+        result = _from_record(namespace, name)
+        if result is None:
             above = import_module(arrays)
             if name.startswith("__") or not hasattr(above, name):
                 raise no_attribute(module, name)
             value = getattr(above, name)
-            made = describing(value) if _computes(value) else value
-        setattr(sys.modules[module], name, made)
-        return made
+            result = describing(value) if _computes(value) else value
+        setattr(sys.modules[module], name, result)
+        return result
 
     def listing():
         offered = [name for home, name in homes.numpy_homes() if home == namespace]

@@ -30,8 +30,8 @@ class Bernoulli(BinaryOdds, ExponentialFamily):
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _draw(self, shape):
-        given = {name: getattr(self, name) for name in self._taken}
-        return np.random.bernoulli(**given, size=shape, dtype=self._dtype)
+        parameters = {name: getattr(self, name) for name in self._taken}
+        return np.random.bernoulli(**parameters, size=shape, dtype=self._dtype)
 
     def _log_density(self, value):
         if self._has_logit:

@@ -37,9 +37,9 @@ class Binomial(BinaryOdds, Distribution):
         return self._drawn_by("_sample_binomial", [self.n, self.prob], shape)
 
     def _log_density(self, value):
-        rest = self.n - value
-        choices = gammaln(self.n + 1) - gammaln(value + 1) - gammaln(rest + 1)
-        return choices + self._log_of_one(value) + self._log_of_zero(rest)
+        failures = self.n - value
+        choices = gammaln(self.n + 1) - gammaln(value + 1) - gammaln(failures + 1)
+        return choices + self._log_of_one(value) + self._log_of_zero(failures)
 
     @property
     def mean(self):

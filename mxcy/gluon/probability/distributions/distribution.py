@@ -294,14 +294,14 @@ class Distribution:
         ValueError
             When none was, or more than one.
         """
-        given = {name: value for name, value in parameters.items() if value is not None}
-        if len(given) != 1:
+        present = {name: value for name, value in parameters.items() if value is not None}
+        if len(present) != 1:
             names = ", ".join(f"`{name}`" for name in parameters)
-            got = ", ".join(given) or "none"
+            got = ", ".join(present) or "none"
             raise ValueError(
                 f"{type(self).__name__}: exactly one of {names} must be specified, got {got}"
             )
-        return given
+        return present
 
     def _called(self, name):
         return f"{type(self).__name__}: {name}"

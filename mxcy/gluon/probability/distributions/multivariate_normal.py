@@ -38,9 +38,9 @@ class MultivariateNormal(Distribution):
     _parameters = {"loc": 1, "cov": 2, "precision": 2, "scale_tril": 2}
 
     def __init__(self, loc, cov=None, precision=None, scale_tril=None, validate_args=None):
-        given = self._take_one(cov=cov, precision=precision, scale_tril=scale_tril)
-        self._take(loc=loc, **given)
-        ((name, _),) = given.items()
+        parameter = self._take_one(cov=cov, precision=precision, scale_tril=scale_tril)
+        self._take(loc=loc, **parameter)
+        ((name, _),) = parameter.items()
         extents = (*self.loc.shape[-1:], *getattr(self, name).shape[-2:])
         if len(set(extents)) > 1:
             raise ValueError(
@@ -74,8 +74,8 @@ class MultivariateNormal(Distribution):
         if "precision" not in self._taken:
             return np.linalg.inv(self.scale_tril)
         # the root from the lower right corner: P = U U^T, and U^T whitens
-        turned = np.flip(self.precision, (-2, -1))
-        return _transposed(np.flip(np.linalg.cholesky(turned), (-2, -1)))
+        flipped = np.flip(self.precision, (-2, -1))
+        return _transposed(np.flip(np.linalg.cholesky(flipped), (-2, -1)))
 
     @property
     def _log_volume(self):

@@ -80,11 +80,11 @@ class CategoricalOdds(_Odds):
             )
         self.num_events = int(num_events)
         self._take(**self._take_one(prob=prob, logit=logit))
-        (given,) = self._taken
-        extent = getattr(self, given).shape[-1]
+        (taken,) = self._taken
+        extent = getattr(self, taken).shape[-1]
         if extent != self.num_events:
             raise ValueError(
-                f"{name}: the last axis of `{given}` should have num_events={self.num_events} "
+                f"{name}: the last axis of `{taken}` should have num_events={self.num_events} "
                 f"elements, got {extent}"
             )
 

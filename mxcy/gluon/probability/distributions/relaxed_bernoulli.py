@@ -51,9 +51,9 @@ class RelaxedBernoulli(BinaryOdds, TransformedDistribution):
     support = OpenInterval(0, 1)
 
     def __init__(self, T, prob=None, logit=None, validate_args=None):
-        given = self._take_one(prob=prob, logit=logit)
-        self._take(**given)
-        base = _RelaxedLogits(T, **given)
+        parameter = self._take_one(prob=prob, logit=logit)
+        self._take(**parameter)
+        base = _RelaxedLogits(T, **parameter)
         super().__init__(base, SigmoidTransform(), validate_args)
 
     @property

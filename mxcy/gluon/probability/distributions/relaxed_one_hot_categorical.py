@@ -55,8 +55,8 @@ class RelaxedOneHotCategorical(CategoricalOdds, TransformedDistribution):
 
     def __init__(self, T, num_events, prob=None, logit=None, validate_args=None):
         self._take_events(num_events, prob, logit)
-        given = {name: getattr(self, name) for name in self._taken}
-        base = _RelaxedLogs(T, num_events, **given)
+        parameters = {name: getattr(self, name) for name in self._taken}
+        base = _RelaxedLogs(T, num_events, **parameters)
         super().__init__(base, _ExpOfVectors(), validate_args)
 
     @property

@@ -161,8 +161,10 @@ def _floor_divide(G, x, y):
     if x.dtype.kind == "u":
         return quotient
     zero = G.like(x, 0)
-    rest = G.Sub(x, G.Mul(quotient, y))
-    wrong = G.And(G.Not(G.Equal(rest, zero)), G.Less(G.Mul(G.Sign(rest), G.Sign(y)), zero))
+    remainder = G.Sub(x, G.Mul(quotient, y))
+    wrong = G.And(
+        G.Not(G.Equal(remainder, zero)), G.Less(G.Mul(G.Sign(remainder), G.Sign(y)), zero)
+    )
     return G.Sub(quotient, G.cast(wrong, x.dtype))
 
 

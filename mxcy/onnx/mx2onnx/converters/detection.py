@@ -228,9 +228,11 @@ def roi_align(a, G, x, regions):
         G.unsupported("aligned=True before opset 16")
     image = G.squeeze(_columns(G, regions, 0)[0], (1,))
     zero = G.like(image, 0)
-    given = {}
+    options = {}
     if G.opset >= 16:
-        given["coordinate_transformation_mode"] = "half_pixel" if a.aligned else "output_half_pixel"
+        options["coordinate_transformation_mode"] = (
+            "half_pixel" if a.aligned else "output_half_pixel"
+        )
     pooled = G.RoiAlign(
         x,
         G.slice(regions, [1], [5], [1]),
@@ -239,7 +241,7 @@ def roi_align(a, G, x, regions):
         output_width=a.pooled_size[1],
         sampling_ratio=max(a.sample_ratio, 0),
         spatial_scale=a.spatial_scale,
-        **given,
+        **options,
     )
     outside = G.reshape(G.Less(image, zero), [-1, 1, 1, 1])
     return G.Where(outside, G.like(x, 0), pooled)

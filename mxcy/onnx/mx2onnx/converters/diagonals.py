@@ -33,8 +33,8 @@ def upper_triangle(a, G, x):
 def _diagonal(G, x, offset, first, second):
     """The diagonal of two axes, as the last axis."""
     first, second = first % x.ndim, second % x.ndim
-    rest = [i for i in range(x.ndim) if i not in (first, second)]
-    x = G.transpose(x, [*rest, first, second])
+    others = [i for i in range(x.ndim) if i not in (first, second)]
+    x = G.transpose(x, [*others, first, second])
     rows, columns = x.shape[-2:]
     if -1 in (rows, columns):
         G.unsupported("free extents")

@@ -51,7 +51,7 @@ def convolution(a, G, x, weight, bias=None):
 def deconvolution(a, G, x, weight, bias=None):
     """A target shape decides the padding, of which odd ones have more at the begin."""
     kernel, stride, dilate, pad = resolve_conv(a)
-    given = {"pads": (*pad, *pad), "output_padding": a.adj or None}
+    options = {"pads": (*pad, *pad), "output_padding": a.adj or None}
     if a.target_shape and any(a.target_shape):
         if -1 in x.shape[2:]:
             G.unsupported("target_shape with free spatial extents")
@@ -61,7 +61,7 @@ def deconvolution(a, G, x, weight, bias=None):
             for n, s, k, d in zip(x.shape[2:], stride, kernel, dilate, strict=True)
         ]
         ends = [w - p - o for w, p, o in zip(whole, pad, out, strict=True)]
-        given = {
+        options = {
             "pads": (*pad, *(max(end, 0) for end in ends)),
             "output_padding": [max(-end, 0) for end in ends],
         }
@@ -73,7 +73,7 @@ def deconvolution(a, G, x, weight, bias=None):
         strides=stride,
         dilations=dilate,
         group=a.num_group,
-        **given,
+        **options,
     )
 
 
@@ -81,8 +81,8 @@ def deconvolution(a, G, x, weight, bias=None):
 def fully_connected(a, G, x, weight, bias=None):
     """A Gemm of rows; without flattening a product over the last axis."""
     if a.flatten and x.ndim != 2:
-        rest = math.prod(x.shape[1:])
-        columns = rest if -1 not in x.shape[1:] else -1
+        depth = math.prod(x.shape[1:])
+        columns = depth if -1 not in x.shape[1:] else -1
         x = G.op("Flatten", x, axis=1, shape=(x.shape[0] if x.ndim else 1, columns))
     if x.ndim == 2:
         return G.Gemm(x, weight, bias, transB=1)
@@ -163,11 +163,11 @@ def _windows(a, G, x):
         beyond = tuple(max(extra, 0) for extra in beyond)
     elif a.pooling_convention == "same":
         G.unsupported("pooling_convention='same' with free spatial extents")
-    given = {"kernel_shape": kernel, "strides": stride}
+    options = {"kernel_shape": kernel, "strides": stride}
     if free and a.pooling_convention == "full":
-        return _full(a, G, x, pad, given)
+        return _full(a, G, x, pad, options)
     if a.pool_type == "max":
-        return _max(G, x, pad, beyond, given)
+        return _max(G, x, pad, beyond, options)
     if a.pool_type == "lp":
         x = _power(a, G, x)
     counts = a.count_include_pad is not False
@@ -177,13 +177,13 @@ def _windows(a, G, x):
         if any(pad) or any(ends):
             x = G.pad(x, (0, 0, *pad), (0, 0, *ends))
         pads = (0,) * n + ((0,) * n if sums else beyond)
-        pooled = G.AveragePool(x, pads=pads, count_include_pad=0, **given)
+        pooled = G.AveragePool(x, pads=pads, count_include_pad=0, **options)
     else:
         ends = [p + extra for p, extra in zip(pad, beyond, strict=True)]
         if any(end >= k for end, k in zip(ends, kernel, strict=True)):
-            return _uncounted(G, x, pad, ends, given)
+            return _uncounted(G, x, pad, ends, options)
         counted = int(counts and any(pad))
-        pooled = G.AveragePool(x, pads=(*pad, *ends), count_include_pad=counted, **given)
+        pooled = G.AveragePool(x, pads=(*pad, *ends), count_include_pad=counted, **options)
     if not sums:
         return pooled
     pooled = pooled * math.prod(kernel)
@@ -216,11 +216,11 @@ def _full(a, G, x, pad, given):
     ones = G.expand(G.full([1] * x.ndim, 1, x.dtype), [1, 1, *G.dims(x)[2:]])
     if a.count_include_pad is not False and any(pad):
         ones = G.pad(ones, (0, 0, *pad), (0, 0, *pad), number=1)
-        rest = G.join(
+        margin = G.join(
             [0] * (2 + len(pad))
             + [0, 0, *(G.sum_of(e, -p) for e, p in zip(ends, pad, strict=True))]
         )
-        ones = G.op("Pad", ones, rest, zero)
+        ones = G.op("Pad", ones, margin, zero)
     else:
         ones = G.op("Pad", ones, pads, zero)
     sums = G.AveragePool(G.op("Pad", x, pads, zero), **given)
@@ -313,15 +313,15 @@ def _upsample_bilinear(a, G, x, weight):
 def bilinear_resize(a, G, x, like=None):
     """To a size that is known or follows from the input's."""
     mode = "align_corners" if a.align_corners else "half_pixel"
-    given = {"mode": "linear", "coordinate_transformation_mode": mode}
+    options = {"mode": "linear", "coordinate_transformation_mode": mode}
     height, width = G.out.shape[2:]
     if -1 in (height, width):
         if a.mode == "like" and like is not None:
             sizes = G.join([*G.dims(x)[:2], *G.dims(like)[2:]])
-            return G.resize(x, sizes, **given)
+            return G.resize(x, sizes, **options)
         if a.scale_height is None or a.mode != "size":
             G.unsupported(f"mode={a.mode!r} with free spatial extents")
         scales = np.array([1, 1, a.scale_height, a.scale_width], np.float32)
-        return G.resize(x, scales=scales, **given)
+        return G.resize(x, scales=scales, **options)
     sizes = G.join([*G.dims(x)[:2], height, width])
-    return G.resize(x, sizes, **given)
+    return G.resize(x, sizes, **options)

@@ -78,18 +78,18 @@ def group_norm(a, G, x, gamma, beta):
     """The normalisation of each group of channels; gamma and beta are the groups' or channels'."""
     if x.shape[1] == -1:
         G.unsupported("a free number of channels")
-    batch, *rest = G.dims(x)
+    batch, *extents = G.dims(x)
     groups = a.num_groups
     grouped = G.reshape(x, [batch, groups, -1])
     mean, away, variance = _moments(G, grouped, (2,))
     deviation = G.Sqrt(variance + a.eps)
     normalized = G.Div(away, deviation)
     if gamma.shape[0] == x.shape[1] and gamma.shape[0] != groups:
-        normalized, ndim = G.reshape(normalized, [batch, *rest]), x.ndim
+        normalized, ndim = G.reshape(normalized, [batch, *extents]), x.ndim
     else:
         ndim = 3
     normalized = G.Add(G.Mul(normalized, _along(G, gamma, ndim, 1)), _along(G, beta, ndim, 1))
-    normalized = G.reshape(normalized, [batch, *rest])
+    normalized = G.reshape(normalized, [batch, *extents])
     return [normalized, G.squeeze(mean, (2,)), G.squeeze(deviation, (2,))]
 
 

@@ -131,8 +131,8 @@ def _whole(G, x, bias, ranges):
     tops = [reach(G, low, high) for low, high in zip(ranges[::2], ranges[1::2], strict=True)]
     if bias.array is not None and all(isinstance(top, np.float32) for top in tops):
         reaches = dict(zip(("data", "weight", "bias"), tops, strict=True))
-        given = {"data": np.zeros(0, x.dtype), "bias": bias.array}
-        return G.const(whole_bias(np, given, reaches).astype(np.float32))
+        numbers = {"data": np.zeros(0, x.dtype), "bias": bias.array}
+        return G.const(whole_bias(np, numbers, reaches).astype(np.float32))
     data, weight, own = (_value(G, top) for top in tops)
     factor = own * float(limit_of(x.dtype)) / (data * weight)
     return G.Round(G.cast(bias, np.float32) * factor)
@@ -237,9 +237,9 @@ def quantized_normalization(a, G, x, gamma, beta, mean, variance, low, high):
     axis = a.axis % x.ndim
     order = [i for i in range(x.ndim) if i != axis]
     order.insert(1, axis)
-    turned = G.transpose(real, order)
-    normalized = G.BatchNormalization(turned, gamma, beta, mean, variance, epsilon=a.eps)
-    normalized.shape = turned.shape
+    transposed = G.transpose(real, order)
+    normalized = G.BatchNormalization(transposed, gamma, beta, mean, variance, epsilon=a.eps)
+    normalized.shape = transposed.shape
     real = G.transpose(normalized, [order.index(i) for i in range(x.ndim)])
     if calibrated(a):
         return [quantized(G, real, step(G, reach_of(a), LIMITS["int8"]), np.int8), *_told(G, a)]

@@ -63,13 +63,13 @@ def rnn(a, G, x, parameters, state, *rest):
         parts = [(layer, direction) for direction in range(count)]
         places = [[layer * count], [(layer + 1) * count], [0]]
         begin = [v if net.layers == 1 else v and G.slice(v, *places) for v in (state, cell)]
-        given = {"hidden_size": net.hidden, "outputs": 3 if cell is not None else 2}
+        options = {"hidden_size": net.hidden, "outputs": 3 if cell is not None else 2}
         if count == 2:
-            given["direction"] = "bidirectional"
+            options["direction"] = "bidirectional"
         if a.mode == "rnn_relu":
-            given["activations"] = ["Relu"] * count
+            options["activations"] = ["Relu"] * count
         if a.mode == "gru":
-            given["linear_before_reset"] = 1
+            options["linear_before_reset"] = 1
         outs = G.op(
             kind,
             x,
@@ -78,7 +78,7 @@ def rnn(a, G, x, parameters, state, *rest):
             G.concat([biases[part] for part in parts], 0),
             lengths,
             *begin,
-            **given,
+            **options,
         )
         steps, batch, _ = G.dims(x)
         output = outs[0]

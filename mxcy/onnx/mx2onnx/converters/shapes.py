@@ -41,8 +41,8 @@ def _inferred(G, found, source):
             )
             left.pop(at)
             others.remove(extent)
-    rest = G.over(G.times(*left), G.times(*others)) if others else G.times(*left)
-    return [rest if n is None else n for n in found]
+    quotient = G.over(G.times(*left), G.times(*others)) if others else G.times(*left)
+    return [quotient if n is None else n for n in found]
 
 
 def _classic(G, source, codes):

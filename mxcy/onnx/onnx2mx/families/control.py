@@ -111,8 +111,8 @@ def _scanned(F, a, values, directions, axes, out_directions, out_axes):
         raise MXNetError(f"a scan of more than {_MOST} steps")
     columns = []
     for value, axis, backwards in zip(inputs, axes, directions, strict=True):
-        rest = tuple(n for i, n in enumerate(value.shape) if i != axis)
-        parts = [F.part(value, axis, i, i + 1).reshape(*rest) for i in range(steps)]
+        shape = tuple(n for i, n in enumerate(value.shape) if i != axis)
+        parts = [F.part(value, axis, i, i + 1).reshape(*shape) for i in range(steps)]
         columns.append(parts[::-1] if backwards else parts)
     rows = []
     for step in range(steps):

@@ -31,7 +31,7 @@ def roi_align(F, a, x, rois, batches):
 
 @row("NonMaxSuppression", since=10)
 def non_max_suppression(F, a, boxes, scores, most=None, overlap=None, lowest=None):
-    given = [
+    limits = [
         F.constant(np.array(usual)) if value is None else value
         for value, usual in (
             (most, np.int64(0)),
@@ -39,4 +39,4 @@ def non_max_suppression(F, a, boxes, scores, most=None, overlap=None, lowest=Non
             (lowest, np.float32(-np.inf)),
         )
     ]
-    return F("_remaining_boxes", boxes, scores, *given, centred=bool(a.center_point_box))
+    return F("_remaining_boxes", boxes, scores, *limits, centred=bool(a.center_point_box))

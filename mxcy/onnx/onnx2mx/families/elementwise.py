@@ -158,9 +158,9 @@ def div(F, a, x, y):
         return F("_npi_floor_divide", x, y)
     # ONNX cuts off towards zero, as C does.
     down = F("_npi_floor_divide", x, y)
-    rest = F.binary("subtract", x, F.binary("multiply", down, y))
+    remainder = F.binary("subtract", x, F.binary("multiply", down, y))
     opposite = F("_npi_not_equal", F("_npi_sign", x), F("_npi_sign", y))
-    inexact = F("_npi_not_equal", rest, F.like(0, x))
+    inexact = F("_npi_not_equal", remainder, F.like(0, x))
     up = F("_npi_logical_and", inexact, opposite)
     return F.binary("add", down, up.astype(x.dtype))
 

@@ -205,9 +205,11 @@ def _reflected(F, place, n, align):
     span = high - low
     if span <= 0:
         return F.binary("multiply", place, 0.0)
-    rest = F("_npi_mod", F("_npi_absolute", place - low), F.like(2 * span, place))
-    turned = F.where(F("_npi_greater", rest, F.like(span, rest)), 2 * span - rest, rest)
-    return turned + low
+    remainder = F("_npi_mod", F("_npi_absolute", place - low), F.like(2 * span, place))
+    mirrored = F.where(
+        F("_npi_greater", remainder, F.like(span, remainder)), 2 * span - remainder, remainder
+    )
+    return mirrored + low
 
 
 def _cubic(F, t):
@@ -250,10 +252,10 @@ def grid_sample(F, a, x, grid):
     floors = [F("_npi_floor", place) for place in coordinates]
     rests = [place - floor for place, floor in zip(coordinates, floors, strict=True)]
     if mode == "cubic":
-        sides = [_cubic(F, rest) for rest in rests]
+        sides = [_cubic(F, fraction) for fraction in rests]
         steps = (-1, 0, 1, 2)
     else:
-        sides, steps = [(1 - rest, rest) for rest in rests], (0, 1)
+        sides, steps = [(1 - fraction, fraction) for fraction in rests], (0, 1)
     total = None
     for choice in itertools.product(range(len(steps)), repeat=dims):
         whole = [floor + float(steps[i]) for floor, i in zip(floors, choice, strict=True)]

@@ -158,6 +158,8 @@ def reverse_sequence(F, a, x, lengths):
     time, batch = a.time_axis % x.ndim, a.batch_axis % x.ndim
     if time == batch or max(time, batch) > 1:
         raise MXNetError(f"attributes time_axis, batch_axis: got {a.time_axis}, {a.batch_axis}")
-    turned = x if time == 0 else F("SwapAxis", x, dim1=0, dim2=1)
-    backwards = F("SequenceReverse", turned, lengths.astype("float32"), use_sequence_length=True)
+    transposed = x if time == 0 else F("SwapAxis", x, dim1=0, dim2=1)
+    backwards = F(
+        "SequenceReverse", transposed, lengths.astype("float32"), use_sequence_length=True
+    )
     return backwards if time == 0 else F("SwapAxis", backwards, dim1=0, dim2=1)

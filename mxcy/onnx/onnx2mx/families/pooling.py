@@ -214,11 +214,11 @@ def max_unpool(F, a, x, indices, output_shape=None):
     places = indices.astype("int64").reshape(1, -1)
     if wanted != shape:
         # The numbers count in the usual shape: the same place in the wanted one.
-        rest, position = places, None
+        remainder, position = places, None
         for axis in range(len(shape)):
             behind = math.prod(shape[axis + 1 :])
-            place = F("_npi_floor_divide", rest, F.like(behind, rest))
-            rest = F("_npi_mod", rest, F.like(behind, rest))
+            place = F("_npi_floor_divide", remainder, F.like(behind, remainder))
+            remainder = F("_npi_mod", remainder, F.like(behind, remainder))
             own = F.binary("multiply", place, math.prod(wanted[axis + 1 :]))
             position = own if position is None else F.binary("add", position, own)
         places = position

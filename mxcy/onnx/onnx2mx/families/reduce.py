@@ -10,16 +10,16 @@ __all__ = ["axes_of"]
 def axes_of(a, x, axes=None):
     """The axes of a reduction, none of them negative; None where there is nothing to reduce."""
     if axes is not None:
-        given = axes.integers("the input axes")
+        axes_given = axes.integers("the input axes")
     else:
-        given = tuple(a.axes or ())
-    if not given:
+        axes_given = tuple(a.axes or ())
+    if not axes_given:
         if a.noop_with_empty_axes:
             return None
-        given = range(x.ndim)
-    result = tuple(sorted(axis % max(x.ndim, 1) for axis in given))
-    if any(not -x.ndim <= axis < max(x.ndim, 1) for axis in given):
-        raise ValueError(f"axes {tuple(given)} do not fit {x.ndim} dimensions")
+        axes_given = range(x.ndim)
+    result = tuple(sorted(axis % max(x.ndim, 1) for axis in axes_given))
+    if any(not -x.ndim <= axis < max(x.ndim, 1) for axis in axes_given):
+        raise ValueError(f"axes {tuple(axes_given)} do not fit {x.ndim} dimensions")
     return result
 
 
@@ -152,8 +152,8 @@ def _running(onnx_name, operator, start, since):
             extents = list(x.full_shape)
             extents[axis] = 1
             first = F.constant(np.full(extents, start, x.dtype))
-            rest = F.part(result, axis, 0, x.full_shape[axis] - 1)
-            result = F.concat([first, rest], axis)
+            earlier = F.part(result, axis, 0, x.full_shape[axis] - 1)
+            result = F.concat([first, earlier], axis)
         return F("_npi_flip", result, axis=axis) if a.reverse else result
 
     row(onnx_name, since=since)(function)

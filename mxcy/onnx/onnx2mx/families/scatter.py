@@ -37,8 +37,8 @@ def scattered(F, x, places, updates, reduction="none"):
     depth, count = places.full_shape[0], math.prod(places.full_shape[1:])
     if count > _MOST:
         raise NotImplementedError(f"reduction {reduction} of more than {_MOST} updates")
-    rest = updates.full_shape[places.ndim - 1 :]
-    places, updates = places.reshape(depth, count), updates.reshape(count, *rest)
+    tail = updates.full_shape[places.ndim - 1 :]
+    places, updates = places.reshape(depth, count), updates.reshape(count, *tail)
     for i in range(count):
         place = F.part(places, 1, i, i + 1)
         update = F.part(updates, 0, i, i + 1)

@@ -91,8 +91,8 @@ def _reshape(F, x, target, literal):
             return F("_npx_reshape", x, newshape=codes)
     if -1 in target and -1 not in x.shape and 0 in x.shape:
         known = math.prod(n for n in target if n != -1)
-        rest = math.prod(x.shape) // known if known else 0
-        target = tuple(rest if n == -1 else n for n in target)
+        quotient = math.prod(x.shape) // known if known else 0
+        target = tuple(quotient if n == -1 else n for n in target)
     if target == x.shape and -1 not in target:
         return x
     return F("_npi_reshape", x, newshape=target)
@@ -113,17 +113,17 @@ def flatten(F, a, x):
 
 @row("Squeeze")
 def squeeze(F, a, x, axes=None):
-    given = a.axes if axes is None else axes.integers("the input axes")
-    if given is None:
-        given = [i for i, n in enumerate(x.full_shape) if n == 1]
-    given = tuple(sorted(axis % max(x.ndim, 1) for axis in given))
-    return F("_npi_squeeze", x, axis=given) if given else x
+    dims = a.axes if axes is None else axes.integers("the input axes")
+    if dims is None:
+        dims = [i for i, n in enumerate(x.full_shape) if n == 1]
+    dims = tuple(sorted(axis % max(x.ndim, 1) for axis in dims))
+    return F("_npi_squeeze", x, axis=dims) if dims else x
 
 
 @row("Unsqueeze")
 def unsqueeze(F, a, x, axes=None):
-    given = a.axes if axes is None else axes.integers("the input axes")
-    for axis in sorted(axis % (x.ndim + len(given)) for axis in given):
+    dims = a.axes if axes is None else axes.integers("the input axes")
+    for axis in sorted(axis % (x.ndim + len(dims)) for axis in dims):
         x = F("expand_dims", x, axis=axis)
     return x
 
@@ -196,13 +196,13 @@ def _over(F, extent, b, what):
 @row("DepthToSpace")
 def depth_to_space(F, a, x):
     b, (batch, channels, height, width) = a.blocksize, _image(F, a, x)
-    rest = _over(F, channels, b * b, "channels")
+    quotient = _over(F, channels, b * b, "channels")
     wide = [F.open.combined("*", n, b) for n in (height, width)]
     if a.mode == "CRD":
-        parts = F.reshaped(x, (batch, rest, b, b, height, width)).transpose(0, 1, 4, 2, 5, 3)
+        parts = F.reshaped(x, (batch, quotient, b, b, height, width)).transpose(0, 1, 4, 2, 5, 3)
     else:
-        parts = F.reshaped(x, (batch, b, b, rest, height, width)).transpose(0, 3, 4, 1, 5, 2)
-    return F.reshaped(parts, (batch, rest, *wide))
+        parts = F.reshaped(x, (batch, b, b, quotient, height, width)).transpose(0, 3, 4, 1, 5, 2)
+    return F.reshaped(parts, (batch, quotient, *wide))
 
 
 @row("SpaceToDepth")

@@ -67,8 +67,8 @@ def _whole(F, x, axis, n, length):
         x = padded(F, x, [0] * x.ndim, after)
     places = np.arange(n - half, 0, -1) if n > half else np.arange(0)
     mirrored = F("take", x, F.constant(places.astype(np.int64)), axis=axis, mode="clip")
-    turned = F.binary("multiply", mirrored, F.constant(np.array([1, -1], x.dtype)))
-    return F.concat([x, turned], axis) if n > half else x, n
+    conjugates = F.binary("multiply", mirrored, F.constant(np.array([1, -1], x.dtype)))
+    return F.concat([x, conjugates], axis) if n > half else x, n
 
 
 def _dft(F, a, x, length, axis):
