@@ -46,7 +46,8 @@ class Walk:
 
     def __init__(self, folder, pictures, names):
         self.folder, self.pictures = folder, pictures
-        self.pages = sorted(folder.glob(names))
+        pages = (path for path in folder.glob(names) if "_static" not in path.parts)
+        self.pages = sorted(pages)
         self.problems = []
         self.anchors = {}  # page -> its ids
         self.links = {}  # page -> addresses in it
