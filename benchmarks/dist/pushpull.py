@@ -1,6 +1,6 @@
 """Times of pushpull beside MPI's Allreduce of the same bytes, in turns; rank 0 prints JSON.
 
-    python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/pushpull.py
+python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/pushpull.py
 """
 
 import argparse

@@ -1,9 +1,10 @@
 """Buckets: keys that travel together, and the calls by which their sums are made.
 
-A bucket belongs to one channel, on which the processes' calls meet in order. Each call is a session:
-a process joins when all keys of the bucket have been pushed, or when somebody waits for one of them.
-Which keys have been pushed everywhere is part of the session: the others keep what was pushed for
-the next one. So no process waits for keys that another pushes later, or in another order.
+A bucket belongs to one channel, on which the processes' calls meet in order. Each call is a
+session: a process joins when all keys of the bucket have been pushed, or when somebody waits for
+one of them. Which keys have been pushed everywhere is part of the session: the others keep what
+was pushed for the next one. So no process waits for keys that another pushes later, or in another
+order.
 """
 
 from collections import deque
@@ -70,7 +71,10 @@ class Slot:
     @property
     def complete(self):
         """bool: whether all that the program has called for has come here."""
-        return self.submitted == self.pushes and self.bucket.rounds.submitted == self.bucket.rounds.pushes
+        return (
+            self.submitted == self.pushes
+            and self.bucket.rounds.submitted == self.bucket.rounds.pushes
+        )
 
     def answer(self):
         """Tell those who wait for rounds that are done, or for nothing any more."""
@@ -173,7 +177,11 @@ class Bucket:
             slot.bucket, slot.place = self, slice(start, start + slot.size)
             start += slot.size
         self.length = start
-        counts = way.exact and self.dtype.char in "fdlq" and start * self.dtype.itemsize <= _COUNTED_BYTES
+        counts = (
+            way.exact
+            and self.dtype.char in "fdlq"
+            and start * self.dtype.itemsize <= _COUNTED_BYTES
+        )
         self._counted = len(slots) > 1 and counts
         self._filling = None
         self._filled = 0  # slots with something to send
@@ -328,7 +336,9 @@ class Bucket:
             mine = np.array([everything or bool(slot.inputs) for slot in self.slots], np.uint8)
             everybody = np.empty_like(mine)
             now = yield self.channel.least(mine, everybody)
-            agreed = [slot for slot, all_have in zip(self.slots, everybody, strict=True) if all_have]
+            agreed = [
+                slot for slot, all_have in zip(self.slots, everybody, strict=True) if all_have
+            ]
             if not agreed:
                 self._not_before = now + _FLUSH_SECONDS
                 return

@@ -1,4 +1,4 @@
-"""Agreements of all processes, as generators: they yield requests, and are resumed once those are done."""
+"""Agreements of all processes, as generators: they yield requests and go on once those are done."""
 
 import json
 

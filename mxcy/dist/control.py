@@ -99,7 +99,7 @@ class ControlMessages:
         return [rank for rank in range(self._world.size) if rank not in self._present]
 
     def absent(self, task):
-        """The error for an agreement in which a process that has left did not take part, or None."""
+        """The error of an agreement in which a process that has left took no part, or None."""
         for rank, state in self.left.items():
             if state["tasks"] < task.number:
                 return MXNetError(f"{self.name(rank)} left the job before {task.what}")
@@ -146,7 +146,9 @@ class ControlMessages:
         self._answers = None
 
     def _blame(self, exchange, waited):
-        what = waited.what if exchange is None else f"round {waited.rounds + 1} of key {waited.key!r}"
+        what = (
+            waited.what if exchange is None else f"round {waited.rounds + 1} of key {waited.key!r}"
+        )
         silent, behind = [], []
         for rank in range(self._world.size):
             if rank == self._world.rank:
@@ -160,9 +162,8 @@ class ControlMessages:
                 behind.append(self.name(rank))
         told = [f"{', '.join(silent)} does not answer"] if silent else []
         told += [f"{', '.join(behind)} has not come there"] if behind else []
-        return (
-            f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for {what}: "
-            + ("; ".join(told) or "all have come there")
+        return f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for {what}: " + (
+            "; ".join(told) or "all have come there"
         )
 
 

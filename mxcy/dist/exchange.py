@@ -19,8 +19,8 @@ _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
 class Exchange:
     """The keys of a store.
 
-    All processes make their exchanges in the same order, and put the same keys into them. Pushes and
-    pulls come from any thread; those of one key in the program's order.
+    All processes make their exchanges in the same order, and put the same keys into them. Pushes
+    and pulls come from any thread; those of one key in the program's order.
 
     Parameters
     ----------
@@ -288,7 +288,6 @@ class Exchange:
             }
             for bucket in self._buckets
         ]
-
 
     def stats_of_keys(self):
         """What `KVStore.stats` tells of keys."""

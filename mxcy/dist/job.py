@@ -7,9 +7,9 @@ from mxcy import env
 from mxcy._base.files import replacing
 from mxcy.base import MXNetError
 from mxcy.dist import shutdown
-from mxcy.dist.progress import ProgressThread
 from mxcy.dist.exchange import Exchange
 from mxcy.dist.memory_world import MemoryJob
+from mxcy.dist.progress import ProgressThread
 from mxcy.dist.roles import read_place
 from mxcy.dist.world import World, has_engine, no_engine
 

@@ -10,7 +10,6 @@ from mxcy.dist.shares import Pull, RowShare, Share
 __all__ = ["KeyServer"]
 
 
-
 class KeyServer:
     """Keeps shares of values, adds up or applies what is pushed to them, and answers.
 
@@ -40,7 +39,11 @@ class KeyServer:
         post.server = self
         post.watchers.append(self._look)
         post.handlers.update(
-            put=self._put, push=self._push, pull=self._pull, command=self._command, leave=self._leave
+            put=self._put,
+            push=self._push,
+            pull=self._pull,
+            command=self._command,
+            leave=self._leave,
         )
 
     def _put(self, place, body, ticket, store, number, key, terms):

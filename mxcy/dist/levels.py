@@ -1,4 +1,4 @@
-"""Gradients of a few levels as bits: the first element lies in the highest bits of the first byte."""
+"""Gradients of a few levels as bits: the first element takes the first byte's highest bits."""
 
 import numpy as np
 

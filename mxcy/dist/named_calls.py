@@ -1,7 +1,7 @@
 """Calls in which processes meet by name, in whatever order each comes to them.
 
-A process tells rank 0 of a call that it is ready for; when all are, rank 0 tells everybody to go, and
-so all make the calls in the order of rank 0's messages.
+A process tells rank 0 of a call that it is ready for; when all are, rank 0 tells everybody to go,
+and so all make the calls in the order of rank 0's messages.
 """
 
 from collections import deque

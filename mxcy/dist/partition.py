@@ -53,6 +53,4 @@ def slices(size, most, first, servers):
         As of `parts`.
     """
     count = max(1, math.ceil(size / most))
-    return [
-        ((first + i) % servers, i * most, min(most, size - i * most)) for i in range(count)
-    ]
+    return [((first + i) % servers, i * most, min(most, size - i * most)) for i in range(count)]

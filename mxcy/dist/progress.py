@@ -228,7 +228,10 @@ class ProgressThread:
 
     def report(self):
         """How far this process has come: pushes by key of each exchange, and agreements."""
-        return {"rounds": [exchange.arrived() for exchange in self.exchanges], "tasks": self._started}
+        return {
+            "rounds": [exchange.arrived() for exchange in self.exchanges],
+            "tasks": self._started,
+        }
 
     def _begin_close(self):
         for exchange in self.exchanges:

@@ -32,7 +32,7 @@ class RowClient(KeyClient):
             self._post.ask(self.places[server], "put", content, answers.take, what, body=rows)
 
     def _dealt(self, served, ids):
-        """Of each share: its number, its server's place, which ids it has, and their places there."""
+        """Of each share: its number, its server's place, its ids, and their places there."""
         owners = ids % len(self.places)
         for number, server, begin, _ in served.shares:
             own = np.flatnonzero(owners == begin)
@@ -54,7 +54,9 @@ class RowClient(KeyClient):
         letters = []
         for number, place, own, local in self._dealt(served, ids):
             octets = np.ascontiguousarray(rows[own]).reshape(-1).view(np.uint8)
-            letters.append((number, place, len(own), np.concatenate([local.view(np.uint8), octets])))
+            letters.append(
+                (number, place, len(own), np.concatenate([local.view(np.uint8), octets]))
+            )
         done()
 
         def send():

@@ -25,7 +25,7 @@ _ending = _Ending()
 
 
 class _Exit(SystemExit):
-    """An exit of which is known whether anybody caught it; an exception of its own has no weakref."""
+    """An exit of which is known whether anybody caught it; SystemExit takes no weak references."""
 
 
 def before_close(function):

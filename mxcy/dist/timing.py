@@ -87,7 +87,8 @@ class Pace:
         told = [mine, *self._others.values()]
         samples, share, hidden, seconds = (sum(column) for column in zip(*told, strict=True))
         logging.info(
-            "%.1f samples/s of %d ranks, %.1f %% of the time in communication, %.1f %% of it hidden",
+            "%.1f samples/s of %d ranks, %.1f %% of the time in communication, "
+            "%.1f %% of it hidden",
             samples,
             len(told),
             100 * share / len(told),

@@ -75,14 +75,14 @@ class World:
         self._sent = []
 
     def new_channel(self):
-        """A channel of its own, on which collective calls meet in order; all processes call this."""
+        """Open a channel, on which collective calls meet in order; all processes call this."""
         return _Channel(self._mpi, self._comm.Dup())
 
     def control(self):
         """The channel for agreements."""
         return _Channel(self._mpi, self._comm)
 
-    # -- control messages: what one process tells another --------------------------------------------------
+    # -- control messages: what one process tells another
 
     def send(self, rank, content):
         """Send bytes to a process; the call does not wait."""
@@ -117,7 +117,9 @@ class World:
         """
         mpi = self._mpi
         if place == self.place:
-            content = np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
+            content = (
+                np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
+            )
             self._own.append((place, head, content))
             return _Requests([], None)
         length = 0 if body is None else body.nbytes
@@ -158,7 +160,9 @@ class World:
             octets = bytearray(status.Get_count(mpi.BYTE))
             message.Recv([octets, mpi.BYTE])
             body = np.empty(int.from_bytes(octets[:_LENGTH_BYTES], "little"), np.uint8)
-            request = self._posts.Irecv([body, mpi.BYTE], status.source, _BODY) if body.size else None
+            request = (
+                self._posts.Irecv([body, mpi.BYTE], status.source, _BODY) if body.size else None
+            )
             letters = self._coming.setdefault(status.source, deque())
             letters.append((bytes(octets[_LENGTH_BYTES:]), body, request))
 

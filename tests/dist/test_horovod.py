@@ -1,6 +1,5 @@
 """Horovod's interface over the processes of a job."""
 
-import numpy as np
 import pytest
 
 import mxcy as mx
@@ -146,7 +145,8 @@ share = slice(4 * rank, 4 * rank + 4)
 settings = {"learning_rate": 0.1, "momentum": 0.9}
 alone = train(lambda p: gluon.Trainer(p, "sgd", settings, kvstore=None), slice(0, 12), 5, 12)
 for options in ({}, {"gradient_predivide_factor": 3.0}):
-    mine = train(lambda p: hvd.DistributedTrainer(p, "sgd", settings, **options), share, 5 + rank, 4)
+    trainer = lambda p: hvd.DistributedTrainer(p, "sgd", settings, **options)
+    mine = train(trainer, share, 5 + rank, 4)
     for a, b in zip(mine, alone):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
 half = lambda p: hvd.DistributedTrainer(p, "sgd", settings, hvd.Compression.fp16)

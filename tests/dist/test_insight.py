@@ -127,8 +127,11 @@ def test_lanes_of_a_trace(tmp_path):
 def test_module_counts_its_samples(monkeypatch):
     counted = []
     monkeypatch.setattr(Pace, "note", lambda self, samples: counted.append(samples))
-    mod = mx.mod.Module(mx.sym.SoftmaxOutput(mx.sym.FullyConnected(
-        mx.sym.var("data"), num_hidden=2), name="softmax"))
+    mod = mx.mod.Module(
+        mx.sym.SoftmaxOutput(
+            mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax"
+        )
+    )
     data = mx.io.NDArrayIter(mx.nd.ones((8, 3)), mx.nd.zeros(8), batch_size=4)
     mod.fit(data, num_epoch=1, kvstore="dist_sync")
     assert counted == [4, 4]

@@ -17,7 +17,6 @@ from tests.conditions import await_that
 from tests.dist.jobs import job, needs_mpi, start
 
 
-
 def line(*arguments, kind="mpich"):
     return launch.job_line(launch.parse(list(arguments)), "mpiexec", kind)
 

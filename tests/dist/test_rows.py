@@ -33,7 +33,9 @@ def test_a_share_adds_up_rows():
     assert rows.tolist() == [(draw[1] + draw[2]).tolist(), draw[0].tolist()]
     share.replace((ids, rows))
     assert share.value[[0, 2]].tolist() == [[0, 0], [0, 0]]
-    assert share.answer([], np.array([3], np.int64).view(np.uint8))[1].tolist() == [draw[0].tolist()]
+    assert share.answer([], np.array([3], np.int64).view(np.uint8))[1].tolist() == [
+        draw[0].tolist()
+    ]
     share.replace(share.total([share.read(*_letter([], []))] * 2))
     assert not share.value.any()
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy.dist.memory_world import MemoryJob
 from mxcy.dist.partition import parts, slices
 from mxcy.dist.post_office import PostOffice
-from mxcy.dist.memory_world import MemoryJob
 from tests.dist.jobs import job, needs_mpi
 from tests.dist.servers import run
 
@@ -67,7 +67,11 @@ def test_urgent_letters_go_first():
         post.step(0)
         post._away[1].clear()
     assert [head.decode() for head in sent] == [
-        '["push", 1]', '["push", 2]', '["push", 0]', '["push", 3]', '["pull", 1]'
+        '["push", 1]',
+        '["push", 2]',
+        '["push", 0]',
+        '["push", 3]',
+        '["pull", 1]',
     ]
 
 
@@ -90,7 +94,9 @@ def test_sums_of_slices(servers, seed):
         seen = {key: [] for key in lengths}
         for step in range(rounds):
             for key in sorted(lengths, key=lambda _: draw.random()):
-                worker.push(key, np.full(lengths[key], step * 10.0 + worker.rank), draw.randint(-3, 3))
+                worker.push(
+                    key, np.full(lengths[key], step * 10.0 + worker.rank), draw.randint(-3, 3)
+                )
             for key in sorted(lengths, key=lambda _: draw.random()):
                 seen[key].append(worker.pull(key))
         return seen
@@ -132,7 +138,11 @@ def test_asynchronous_updates(seed):
             assert values.min() == values.max() >= max(before, step + 1)
             assert worker.pull("b").min() >= step + 1
             before = values.max()
-        return worker.pull("a")[0], worker.progress.call(_barrier(worker), "barrier"), worker.pull("b")
+        return (
+            worker.pull("a")[0],
+            worker.progress.call(_barrier(worker), "barrier"),
+            worker.pull("b"),
+        )
 
     for mine, _, b in succeed(run(3, 2, program, waits=False, seed=seed)):
         assert mine >= 6 and b.tolist() == [18] * 300

@@ -124,7 +124,8 @@ def test_late_and_slow_workers():
 def test_different_shapes():
     done = job(
         2,
-        "import mxcy as mx\nstore = mx.kv.create('dist')\nstore.init(3, mx.nd.zeros(store.rank + 1))",
+        "import mxcy as mx\nstore = mx.kv.create('dist')\n"
+        "store.init(3, mx.nd.zeros(store.rank + 1))",
         timeout=40,
     )
     assert done.code != 0

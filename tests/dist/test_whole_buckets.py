@@ -125,7 +125,7 @@ def test_lists_of_keys(dtype):
     values = [mx.nd.full(shape, i + 1, dtype=dtype) for i, shape in enumerate(shapes)]
     outs = [mx.nd.zeros(shape, dtype=dtype) for shape in shapes]
     store.pushpull(keys, values, out=outs)
-    for i, (value, out) in enumerate(zip(values, outs)):
+    for i, (value, out) in enumerate(zip(values, outs, strict=True)):
         value[:] = 7  # the push has its own
         assert (out.asnumpy() == i + 1).all() and out.shape == shapes[i]
     store.pushpull(keys, values)
