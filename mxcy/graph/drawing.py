@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
+
+from mxcy._base.files import replacing
 
 __all__ = ["Drawing"]
 
@@ -91,9 +92,10 @@ class Drawing:
                 f"a drawing as {self.format} needs Graphviz: its program dot, and pip install "
                 "graphviz; save_format='svg' needs neither"
             )
-        path = Path(f"{filename or self.name}.svg")
-        path.write_text(self.svg(), encoding="utf-8")
-        return str(path)
+        path = f"{filename or self.name}.svg"
+        with replacing(path) as file:
+            file.write(self.svg().encode())
+        return path
 
     def _repr_svg_(self) -> str:
         """What notebooks show."""

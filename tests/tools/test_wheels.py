@@ -63,7 +63,13 @@ def test_a_wheel_of_the_ctypes_front_alone_says_nothing_about_cython(tmp_path):
     ignore = shutil.ignore_patterns("_cy", "_cy3")
     shutil.copytree(Path(mx.__file__).parent, tmp_path / "mxcy", ignore=ignore)
     here = {"PYTHONPATH": str(tmp_path), "cwd": tmp_path, "MXNET_ENABLE_CYTHON": None}
-    program = "import mxcy as mx; print(mx._library.front.package, mx.nd.ones(2).sum().asscalar())"
+    # The finder of an editable installation would find _cy in the source tree.
+    program = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in repr(finder)]
+import mxcy as mx
+print(mx._library.front.package, mx.nd.ones(2).sum().asscalar())
+"""
     assert python(program, options=["-W", "error"], **here).out.split() == ["_ctypes", "2.0"]
     error = python(program, fails=True, MXNET_ENFORCE_CYTHON="1", **here).err
     assert "MXNET_ENFORCE_CYTHON=1, but the Cython modules" in error.splitlines()[-1]
