@@ -14,7 +14,11 @@ namespace {
 constexpr size_t kLeastAllowance = (size_t)256 << 20, kLeastPeriod = (size_t)64 << 20;
 constexpr size_t kMuch = (size_t)1 << 20;  // freed at once: worth returning it to the system
 
-void* host_alloc(void*, size_t bytes) { return mx_system_alloc(bytes); }
+void* host_alloc(void*, size_t bytes) {
+  void* data = mx_system_alloc(bytes);
+  if (!data) mx_fail("%s", "");  // the pool tells more
+  return data;
+}
 void host_free(void*, void* data, size_t) { mx_system_free(data); }
 void host_figures(void*, size_t coming, size_t* free, size_t* total) {
   HostMemory::instance().figures(coming, free, total);
