@@ -50,7 +50,7 @@ ROWS = (
     Variable("MXNET_DISABLE_REMOVE_CASTS_PROPERTY", flag, False, "C", "mxcy.graph.passes.casts",
              "1: casts around expand_dims stay although the second undoes the first.",
              test="env/test_execution.py::test_undone_casts"),
-    *(Variable(f"MXNET_ONEDNN_FUSE_{name}", flag, True, "C", "mxcy.graph.backend",
+    *(Variable(f"MXNET_ONEDNN_FUSE_{name}", flag, True, "C", "mxcy.graph.fused.ranges",
                f"0: in quantized symbols rewritten for a backend, {what} stays a node of its own.",
                aliases=(f"MXNET_MKLDNN_FUSE_{name}",),
                test="env/test_execution.py::test_quantized_layers_take_in_what_follows")
