@@ -49,6 +49,7 @@ struct Divide {
 // Rows of two operands, of which one may stand still.
 template <class Op, class T, bool kStepA, bool kStepB>
 void pair_row(void* to, const void* a, const void* b, int64_t n) {
+  if (n == 0) return;
   auto* dst = (Pair<T>*)to;
   const auto *x = (const Pair<T>*)a, *y = (const Pair<T>*)b;
   const Pair<T> first_x = *x, first_y = *y;
