@@ -419,8 +419,8 @@ def test_training_by_slices():
 
 @needs_mpi
 @pytest.mark.dist_long
-def test_a_server_that_dies():
-    """The process manager ends the others; nobody hangs."""
+def test_an_optimizer_that_no_server_can_read():
+    """The server ends with the reason; nobody hangs."""
     code = """
 import os, time, mxcy as mx
 store = mx.kv.create("dist_async")
@@ -429,3 +429,28 @@ store._send_command_to_servers(0, "no pickle")
 """
     ended = job(2, code, servers=1)
     assert ended.code != 0 and "the optimizer: not a valid pickle" in ended.err
+
+
+@pytest.mark.dist_long
+def test_a_server_that_is_killed():
+    """The process manager ends the others; nobody hangs."""
+    code = """
+import os, pathlib, signal, mxcy as mx
+store = mx.kv.create("dist_async")
+store.init("w", mx.nd.zeros(4))
+store._barrier()
+if store.rank == 0:
+    parent = os.getppid()
+    siblings = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    roles = {pid: pathlib.Path(f"/proc/{pid}/environ").read_bytes() for pid in siblings}
+    server, = (int(pid) for pid, text in roles.items() if b"DMLC_ROLE=server" in text)
+    os.kill(server, signal.SIGKILL)
+out = mx.nd.zeros(4)
+for _ in range(1000):
+    store.push("w", mx.nd.ones(4))
+    store.pull("w", out=out)
+    out.wait_to_read()
+print("the server lives", flush=True)
+"""
+    ended = job(2, code, servers=1)
+    assert ended.code != 0 and "the server lives" not in ended.out
