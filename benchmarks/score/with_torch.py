@@ -42,7 +42,7 @@ def _dense(node, weight, bias=None):
     module.weight = _tensor(weight)
     if bias is not None:
         module.bias = _tensor(bias)
-    return module
+    return nn.Sequential(nn.Flatten(), module) if node.get("flatten", True) else module
 
 
 def _batch_norm(node, gamma, beta, mean, variance):
