@@ -254,7 +254,7 @@ class Trainer:
         self._ready()
         self._rescale(batch_size)
         if self._update_on_kvstore and not ignore_stale_grad:
-            self._refuse_stale()
+            self._refuse_stale(self._trained())
         if self._update_on_kvstore and self._overflows():
             return  # the store would have updated the weights
         self._allreduce_grads()
@@ -326,26 +326,29 @@ class Trainer:
         """Change what has new gradients; what the store has changed is only marked as done."""
         if not self._update_on_kvstore and self._overflows():
             return
+        trained = self._trained()
         if not ignore_stale_grad:
-            self._refuse_stale()
+            self._refuse_stale(trained)
+        if self._update_on_kvstore:
+            for _, parameter in trained:
+                _mark_as_stale(parameter._list_arrays())
+            return
         work = [([], [], []) for _ in self._updaters]
-        for i, parameter in self._trained():
-            arrays = parameter._list_arrays()
-            for (indices, grads, weights), gradient, array in zip(
-                work, parameter.list_grad(), arrays, strict=False
-            ):
+        for i, parameter in trained:
+            arrays, gradients = parameter._list_arrays(), parameter.list_grad()
+            places = zip(work, gradients, arrays, strict=False)
+            for (indices, grads, weights), gradient, array in places:
                 if array._fresh_grad:
                     indices.append(i)
                     grads.append(gradient)
                     weights.append(array)
-            for array in arrays:
-                array._fresh_grad = False
+            _mark_as_stale(arrays)
         for updater, (indices, grads, weights) in zip(self._updaters, work, strict=True):
-            if indices and not self._update_on_kvstore:
+            if indices:
                 updater(indices, grads, weights)
 
-    def _refuse_stale(self):
-        for _, parameter in self._trained():
+    def _refuse_stale(self, trained):
+        for _, parameter in trained:
             for array in parameter._list_arrays():
                 if not array._fresh_grad:
                     raise UserWarning(
@@ -391,6 +394,11 @@ class Trainer:
                 updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
+
+
+def _mark_as_stale(arrays):
+    for array in arrays:
+        array._fresh_grad = False
 
 
 def _check_kind(kvstore):

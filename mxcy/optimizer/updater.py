@@ -4,7 +4,7 @@ import pickle
 
 from mxcy.ndarray import NDArray
 from mxcy.optimizer import state_files
-from mxcy.optimizer.whole_steps import step_all, takes_all
+from mxcy.optimizer.whole_steps import Together, takes_all
 
 __all__ = ["Updater", "get_updater"]
 
@@ -32,6 +32,7 @@ class Updater:
         self.states = {}
         self.states_synced = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
+        self._together = None  # the last step's weights, if all of them changed in one call
 
     def __call__(self, index, grad, weight):
         """Update one weight or several.
@@ -50,6 +51,8 @@ class Updater:
         index = [i.decode() if isinstance(i, bytes) else i for i in index]
         if weight:
             self.optimizer._set_current_context(weight[0].context.device_id)
+        if self._repeat(index, grad, weight):
+            return
         for i, w in zip(index, weight, strict=True):
             self._prepare_state(i, w)
         if len(index) > 1 and takes_all(self.optimizer):
@@ -59,6 +62,18 @@ class Updater:
         else:
             for i, g, w in zip(index, grad, weight, strict=True):
                 self.optimizer.update_multi_precision(i, w, g, self.states[i])
+
+    def _repeat(self, index, grad, weight):
+        """Step as the last time, if everything is the same; whether that was so."""
+        together = self._together
+        return (
+            together is not None
+            and together.is_for(
+                self.optimizer, index, weight, grad, list(map(self.states.get, index))
+            )
+            and takes_all(self.optimizer)
+            and together.step()
+        )
 
     def _prepare_state(self, index, weight):
         if index not in self.states:
@@ -78,7 +93,10 @@ class Updater:
             if whole and dense and len(group) > 1:
                 indices, grads, weights = map(list, zip(*group, strict=True))
                 states = [self.states[i] for i in indices]
-                if step_all(self.optimizer, indices, weights, grads, states):
+                together = Together(self.optimizer, indices, weights, grads, states)
+                if together.step():
+                    if len(group) == len(index):
+                        self._together = together
                     continue
             for start in range(0, len(group), most):
                 indices, grads, weights = map(list, zip(*group[start : start + most], strict=True))

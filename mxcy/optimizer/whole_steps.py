@@ -5,11 +5,13 @@ for 60. That number was never a promise: results are the same bits, whatever it 
 asked for, all weights of a step go into one call, one operation of the engine.
 """
 
+import operator
+
 import numpy as np
 
 from mxcy import ndarray as nd
 
-__all__ = ["WholeStep", "step_all", "takes_all"]
+__all__ = ["Together", "WholeStep", "takes_all"]
 
 #: what users' classes may do otherwise; then their weights are handed to them as MXNet does
 _OVERRIDABLE = ("update", "update_multi_precision", "step", "fused_step", "_apply", "_update_some")
@@ -59,8 +61,10 @@ def takes_all(optimizer):
     )
 
 
-def step_all(optimizer, indices, weights, grads, states):
-    """Change weights of one type in one call.
+class Together:
+    """Weights of one type that change in one call, and the inputs of that call.
+
+    A program hands in the same arrays at each step, so what was found out about them stays true.
 
     Parameters
     ----------
@@ -70,40 +74,72 @@ def step_all(optimizer, indices, weights, grads, states):
     weights, grads : list of NDArray
         Of one element type and without sparse ones.
     states : list
-
-    Returns
-    -------
-    bool
-        False, and nothing has been done, where states are not those that the optimizer made.
     """
-    if len(set(map(id, weights))) < len(weights):
-        return False  # one after the other
-    mixed = optimizer._has_master(weights[0])
-    masters, inner = (), states
-    if mixed:
+
+    def __init__(self, optimizer, indices, weights, grads, states):
+        self._optimizer, self._mixed = optimizer, optimizer._has_master(weights[0])
+        self._indices, self._weights = indices, weights
+        self._arrays = (weights, grads, states)
+        self._rates = self._given_rates = None
+        columns = self._state_columns(states)
+        if len(set(map(id, weights))) < len(weights):
+            columns = None  # one after the other
+        self._inputs = None
+        if columns is not None:
+            self._kinds = len(columns) - self._mixed
+            turns = zip(weights, grads, *columns, strict=True)
+            self._inputs = [array for turn in turns for array in turn]
+
+    def _state_columns(self, states):
+        """The states by kind, at the end the masters of mixed precision; None: odd ones."""
+        if not self._mixed:
+            return _columns(states)
         if not all(isinstance(state, tuple) and len(state) == 2 for state in states):
+            return None
+        pairs = map(self._optimizer._master_and_state, states)
+        masters, inner = map(list, zip(*pairs, strict=True))
+        columns = _columns(inner)
+        return None if columns is None else (*columns, masters)
+
+    def is_for(self, optimizer, indices, *arrays):
+        """Whether these are the very same arrays as last time, in the same order."""
+        return (
+            optimizer is self._optimizer
+            and indices == self._indices
+            and optimizer._has_master(self._weights[0]) == self._mixed
+            and all(
+                len(new) == len(old) and all(map(operator.is_, new, old))
+                for new, old in zip(arrays, self._arrays, strict=True)
+            )
+        )
+
+    def step(self):
+        """Change the weights.
+
+        Returns
+        -------
+        bool
+            False, and nothing has been done, where states are not those that the optimizer made.
+        """
+        if self._inputs is None:
             return False
-        masters, inner = map(list, zip(*map(optimizer._master_and_state, states), strict=True))
-        masters = (masters,)
-    kept = _columns(inner)
-    if kept is None:
-        return False
-    whole = optimizer._whole_step(indices, len(kept))
-    if whole is None:
-        return False
-    rates = nd.array(np.ravel(whole.rates), ctx=weights[0].context, dtype="float64")
-    inputs = []
-    for turn in zip(weights, grads, *kept, *masters, strict=True):
-        inputs.extend(turn)
-    getattr(nd._internal, whole.name.format("mp_" if mixed else ""))(
-        *inputs,
-        rates,
-        out=weights,
-        num_weights=len(weights),
-        **whole.arguments,
-        **optimizer._operator_arguments(),
-    )
-    return True
+        optimizer = self._optimizer
+        whole = optimizer._whole_step(self._indices, self._kinds)
+        if whole is None:
+            return False
+        if whole.rates != self._given_rates:
+            context = self._weights[0].context
+            self._rates = nd.array(np.ravel(whole.rates), ctx=context, dtype="float64")
+            self._given_rates = whole.rates
+        getattr(nd._internal, whole.name.format("mp_" if self._mixed else ""))(
+            *self._inputs,
+            self._rates,
+            out=self._weights,
+            num_weights=len(self._weights),
+            **whole.arguments,
+            **optimizer._operator_arguments(),
+        )
+        return True
 
 
 def _columns(states):

@@ -73,6 +73,63 @@ def test_same_bits_as_one_by_one(rule, dtypes, multi_precision, clip):
         np.testing.assert_array_equal(one, other)
 
 
+def train_on_same_arrays(rule, **how):
+    """Weights after steps on the same arrays, between which one thing changes at a time."""
+    random = np.random.default_rng(4)
+    optimizer = make(rule, **how)
+    updater = mx.optimizer.get_updater(optimizer)
+    shapes = [(3,), (20,), (4, 5)]
+    weights, others = ([mx.nd.array(random.normal(size=s)) for s in shapes] for _ in range(2))
+    grads = [mx.nd.array(random.normal(size=s)) for s in shapes]
+    order = [0, 1, 2]
+
+    def step():
+        for grad in grads:
+            grad[:] = mx.nd.array(random.normal(size=grad.shape))
+        updater(order, grads, weights)
+        updater(order, grads, weights)
+
+    step()
+    optimizer.lr_scheduler.base_lr = 0.05
+    step()
+    optimizer.wd, optimizer.rescale_grad = 0.1, 0.3
+    step()
+    weights[1] = others[1]
+    step()
+    grads[2] = grads[2] * 2
+    step()
+    order.reverse(), weights.reverse(), grads.reverse()
+    step()
+    updater.set_states(updater.get_states())
+    step()
+    updater.optimizer = make("adam", **how)
+    updater.states.clear()
+    step()
+    updater(order[::2], grads[::2], weights[::2])
+    step()
+    states = [flat(updater.states[i]) for i in range(3)]
+    return [array.asnumpy() for array in (*weights, *others, *sum(states, []))]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_steps_on_the_same_arrays_see_what_changes(rule):
+    together, alone = train_on_same_arrays(rule), train_on_same_arrays(rule, aggregate_num=1)
+    assert len(together) == len(alone)
+    for one, other in zip(together, alone, strict=True):
+        assert np.isfinite(one).all()
+        np.testing.assert_array_equal(one, other)
+
+
+def test_lists_of_other_lengths_are_refused_at_any_step():
+    updater = mx.optimizer.get_updater(make("sgd"))
+    weights, grads = [mx.nd.ones((2,)), mx.nd.ones((3,))], [mx.nd.ones((2,)), mx.nd.ones((3,))]
+    for _ in range(3):
+        updater([0, 1], grads, weights)
+    for short in ([0, 1], grads[:1], weights), ([0, 1], grads, weights[:1]), ([0], grads, weights):
+        with pytest.raises(ValueError, match="zip"):
+            updater(*short)
+
+
 def calls_of(monkeypatch, *names):
     """A list that receives the number of weights of every call of some operators."""
     calls = []
