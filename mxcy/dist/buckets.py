@@ -7,153 +7,18 @@ was pushed for the next one. So no process waits for keys that another pushes la
 order.
 """
 
-from collections import deque
-
 import numpy as np
 
-from mxcy.base import MXNetError
+from mxcy.dist.pushes import Lease, Rounds, failure_text
 from mxcy.dist.timing import Timing
 
-__all__ = ["Bucket", "Slot", "WholePush", "failure_text", "plan"]
+__all__ = ["Bucket"]
 
 #: buckets of at most so many bytes count who has pushed a key in the same call that adds up
 _COUNTED_BYTES = 65536
 #: after the last push to a bucket that others of its keys have not got: it goes if nothing more has
 #: been called for, or anyway
 _FLUSH_SECONDS, _LOSE_HOPE_SECONDS = 1e-3, 20e-3
-
-
-class Slot:
-    """A key in its bucket.
-
-    Parameters
-    ----------
-    key : int or str
-    shape : tuple of int
-    dtype : numpy.dtype
-        Of the sums; the arrays that are pushed have it.
-    deliver : callable
-        ``deliver(sum, lease)`` gets each sum; it keeps `lease` as long as it needs `sum`.
-
-    Attributes
-    ----------
-    submitted, pushes, sums : int
-        How many pushes of this key alone the program has called for, how many have come here, and
-        how many sums have been delivered.
-    pulls : deque
-        Those who wait: the round that they need, a function of the text of an error or None, and
-        since when.
-    failed : str or None
-        Why there will be no more sums.
-    """
-
-    def __init__(self, key, shape, dtype, deliver):
-        self.key, self.shape, self.dtype = key, tuple(shape), np.dtype(dtype)
-        self.deliver = deliver
-        self.size = int(np.prod(self.shape, dtype=np.int64))
-        self.bytes = self.size * self.dtype.itemsize
-        self.submitted = self.pushes = self.sums = 0
-        self.inputs, self.pulls = deque(), deque()
-        self.failed = None
-        self.bucket, self.number = None, 0
-        self.place = slice(0, 0)
-
-    @property
-    def arrived(self):
-        """int: how often the key has been pushed here, alone or with its bucket."""
-        return self.pushes + (self.bucket.rounds.pushes if self.bucket else 0)
-
-    @property
-    def rounds(self):
-        """int: how many sums there have been."""
-        return self.sums + (self.bucket.rounds.sums if self.bucket else 0)
-
-    @property
-    def complete(self):
-        """bool: whether all that the program has called for has come here."""
-        return (
-            self.submitted == self.pushes
-            and self.bucket.rounds.submitted == self.bucket.rounds.pushes
-        )
-
-    def answer(self):
-        """Tell those who wait for rounds that are done, or for nothing any more."""
-        while self.pulls and (self.failed or self.pulls[0][0] <= self.rounds):
-            needed, told, _ = self.pulls.popleft()
-            told(self.failed if self.rounds < needed or self.failed else None)
-
-
-def plan(slots, bound, first, most):
-    """Group keys into buckets: the last ones first, as backward passes finish them.
-
-    Parameters
-    ----------
-    slots : list of Slot
-        In the order in which they were put into the store.
-    bound, first : int
-        Bytes at which a bucket is closed, and at which the first one is.
-    most : int
-        How many buckets there may be; they grow where there would be more.
-
-    Returns
-    -------
-    list of list of Slot
-    """
-    while True:
-        groups, open_groups = [], {}
-        for slot in reversed(slots):
-            if slot.bytes >= bound:
-                groups.append([slot])
-                continue
-            group = open_groups.get(slot.dtype)
-            if group is None:
-                group = open_groups[slot.dtype] = []
-                groups.append(group)
-            group.append(slot)
-            closed = first if groups[0] is group else bound
-            if sum(one.bytes for one in group) >= closed:
-                del open_groups[slot.dtype]
-        kinds = len({slot.dtype for slot in slots})
-        if len(groups) <= max(most, kinds):
-            return groups
-        bound *= 2
-
-
-class Rounds:
-    """How many pushes to all keys at once have been called for, have come, and have been summed."""
-
-    def __init__(self):
-        self.submitted = self.pushes = self.sums = 0
-
-
-class WholePush:
-    """What is pushed to all keys of a bucket at once.
-
-    Parameters
-    ----------
-    fill : callable
-        ``fill(buffer)`` writes all of it to the places of the keys.
-    source : numpy.ndarray or None
-        All of it, if it lies so and stays until it has been summed.
-    told : callable
-        ``told(error, sums, lease)``, on the progress thread: the text of an error or None, and all
-        sums, or None if they have been delivered key by key.
-    since : float
-        When it came.
-    """
-
-    def __init__(self, fill, source, told, since):
-        self.fill, self.source, self.told, self.since = fill, source, told, since
-
-
-class _Lease:
-    """Returns a buffer to its bucket when nobody needs what is in it."""
-
-    def __init__(self, free, buffer):
-        self._free, self._buffer = free, buffer
-
-    def __del__(self):
-        self._free.append(self._buffer)
 
 
 class Bucket:
@@ -348,7 +213,7 @@ class Bucket:
         source, buffer = self._source(agreed, complete), self._buffer()
         now = yield from self._way.add_up(self.channel, source, buffer[: source.size])
         self.bytes += self._way.bytes_of(source)
-        lease = _Lease(self._free, buffer)
+        lease = Lease(self._free, buffer)
         if self._counted:
             counts = buffer[self.length :]
             agreed = [
@@ -405,8 +270,3 @@ class Bucket:
                 self.failures.append(slot)
             slot.sums += 1
             slot.answer()
-
-
-def failure_text(error):
-    """What a user's updater has failed with."""
-    return str(error) if isinstance(error, MXNetError) else f"{type(error).__name__}: {error}"

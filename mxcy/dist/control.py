@@ -4,11 +4,13 @@ import json
 import time
 
 from mxcy.base import MXNetError
+from mxcy.dist.neighbour import Neighbour
 
 __all__ = ["ControlMessages"]
 
 _LOOK_SECONDS = 2e-4  # between looks for messages
 _ANSWER_SECONDS = 2  # that a process has to tell how far it is
+_END_SECONDS = 5  # that the process manager has to end all when one has failed
 
 
 class ControlMessages:
@@ -19,14 +21,18 @@ class ControlMessages:
     progress : ProgressThread
     patience : float
         Seconds of waiting after which all are asked how far they are; 0: never.
+    heartbeat : tuple of float
+        See `Neighbour`: the interval and the timeout.
     """
 
-    def __init__(self, progress, patience):
+    def __init__(self, progress, patience, heartbeat=(0, 0)):
         self._progress, self._world, self._patience = progress, progress.world, patience
         self.left = {}  # rank -> how far it was
         self._answers = None
         self._present, self._all_present = set(), None
         self._asked = self._looked = 0.0
+        self._failing = {}  # rank -> when it said that its program has failed
+        self.neighbour = Neighbour(self._world, lambda rank: self.to_one(rank, "beat"), *heartbeat)
 
     def to_all(self, kind, **content):
         """Write to all other processes."""
@@ -53,9 +59,23 @@ class ControlMessages:
             rank, content = message
             self._read(rank, json.loads(content))
             moved = True
+        self._look_after_neighbour(now)
         if self._patience:
             self._lose_patience(now)
         return moved
+
+    def _look_after_neighbour(self, now):
+        if self._progress.closing is None:
+            fate, rank = self.neighbour.step(now), self.neighbour.rank
+            if fate is not None:
+                self.neighbour.close()
+                if rank not in self._failing:
+                    self.to_all("lost", rank=rank, fate=fate)
+                    self._progress.lose(rank, fate)
+        for rank, since in list(self._failing.items()):
+            if now - since > _END_SECONDS:
+                self._failing[rank] = float("inf")
+                self._progress.lose(rank, "has failed, as it has told")
 
     def _read(self, rank, content):
         kind = content.pop("kind")
@@ -79,6 +99,12 @@ class ControlMessages:
             self._note_present()
         elif kind == "pace":
             self._progress.pace.hear(rank, content["figures"])
+        elif kind == "beat":
+            self.neighbour.hear(time.monotonic())
+        elif kind == "failing":  # its own message is to be the last one
+            self._failing[rank] = time.monotonic()
+        elif kind == "lost":
+            self._progress.lose(content["rank"], content["fate"])
         elif kind == "failed":
             exchange = self._progress.exchanges[content["exchange"]]
             slot = exchange.slots[content["slot"]]

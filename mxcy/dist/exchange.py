@@ -6,8 +6,9 @@ import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.dist import collectives
-from mxcy.dist.buckets import Bucket, Slot, plan
+from mxcy.dist.buckets import Bucket
 from mxcy.dist.divergence import differences
+from mxcy.dist.slots import Slot, plan
 from mxcy.dist.sums import WholeSum
 
 __all__ = ["Exchange", "compare_keys"]
@@ -198,7 +199,7 @@ class Exchange:
         self._progress.submit(lambda: self._pull(slot, told))
 
     def _pull(self, slot, told):
-        slot.failed = slot.failed or self._reason
+        slot.failed = slot.failed or self._why(slot)
         slot.pulls.append((slot.arrived, told, time.monotonic()))
         slot.answer()
 
@@ -248,7 +249,7 @@ class Exchange:
     def _check(self, slot):
         doubtful = self._progress.control.left or self._reason
         if doubtful and slot.arrived > slot.rounds and not slot.failed:
-            text = self._reason or self._progress.control.gone(self, slot)
+            text = self._why(slot) or self._progress.control.gone(self, slot)
             if text:
                 self.give_up(slot, text)
 
@@ -272,7 +273,11 @@ class Exchange:
         """Nothing will be summed any more."""
         self._reason = text
         for slot in self.slots:
-            self.give_up(slot, text)
+            self.give_up(slot, self._why(slot))
+
+    def _why(self, slot):
+        """Why nothing is summed any more, for a key."""
+        return self._reason and f"{self._reason}, in round {slot.rounds + 1} of key {slot.key!r}"
 
     def stats(self):
         """What `KVStore.stats` tells of buckets."""

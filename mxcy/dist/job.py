@@ -55,6 +55,7 @@ class Job:
 def _start():
     place = read_place()
     patience, interval = env.get("MXCY_DIST_TIMEOUT"), env.get("MXCY_DIST_LOG_SECONDS")
+    heartbeat = env.get("PS_HEARTBEAT_INTERVAL"), env.get("PS_HEARTBEAT_TIMEOUT")
     env.get("MXCY_DIST_BUCKET_BYTES")
     if not place.started:
         return ProgressThread(lambda: MemoryJob(1).worlds[0], patience, interval)
@@ -69,7 +70,7 @@ def _start():
             )
         return world
 
-    return ProgressThread(lambda: _Member(open_world()), patience, interval)
+    return ProgressThread(lambda: _Member(open_world()), patience, interval, heartbeat)
 
 
 class _Member:

@@ -71,7 +71,7 @@ class MemoryWorld:
         server = job.roles[place] == "server"
         self.rank = place - job.size if server else place
         self.size = len(job.roles) - job.size if server else job.size
-        self.hosts = ["memory"] * self.size
+        self.hosts, self.processes = ["memory"] * self.size, [["", 0]] * self.size
         self.mailbox, self.letters = deque(), deque()
         self._draw = None if seed is None else random.Random(seed * 1009 + place)
         self._channels = 0

@@ -178,8 +178,8 @@ class PostOffice:
         """Nothing is sent any more."""
         self._failed = text
         questions, self._questions = self._questions, {}
-        for _, _, _, told in questions.values():
-            told(text, None, None)
+        for _, _, what, told in questions.values():
+            told(f"{text}, in {what}", None, None)
         for under_way in self._away.values():
             for entry in under_way:
                 self._release(entry[1])

@@ -13,6 +13,7 @@ from mxcy.dist.timing import Pace
 
 __all__ = ["ProgressThread"]
 
+_TELL_SECONDS = 1  # that a message to all may take
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between looks: something is under way, or nothing is
 
 
@@ -37,6 +38,8 @@ class ProgressThread:
         After so many seconds of waiting, processes that do not answer are looked for; 0: never.
     interval : float
         Seconds between lines of the log, see `Pace`.
+    heartbeat : tuple of float
+        See `Neighbour`: the interval and the timeout.
 
     Attributes
     ----------
@@ -52,7 +55,7 @@ class ProgressThread:
         When the world cannot be opened.
     """
 
-    def __init__(self, open_world, patience=0, interval=0):
+    def __init__(self, open_world, patience=0, interval=0, heartbeat=(0, 0)):
         self.exchanges = []
         self.world = None
         self.travelled = 0.0
@@ -65,7 +68,7 @@ class ProgressThread:
         self._exchange_numbers = itertools.count()
         self._wake = threading.Event()
         self._roll = threading.Lock()  # one call of the roll at a time
-        self._patience = patience
+        self._patience, self._heartbeat = patience, heartbeat
         self._opened = _Task(None, "open")
         self._thread = threading.Thread(
             target=self._live, args=(open_world,), name="mxcy progress", daemon=True
@@ -105,7 +108,7 @@ class ProgressThread:
             When a process has left the job without taking part.
         """
         task = _Task(steps, what)
-        self.submit(lambda: self._tasks.append(task))
+        self.submit(lambda: self._begin(task))
         if not self._thread.is_alive():
             raise MXNetError(f"{what}: the job has been closed")
         task.over.wait()
@@ -135,6 +138,17 @@ class ProgressThread:
             self.submit(self._begin_close)
             self._thread.join()
 
+    def announce_failure(self):
+        """Tell the others that this program has failed, and will end with a message of its own."""
+        told = threading.Event()
+
+        def tell():
+            self.control.to_all("failing")
+            told.set()
+
+        self.submit(tell)
+        told.wait(_TELL_SECONDS)
+
     def give_up(self, text):
         """Have all that waits for others, now or later, end with an error."""
         self.submit(lambda: self._fail(MXNetError(text)))
@@ -144,7 +158,7 @@ class ProgressThread:
     def _live(self, open_world):
         try:
             self.world = open_world()
-            self.control = ControlMessages(self, self._patience)
+            self.control = ControlMessages(self, self._patience, self._heartbeat)
             self.named_calls = NamedCalls(self)
             self.post = PostOffice(self.world, self._patience)
         except Exception as error:
@@ -196,6 +210,13 @@ class ProgressThread:
             moved = True
         return moved
 
+    def _begin(self, task):
+        if self.failed is not None:
+            task.error = MXNetError(f"{self.failed}, in {task.what}")
+            task.over.set()
+        else:
+            self._tasks.append(task)
+
     def _step_task(self):
         if self._current is None:
             if not self._tasks:
@@ -240,11 +261,16 @@ class ProgressThread:
         self.post.leave()
         self.closing = self.world.everybody()
 
+    def lose(self, rank, fate):
+        """Another process has died, or does not answer."""
+        if self.failed is None:
+            self._fail(MXNetError(f"{self.control.name(rank)} {fate}"))
+
     def _fail(self, error):
         self.failed = error
         for task in [self._current, *self._tasks]:
             if task is not None:
-                task.error = error
+                task.error = MXNetError(f"{error}, in {task.what}")
                 task.over.set()
         for exchange in self.exchanges:
             exchange.fail(str(error))

@@ -79,6 +79,7 @@ def _forgotten():
 
 def _close():
     if _ending.failed:
+        _ending.progress.announce_failure()
         _ending.progress.give_up("the program has failed")
         return  # the process manager ends the others
     for function in _ending.before:

@@ -8,6 +8,7 @@ from collections import deque
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.dist.neighbour import identity
 
 __all__ = ["World", "has_engine", "no_engine"]
 
@@ -43,6 +44,8 @@ class World:
         The number of this process among those of its role, and how many these are.
     hosts : list of str
         The machine of each.
+    processes : list
+        The `identity` of each.
     place : int
         The number of this process among all of the job.
     roles, machines : list of str
@@ -66,7 +69,8 @@ class World:
         self.roles, self.machines, self.place = list(roles), list(machines), whole.rank
         self._comm = whole.Split(roles.index(role), whole.rank)
         self.rank, self.size = self._comm.rank, self._comm.size
-        self.hosts = self._comm.allgather(socket.gethostname())
+        told = self._comm.allgather((socket.gethostname(), identity()))
+        self.hosts, self.processes = [host for host, _ in told], [one for _, one in told]
         self._posts = whole.Dup()
         self._own = deque()  # letters to this process
         self._coming = {}  # place -> its letters whose bodies may be on their way

@@ -5,10 +5,10 @@ import time
 
 import numpy as np
 
-from mxcy.dist.buckets import WholePush
 from mxcy.dist.exchange import Exchange
 from mxcy.dist.memory_world import MemoryJob
 from mxcy.dist.progress import ProgressThread
+from mxcy.dist.pushes import WholePush
 
 __all__ = ["Rank", "run"]
 

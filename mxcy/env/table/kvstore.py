@@ -116,10 +116,13 @@ ROWS = (
              inert="MPI has variables of its own for it, such as UCX_NET_DEVICES and FI_TCP_IFACE"),
     Variable("PS_VERBOSE", integer(0), 0, "F", "mxcy.dist",
              "Print connections (1) and messages (2) between processes.", inert=_BY_MPI),
-    Variable("PS_HEARTBEAT_INTERVAL", integer(0), 0, "F", "mxcy.dist",
-             "Seconds between signs of life of a process.",
-             inert="processes are asked when one waits too long; see MXCY_DIST_TIMEOUT"),
-    Variable("PS_HEARTBEAT_TIMEOUT", integer(0), 0, "F", "mxcy.dist",
-             "Seconds without a sign of life after which a process is dead.",
-             inert="processes are asked when one waits too long; see MXCY_DIST_TIMEOUT"),
+    Variable("PS_HEARTBEAT_INTERVAL", number(0), 0, "C", "mxcy.dist.job",
+             "Seconds between signs of life that each worker gives to the next one, once "
+             "PS_HEARTBEAT_TIMEOUT is set; 0: a quarter of that.",
+             test="dist/test_faults.py::test_a_ring_of_signs_of_life"),
+    Variable("PS_HEARTBEAT_TIMEOUT", number(0), 0, "C", "mxcy.dist.job",
+             "Seconds without a sign of life after which a worker counts as dead, and all others "
+             "get an error that names it; 0: never. That a process on the same machine has ended "
+             "is noticed at once, and MXCY_DIST_TIMEOUT finds out who is waited for.",
+             test="dist/test_faults.py::test_a_ring_of_signs_of_life"),
 )

@@ -1,0 +1,47 @@
+"""What is pushed to all keys of a bucket at once, and the buffers that it travels in."""
+
+from mxcy.base import MXNetError
+
+__all__ = ["Lease", "Rounds", "WholePush", "failure_text"]
+
+
+class Rounds:
+    """How many pushes to all keys at once have been called for, have come, and have been summed."""
+
+    def __init__(self):
+        self.submitted = self.pushes = self.sums = 0
+
+
+class WholePush:
+    """What is pushed to all keys of a bucket at once.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(buffer)`` writes all of it to the places of the keys.
+    source : numpy.ndarray or None
+        All of it, if it lies so and stays until it has been summed.
+    told : callable
+        ``told(error, sums, lease)``, on the progress thread: the text of an error or None, and all
+        sums, or None if they have been delivered key by key.
+    since : float
+        When it came.
+    """
+
+    def __init__(self, fill, source, told, since):
+        self.fill, self.source, self.told, self.since = fill, source, told, since
+
+
+class Lease:
+    """Returns a buffer to its bucket when nobody needs what is in it."""
+
+    def __init__(self, free, buffer):
+        self._free, self._buffer = free, buffer
+
+    def __del__(self):
+        self._free.append(self._buffer)
+
+
+def failure_text(error):
+    """What a user's updater has failed with."""
+    return str(error) if isinstance(error, MXNetError) else f"{type(error).__name__}: {error}"
