@@ -28,28 +28,14 @@ def families():
     known = defaultdict(list)
     for record in dict.fromkeys(REGISTRY.values()):
         module = getattr(record.ref, "__module__", "")
-        if module.startswith("mxcy.ops.") and public_names(record):
+        if module.startswith("mxcy.ops.") and homes.public_names(record):
             known[module.split(".")[2]].append(record)
     return {family: sorted(known[family], key=title_of) for family in sorted(known)}
 
 
-def public_names(record):
-    """Where users find a record: what they write to call it."""
-    names = []
-    for name in (record.name, *record.aliases):
-        namespace, short = homes.home(name)
-        if namespace not in (None, homes.INTERNAL):
-            names.append(f"mx.nd.{f'{namespace}.' if namespace else ''}{short}")
-    for (namespace, short), (owner, _) in homes.numpy_homes().items():
-        if owner is record and namespace != "_internal":
-            top = namespace if namespace.startswith("npx") else f"np.{namespace}".rstrip(".")
-            names.append(f"mx.{top}.{short}")
-    return list(dict.fromkeys(names))
-
-
 def title_of(record):
     """The shortest public name without its namespace."""
-    return min(public_names(record), key=len).rpartition(".")[2]
+    return min(homes.public_names(record), key=len).rpartition(".")[2]
 
 
 def pages():
@@ -68,7 +54,7 @@ def pages():
 
 def section(record):
     """A record as a section of its family's page."""
-    names = public_names(record)
+    names = homes.public_names(record)
     lines = [f"## {title_of(record)}", "", ", ".join(f"`{name}`" for name in names), ""]
     lines += [_plain(record.doc), "", *_attributes(record), *_facts(record), "", *_example(record)]
     return "\n".join(lines) + "\n"
@@ -115,7 +101,7 @@ def _facts(record):
 
 def _example(record):
     """A call of the first sample that is small, and what it printed."""
-    names = public_names(record)
+    names = homes.public_names(record)
     name = next((n for n in names if n.startswith("mx.nd.")), names[0])
     samples = record.samples() if callable(record.samples) else record.samples
     for sample in samples:

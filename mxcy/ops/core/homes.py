@@ -4,7 +4,7 @@ from functools import cache
 
 from mxcy.ops.core.record import REGISTRY, Op, Public
 
-__all__ = ["INTERNAL", "MAIN", "home", "names", "numpy_homes", "registered"]
+__all__ = ["INTERNAL", "MAIN", "home", "names", "numpy_homes", "public_names", "registered"]
 
 MAIN = ""  # mx.nd and mx.sym themselves, and their `op`
 INTERNAL = "_internal"
@@ -90,3 +90,17 @@ def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
         text = f"{'.'.join(place)}({_own_signature(record)})"
         homes.setdefault(place, (record, Public(text)))
     return homes
+
+
+def public_names(record: Op) -> list[str]:
+    """What users write to call an operator on arrays: ``mx.nd.relu``, ``mx.npx.relu``, ..."""
+    known = []
+    for name in (record.name, *record.aliases):
+        namespace, short = home(name)
+        if namespace not in (None, INTERNAL):
+            known.append(f"mx.nd.{f'{namespace}.' if namespace else ''}{short}")
+    for (namespace, short), (owner, _) in numpy_homes().items():
+        if owner is record and namespace != "_internal":
+            top = namespace if namespace.startswith("npx") else f"np.{namespace}".rstrip(".")
+            known.append(f"mx.{top}.{short}")
+    return list(dict.fromkeys(known))

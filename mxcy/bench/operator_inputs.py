@@ -1,0 +1,193 @@
+"""Inputs on which an operator can be timed, from the samples of its record."""
+
+import math
+import time
+
+import numpy as np
+
+import mxcy as mx
+from mxcy.ops.core import homes
+from mxcy.ops.core.record import REGISTRY
+
+__all__ = ["Case", "cases", "function_of", "label_of", "random_array", "records"]
+
+#: shapes of the original program for operators on arrays of any shape
+SHAPES = ((1024, 1024), (10000, 1), (10000, 100))
+_SIZES = (1 << 12, 1 << 16, 1 << 20)  # elements of the largest input
+_SLOW = 0.05  # seconds of a call, above which smaller inputs are taken
+
+
+class Case:
+    """Arrays and attributes of a call.
+
+    Parameters
+    ----------
+    arrays : list of NDArray
+    attrs : dict
+    names : list of str
+        What the arrays are called in the report.
+    train : bool
+        Whether the operator runs as in training without gradients, too.
+    """
+
+    def __init__(self, arrays, attrs, names, train=False):
+        self.arrays, self.attrs, self.names, self.train = arrays, attrs, names, train
+
+    def told(self):
+        """Shapes and attributes by name, as the report has them."""
+        shapes = {name: a.shape for name, a in zip(self.names, self.arrays, strict=True)}
+        return {**shapes, **self.attrs}
+
+
+def records():
+    """Records that users can call on arrays, each with its names, in alphabetical order.
+
+    Returns
+    -------
+    list of (Op, list of str)
+    """
+    known = ((record, homes.public_names(record)) for record in dict.fromkeys(REGISTRY.values()))
+    return sorted(((r, names) for r, names in known if names), key=lambda pair: label_of(pair[1]))
+
+
+def label_of(names):
+    """What the report calls an operator: ``linalg_gemm`` for ``mx.nd.linalg.gemm``.
+
+    Parameters
+    ----------
+    names : list of str
+        The names that users write.
+    """
+    name = next((n for n in names if n.startswith("mx.nd.")), names[0])
+    return name.removeprefix("mx.").removeprefix("nd.").replace(".", "_")
+
+
+def function_of(names):
+    """The function of the first name that can be called.
+
+    Parameters
+    ----------
+    names : list of str
+    """
+    ordered = sorted(names, key=lambda name: not name.startswith("mx.nd."))
+    owner = mx
+    for part in ordered[0].split(".")[1:]:
+        owner = getattr(owner, part)
+    return owner
+
+
+def random_array(record, shape, dtype, rng, ctx):
+    """An array of numbers that a record's definition is meant for.
+
+    Parameters
+    ----------
+    record : Op
+    shape : tuple of int
+    dtype : str
+    rng : numpy.random.Generator
+    ctx : Context
+
+    Returns
+    -------
+    NDArray
+    """
+    low, high = record.domain
+    if dtype.startswith(("int", "uint")):
+        low = max(low, 0) if dtype.startswith("u") else low
+        values = rng.integers(math.ceil(low), max(math.floor(high), math.ceil(low)) + 1, shape)
+    else:
+        values = rng.random(shape, "float32") * np.float32(high - low) + np.float32(low)
+    return mx.nd.array(values, ctx=ctx, dtype=dtype)
+
+
+def _repeated(values, factor):
+    """A sample's array, as often along its first axis; one without axes as it is."""
+    return np.concatenate([values] * factor) if values.ndim else values
+
+
+def _case(record, sample, dtype, ctx, factor, among):
+    """A sample with its inputs of numbers `among` made `factor` times as long."""
+    rng, arrays = np.random.default_rng(7), []
+    for position, source in enumerate(sample.inputs):
+        times = factor if position in among else 1
+        if isinstance(source, tuple):
+            shape = (source[0] * times, *source[1:]) if source else ()
+            arrays.append(random_array(record, shape, dtype, rng, ctx))
+            continue
+        values = np.asarray(source(rng) if callable(source) else source)
+        kind = dtype if values.dtype == "float64" else values.dtype
+        arrays.append(mx.nd.array(_repeated(values, times), ctx=ctx, dtype=kind))
+    names = [f"arg{i}" for i in range(len(arrays))]
+    if not record.variadic:
+        names = [*record.inputs, *names][: len(arrays)]
+    attrs = dict(sample.attrs)
+    return Case(arrays, attrs, names, sample.train)
+
+
+def _largest(sample):
+    return max((math.prod(s) if isinstance(s, tuple) else 1 for s in sample.inputs), default=1)
+
+
+def _works(call, case):
+    """Seconds of a second call, or None where the operator refuses such inputs."""
+    try:
+        result = call(case)
+        outs = result if isinstance(result, list | tuple) else [result]
+        if sum(out.size for out in outs) > 8 * _SIZES[0]:
+            return None
+        for out in outs:
+            out.wait_to_read()
+        began = time.perf_counter()
+        call(case)
+        mx.nd.waitall()
+        return time.perf_counter() - began
+    except Exception:  # any refusal: the inputs were a guess
+        return None
+
+
+def cases(record, call, dtype, ctx):
+    """The calls on which a record is timed, the largest that do not take long.
+
+    Parameters
+    ----------
+    record : Op
+    call : callable
+        ``call(case)`` runs the operator.
+    dtype : str
+    ctx : Context
+
+    Returns
+    -------
+    list of Case
+        Empty where no sample of the record can be run with that type.
+    """
+    samples = list(record.samples() if callable(record.samples) else record.samples)
+    samples = [s for s in samples if dtype in (s.dtypes or record.dtypes)]
+    if not samples:
+        return []
+    plain = [s for s in samples if s.inputs and not s.attrs and len(set(map(str, s.inputs))) == 1]
+    if plain and isinstance(plain[0].inputs[0], tuple):
+        chosen = []
+        for shape in SHAPES:
+            one = type(plain[0])(*[shape] * len(plain[0].inputs), train=plain[0].train)
+            case = _case(record, one, dtype, ctx, 1, ())
+            taken = _works(call, case)
+            chosen += [case] if taken is not None and taken < 10 * _SLOW else []
+        if chosen:
+            return chosen
+    for sample in sorted(samples, key=_largest, reverse=True)[:3]:
+        chosen, taken = None, 0
+        everything = range(len(sample.inputs))
+        for size in (1, *_SIZES):
+            if taken * 16 > _SLOW:
+                break
+            factor = max(1, size // max(1, _largest(sample)))
+            for among in (everything, everything[:1]):
+                case = _case(record, sample, dtype, ctx, factor, among)
+                seconds = _works(call, case)
+                if seconds is not None and (seconds < _SLOW or chosen is None):
+                    chosen, taken = case, seconds
+                    break
+        if chosen is not None:
+            return [chosen]
+    return []

@@ -1,0 +1,71 @@
+"""The command line of ``mxcy-bench``."""
+
+import argparse
+import json
+
+from mxcy._base.files import replacing
+from mxcy.bench import bandwidth, calls, clock, score, training
+
+__all__ = ["main"]
+
+_TABLES = {"score": score, "train": training, "calls": calls, "bandwidth": bandwidth}
+
+
+def _positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is no number of samples")
+    return number
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="mxcy-bench",
+        description="Measure mxcy on this machine. A busy machine tells little: watch the load.",
+    )
+    which = parser.add_subparsers(dest="table", required=True)
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", help="file to write all figures to")
+    common.add_argument("--seconds", type=float, help="about how long each figure takes")
+
+    def table(name, seconds, **about):
+        one = which.add_parser(name, parents=[common], **about)
+        one.set_defaults(seconds=seconds)
+        return one
+
+    one = table("score", 2.0, help="images per second of networks")
+    one.add_argument("--network", nargs="+", default=["resnet50_v1", "mobilenetv2_1.0"])
+    one.add_argument("--batch-size", nargs="+", type=_positive, default=[1, 8])
+    one.add_argument("--size", type=_positive, help="height and width of images; 224, or 299")
+    one.add_argument("--precision", choices=score.PRECISIONS, default="float32")
+    one = table("train", 2.0, help="milliseconds of a training step")
+    usual = [*training.NETWORKS, "resnet18_v1"]
+    one.add_argument("--network", nargs="+", default=usual, help=f"of {usual}, or of the model zoo")
+    one.add_argument("--batch-size", type=_positive, help="samples in a batch")
+    one.add_argument("--size", type=_positive, default=224, help="height and width of images")
+    one.add_argument("--optimizer", default="sgd")
+    table("calls", 0.2, help="nanoseconds of small calls")
+    one = table("bandwidth", 0.3, help="gigabytes per second of operators that memory limits")
+    one.add_argument("--megabytes", type=float, default=64.0, help="of an array")
+    return parser
+
+
+def main(arguments=None):
+    """Measure one table and print it.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        The command line.
+    """
+    options = _parser().parse_args(arguments)
+    table, about = _TABLES[options.table], clock.machine()
+    results = table.cells(options)
+    for line in table.lines(results):
+        print(line)
+    told = ", ".join(f"{name} {value}" for name, value in about.items())
+    print(told)
+    if options.json:
+        report = {"table": options.table, "machine": about, "cells": results}
+        with replacing(options.json) as file:
+            file.write(json.dumps(report, indent=1).encode())

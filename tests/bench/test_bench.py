@@ -1,0 +1,59 @@
+"""``mxcy-bench``: each table is measured, printed and written, by the package alone."""
+
+import json
+
+import pytest
+
+import mxcy as mx
+from mxcy.bench import program
+from tests.env.run import python
+
+TABLES = {
+    "calls": ["--seconds", "0.0001"],
+    "bandwidth": ["--megabytes", "0.05", "--seconds", "0.001"],
+    "train": ["--network", "perceptron", "lstm", "--batch-size", "2", "--seconds", "0.001"],
+    "score": "--network mobilenet0.25 --size 32 --batch-size 1 2 --seconds 0.001".split(),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_are_printed_and_written(table, tmp_path, capsys):
+    path = tmp_path / "figures.json"
+    before = mx.env.omp_threads()
+    program.main([table, *TABLES[table], "--json", str(path)])
+    assert mx.env.omp_threads() == before
+    lines = capsys.readouterr().out.splitlines()
+    report = json.loads(path.read_text())
+    assert report["table"] == table and report["cells"]
+    assert report["machine"]["mxcy"] == mx.__version__ and "load_average" in lines[-1]
+    assert all(cell["seconds"] > 0 for cell in report["cells"])
+    assert len(lines) >= 3
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_networks_are_scored_in_other_precisions(precision, tmp_path):
+    path = tmp_path / "figures.json"
+    about = [
+        "--network",
+        "mobilenet0.25",
+        "--size",
+        "32",
+        "--batch-size",
+        "1",
+        "--seconds",
+        "0.001",
+    ]
+    program.main(["score", *about, "--precision", precision, "--json", str(path)])
+    (cell,) = json.loads(path.read_text())["cells"]
+    assert cell["precision"] == precision and cell["images_per_second"] > 0
+
+
+def test_wrong_numbers_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        program.main(["score", "--batch-size", "0"])
+    assert "0 is no number of samples" in capsys.readouterr().err
+
+
+def test_it_is_a_module_that_can_be_run():
+    out = python("-m", "mxcy.bench", "bandwidth", "--megabytes", "0.01", "--seconds", "0.001").out
+    assert out.startswith("GB/s") and f"mxcy {mx.__version__}" in out
