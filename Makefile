@@ -131,7 +131,7 @@ format: .lint/.installed
 
 bench: $(VENV)/.installed
 	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only --ignore benchmarks/bench_score.py \
-	  --ignore benchmarks/bench_train.py
+	  --ignore benchmarks/bench_train.py --history .benchmarks/history
 
 # Environments of the frameworks that mxcy is compared with, in .peers (about 2 GB).
 peers:
@@ -142,13 +142,14 @@ score: $(VENV)/.installed
 	@$(PIP) install -e '.[bench,onednn]'
 	@$(VENV)/bin/python -m pytest -q benchmarks/bench_score.py --benchmark-only \
 	  --benchmark-columns=min,median,rounds --score-json .benchmarks/score.json \
-	  --precision $(PRECISION) $(SCORE)
+	  --history .benchmarks/history --precision $(PRECISION) $(SCORE)
 
 # The same for training; TABLE='--network lenet,resnet50_v1 --contender PyTorch'
 train-table: $(VENV)/.installed
 	@$(PIP) install -e '.[bench,onednn]'
 	@$(VENV)/bin/python -m pytest -q benchmarks/bench_train.py --benchmark-only \
-	  --benchmark-columns=min,median,rounds --score-json .benchmarks/train.json $(TABLE)
+	  --benchmark-columns=min,median,rounds --score-json .benchmarks/train.json \
+	  --history .benchmarks/history $(TABLE)
 
 # The tests that run kernels, over a library built with the address and undefined sanitizers, after
 # the engine and the profiler alone with the thread sanitizer.

@@ -27,12 +27,12 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture(scope="session")
-def board(request, announce):
+def board(request, announce, note):
     precision = request.config.getoption("--precision")
     table = functools.partial(lines, demands=NARROW_DEMANDS.get(precision, DEMANDS))
     board = Board(request.config, table, "image", PRECISIONS[precision])
     yield board
-    board.close(announce, "scoring table")
+    board.close(announce, f"scoring table {precision}", note)
 
 
 @pytest.fixture(scope="module")

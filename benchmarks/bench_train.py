@@ -19,10 +19,10 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture(scope="session")
-def board(request, announce):
+def board(request, announce, note):
     board = Board(request.config, lines, "step", COLUMNS)
     yield board
-    board.close(announce, "training table")
+    board.close(announce, "training table", note)
 
 
 @pytest.mark.timeout(1800)

@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks.contenders import Local, Worker, race
+from benchmarks.history import History, compared
 
 _rows = []
+_tables = {}
 _sections = []
 
 
 def pytest_addoption(parser):
     parser.addoption("--rounds", type=int, default=15, help="rounds in which contenders alternate")
+    parser.addoption("--history", default=None, help="folder that keeps figures; see history.py")
     group = parser.getgroup("scoring table")
     group.addoption("--network", default="all", help="networks, separated by commas")
     group.addoption("--batch-size", default="all", help="batch sizes, separated by commas")
@@ -48,6 +51,12 @@ def announce():
 
 
 @pytest.fixture(scope="session")
+def note():
+    """``note(kind, rows)``: rows of seconds by contender, to be kept and compared at the end."""
+    return lambda kind, rows: _tables.setdefault(kind, {}).update(rows)
+
+
+@pytest.fixture(scope="session")
 def mxnet_python():
     """The Python of MXNet's environment, or None."""
     return os.environ.get("MXCY_REAL_MXNET_19")
@@ -63,7 +72,7 @@ def workers():
 
 
 @pytest.fixture
-def compare(request, benchmark, workers, torch_python, mxnet_python):
+def compare(request, benchmark, workers, torch_python, mxnet_python, note):
     """``compare(label, setups, statements)``: race, print a row, and feed pytest-benchmark.
 
     `setups` and `statements` are dicts over contenders: "mxcy", and any others to compare it with;
@@ -87,6 +96,7 @@ def compare(request, benchmark, workers, torch_python, mxnet_python):
         racing = {name: statements[name] for name in contenders}
         times = race(contenders, racing, request.config.getoption("--rounds"), seconds)
         _rows.append((label, times))
+        note("bench", {label: {name: best for name, (best, _) in times.items()}})
         ours = times["mxcy"][0]
         for name, (best, median) in times.items():
             benchmark.extra_info[f"{name}_best_us"] = round(best * 1e6, 4)
@@ -106,8 +116,18 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section(title)
         for line in lines:
             terminalreporter.write_line(line)
-    if not _rows:
-        return
+    if _rows:
+        _write_rows(terminalreporter)
+    folder = terminalreporter.config.getoption("--history")
+    for kind, rows in _tables.items() if folder else ():
+        history = History(folder, kind)
+        terminalreporter.section(f"{kind}, and what was kept in {folder}")
+        for line in compared(rows, history.last()):
+            terminalreporter.write_line(line)
+        history.keep(rows)
+
+
+def _write_rows(terminalreporter):
     names = sorted({name for _, times in _rows for name in times} - {"mxcy"})
     terminalreporter.section("best time, microseconds; in brackets mxcy's time as a multiple of it")
     terminalreporter.write_line(f"{'':44}{'mxcy':>12}" + "".join(f"{n:>22}" for n in names))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import mxcy as mx
-from benchmarks.score.contenders import CONTENDERS, missing
+from benchmarks.score.contenders import CONTENDERS, OURS, missing
 from benchmarks.score.fma_peak import fma_peak
 
 __all__ = ["Board", "chosen"]
@@ -89,9 +89,22 @@ class Board:
         self.failures += field.failures
         field.close()
 
-    def close(self, announce, title):
-        """Announce the table, and write all figures to the file of ``--score-json``."""
+    def rows(self):
+        """Seconds of each contender's shortest run in each cell; the best of ours is mxcy's."""
+        rows = {}
+        for cell in self.cells:
+            times = {name: result.best() for name, result in cell.results.items()}
+            ours = [times.pop(name) for name in list(times) if name.startswith(OURS)]
+            rows[f"{cell.network} b{cell.batch}, {self.threads} threads"] = {
+                OURS: min(ours),
+                **times,
+            }
+        return rows
+
+    def close(self, announce, title, note):
+        """Announce the table, note it, and write all figures to the file of ``--score-json``."""
         announce(title, self.report())
+        note(title, self.rows())
         path = self.config.getoption("--score-json")
         if path:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
