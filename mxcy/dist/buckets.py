@@ -59,6 +59,7 @@ class Bucket:
         self._since = 0.0  # when the first push of the next session came
         self._last_push = self._not_before = 0.0
         self.sessions = self.bytes = 0
+        self.wanted = 0  # sessions of others in which this process takes part with nothing
         self.failures = []  # slots whose sums could not be delivered
         self.priority = 0
 
@@ -69,8 +70,8 @@ class Bucket:
 
     @property
     def pending(self):
-        """bool: whether something has been pushed that is not summed yet."""
-        return self._filled > 0
+        """bool: whether something has been pushed that is not summed yet, here or elsewhere."""
+        return self._filled > 0 or self.wanted > self.sessions
 
     def _buffer(self):
         if self._free:
@@ -158,6 +159,8 @@ class Bucket:
         """Whether this process joins a session now."""
         if self._session is not None or now < self._not_before:
             return False
+        if self.wanted > self.sessions and not self._filled:
+            return True
         if self._filled == len(self.slots) or closing:
             return self._filled > 0
         if not self._filled or now - self._last_push < _FLUSH_SECONDS:
@@ -193,8 +196,13 @@ class Bucket:
         return True
 
     def _run(self):
-        everything = self.whole is not None
-        if not everything:
+        absent = not self._filled  # takes part with nothing, in whatever others have
+        everything = self.whole is not None or absent
+        if absent:
+            if self._filling is None:
+                self._filling = self._buffer()
+            self._filling[...] = 0
+        elif not everything:
             self._bring_in()
         agreed = [slot for slot in self.slots if everything or slot.inputs]
         if len(self.slots) > 1 and not self._counted:
@@ -210,7 +218,7 @@ class Bucket:
         complete = len(agreed) == len(self.slots)
         if not complete:
             self.apart()
-        source, buffer = self._source(agreed, complete), self._buffer()
+        source, buffer = self._source(agreed, complete, everything), self._buffer()
         now = yield from self._way.add_up(self.channel, source, buffer[: source.size])
         self.bytes += self._way.bytes_of(source)
         lease = Lease(self._free, buffer)
@@ -238,11 +246,11 @@ class Bucket:
                 np.copyto(own, slot.inputs[0])
                 slot.inputs[0] = own
 
-    def _source(self, agreed, complete):
+    def _source(self, agreed, complete, everything):
         """What is summed: the buffer, the keys' parts of it, or what has been pushed itself."""
         if self._counted:
             for i, slot in enumerate(self.slots):
-                self._filling[self.length + i] = self.whole is not None or bool(slot.inputs)
+                self._filling[self.length + i] = everything or bool(slot.inputs)
             return self._filling
         if not complete:
             return np.concatenate([self._filling[slot.place] for slot in agreed])
@@ -261,8 +269,12 @@ class Bucket:
         for slot in agreed:
             place = slot.place if whole else slice(start, start + slot.size)
             start += slot.size
-            slot.inputs.popleft()
-            self._filled -= not slot.inputs
+            if slot.inputs:
+                slot.inputs.popleft()
+                self._filled -= not slot.inputs
+            else:  # the program waits in join() meanwhile
+                slot.submitted += 1
+                slot.pushes += 1
             try:
                 slot.deliver(target[place].reshape(slot.shape), lease)
             except Exception as error:  # in a user's updater

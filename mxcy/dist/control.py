@@ -99,6 +99,10 @@ class ControlMessages:
             self._note_present()
         elif kind == "pace":
             self._progress.pace.hear(rank, content["figures"])
+        elif kind == "join":
+            self._progress.joining.hear_join(rank, content["round"], content["sessions"])
+        elif kind == "session":
+            self._progress.joining.hear_session(**content)
         elif kind == "beat":
             self.neighbour.hear(time.monotonic())
         elif kind == "failing":  # its own message is to be the last one
@@ -184,6 +188,8 @@ class ControlMessages:
                 silent.append(self.name(rank))
             elif exchange is None and state["tasks"] < waited.number:
                 behind.append(self.name(rank))
+            elif rank in self._progress.joining.ranks:
+                continue
             elif exchange is not None and _rounds_of(state, exchange, waited) <= waited.rounds:
                 behind.append(self.name(rank))
         told = [f"{', '.join(silent)} does not answer"] if silent else []

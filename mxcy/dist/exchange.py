@@ -79,7 +79,7 @@ class Exchange:
             mine = [[key, list(array.shape), array.dtype.str] for key, array in entries]
             told = yield from collectives.gather_texts(world, [mine, not self._open])
             if any(sealed for _, sealed in told):
-                self._seal()
+                self.seal()
             compare_keys([keys for keys, _ in told])
             yield from collectives.broadcast(world, [array for _, array in entries])
             added = [
@@ -109,7 +109,7 @@ class Exchange:
         most = max(1, _MOST_BUCKETS - len(self._buckets))
         return plan(self._open, self._bound, self._bound // 8, most)
 
-    def _seal(self):
+    def seal(self):
         """Give all keys that have none a bucket."""
         for group in self._planned():
             channel = self._channels[len(self._buckets)]
@@ -181,7 +181,7 @@ class Exchange:
             if self._entering:
                 self._held.append((slot, array, done, priority))
                 return
-            self._seal()
+            self.seal()
         slot.bucket.push(slot, array, time.monotonic(), priority)
         self._active.add(slot.bucket)
         done()
@@ -219,6 +219,9 @@ class Exchange:
                     self._active.discard(bucket)
         for bucket in sorted(starting, key=lambda one: -one.priority):
             bucket.start()
+            if self._progress.joining.ranks:
+                number = self._buckets.index(bucket)
+                self._progress.joining.note_session(self, number, bucket.sessions)
         self.posted = any(bucket.posted for bucket in self._active)
         return moved or bool(starting), bool(self._active)
 
@@ -232,6 +235,20 @@ class Exchange:
         if not bucket.posted and self.on_session is not None:
             self.on_session(bucket)
         return moved
+
+    def sessions(self):
+        """How many sessions each bucket has begun here."""
+        return [bucket.sessions for bucket in self._buckets]
+
+    def take_part(self, number, count):
+        """Begin sessions of a bucket, with nothing, until there have been so many."""
+        bucket = self._buckets[number]
+        bucket.wanted = max(bucket.wanted, count)
+        self._active.add(bucket)
+
+    def takes_part(self):
+        """Whether sums of others go on here."""
+        return any(one.posted or one.wanted > one.sessions for one in self._buckets)
 
     def timings(self):
         """The `Timing` of each bucket."""

@@ -6,7 +6,9 @@ import time
 from collections import deque
 
 from mxcy.base import MXNetError
+from mxcy.dist.collectives import gather_texts
 from mxcy.dist.control import ControlMessages
+from mxcy.dist.joining import Joining
 from mxcy.dist.named_calls import NamedCalls
 from mxcy.dist.post_office import PostOffice
 from mxcy.dist.timing import Pace
@@ -116,6 +118,31 @@ class ProgressThread:
             raise task.error
         return task.value
 
+    def join(self):
+        """Take part in sums with nothing until all processes do.
+
+        Returns
+        -------
+        int
+            Who joined last, as the first process has heard of it.
+        """
+        over, answers = threading.Event(), []
+        order = []
+
+        def told(error):
+            answers.append(error)
+            over.set()
+
+        def begin():
+            order.append(self.joining.ranks)
+            self.joining.join(told)
+
+        self.submit(begin)
+        over.wait()
+        if answers[0]:
+            raise MXNetError(answers[0])
+        return self.call(gather_texts(self.world, order[0][-1]), "join()")[0]
+
     def silent(self, seconds):
         """The ranks that give no sign of life for so many seconds.
 
@@ -159,7 +186,7 @@ class ProgressThread:
         try:
             self.world = open_world()
             self.control = ControlMessages(self, self._patience, self._heartbeat)
-            self.named_calls = NamedCalls(self)
+            self.named_calls, self.joining = NamedCalls(self), Joining(self)
             self.post = PostOffice(self.world, self._patience)
         except Exception as error:
             self._opened.error = error
@@ -187,6 +214,8 @@ class ProgressThread:
             went, waits = exchange.step(now)
             moved |= went
             busy |= waits
+        moved |= self.joining.step()
+        busy |= self.joining.waits
         went, waits = self.named_calls.step()
         moved |= went | self.control.look(now)
         busy |= waits
@@ -275,6 +304,7 @@ class ProgressThread:
         for exchange in self.exchanges:
             exchange.fail(str(error))
         self.named_calls.fail(str(error))
+        self.joining.fail(str(error))
         self.post.fail(str(error))
 
     @property

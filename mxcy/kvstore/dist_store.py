@@ -368,6 +368,15 @@ class DistStore(LocalStore):
 
     # -- workers ----------------------------------------------------------------------------------
 
+    def join(self):
+        """Take part in sums with zeros until all workers do; the last one."""
+        if self._rows is not None:
+            raise MXNetError("join: row_sparse values lie with their workers, which all push rows")
+        if self._compression is not None and self._compression.type == "1bit":
+            raise MXNetError("join: no level of 1bit compression is zero")
+        self.settle()
+        return self._progress.join()
+
     def barrier(self):
         """Wait for the other workers."""
         self._progress.call(collectives.barrier(self._progress.world), "_barrier()")

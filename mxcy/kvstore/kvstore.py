@@ -251,6 +251,38 @@ class KVStore(KVStoreBase):
         """int: how many workers there are."""
         return self.handle.num_workers
 
+    def join(self, trainer=None):
+        """Have no more data: take part in the others' sums with zeros, until all workers join.
+
+        All workers call it, at the end of each epoch. Those with fewer batches get there first; the
+        store's values follow in all of them.
+
+        Parameters
+        ----------
+        trainer : gluon.Trainer, optional
+            The trainer that has used the store; its parameters get the stored values. Its optimizer
+            runs in the store.
+
+        Returns
+        -------
+        int
+            The worker that joined last.
+
+        Raises
+        ------
+        MXNetError
+            When the store has rows, servers or bits for values, which cannot be joined, or the
+            trainer updates its parameters itself.
+        """
+        if trainer is not None and trainer._update_on_kvstore is False:
+            raise MXNetError("join: only a store that runs the optimizer has the weights")
+        last = self.handle.join()
+        if trainer is not None:
+            for i, parameter in enumerate(trainer._params):
+                if parameter.grad_req != "null" and i in self.handle.keys():
+                    self.pull(i, parameter.list_data(), priority=-i)
+        return last
+
     def _barrier(self):
         """Wait until all workers come here."""
         self.handle.barrier()

@@ -194,6 +194,14 @@ class LocalStore:
     def note_samples(self, count):
         """Count samples; there is nobody to tell."""
 
+    def keys(self):
+        """The keys of all values."""
+        return self._values.keys()
+
+    def join(self):
+        """Wait for workers that have more data, of which there are none; the last one."""
+        return 0
+
     def barrier(self):
         """Wait for the other workers, of which there are none."""
 

@@ -132,6 +132,14 @@ class ServedStore(DistStore):
         """Nothing: keys travel one by one."""
         return None
 
+    def join(self):
+        """Wait for all workers; sums on servers need each of them."""
+        if self._sums_up:
+            raise MXNetError("join: with DMLC_PS_VAN_TYPE=p3, sums need all workers")
+        self.settle()
+        self.barrier()
+        return 0
+
     def settle(self):
         """Wait until servers have all that this worker has pushed."""
         if not self.shared:

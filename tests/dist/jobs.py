@@ -60,6 +60,7 @@ def start(ranks, code, *arguments, servers=0, **variables):
         [*line, *arguments, sys.executable, "-c", code],
         env=environment,
         text=True,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
