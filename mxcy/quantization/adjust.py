@@ -5,28 +5,35 @@ import numpy as np
 from mxcy.graph.fused.records import BODY
 from mxcy.graph.node import output_name, topological
 from mxcy.quantization import calibration
+from mxcy.quantization.centre import centre
 from mxcy.quantization.collectors import CalibrationCollector
 from mxcy.quantization.equalise import equalise, shared_channels
 from mxcy.quantization.layers import layers_of
 from mxcy.quantization.rounding import Moments, round_layer
 
-__all__ = ["adjusted"]
+__all__ = ["Preparation", "adjusted"]
 
 
-class _Largest(CalibrationCollector):
-    """Keeps the largest magnitude of each channel, the second axis."""
+class _Extremes(CalibrationCollector):
+    """Keeps the least and largest number of each channel, the second axis."""
 
     def __init__(self, names):
         super().__init__()
-        self.include_layers, self.found = names, {}
+        self.include_layers, self.by_name = names, {}
 
     def collect(self, name, op_name, arr):
-        array = np.abs(arr.asnumpy())
-        top = array.max(axis=tuple(i for i in range(array.ndim) if i != 1), initial=0.0)
-        self.found[name] = np.maximum(top, self.found.get(name, 0.0))
+        array = arr.asnumpy()
+        if not array.size:
+            return
+        axes = tuple(i for i in range(array.ndim) if i != 1)
+        low, high = array.min(axis=axes), array.max(axis=axes)
+        known = self.by_name.get(name)
+        if known is not None:
+            low, high = np.minimum(low, known[0]), np.maximum(high, known[1])
+        self.by_name[name] = low, high
 
 
-def adjusted(sym, qsym, values, batches, ctx, *, scales=True):
+class Preparation:
     """Parameters with which a network computes about the same, and in 8 bits loses less.
 
     Parameters
@@ -34,39 +41,89 @@ def adjusted(sym, qsym, values, batches, ctx, *, scales=True):
     sym, qsym : Symbol
         The float network with fused layers, and the quantized one.
     values : dict of str to NDArray
-        Parameters and states.
+        Parameters and states, which stay as they are.
     batches : list of dict of str to NDArray
         Some calibration data.
     ctx : Context
     scales : bool
-        Whether the channels of arrays may get factors, by which their ranges change.
+        Whether the channels of arrays may get factors and offsets, by which their ranges change.
+
+    Attributes
+    ----------
+    floats : dict of str to NDArray
+        Like `values`, with channels made alike; nothing is rounded.
+    """
+
+    def __init__(self, sym, qsym, values, batches, ctx, *, scales=True):
+        self.floats = dict(values)
+        prefix = "quantized_"
+        narrow = [node for node in topological(qsym._entries) if node.name.startswith(prefix)]
+        quantized = {node.name.removeprefix(prefix): node for node in narrow}
+        self._rounded = values = self.floats.copy()
+        self._layers = layers = layers_of(sym, set(quantized), values)
+        if not layers or not batches:
+            return
+        if scales:
+            _make_alike(sym, layers, values, batches, ctx)
+        self.floats = values.copy()
+        readers = {}
+        for layer in layers.values():
+            readers.setdefault(output_name(*layer.source), []).append(layer)
+        moments = Moments(readers, len(batches))
+        calibration.collect(sym, self.floats, batches, moments, ctx)
+        for layer in layers.values():
+            whole = layer.is_dense and "min_weight" in _roles(quantized[layer.node.name])
+            round_layer(layer, moments, whole)
+
+    def rounded(self, kept=frozenset()):
+        """The parameters, those of layers rounded.
+
+        Parameters
+        ----------
+        kept : set of str
+            Names of layers that stay float.
+
+        Returns
+        -------
+        dict of str to NDArray
+        """
+        values = self.floats.copy()
+        for layer in self._layers.values():
+            if layer.node.name not in kept:
+                values.update((name, self._rounded[name]) for name in layer.names.values())
+        return values
+
+
+def adjusted(sym, qsym, values, batches, ctx, *, scales=True):
+    """The parameters of a `Preparation`, rounded.
+
+    Parameters
+    ----------
+    sym, qsym, values, batches, ctx, scales
+        Those of `Preparation`.
 
     Returns
     -------
     dict of str to NDArray
-        Like `values`, which stay as they are.
+        Like `values`.
     """
-    values = dict(values)
-    prefix = "quantized_"
-    narrow = [node for node in topological(qsym._entries) if node.name.startswith(prefix)]
-    quantized = {node.name.removeprefix(prefix): node for node in narrow}
-    layers = layers_of(sym, set(quantized), values)
-    if not layers or not batches:
-        return values
-    groups = shared_channels(sym, layers) if scales else []
-    if groups:
-        largest = _Largest(sorted({name for group in groups for name in group.names}))
-        calibration.collect(sym, values, batches, largest, ctx)
-        equalise(groups, largest.found)
-    readers = {}
-    for layer in layers.values():
-        readers.setdefault(output_name(*layer.source), []).append(layer)
-    moments = Moments(readers, len(batches))
-    calibration.collect(sym, values, batches, moments, ctx)
-    for layer in layers.values():
-        whole = layer.is_dense and "min_weight" in _roles(quantized[layer.node.name])
-        round_layer(layer, moments, whole)
-    return values
+    return Preparation(sym, qsym, values, batches, ctx, scales=scales).rounded()
+
+
+def _make_alike(sym, layers, values, batches, ctx):
+    """Give channels offsets and factors."""
+    groups = shared_channels(sym, layers)
+    names = {name for group in groups for name in group.names}
+    names |= {layer.name for layer in layers.values() if layer.act == "none"}
+    if not names:
+        return
+    extremes = _Extremes(sorted(names))
+    calibration.collect(sym, values, batches, extremes, ctx)
+    if not names <= extremes.by_name.keys():
+        return  # the data are empty
+    centre(sym, layers, extremes.by_name)
+    largest = {n: np.maximum(-low, high) for n, (low, high) in extremes.by_name.items()}
+    equalise(groups, largest)
 
 
 def _roles(node):

@@ -93,6 +93,13 @@ class Layer:
         each = np.repeat(factors, groups * depth // len(factors)).reshape(groups, 1, depth)
         self.keep_rows(rows / each)
 
+    def products_of(self, constants):
+        """What each filter makes of data with one constant in each channel."""
+        rows = self.rows()
+        groups, _, depth = rows.shape
+        each = np.repeat(constants, groups * depth // len(constants)).reshape(groups, 1, depth)
+        return (rows * each).sum(axis=-1).reshape(-1)
+
     def channels(self):
         """The number of numbers of which each output reads some: a multiple of the channels."""
         groups, _, depth = self.rows().shape
@@ -101,6 +108,11 @@ class Layer:
     def shifts(self):
         """Whether a constant can be added to the products."""
         return self.norm is not None or "bias" in self.names
+
+    def shift_outputs(self, amounts):
+        """Add constants to the output channels, before the activation."""
+        role = "beta" if self.norm is not None else "bias"
+        self.write(role, self.read(role) + amounts)
 
     def shift(self, amounts):
         """Add constants to the products of each filter."""

@@ -17,7 +17,7 @@ from mxcy.quantization.collectors import (
 from mxcy.quantization.symbols import calibrate_symbol, quantize_parameters, quantize_symbol
 
 __all__ = ["calib_graph", "quantize_graph", "quantize_model", "quantize_model_mkldnn"]
-__all__ += ["quantize_model_onednn"]
+__all__ += ["quantize_model_onednn", "ranges_of"]
 
 
 def quantize_model(
@@ -286,6 +286,30 @@ def calib_graph(
     """
     if not check_calibration(calib_mode):
         raise ValueError("please set calibration mode to naive, entropy or custom (customize).")
+    ranges = ranges_of(collector, quantized_dtype, logger)
+    qsym = calibrate_symbol(qsym, ranges)
+    return qsym, quantize_parameters(qsym, arg_params), aux_params
+
+
+def ranges_of(collector, quantized_dtype, logger=None):
+    """What a collector has found.
+
+    Parameters
+    ----------
+    collector : object
+    quantized_dtype : str
+        See `quantize_model`.
+    logger : logging.Logger, optional
+
+    Returns
+    -------
+    dict of str to (float, float)
+
+    Raises
+    ------
+    MXNetError
+        When it has no dict of ranges.
+    """
     if isinstance(collector, LayerHistogramCollector):
         collector.quantized_dtype = quantized_dtype
         if logger:
@@ -295,5 +319,4 @@ def calib_graph(
         ranges = collector.post_collect()
     if not isinstance(ranges, dict):
         raise MXNetError(f"calibration: expected a dict of ranges, got {type(ranges)}")
-    qsym = calibrate_symbol(qsym, ranges)
-    return qsym, quantize_parameters(qsym, arg_params), aux_params
+    return ranges

@@ -9,11 +9,14 @@ from mxcy import ndarray as nd
 from mxcy import numpy as mx_np
 from mxcy.gluon import SymbolBlock
 from mxcy.gluon.tracing import flatten
+from mxcy.graph.fused.ranges import give_floats
 from mxcy.quantization import calibration
-from mxcy.quantization.adjust import adjusted
+from mxcy.quantization.adjust import Preparation
 from mxcy.quantization.batches import as_data_iter, named_batches
 from mxcy.quantization.checks import check_calibration, device_of, names_of
-from mxcy.quantization.model import calib_graph, quantize_graph
+from mxcy.quantization.model import quantize_graph, ranges_of
+from mxcy.quantization.symbols import calibrate_symbol, quantize_parameters, quantize_symbol
+from mxcy.quantization.tolerance import float_layers, outputs_around
 from mxcy.util import is_np_array
 
 __all__ = ["quantize_net", "quantize_net_v2"]
@@ -41,6 +44,7 @@ def quantize_net(
     device=None,
     num_calib_batches=None,
     adjust_parameters=True,
+    tolerance=None,
 ):
     """Make a block of operators on numbers of 8 bits from a float one, which stays as it is.
 
@@ -74,6 +78,10 @@ def quantize_net(
     adjust_parameters : bool
         Whether calibration also tells how to make the channels of arrays alike and which way to
         round weights, so that the results are nearer to those of floats.
+    tolerance : float, optional
+        The largest root mean square of errors, as a part of the results' standard deviation, that
+        is allowed for the first calibration data; layers that do most harm for their share of the
+        work stay float for it. Each layer is tried alone, which takes a while.
 
     Returns
     -------
@@ -88,6 +96,11 @@ def quantize_net(
     calibrates = check_calibration(calib_mode)
     if calibrates and calib_data is None:
         raise ValueError(f"calib_data must be provided when calib_mode={calib_mode}")
+    if tolerance is not None and not (calibrates and tolerance >= 0):
+        raise ValueError(
+            f"tolerance: expected a number of at least 0, and calibration, got {tolerance} and "
+            f"calib_mode={calib_mode}"
+        )
     shapes = None if data_shapes is None else [getattr(d, "shape", d) for d in data_shapes]
     if calib_data is not None:
         calib_data, described = as_data_iter(calib_data)
@@ -102,20 +115,20 @@ def quantize_net(
         name: parameter._reduce().as_in_context(ctx) for name, parameter in parameters.items()
     }
     states = set(graph.list_auxiliary_states())
-    args = {name: array for name, array in values.items() if name not in states}
-    auxs = {name: array for name, array in values.items() if name in states}
 
     excluded = [*names_of(exclude_layers, "exclude_layers", "layers")]
     for match in exclude_layers_match or ():
         excluded += [layer.name for layer in graph.get_internals() if match in layer.name]
     if logger:
         logger.info("These layers have been excluded %s", excluded)
-    backend = "ONEDNN_QUANTIZE" if is_np_array() else "MKLDNN_QUANTIZE"
-    fused = graph.get_backend_symbol(backend) if ctx.device_type == "cpu" else graph
-    qsym, qargs, auxs, collector = quantize_graph(
+    backend = None
+    if ctx.device_type == "cpu":
+        backend = "ONEDNN_QUANTIZE" if is_np_array() else "MKLDNN_QUANTIZE"
+    fused = graph if backend is None else graph.get_backend_symbol(backend)
+    qsym, _, _, collector = quantize_graph(
         fused,
-        args,
-        auxs,
+        {name: array for name, array in values.items() if name not in states},
+        {name: array for name, array in values.items() if name in states},
         ctx,
         excluded,
         exclude_operators,
@@ -126,24 +139,65 @@ def quantize_net(
         LayerOutputCollector,
         logger,
     )
+    wish = (quantized_dtype, quantize_mode, quantize_granularity)
+    task = _Task(fused, qsym, values, backend, (excluded, exclude_operators, wish))
+    kept = frozenset()
     if calibrates:
         batches = named_batches(calib_data, traced.inputs, num_calib_examples, num_calib_batches)
+        count = max(1, _EXAMPLES // max(1, calib_data.batch_size))
+        first = list(itertools.islice(batches, count))
+        batches = itertools.chain(first, batches)
         if adjust_parameters and ctx.device_type == "cpu":
-            count = max(1, _EXAMPLES // max(1, calib_data.batch_size))
-            first = list(itertools.islice(batches, count))
-            batches = itertools.chain(first, batches)
             custom = calib_mode in ("custom", "customize")  # its ranges may be of this very network
-            values = adjusted(fused, qsym, {**args, **auxs}, first, ctx, scales=not custom)
-            args, auxs = ({name: values[name] for name in of} for of in (args, auxs))
+            task.preparation = Preparation(fused, qsym, values, first, ctx, scales=not custom)
+        if tolerance is not None:
+            wanted = {*(collector.include_layers or ()), *outputs_around(fused)}
+            collector.include_layers = sorted(wanted)
         calibration.collect(
-            fused, {**args, **auxs}, batches, collector, ctx, logger, num_calib_batches
+            fused, task.parameters(), batches, collector, ctx, logger, num_calib_batches
         )
-        qsym, qargs, auxs = calib_graph(
-            qsym, args, auxs, collector, calib_mode, quantized_dtype, logger
-        )
-    if ctx.device_type == "cpu":
-        qsym = qsym.get_backend_symbol(backend)
-    return _block(qsym, traced.inputs, {**qargs, **auxs}, ctx)
+        task.ranges = ranges_of(collector, quantized_dtype, logger)
+        if tolerance is not None:
+            found = float_layers(fused, qsym, task.finish, values, first, ctx, tolerance, logger)
+            kept = frozenset(found)
+    qsym, values = task.finish(kept)
+    return _block(qsym, traced.inputs, values, ctx)
+
+
+class _Task:
+    """A network that is being quantized.
+
+    Attributes
+    ----------
+    preparation : Preparation or None
+        Of its parameters.
+    ranges : dict of str to (float, float)
+        What calibration found.
+    """
+
+    def __init__(self, sym, qsym, values, backend, wish):
+        self._sym, self._qsym, self._values = sym, qsym, values
+        self._backend, self._wish = backend, wish
+        self.preparation, self.ranges = None, {}
+
+    def parameters(self, kept=frozenset()):
+        """Values of parameters and states where some more nodes stay float."""
+        return self.preparation.rounded(kept) if self.preparation else self._values
+
+    def finish(self, kept):
+        """The calibrated network where some more nodes stay float, and its parameters."""
+        values, qsym = self.parameters(kept), self._qsym
+        if kept:
+            names, operators, wish = self._wish
+            excluded = [*names, *kept]
+            qsym, _ = quantize_symbol(self._sym, None, excluded, operators, [*values], *wish)
+        qsym = calibrate_symbol(qsym, self.ranges)
+        values = {**values, **quantize_parameters(qsym, values)}
+        if self._backend is not None:
+            qsym = qsym.get_backend_symbol(self._backend)
+            if self.preparation:
+                qsym = type(qsym)(give_floats(qsym._entries))
+        return qsym, values
 
 
 def _examples(shapes, calib_data, ctx):

@@ -10,7 +10,7 @@ from mxcy.graph.fused.records import LAYERS
 from mxcy.graph.node import topological
 from mxcy.ops.core.record import find
 
-__all__ = ["settle"]
+__all__ = ["give_floats", "settle"]
 
 _CONVOLUTIONS = tuple(layers["conv"] for layers in LAYERS.values())
 _CALIBRATION = ("min_calib_range", "max_calib_range")
@@ -33,16 +33,21 @@ def settle(entries, settings):
     for switch, narrow in _SWITCHED.items():
         if not settings.get(switch, True):
             continue
-        order = topological(entries)
-        users = users_of(order, entries)
-        replaced = {}  # (id, index) -> the entry in its place
-        for node in order:
-            narrow(node, users, replaced)
-        for node in order:
-            node.inputs = [replaced.get((id(n), i), (n, i)) for n, i in node.inputs]
-        entries = [replaced.get((id(node), index), (node, index)) for node, index in entries]
+        entries = _narrowed(entries, narrow)
     _share_ranges(topological(entries))
     return entries
+
+
+def _narrowed(entries, narrow):
+    """Show each node to a function, which tells what takes the place of entries."""
+    order = topological(entries)
+    users = users_of(order, entries)
+    replaced = {}  # (id, index) -> the entry in its place
+    for node in order:
+        narrow(node, users, replaced)
+    for node in order:
+        node.inputs = [replaced.get((id(n), i), (n, i)) for n, i in node.inputs]
+    return [replaced.get((id(node), index), (node, index)) for node, index in entries]
 
 
 def _take_range(node, users, replaced):
@@ -62,14 +67,43 @@ def _has_range(node):
     return node.op is not None and set(_CALIBRATION) <= node.op.schema.by_name.keys()
 
 
+def give_floats(entries):
+    """Let convolutions that are only dequantized give floats, in the nodes themselves.
+
+    MXNet leaves them as they are. Kernels do not give floats where there is a sum.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+        Of nodes that nobody else has.
+
+    Returns
+    -------
+    list of (SymbolNode, int)
+    """
+    return _narrowed(entries, _give_floats_of_convolutions)
+
+
+def _give_floats_of_convolutions(node, users, replaced):
+    if node.op is not find("_contrib_dequantize"):
+        return
+    source = node.inputs[0][0]
+    if source.op in _CONVOLUTIONS and "other" not in source.op.arguments(source.parsed):
+        _leave_out(node, source, users, replaced)
+
+
 def _give_floats(node, users, replaced):
     """Leave out the dequantize after a node that can give floats as well."""
     if node.op is not find("_contrib_dequantize"):
         return
     source = node.inputs[0][0]
     known = () if source.op is None else source.op.schema.by_name
-    if "enable_float_output" not in known or source.op in _CONVOLUTIONS:
-        return
+    if "enable_float_output" in known and source.op not in _CONVOLUTIONS:
+        _leave_out(node, source, users, replaced)
+
+
+def _leave_out(node, source, users, replaced):
+    """Leave out the dequantize `node` where nothing else reads its source, which gives floats."""
     if {id(user) for user, *_ in users[id(source)]} != {id(node)}:
         return
     for key in _CALIBRATION:
