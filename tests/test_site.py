@@ -1,7 +1,10 @@
 """The pages of the site: their examples print what they say, and names in their tables exist."""
 
 import doctest
+import importlib.util
 import re
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -26,12 +29,16 @@ TABLES = sorted((DOCS / "coming_from").glob("[mp]*.md"))
 
 @pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.stem)
 def test_examples_print_what_the_page_says(page):
+    if "import onnx" in "".join(EXAMPLES[page]):
+        pytest.importorskip("onnx")
     mx.random.seed(7)
     parser, report = doctest.DocTestParser(), []
     examples = parser.get_doctest("\n".join(EXAMPLES[page]), {"mx": mx}, page.name, str(page), 0)
     assert examples.examples
     try:
-        failed, _ = doctest.DocTestRunner(verbose=False).run(examples, out=report.append)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of processors without instructions for 8 bits
+            failed, _ = doctest.DocTestRunner(verbose=False).run(examples, out=report.append)
     finally:
         mx.npx.reset_np()
     assert not failed, "".join(report)
@@ -62,3 +69,44 @@ def test_every_page_is_in_a_list_of_pages():
             listed |= {(page.parent / name).relative_to(DOCS).as_posix() for name in names}
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES}
     assert pages == {name for name in listed if not name.startswith("reference/")}
+
+
+def extension(name):
+    """A module of docs/_ext."""
+    sys.path.insert(0, str(DOCS / "_ext"))
+    try:
+        spec = importlib.util.spec_from_file_location(f"site_{name}", DOCS / "_ext" / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(DOCS / "_ext"))
+    return module
+
+
+def test_drawings_are_made_from_the_code():
+    drawings = extension("drawings")
+    files = drawings.files()
+    assert "fold_batch_norm" in files["plan.svg"] or "conv" in files["plan.svg"]
+    assert all(f">{name}<" in files["push.svg"] for name in drawings.PUSHED)
+    assert drawings.waits()["next images"] == ["load images", "predict"]
+    for line in files["call.txt"].splitlines():
+        path = line.split()[0]
+        assert not path.endswith(".py") or (ROOT / path).is_file()
+
+
+def test_every_public_name_of_the_listed_modules_has_a_section():
+    pages = extension("class_pages").pages()
+    text = "".join(pages.values())
+    for name in (
+        "NDArray",
+        "Symbol",
+        "HybridBlock",
+        "Trainer",
+        "Module",
+        "DataLoader",
+        "Adam",
+        "Xavier",
+    ):
+        assert f"\n## {name}\n" in text
+    assert len(re.findall(r"^## ", text, re.M)) > 450
+    assert not re.search(r"^Parameters$", text, re.M)

@@ -1,6 +1,8 @@
 """Drawings of the architecture, from the imports of the source files."""
 
 import ast
+import re
+import sys
 import unittest.mock
 from html import escape
 from pathlib import Path
@@ -76,18 +78,130 @@ def layers():
     return _svg("The rooms of mxcy: each imports only what is below it", parts, y + _MARGIN)
 
 
-def network():
-    """A small network as mx.viz draws it."""
+def small_network():
+    """The symbol that two drawings are about."""
     sym = mxcy.sym
     data = sym.var("data")
     out = sym.Convolution(data, kernel=(3, 3), pad=(1, 1), num_filter=8, no_bias=True, name="conv")
     out = sym.Activation(sym.BatchNorm(out, name="norm"), act_type="relu", name="relu")
     out = sym.Pooling(out + data, kernel=(2, 2), stride=(2, 2), pool_type="max", name="pool")
-    out = sym.FullyConnected(out, num_hidden=10, name="classes")
+    return sym.FullyConnected(out, num_hidden=10, name="classes")
+
+
+def network():
+    """A small network as mx.viz draws it."""
+    out = small_network()
     drawing = Drawing("a small network")
     with unittest.mock.patch("mxcy.visualization._drawing_class", lambda: lambda **_: drawing):
         mxcy.viz.plot_network(out, shape={"data": (1, 8, 16, 16)})
     return drawing.svg()
+
+
+def plan():
+    """The plan of the same network: its steps in their order, from Executor.debug_str()."""
+    bound = small_network().simple_bind(mxcy.cpu(), grad_req="null", data=(1, 8, 16, 16))
+    bound.forward()
+    pattern = re.compile(r"^(\w+): (\w+) by (\w+) -> Spec\(\(([\d, ]*)\), (\w+)\)", re.M)
+    steps = pattern.findall(bound.debug_str())
+    parts, y = [], _MARGIN
+    for step, operator, kernel, shape, dtype in steps:
+        text = f"{step}: {operator} by {kernel}, {shape.replace(', ', ' x ').rstrip(',')} {dtype}"
+        parts.append(
+            f'<rect x="{_MARGIN}" y="{y}" width="{_WIDTH - 2 * _MARGIN}" height="28" rx="4"/>'
+            f'<text x="{_WIDTH / 2}" y="{y + 19}">{escape(text)}</text>'
+        )
+        y += 40
+    for number in range(1, len(steps)):
+        top = _MARGIN + 40 * number - 12
+        parts.append(f'<line x1="{_WIDTH / 2}" x2="{_WIDTH / 2}" y1="{top}" y2="{top + 12}"/>')
+    return _svg("A plan: its steps in their order", parts, y + _MARGIN)
+
+
+#: functions that are pushed: name -> what they read, what they write
+PUSHED = {
+    "load images": ((), ("images",)),
+    "load weights": ((), ("weights",)),
+    "predict": (("images", "weights"), ("scores",)),
+    "print scores": (("scores",), ()),
+    "next images": ((), ("images",)),
+}
+
+
+def waits():
+    """{operation: earlier ones that write what it uses, or use what it writes}."""
+    before, earlier = {}, []
+    for name, (reads, writes) in PUSHED.items():
+        before[name] = [
+            other
+            for other in earlier
+            if set(PUSHED[other][1]) & {*reads, *writes} or set(PUSHED[other][0]) & set(writes)
+        ]
+        earlier.append(name)
+    return before
+
+
+def run_pushed():
+    """Push them all; the order in which they ran."""
+    variables = {name: mxcy.engine.Var() for uses in PUSHED.values() for name in sum(uses, ())}
+    order = []
+    for name, (reads, writes) in PUSHED.items():
+        mxcy.engine.push(
+            lambda name=name: order.append(name),
+            [variables[r] for r in reads],
+            [variables[w] for w in writes],
+            name=name,
+        )
+    mxcy.engine.waitall()
+    return order
+
+
+def push():
+    """What waits for what in the engine."""
+    order, before = run_pushed(), waits()
+    for name, others in before.items():
+        if any(order.index(other) > order.index(name) for other in others):
+            raise AssertionError(f"{name} ran before what it waits for: {order}")
+    drawing = Drawing("a push through the engine")
+    for name, (reads, writes) in PUSHED.items():
+        told = [f"reads {', '.join(reads)}"] * bool(reads) + [f"writes {', '.join(writes)}"] * bool(
+            writes
+        )
+        drawing.node(name, "\n".join([name, *told]), fillcolor="#dbe9f6")
+    for name, others in before.items():
+        for other in others:
+            drawing.edge(name, other)
+    return drawing.svg()
+
+
+def call():
+    """The modules that the first call of a signature enters, and a later one."""
+    array = mxcy.nd.zeros((3, 5, 7, 11))
+    lines = ["first call, modules in the order in which they are entered"]
+    lines += [f"  {name}" for name in _entered(lambda: mxcy.nd.exp(array))]
+    later = _entered(lambda: mxcy.nd.exp(array))
+    lines += ["later call", *([f"  {name}" for name in later] or ["  no Python code"])]
+    return "\n".join(lines) + "\n"
+
+
+def _entered(function):
+    """The source files of mxcy whose functions a call runs, each with the first of them."""
+    known = {}
+
+    def note(frame, event, argument):
+        path = frame.f_code.co_filename
+        if event == "call" and path.startswith(str(PACKAGE)):
+            relative = path.removeprefix(str(PACKAGE.parent) + "/")
+            known.setdefault(relative, frame.f_code.co_name)
+
+    mxcy.nd.exp  # noqa: B018  looking it up is not part of the call
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return [
+        f"{path:<36} {name}" for path, name in known.items() if not name.startswith("__getattr")
+    ]
 
 
 def _svg(title, parts, height):
@@ -105,4 +219,5 @@ def _svg(title, parts, height):
 
 def files():
     """{file name: text} of all drawings."""
-    return {"layers.svg": layers(), "network.svg": network()}
+    drawings = {"layers.svg": layers(), "network.svg": network(), "plan.svg": plan()}
+    return {**drawings, "push.svg": push(), "call.txt": call()}

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import class_pages
 import drawings
 import environment_page
 import operator_pages
@@ -23,6 +24,7 @@ def generate(app):
     """Make all pages."""
     reference = Path(app.srcdir) / "reference"
     write(reference / "operators", operator_pages.pages())
+    write(reference / "api", class_pages.pages())
     write(reference / "drawings", drawings.files())
     write(reference, {"environment.md": environment_page.page()})
 
