@@ -3,12 +3,23 @@
 from mxcy._base.suggestions import module_getattr
 from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.byteps import BytePS
+from mxcy.kvstore.checkpoints import Checkpoint, checkpoint
 from mxcy.kvstore.choice import create
 from mxcy.kvstore.horovod import Horovod
 from mxcy.kvstore.kvstore import KVStore
 from mxcy.kvstore.kvstore_server import KVStoreServer
 from mxcy.kvstore.seeds import seed
 
-__all__ = ["BytePS", "Horovod", "KVStore", "KVStoreBase", "KVStoreServer", "create", "seed"]
+__all__ = [
+    "BytePS",
+    "Checkpoint",
+    "Horovod",
+    "KVStore",
+    "KVStoreBase",
+    "KVStoreServer",
+    "checkpoint",
+    "create",
+    "seed",
+]
 
 __getattr__ = module_getattr(__name__)

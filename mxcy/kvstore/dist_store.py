@@ -368,6 +368,11 @@ class DistStore(LocalStore):
 
     # -- workers ----------------------------------------------------------------------------------
 
+    def of_first(self, value):
+        """The first worker's value, of what JSON can tell; all workers call it."""
+        told = collectives.gather_texts(self._progress.world, value)
+        return self._progress.call(told, "what rank 0 tells")[0]
+
     def join(self):
         """Take part in sums with zeros until all workers do; the last one."""
         if self._rows is not None:

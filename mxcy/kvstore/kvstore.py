@@ -2,6 +2,7 @@
 
 import pickle
 
+from mxcy import env
 from mxcy._library.api_calls import api_call
 from mxcy.base import MXNetError
 from mxcy.kvstore.base import KVStoreBase
@@ -250,6 +251,11 @@ class KVStore(KVStoreBase):
     def num_workers(self):
         """int: how many workers there are."""
         return self.handle.num_workers
+
+    @property
+    def is_recovery(self):
+        """bool: whether the launcher has started the job again after a failure."""
+        return env.get("DMLC_NUM_ATTEMPT") > 0
 
     def join(self, trainer=None):
         """Have no more data: take part in the others' sums with zeros, until all workers join.

@@ -67,6 +67,9 @@ ROWS = (
     Variable("DMLC_WORKER_ID", integer(0), None, "C", "mxcy.dist.roles",
              "The number of this worker: the launcher sets it for programs to read.",
              test="dist/test_launch.py::test_environment"),
+    Variable("DMLC_NUM_ATTEMPT", integer(0), 0, "C", "mxcy.kvstore.kvstore",
+             "How often the launcher has started the job again: `KVStore.is_recovery` tells.",
+             test="dist/test_checkpoints.py::test_one_process"),
     Variable("DMLC_PS_VAN_TYPE", one_of("zmq", "ibverbs", "1", "p3"), None, "C",
              "mxcy.dist.roles",
              "How processes send, which MPI chooses by itself. 'p3': 'dist_sync' sends slices, "
