@@ -15,6 +15,7 @@ from mxcy._cy.modes cimport recording
 from mxcy._cy.native cimport MX_BF16, MX_BOOL
 from mxcy._cy.ndarray cimport NDArrayBase, class_of, is_quiet, make_view
 from mxcy._cy.picks cimport distinct, is_comparable, pick
+from mxcy._cy.places cimport argwhere, bincount, count_nonzero, flatnonzero, nonzero
 from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, shape_with
@@ -213,6 +214,16 @@ cdef Attempt attempt_of(str name) except NULL:
         return make_of_list
     if name == "unique":
         return unique
+    if name == "nonzero":
+        return nonzero
+    if name == "flatnonzero":
+        return flatnonzero
+    if name == "argwhere":
+        return argwhere
+    if name == "count_nonzero":
+        return count_nonzero
+    if name == "bincount":
+        return bincount
     raise ValueError(f"there is no shortcut for {name}")
 
 

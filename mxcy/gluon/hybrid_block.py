@@ -27,6 +27,15 @@ def calls_hybrid_forward(function):
     return function
 
 
+def without_arrays(args):
+    """ValueError: what tells that no input of a block is an array."""
+    kinds = ", ".join(f"{type(a).__module__}.{type(a).__name__}" for a in args)
+    return ValueError(
+        "In HybridBlock, there must be one NDArray or one Symbol in the input. "
+        f"Please check the type of the args: got {kinds.replace('builtins.', '')}"
+    )
+
+
 class HybridBlock(CachedGraph, Block):
     """A block whose computation can also run as a graph; all its children are hybrid.
 
@@ -322,6 +331,8 @@ class HybridBlock(CachedGraph, Block):
         if self._settles_first:
             self._settle_tree(args)
         if not self._computes_in_hybrid:
+            if args and not isinstance(args[0], NDArray) and not flatten(args)[0]:
+                raise without_arrays(args)
             self._settle_parameters(args)
         return self.forward(*args)
 
@@ -347,11 +358,7 @@ class HybridBlock(CachedGraph, Block):
             with self.name_scope():  # operators are named after the block
                 return self.hybrid_forward(symbol, x, *args, **params)
         if first is None:
-            kinds = ", ".join(f"{type(a).__module__}.{type(a).__name__}" for a in (x, *args))
-            raise ValueError(
-                "In HybridBlock, there must be one NDArray or one Symbol in the input. "
-                f"Please check the type of the args: got {kinds.replace('builtins.', '')}"
-            )
+            raise without_arrays((x, *args))
         context = first.context.home
         current = current_context()
         if context is not current and context != current:

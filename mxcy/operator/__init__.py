@@ -11,6 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from mxcy import profile
 from mxcy.base import MXNetError, NDArrayHandle, py_str
 from mxcy.custom.described import NAME, PROPERTIES
 from mxcy.ndarray import NDArray, array
@@ -294,5 +295,9 @@ def get_operator_arguments(op_name):
     kind = "NDArray-or-Symbol[]" if record.variadic else "NDArray-or-Symbol"
     fields = record.schema.fields
     names = inputs + [field.name for field in fields]
-    types = [kind] * len(inputs) + [field.text for field in fields]
+    if profile.is_mxnet_2():
+        texts = [field.type.generation_2.text(field.default) for field in fields]
+    else:
+        texts = [field.text for field in fields]
+    types = [kind] * len(inputs) + texts
     return OperatorArguments(len(names), names, types)

@@ -19,14 +19,25 @@ inline bool is_set(T x) {
 }
 inline bool is_set(half x) { return (x.bits & 0x7fff) != 0; }
 
+// An unsigned integer as wide as an element: masks of elements need no widening then.
+template <int size>
+struct Wide;
+// clang-format off
+template <> struct Wide<1> { typedef uint8_t Word; };
+template <> struct Wide<2> { typedef uint16_t Word; };
+template <> struct Wide<4> { typedef uint32_t Word; };
+template <> struct Wide<8> { typedef uint64_t Word; };
+// clang-format on
+
 // Whether an element is set (or, when all are asked for, is not).
 template <bool all, class T>
 bool decides(const T* x, int64_t n) {
+  typedef typename Wide<sizeof(T)>::Word Word;
   constexpr int64_t kRun = 256;  // a run that the compiler makes vectors of
   int64_t i = 0;
   for (; i + kRun <= n; i += kRun) {
-    bool found = false;
-    for (int64_t j = 0; j < kRun; ++j) found |= is_set(x[i + j]) != all;
+    Word found = 0;
+    for (int64_t j = 0; j < kRun; ++j) found |= (Word)(is_set(x[i + j]) != all);
     if (found) return true;
   }
   for (; i < n; ++i)

@@ -66,7 +66,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if is_symbol(x) or (axis is None and _is_noted(x) and x.ndim == 2 and ord in _OF_MATRICES):
         return _noted_norm(x, ord, axis, keepdims)
     if axis is None and ord is None:
-        return vector_norm(x, 2, None, keepdims)
+        return _of_vectors(x, 2, None, keepdims)
     axes = tuple(range(x.ndim)) if axis is None else _axes(axis, x.ndim)
     if len(axes) == 2:
         return matrix_norm(x, "fro" if ord is None else ord, axes, keepdims)
@@ -74,7 +74,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         raise ValueError(f"norm: expected one or two axes, got {axes}")
     if isinstance(ord, str):
         raise ValueError(f"norm: {ord!r} is no norm of vectors")
-    return vector_norm(x, ord, axes, keepdims)
+    return _of_vectors(x, ord, axes, keepdims)
 
 
 def _is_noted(x):
@@ -104,13 +104,27 @@ def vector_norm(x, ord=None, axis=None, keepdims=False):
     axis : int or tuple of int, optional
         Along which the vectors lie; by default all.
     keepdims : bool
-        Keep the axes with extent 1.
+        Keep the axes with extent 1. With MXNet's types all axes, or those of a tuple, become one
+        in front, as in MXNet 2.
 
     Returns
     -------
     ndarray
     """
     x = as_array(x)
+    norms = _of_vectors(x, ord, axis, keepdims)
+    if not keepdims or is_symbol(x) or front.has_numpy_types():
+        return norms
+    if axis is None:
+        return norms.reshape((1,))
+    if isinstance(axis, tuple):
+        axes = _axes(axis, x.ndim)
+        return norms.reshape((1, *(n for i, n in enumerate(x.shape) if i not in axes)))
+    return norms
+
+
+def _of_vectors(x, ord, axis, keepdims):
+    """The norms of vectors; axes that are kept stay where they are."""
     axes = None if axis is None else _axes(axis, x.ndim)
     flag = -2 if axes is None else -1 if ord not in (None, 2) else 1
     if flag == -1 and len(axes) == 2:  # which would be a norm of matrices

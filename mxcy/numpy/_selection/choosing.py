@@ -201,14 +201,25 @@ def compress(condition, a, axis=None, out=None):
     -------
     ndarray
     """
+    if axis is None and out is None and _is_mask(condition, a) and condition.ndim == 1:
+        return as_np_array(a)[as_np_array(condition)]
     condition = condition.asnumpy() if is_array(condition) else onp.asarray(condition)
     if condition.ndim != 1:
         raise ValueError("compress: condition must be a 1-d array")
     return take(a, onp.flatnonzero(condition), axis, out=out)
 
 
+def _is_mask(condition, array):
+    """Whether both are arrays, the first one a mask for the second."""
+    if not (is_array(condition) and is_array(array)) or condition.dtype != onp.bool_:
+        return False
+    return condition.shape == array.shape
+
+
 def extract(condition, arr):
     """The elements of an array, flattened, where a condition holds."""
+    if _is_mask(condition, arr) and condition.ndim:
+        return as_np_array(arr)[as_np_array(condition)]
     condition = condition.asnumpy() if is_array(condition) else onp.asarray(condition)
     return compress(condition.ravel(), arr)
 

@@ -231,6 +231,7 @@ def digitize(x, bins, right=False):
     return as_np_array(onp.asarray(intervals, onp.int64))
 
 
+@front.shortcut
 def nonzero(a):
     """The indices of the elements that are not zero, an array for each dimension.
 
@@ -255,6 +256,7 @@ def nonzero(a):
     return tuple(coordinates[:, axis] for axis in range(array.ndim or 1))
 
 
+@front.shortcut
 def flatnonzero(a):
     """The indices of the elements of the flattened array that are not zero.
 
@@ -269,6 +271,7 @@ def flatnonzero(a):
     return operate("_npx_nonzero", ravel(a)).reshape((-1,))
 
 
+@front.shortcut
 def argwhere(a):
     """The indices of the elements that are not zero, a row for each.
 

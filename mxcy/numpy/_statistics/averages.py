@@ -3,6 +3,7 @@
 import numpy as onp
 
 from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.numpy._calls.general import call, given, operate
 from mxcy.numpy._calls.handlers import handles
 from mxcy.numpy._calls.operands import as_array, as_np_array
@@ -101,6 +102,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
     return given(largest - smallest, out)
 
 
+@front.shortcut
 def count_nonzero(a, axis=None, *, keepdims=False):
     """How many elements over axes are not zero, as int64.
 

@@ -3,6 +3,7 @@
 import numpy as onp
 
 from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
 from mxcy.numpy._statistics.averages import floating
@@ -64,6 +65,7 @@ def _weighed_histogram(array, bins, range, weights, density):
     return as_np_array(counts), as_np_array(bounds)
 
 
+@front.shortcut
 def bincount(x, weights=None, minlength=0):
     """How often each number from 0 occurs, or the sum of its weights.
 

@@ -71,6 +71,11 @@ class AttrType:
 
     dynamic = False
 
+    @property
+    def generation_2(self) -> "AttrType":
+        """The type that listings of MXNet 2 show."""
+        return self
+
     def __init__(
         self,
         kind: str,
@@ -228,13 +233,19 @@ ShapeTuple = AttrType("tuple of <Shape(tuple)>", _tuple_of(_shape))
 class Enum(AttrType):
     """One of a few words; None among the choices also accepts the word ``'None'``.
 
-    `beyond` are words that MXNet 1.x does not know, which no listing shows.
+    `beyond` are words that MXNet 1.x does not know; `generation_2` is the type with them.
     """
 
     def __init__(self, *choices: str | None, beyond: tuple[str, ...] = ()) -> None:
         self.choices = (*choices, *beyond)
         text = ", ".join("None" if c is None else f"'{c}'" for c in choices)
         super().__init__("{" + text + "}", self._parse, quoted=True, sep=",")
+        self._whole = Enum(*sorted(self.choices, key=str)) if beyond else None
+
+    @property
+    def generation_2(self) -> AttrType:
+        """The type with all words."""
+        return self._whole or self
 
     def _parse(self, value: Any) -> Any:
         if value in self.choices:

@@ -122,6 +122,20 @@ def test_inputs_must_be_arrays():
         nn.Dense(3)(np.ones((2, 3)))
 
 
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("inputs", [(None, None), (1.5,), ([], None)])
+def test_forward_of_mxnet_2_needs_an_array(hybridized, inputs):
+    class Second(mx.gluon.HybridBlock):
+        def forward(self, x, y=None):
+            return y
+
+    block = Second()
+    block.hybridize(hybridized)
+    with pytest.raises(ValueError, match="there must be one NDArray"):
+        block(*inputs)
+    assert block(None, mx.nd.ones(2)).shape == (2,)
+
+
 def test_lists_of_arrays_as_input():
     class Add(gluon.HybridBlock):
         def hybrid_forward(self, F, pair):

@@ -337,3 +337,15 @@ def test_tensorsolve_of_any_numbers_of_axes(a, b, axes):
     found.backward()
     assert found.shape == want.shape and right.grad.shape == b
     onp.testing.assert_allclose(found.asnumpy(), want, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("axis", "shape"), [(None, (1,)), (1, (2, 1, 4)), ((0, 2), (1, 3)), ((-1,), (1, 2, 3))]
+)
+def test_axes_that_vector_norm_keeps(axis, shape):
+    ones = np.ones((2, 3, 4))
+    assert np.linalg.vector_norm(ones, axis=axis, keepdims=True).shape == shape
+    with mx.util.np_default_dtype():
+        kept = onp.ones((2, 3, 4)).sum(axis, keepdims=True).shape
+        assert np.linalg.vector_norm(ones, axis=axis, keepdims=True).shape == kept
+    assert np.linalg.norm(ones, keepdims=True).shape == (1, 1, 1)

@@ -152,3 +152,38 @@ def test_kinds_of_algorithms_by_position():
     assert np.sort(x, -1, "quicksort").tolist() == [1, 2, 3]
     assert np.argsort(x, -1, "stable").tolist() == [1, 2, 0]
     assert np.sort(x, -1, True).tolist() == [3, 2, 1]
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, "int16", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize(
+    "shape", [(1,), (64,), (300,), (3, 5), (2, 3, 4), (70, 1), (1, 70), (2, 0), (2, 1, 2, 2)]
+)
+@pytest.mark.parametrize("density", [0.0, 0.3, 1.0])
+def test_places_that_are_not_zero(dtype, shape, density):
+    random = onp.random.RandomState(7)
+    elements = (random.randint(1, 100, shape) * (random.rand(*shape) < density)).astype(dtype)
+    if onp.dtype(dtype).kind == "f" and elements.size:
+        elements.reshape(-1)[0] = -0.0
+        elements.reshape(-1)[-1] = onp.nan if density else 0
+    array = np.array(elements, dtype)
+    columns = np.nonzero(array)
+    assert isinstance(columns, tuple)
+    for column, expected in zip(columns, onp.nonzero(elements), strict=True):
+        same(column, expected)
+    same(np.flatnonzero(array), onp.flatnonzero(elements))
+    same(np.argwhere(array), onp.argwhere(elements))
+    same(np.count_nonzero(array), onp.count_nonzero(elements))
+    same(np.count_nonzero(array, axis=0), onp.count_nonzero(elements, axis=0))
+    same(np.extract(array != 0, array), elements[elements != 0])
+    same(np.compress(array.ravel() != 0, array.ravel()), elements[elements != 0])
+
+
+def test_places_in_recorded_computations():
+    data = np.array([0.0, 2.0, 0.0, 3.0])
+    data.attach_grad()
+    with autograd.record():
+        loss = data[np.flatnonzero(data)].sum() + np.extract(data > 2, data).sum()
+    loss.backward()
+    assert data.grad.tolist() == [0, 1, 0, 2]
+    assert np.flatnonzero(mx.nd.array([0.0, 1.0])).tolist() == [1]
+    assert np.flatnonzero([0, 2]).tolist() == [1]

@@ -172,6 +172,17 @@ def test_bincount():
     check_gradient(lambda w: np.bincount(numbers, w), onp.array([0.5, 1, 2, -1]))
     with pytest.raises(ValueError, match="negative"):
         np.bincount(np.array([-1], "int32"))
+    assert np.bincount(np.array([300_000], "int32")).shape == (300_001,)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+@pytest.mark.parametrize("size", [1, 10, 3001])
+@pytest.mark.parametrize("top", [1, 5, 100])
+def test_numbers_are_counted(dtype, size, top):
+    numbers = onp.random.RandomState(3).randint(0, top, size).astype(dtype)
+    counts = np.bincount(np.array(numbers, dtype))
+    assert counts.dtype == onp.int64
+    assert counts.tolist() == onp.bincount(numbers).tolist()
 
 
 @pytest.mark.parametrize(
