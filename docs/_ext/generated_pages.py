@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import benchmark_pages
 import class_pages
 import drawings
 import environment_page
@@ -26,7 +27,9 @@ def generate(app):
     write(reference / "operators", operator_pages.pages())
     write(reference / "api", class_pages.pages())
     write(reference / "drawings", drawings.files())
-    write(reference, {"environment.md": environment_page.page()})
+    page, plots = benchmark_pages.page()
+    write(reference / "plots", plots)
+    write(reference, {"environment.md": environment_page.page(), "history.md": page})
 
 
 def setup(app):

@@ -1,6 +1,8 @@
 """The places that tell of a release agree, or it is said which do not."""
 
+import datetime
 import importlib.util
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +15,7 @@ if not (ROOT / "tools/release_check.py").is_file():
 spec = importlib.util.spec_from_file_location("release_check", ROOT / "tools/release_check.py")
 release_check = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(release_check)
+figures = release_check.figures
 
 
 def tree(root, version="1.2.3", cited="1.2.3", changes="## [1.2.3] - 2026-11-23\n\n* It works.\n"):
@@ -39,6 +42,17 @@ def test_places_that_agree(tmp_path):
         ({"changes": "## 1.2.3 (unreleased)\n\n* It works.\n"}, "has no day"),
         ({"changes": "## [1.2.3] - 2026-13-01\n\n* It works.\n"}, "month"),
         ({"changes": "## [1.2.3] - 2026-11-23\n"}, "nothing is told"),
+        ({"changes": "## [1.2.3] - 2999-01-01\n\n* It works.\n"}, "has not come yet"),
+        ({"changes": "## [1.2.3] - 2025-01-01\n\n* It works.\n"}, "older than the one before"),
+        ({"changes": "## [1.2.3] - 2026-11-23\n\n### Done\n\n* It.\n"}, "'### Done' is none of"),
+        (
+            {
+                "version": "1.2.1",
+                "cited": "1.2.1",
+                "changes": "## [1.2.1] - 2026-11-23\n\n* It works.\n",
+            },
+            "newest first",
+        ),
     ],
 )
 def test_places_that_disagree(tmp_path, told, problem):
@@ -52,3 +66,59 @@ def test_a_tag_of_another_version(tmp_path):
 
 def test_this_tree_cites_its_version():
     assert not [text for text in release_check.problems(ROOT) if "CITATION" in text]
+
+
+def test_a_release_is_prepared(tmp_path):
+    tree(tmp_path, changes="## [Unreleased]\n\n### Added\n\n* It works better.\n")
+    (tmp_path / "CHANGELOG.md").write_text(
+        (tmp_path / "CHANGELOG.md").read_text() + "\n## [1.2.1] - 2025-01-01\n\n* Older.\n"
+    )
+    release_check.prepare(tmp_path, "1.3.0", datetime.date(2026, 2, 3))
+    assert release_check.problems(tmp_path, "v1.3.0") == []
+    changes = (tmp_path / "CHANGELOG.md").read_text()
+    assert changes.index("## [Unreleased]") < changes.index("## [1.3.0] - 2026-02-03")
+    assert "date-released: 2026-02-03" in (tmp_path / "CITATION.cff").read_text()
+    with pytest.raises(SystemExit, match="nothing stands under"):
+        release_check.prepare(tmp_path, "1.4.0", datetime.date(2026, 2, 4))
+    with pytest.raises(SystemExit, match="no version of three numbers after 1.3.0"):
+        release_check.prepare(tmp_path, "1.3.0", datetime.date(2026, 2, 4))
+
+
+def test_this_trees_changelog_has_the_form():
+    assert release_check.unordered((ROOT / "CHANGELOG.md").read_text(encoding="utf-8")) == []
+
+
+def kept(folder, release, **seconds):
+    entries = {name: {"seconds": value} for name, value in seconds.items()}
+    about = {"release": release, "machine": "one", "day": f"2026-01-0{release[0]}"}
+    (folder / f"{release}.json").write_text(json.dumps({**about, "figures": entries}))
+
+
+def test_figures_that_became_slower_are_told(tmp_path):
+    kept(tmp_path, "1.0.0", lenet=1.0, gru=2.0)
+    assert figures.slower(tmp_path) == []
+    kept(tmp_path, "2.0.0", lenet=1.04, gru=2.2)
+    (line,) = figures.slower(tmp_path)
+    assert "gru" in line and "1.10" in line
+
+
+def test_reports_become_figures(tmp_path):
+    cell = {
+        "network": "lenet",
+        "batch_size": 64,
+        "contenders": {
+            "mxcy Gluon": {"seconds": [0.02, 0.01]},
+            "mxcy Module": {"seconds": [0.03]},
+            "PyTorch": {"seconds": [0.04]},
+        },
+    }
+    figure = figures.from_report({"cells": [cell]}, "training")["training, lenet, batch 64"]
+    assert figure == {"seconds": 0.01, "others": {"PyTorch": 0.04}}
+
+
+def test_kept_figures_can_be_drawn():
+    folder = ROOT / "benchmarks" / "history"
+    runs = figures.runs(folder)
+    assert runs and all(run["figures"] for run in runs)
+    drawing = figures.bars(runs[-1])
+    assert drawing.startswith("<svg") and all(name in drawing for name in runs[-1]["figures"])

@@ -1,0 +1,172 @@
+"""Key figures of releases: kept in benchmarks/history, compared, drawn on the site.
+
+python tools/figures.py keep --kind training .benchmarks/train.json   from a report of a table
+python tools/figures.py slower                                       what became slower since
+"""
+
+import argparse
+import datetime
+import json
+import os
+import re
+import sys
+from html import escape
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HISTORY = ROOT / "benchmarks" / "history"
+MOST = 1.05  # so much longer than in the release before may a figure take
+KEY = 30  # figures that are compared, at most
+_WIDTH, _ROW, _LEFT = 900, 18, 330
+
+
+def from_report(report, kind):
+    """Key figures of a table's report: our best seconds, and those of the others.
+
+    Parameters
+    ----------
+    report : dict
+        As ``--score-json`` writes it.
+    kind : str
+        What the figures are of, such as ``training``.
+
+    Returns
+    -------
+    dict
+        {title: {"seconds": ..., "others": {contender: seconds}}}
+    """
+    entries = {}
+    for cell in report["cells"]:
+        best = {name: min(r["seconds"]) for name, r in cell["contenders"].items() if r["seconds"]}
+        ours = [seconds for name, seconds in best.items() if name.startswith("mxcy")]
+        if ours:
+            others = {n: seconds for n, seconds in best.items() if not n.startswith("mxcy")}
+            title = f"{kind}, {cell['network']}, batch {cell['batch_size']}"
+            entries[title] = {"seconds": min(ours), "others": others}
+    return entries
+
+
+def runs(folder):
+    """The kept runs by day.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    known = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    return sorted(known, key=lambda run: (run["day"], run["release"]))
+
+
+def slower(folder):
+    """Lines: figures that take longer than in the release before, on the same machine.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    known = runs(folder)
+    if not known:
+        return []
+    newest = known[-1]
+    before = [run for run in known[:-1] if run["machine"] == newest["machine"]]
+    if not before:
+        return []
+    common = [name for name in newest["figures"] if name in before[-1]["figures"]][:KEY]
+    lines = []
+    for name in common:
+        earlier = before[-1]["figures"][name]["seconds"]
+        factor = newest["figures"][name]["seconds"] / earlier
+        if factor > MOST:
+            lines.append(f"{name}: {factor:.2f} times as long as in {before[-1]['release']}")
+    return lines
+
+
+def bars(run):
+    """A run as SVG: for each figure how many times as long others take.
+
+    Parameters
+    ----------
+    run : dict
+    """
+    longest = max(
+        [1.0, *(t / f["seconds"] for f in run["figures"].values() for t in f["others"].values())]
+    )
+    scale = (_WIDTH - _LEFT - 60) / longest
+    parts, y = [], 12
+    for title, figure in run["figures"].items():
+        rows = [("mxcy", figure["seconds"]), *sorted(figure["others"].items(), key=lambda o: o[1])]
+        parts.append(f'<text x="8" y="{y + 13}" font-weight="bold">{escape(title)}</text>')
+        y += _ROW
+        for name, seconds in rows:
+            factor = seconds / figure["seconds"]
+            colour = "#33658a" if name == "mxcy" else "#c9d6e2"
+            told = f"{seconds * 1e3:.4g} ms" if name == "mxcy" else f"{factor:.2f} x"
+            parts.append(
+                f'<text x="{_LEFT - 10}" y="{y + 12}" text-anchor="end">{escape(name)}</text>'
+                f'<rect x="{_LEFT}" y="{y + 1}" width="{factor * scale:.1f}" height="{_ROW - 5}" '
+                f'fill="{colour}"/><text x="{_LEFT + factor * scale + 6:.1f}" y="{y + 12}">{told}'
+                f"</text>"
+            )
+            y += _ROW
+        y += 8
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" role="img" '
+        f'aria-label="Times of others as multiples of ours"><rect width="{_WIDTH}" height="{y}" '
+        f'fill="#fff"/><g font-family="sans-serif" font-size="12" fill="#111">{"".join(parts)}'
+        "</g></svg>\n"
+    )
+
+
+def keep(path, kind, folder, release, machine, load=None, day=None):
+    """Add a report's figures to the kept run of this release, machine and day.
+
+    Parameters
+    ----------
+    path : Path
+        The report.
+    kind, release, machine : str
+    folder : Path
+    load : float, optional
+    day : date, optional
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
+    day = day or datetime.datetime.now(datetime.UTC).date()
+    name = re.sub(r"\W+", "-", f"{release} {day} {machine}").strip("-").lower()
+    target = folder / f"{name}.json"
+    about = {"release": release, "day": str(day), "machine": machine, "load": load, "figures": {}}
+    if target.exists():
+        about = json.loads(target.read_text(encoding="utf-8"))
+    report = json.loads(Path(path).read_text(encoding="utf-8"))
+    about["figures"].update(from_report(report, kind))
+    folder.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    return target
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    which = parser.add_subparsers(dest="what", required=True)
+    one = which.add_parser("keep", help="keep the figures of a report")
+    one.add_argument("report", type=Path)
+    one.add_argument("--kind", required=True, help="training, scoring, int8 scoring, ...")
+    one.add_argument("--load", type=float, default=round(os.getloadavg()[0], 1))
+    one.add_argument("--day", type=datetime.date.fromisoformat)
+    which.add_parser("slower", help="tell which key figures became slower")
+    asked = parser.parse_args()
+    if asked.what == "slower":
+        print(*slower(HISTORY) or ["no key figure became slower"], sep="\n")
+        return
+    sys.path.insert(0, str(ROOT))
+    from benchmarks.history import machine
+
+    source = (ROOT / "mxcy" / "libinfo.py").read_text(encoding="utf-8")
+    release = re.search(r'^__version__ = "(.+)"$', source, re.M).group(1)
+    print(keep(asked.report, asked.kind, HISTORY, release, machine(), asked.load, asked.day))
+
+
+if __name__ == "__main__":
+    main()
