@@ -174,7 +174,7 @@ test-gpu: $(VENV)/.installed
 	@$(PIP) install -e '.[test,test-gpu]'
 	@$(PYTEST) -n $(JOBS) tests/gpu
 	@MXCY_CUDA_DRIVER=$$($(VENV)/bin/python -m tests.gpu.standin.build driver) \
-	$(PYTEST) -n $(JOBS) -p tests.gpu.on_gpu $(ON_GPU)
+	$(PYTEST) -n $(JOBS) -p tests.gpu.on_gpu tests/gpu/battery $(ON_GPU)
 
 # New cases of the fuzzers in tests/fuzz for FUZZ_MINUTES, and as long over the sanitized library if
 # `make sanitize` has built it.

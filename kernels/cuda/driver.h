@@ -31,6 +31,13 @@ typedef uint64_t Address;  // of a device's memory, as the driver writes it
     (Address to, Context there, Address from, Context here, size_t bytes, Stream stream))        \
   F(StreamCreate, "cuStreamCreateWithPriority", (Stream * stream, unsigned flags, int priority)) \
   F(StreamSynchronize, "cuStreamSynchronize", (Stream stream))                                   \
+  F(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, int device))         \
+  F(ModuleLoadData, "cuModuleLoadData", (void** module, const void* image))                      \
+  F(ModuleGetFunction, "cuModuleGetFunction", (void** function, void* module, const char* name)) \
+  F(LaunchKernel, "cuLaunchKernel",                                                              \
+    (void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,        \
+     unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments, \
+     void** extra))                                                                              \
   F(GetErrorString, "cuGetErrorString", (int status, const char** text))
 
 struct Api {

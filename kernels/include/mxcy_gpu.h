@@ -33,6 +33,16 @@ MX_API int mx_gpu_copy(void* target, int32_t target_device, const void* source,
 MX_API void* mx_gpu_stream(int32_t device);
 /* Wait until they have run; their errors are told here. */
 MX_API int mx_gpu_wait(int32_t device);
+/* What a device is, by the driver's number of the attribute. */
+MX_API int mx_gpu_attribute(int32_t device, int32_t attribute);
+/* A module out of its machine code, and a kernel of it; NULL where there is an error. */
+MX_API void* mx_gpu_module(int32_t device, const void* image);
+MX_API void* mx_gpu_function(int32_t device, void* module, const char* name);
+/* Launch a kernel on this thread's stream; grid and block have three extents. */
+MX_API int mx_gpu_start(int32_t device, void* function, const uint32_t* grid, const uint32_t* block,
+                        uint32_t shared, void** arguments);
+/* The lines of elemwise.def. */
+MX_API const char* mx_gpu_lines(void);
 
 #ifdef __cplusplus
 }

@@ -138,7 +138,9 @@ class Plan:
         if first >= last:
             return
         steps, uses, streams = self._uses(first, last, bases, context)
-        here = uses.strict or uses.exported or (uses.quiet and not is_heavy(steps.work))
+        here = (
+            uses.strict or uses.exported or uses.device or (uses.quiet and not is_heavy(steps.work))
+        )
         if here and not uses.hold():
             uses.hand_on()
             return
@@ -164,6 +166,8 @@ class Plan:
         status = lib.mx_plan_run(
             self._native, first, last, addresses, scratch, rng, ctypes.byref(failed)
         )
+        if status == 0 and uses.device:
+            status = lib.mx_gpu_wait(context.device_id)
         if status == 0:
             uses.release()
             return

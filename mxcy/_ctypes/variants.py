@@ -54,7 +54,11 @@ class Prepared:
 
     def __init__(self, handle, attrs, inputs, force=None):
         specs = [services.spec(a.shape, a.dtype_code) for a in inputs]
-        self.call = call = services.prepare(handle.op, attrs, specs, native, force)
+        self._take_over(handle, services.prepare(handle.op, attrs, specs, native, force), inputs)
+
+    def _take_over(self, handle, call, inputs):
+        self.call, self._handle = call, handle
+        self.device, self._devices = None, {}  # whose kernel it is; the same call on devices
         if call is None:  # its result is sparse
             return
         self.kernel, self.flags = None, 0
@@ -70,6 +74,43 @@ class Prepared:
         self.extents = [np.array(shape, np.int64) for shape in shapes]
         self._writes = (ctypes.c_int32 * max(len(call.outs), 1))(*[native.WRITE] * len(call.outs))
         self._frames = []  # those that no thread is using
+
+    def _on_device(self, inputs, outputs, writes):
+        """The same call by a device's kernel; None where its definition has to do.
+
+        See `for_device` of `_cy/running.pyx`.
+        """
+        arrays = (*inputs, *outputs)
+        if not all(array is not None and array.on_device for array in arrays):
+            return None
+        device, *others = {array.context.device_id for array in arrays}
+        if others or (writes and any(write != native.WRITE for write in writes[: len(outputs)])):
+            return None
+        if device not in self._devices:
+            call = services.prepare_on_device(self.call, device)
+            there = None if call is None else Prepared.__new__(Prepared)
+            if there is not None:
+                there._take_over(self._handle, call, inputs)
+                there.device = device
+            self._devices[device] = there
+        there = self._devices[device]
+        if there is None or any(
+            array.shares_memory(out)
+            and (
+                array.address != out.address
+                or array.shape != out.shape
+                or array.dtype.itemsize != out.dtype.itemsize
+                or not (
+                    there.call.inplace
+                    or position in there.call.overwrites
+                    or (there.call.turns and position == number * there.call.turns)
+                )
+            )
+            for number, out in enumerate(outputs)
+            for position, array in enumerate(inputs)
+        ):
+            return None
+        return there
 
     def run(self, inputs, outputs, numbers, context, writes=None, strict=False):
         """Compute `outputs` from `inputs`, or leave it to the engine.
@@ -104,6 +145,12 @@ class Prepared:
             how = self.kernel
             if not uses.hold():
                 return uses.hand_on()
+        there = self._on_device(inputs, outputs, writes) if uses.device else None
+        if there is not None:
+            how, context = there.kernel, uses.context
+            return there._start(
+                inputs, outputs, numbers, context, writes, streams, uses, how, strict
+            )
         if self.kernel is None or uses.device:
             return self._run_by_reference(inputs, outputs, numbers, uses)
         return self._start(inputs, outputs, numbers, context, writes, streams, uses, how, strict)
@@ -182,6 +229,8 @@ class Prepared:
             status = profiler.run_kernel(how, frame.address, self.named_source())
         else:
             status = how(frame.address)
+        if status == 0 and self.device is not None:
+            status = native.lib.mx_gpu_wait(self.device)
         if call.workspace:
             pool.give_temp(request.workspace, call.workspace)
         self._frames.append(frame)

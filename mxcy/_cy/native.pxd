@@ -99,3 +99,6 @@ cdef extern from "mxcy_tuning.h" nogil:
     int mx_kernel_race(const char *name, int32_t dtype, const mx_call *call, int32_t team,
                        int64_t budget, double *times)
     int64_t mx_second_cache()
+
+cdef extern from "mxcy_gpu.h" nogil:
+    int mx_gpu_wait(int32_t device)

@@ -795,6 +795,25 @@ cdef extern from "int8_params.gen.h" nogil:
         double limit
         double other_scale
 
+cdef extern from "launch_params.gen.h" nogil:
+    # up to 4 launches on a device, one after the other; each has a function, perhaps another
+    # one for addresses that are multiples of 16, and `arguments` out of the lists, from `first`
+    # on: `kind` as in launch.cc, `index` an operand's number or a whole number or a place in
+    # `value`
+    ctypedef struct mx_launch_params:
+        int32_t device
+        int32_t count
+        int64_t function[4]
+        int64_t wide[4]
+        int64_t grid[12]
+        int32_t block[4]
+        int32_t shared[4]
+        int32_t first[4]
+        int32_t arguments[4]
+        int32_t kind[64]
+        int64_t index[64]
+        double value[200]
+
 cdef extern from "optimizer_params.gen.h" nogil:
     # one step of an optimizer for all weights, whose inputs come in turns of `per`; the last
     # input has a row of rates, one of decays, and perhaps one of etas

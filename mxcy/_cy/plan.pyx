@@ -6,8 +6,8 @@ cimport cython
 
 from mxcy._cy.engine cimport MX_READS, MX_WRITES, mx_operation
 from mxcy._cy.native cimport (
-    MX_WRITE, mx_last_error, mx_place, mx_plan, mx_plan_create, mx_plan_destroy, mx_plan_run,
-    mx_plan_scratch, mx_rng, mx_step,
+    MX_WRITE, mx_gpu_wait, mx_last_error, mx_place, mx_plan, mx_plan_create, mx_plan_destroy,
+    mx_plan_run, mx_plan_scratch, mx_rng, mx_step,
 )
 from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.pending cimport mx_push_plan
@@ -18,6 +18,7 @@ from mxcy._cy.profiler cimport (
 from mxcy._cy.services cimport services
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, limits, uses_on
+from mxcy._cy.variants cimport HOST
 
 from mxcy._base.errors import MXNetError, kernel_error
 
@@ -165,7 +166,7 @@ cdef class Plan:
         cdef void *few[STACK_BASES]
         cdef void **addresses = few
         cdef int32_t failed = 0
-        cdef int status, i, n = len(bases)
+        cdef int status, device, i, n = len(bases)
         cdef mx_rng *rng = NULL
         cdef char *scratch
         cdef mx_operation about
@@ -175,7 +176,10 @@ cdef class Plan:
             return 0
         steps = self.range_of(first, last)
         uses = self.uses_of(steps, bases, context)
-        here = uses.strict or uses.exported or (uses.quiet and steps.work < limits.heavy_work)
+        here = uses.strict or uses.exported or uses.device or (
+            uses.quiet and steps.work < limits.heavy_work
+        )
+        device = context.device_id if uses.device else HOST
         if here and not uses.hold():
             return uses.hand_on()
         if n > STACK_BASES:
@@ -196,6 +200,8 @@ cdef class Plan:
                 return uses.pushed(&about, status)
             with nogil:
                 status = mx_plan_run(self.native, first, last, addresses, scratch, rng, &failed)
+                if status == 0 and device != HOST:
+                    status = mx_gpu_wait(device)
                 if status == 0:
                     uses.release()
         finally:

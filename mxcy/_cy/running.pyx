@@ -3,8 +3,11 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from mxcy._cy.elements cimport itemsize
 from mxcy._cy.engine cimport MX_READS, MX_WRITES, is_naive, mx_operation
-from mxcy._cy.native cimport MX_ADD, MX_WRITE, mx_call, mx_last_error, mx_tensor, mx_threads_up_to
+from mxcy._cy.native cimport (
+    MX_ADD, MX_WRITE, mx_call, mx_gpu_wait, mx_last_error, mx_tensor, mx_threads_up_to,
+)
 from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, is_readable, make_array, wrote
 from mxcy._cy.pending cimport mx_push_kernel
 from mxcy._cy.pool cimport Pool, mx_temp_give, mx_temp_take, pool_of
@@ -16,7 +19,7 @@ from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport Shape
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, limits, uses_on
-from mxcy._cy.variants cimport MAX_PARAMS, NOGIL_WORK, SMALL_PARAMS, Prepared
+from mxcy._cy.variants cimport HOST, MAX_PARAMS, NOGIL_WORK, SMALL_PARAMS, Prepared
 
 from mxcy._base.errors import MXNetError, kernel_error
 
@@ -58,6 +61,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
     """
     cdef Streams streams = None
     cdef Uses uses
+    cdef Prepared there
     cdef int how = PUSHED
     if prepared.mutated is not None:
         for position in prepared.mutated:
@@ -78,6 +82,13 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
         how = HELD
         if not uses.hold():
             return uses.hand_on()
+    if uses.device:
+        there = for_device(prepared, inputs, outputs, reqs)
+        if there is not None:
+            context = uses.context
+            return start(
+                there, inputs, outputs, numbers, context, reqs, streams, uses, how, strict
+            )
     if prepared.kernel == NULL or uses.device:
         return run_by_reference(prepared, inputs, outputs, numbers, uses)
     return start(
@@ -134,6 +145,48 @@ cdef Uses uses_of(Prepared prepared, tuple inputs, list outputs, const int32_t *
         uses.kept.append(streams)
         uses.add_var(streams.var, MX_WRITES)
     return uses
+
+
+cdef Prepared for_device(Prepared prepared, tuple inputs, list outputs, const int32_t *reqs):
+    """The kernel that a device has for a call; None where its definition has to do.
+
+    That is so when not all arrays lie there, or when an output overlaps an input otherwise than
+    the kernel can bear.
+    """
+    cdef Prepared there
+    cdef NDArrayBase array, other
+    cdef int i, j, device = -1
+    for i in range(prepared.nin + prepared.nout):
+        array = inputs[i] if i < prepared.nin else outputs[i - prepared.nin]
+        if array is None or not array.storage.device:
+            return None
+        j = array.storage.context.device_id
+        if device >= 0 and device != j:
+            return None
+        device = j
+    if reqs != NULL:
+        for i in range(prepared.nout):
+            if reqs[i] != MX_WRITE:
+                return None
+    there = prepared.on_device(inputs, device)
+    if there is None:
+        return None
+    for i in range(prepared.nout):
+        array = outputs[i]
+        for j in range(prepared.nin):
+            other = inputs[j]
+            if other.storage is array.storage and (
+                other.data != array.data
+                or other.layout is not array.layout
+                or itemsize[other.dtype_code] != itemsize[array.dtype_code]
+                or not (
+                    there.inplace
+                    or j in there.call.overwrites
+                    or (there.call.turns and j == i * there.call.turns)
+                )
+            ):
+                return None
+    return there
 
 
 cdef int run_by_reference(Prepared prepared, tuple inputs, list outputs, const double *numbers,
@@ -217,6 +270,8 @@ cdef int start(Prepared prepared, tuple inputs, list outputs, const double *numb
                 status = mx_run_kernel(
                     prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE
                 )
+                if status == 0 and prepared.device != HOST:
+                    status = mx_gpu_wait(prepared.device)
                 if status == 0:
                     uses.release()
         if status != 0:

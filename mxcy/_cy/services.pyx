@@ -20,6 +20,7 @@ def use_services(above):
     services.prepare, services.spec = above.prepare, above.spec
     services.run_reference, services.store_result = above.run_reference, above.store_result
     services.run_sparse = above.run_sparse
+    services.prepare_on_device = above.prepare_on_device
     services.mixed_inputs = above.mixed_inputs
     services.streams_of, services.context_of = above.streams_of, above.context_of
     services.pool_of, services.shared_array = above.pool_of, above.shared_array

@@ -7,6 +7,7 @@ cdef enum:
     SMALL_PARAMS = 128
     MAX_TUPLES = 3  # dynamic tuples of an operator, of 60 numbers each
     CALL_NUMBERS = 8 + MAX_TUPLES * 60  # of one call: MAX_NUMBERS and those of tuples
+    HOST = -1  # the number of no device
     NOGIL_WORK = 20000  # cheaper calls, of a few microseconds, keep the Python lock
 
 
@@ -33,6 +34,11 @@ cdef class Prepared:
     cdef int32_t source  # what the profiler calls it; 0 until it asks
     cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
 
+    cdef OpHandle handle
+    cdef int device  # whose kernel it is, or HOST
+    cdef dict devices  # the same call on devices by number; None where one has no kernel
+
+    cdef Prepared on_device(self, tuple inputs, int device)
     cdef bint fits(self, tuple inputs)
 
 

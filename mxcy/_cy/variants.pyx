@@ -65,6 +65,22 @@ cdef class Prepared:
         free(self.patch_number)
         free(self.patch_offset)
 
+    cdef Prepared on_device(self, tuple inputs, int device):
+        """The same call by a device's kernel; None where its definition has to do."""
+        cdef Prepared made
+        if self.devices is None:
+            self.devices = {}
+        elif device in self.devices:
+            return self.devices[device]
+        call = services.prepare_on_device(self.call, device)
+        if call is None:
+            made = None
+        else:
+            made = ready(self.handle, call, inputs)
+            made.device, made.simple = device, False
+        self.devices[device] = made
+        return made
+
     cdef bint fits(self, tuple inputs):
         cdef int i
         cdef NDArrayBase array
@@ -79,15 +95,18 @@ cdef class Prepared:
 
 cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
     """Prepare the call of a new signature; None when its result is sparse."""
-    cdef Prepared made = Prepared.__new__(Prepared)
-    cdef NDArrayBase array
-    cdef int i
     call = services.prepare(
         handle.op, attrs, [services.spec(a.shape, a.dtype_code) for a in inputs], library, force
     )
-    if call is None:
-        return None
-    made.call = call
+    return None if call is None else ready(handle, call, inputs)
+
+
+cdef Prepared ready(OpHandle handle, call, tuple inputs):
+    """A prepared call as this front runs it."""
+    cdef Prepared made = Prepared.__new__(Prepared)
+    cdef NDArrayBase array
+    cdef int i
+    made.call, made.handle, made.device = call, handle, HOST
     made.nin, made.nout, made.visible = len(inputs), len(call.outs), call.visible
     made.in_layouts = <void **>malloc(8 * max(made.nin, 1))
     made.in_dtypes = <int32_t *>malloc(4 * max(made.nin, 1))

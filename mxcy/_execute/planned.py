@@ -8,6 +8,7 @@ from mxcy._execute import trials
 from mxcy._execute.kept import Kept
 from mxcy._library import front
 from mxcy.gpu.devices import is_device
+from mxcy.gpu.library import DeviceLibrary
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
@@ -28,22 +29,20 @@ def target(context=None):
     Parameters
     ----------
     context : Context, optional
-        Where the graph runs; on a device whose memory is not the host's there are no kernels.
+        Where the graph runs; devices whose memory is not the host's have kernels of their own.
     """
     settings = {name: env.get(name) for name in env.PLANNING}
     # More paths than workers only take memory.
     workers = env.get("MXNET_CPU_WORKER_NTHREADS")
     settings["MXNET_EXEC_NUM_TEMP"] = min(settings["MXNET_EXEC_NUM_TEMP"], workers)
     if context is not None and is_device(context):
-        return Target(_has_none, front.query, _measure_alone, 0, settings, trials.memory())
+        own = DeviceLibrary(context.device_id)
+        return Target(
+            own.has_kernel, own.query, _measure_alone, 0, settings, trials.memory(), own.lower
+        )
     return Target(
         front.has_kernel, front.query, _measure_alone, front.block(), settings, trials.memory()
     )
-
-
-def _has_none(name, dtype):
-    """Whether a device has a kernel: it computes by definitions."""
-    return False
 
 
 def _measure_alone(*call):

@@ -21,6 +21,8 @@ class Services:
         `mxcy.ops.core.prepare.prepare`: a record and input specs to a prepared call.
     spec : type
         `mxcy.ops.core.infer.Spec`.
+    prepare_on_device : callable
+        ``prepare_on_device(call, device)``: the same call by a kernel of a device, or None.
     run_reference, store_result : callable
         `mxcy.ops.core.reference.run` and `store`: compute by definition; keep a result as the
         request (write or add) says.
@@ -62,6 +64,7 @@ class Services:
 
     prepare: Callable[..., Any]
     spec: type
+    prepare_on_device: Callable[[Any, int], Any]
     run_reference: Callable[..., None]
     store_result: Callable[..., None]
     run_sparse: Callable[..., Any]

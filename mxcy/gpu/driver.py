@@ -5,11 +5,26 @@ import ctypes
 from mxcy._library.open import open_library
 from mxcy.base import MXNetError
 
-__all__ = ["HOST", "copy", "count", "memory", "open_driver", "pinned_source", "source", "wait"]
+__all__ = [
+    "HOST",
+    "attribute",
+    "copy",
+    "count",
+    "function",
+    "lines",
+    "memory",
+    "module",
+    "open_driver",
+    "pinned_source",
+    "source",
+    "start",
+    "wait",
+]
 
 HOST = -1  # the device number of this machine's memory
 
 _address, _number, _bytes = ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t
+_word = ctypes.c_uint32
 
 
 def _declared():
@@ -25,6 +40,11 @@ def _declared():
         ("mx_gpu_copy", ctypes.c_int, (_address, _number, _address, _number, _bytes)),
         ("mx_gpu_stream", _address, (_number,)),
         ("mx_gpu_wait", ctypes.c_int, (_number,)),
+        ("mx_gpu_attribute", ctypes.c_int, (_number, _number)),
+        ("mx_gpu_module", _address, (_number, ctypes.c_char_p)),
+        ("mx_gpu_function", _address, (_number, _address, ctypes.c_char_p)),
+        ("mx_gpu_start", ctypes.c_int, (_number, _address) + (_address,) * 2 + (_word, _address)),
+        ("mx_gpu_lines", ctypes.c_char_p, ()),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -88,3 +108,43 @@ def stream(device):
 def wait(device):
     """Wait for this thread's stream on a device; raises the error of what ran there."""
     _check(_library.mx_gpu_wait(device))
+
+
+def attribute(device, number):
+    """What a device is, by the driver's number of an attribute."""
+    return _check(_library.mx_gpu_attribute(device, number))
+
+
+def module(device, image):
+    """The handle of a module on a device, out of its machine code."""
+    handle = _library.mx_gpu_module(device, image)
+    return _check(-1) if handle is None else handle
+
+
+def function(device, module, name):
+    """The handle of a kernel."""
+    handle = _library.mx_gpu_function(device, module, name.encode())
+    return _check(-1) if handle is None else handle
+
+
+def start(device, function, grid, block, shared, arguments):
+    """Launch a kernel on this thread's stream.
+
+    Parameters
+    ----------
+    device, function : int
+    grid, block : tuple of int
+        Three extents each.
+    shared : int
+        Bytes of dynamic shared memory.
+    arguments : list of ctypes objects
+        Each of the parameter's very type.
+    """
+    places = (_address * max(len(arguments), 1))(*map(ctypes.addressof, arguments))
+    extents = (_word * 3)(*grid), (_word * 3)(*block)
+    _check(_library.mx_gpu_start(device, function, *extents, shared, places))
+
+
+def lines():
+    """The lines of elemwise.def, as text."""
+    return _library.mx_gpu_lines().decode()

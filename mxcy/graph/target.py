@@ -14,11 +14,14 @@ class Target:
         Channels of the blocked layout: 16 with AVX-512, else 8; 0 switches blocked layouts off.
     settings : dict
         Values of environment variables that passes obey, by name.
+    lower : callable, optional
+        Of a device: what fills calls with its kernels; see `mxcy.ops.core.prepare`.
     memory : dict
         What trials found out, as JSON values under text keys.
     """
 
-    def __init__(self, has_kernel, query, measure, block, settings, memory):
+    def __init__(self, has_kernel, query, measure, block, settings, memory, lower=None):
+        self.lower = lower
         self.has_kernel, self.query, self.measure = has_kernel, query, measure
         self.block, self.settings, self.memory = block, settings, memory
         self.choices: dict = {}  # of kernels, see algorithm.py

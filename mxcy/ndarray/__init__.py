@@ -14,6 +14,7 @@ from mxcy._library.services import Services
 from mxcy.context import Context, as_context, check_usable
 from mxcy.gpu import copies as device_copies
 from mxcy.gpu import devices
+from mxcy.gpu import library as device_library
 from mxcy.gpu import reference as device_reference
 from mxcy.ndarray import (  # noqa: F401
     _internal,
@@ -70,6 +71,7 @@ front.start(
     Services(
         prepare=_prepare,
         spec=infer.Spec,
+        prepare_on_device=device_library.prepare,
         run_reference=device_reference.run if _has_cuda else reference.run,
         store_result=device_reference.store if _has_cuda else reference.store,
         run_sparse=dispatch.run,

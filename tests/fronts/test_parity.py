@@ -7,6 +7,7 @@ import mxcy as mx
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy._library.services import Services
+from mxcy.gpu import library
 from mxcy.ops.core import infer, prepare, reference
 from mxcy.ops.core.operators import TABLE
 from mxcy.ops.core.record import REGISTRY, find
@@ -29,6 +30,7 @@ def other_front():
         Services(
             prepare=prepare.prepare,
             spec=infer.Spec,
+            prepare_on_device=library.prepare,
             run_reference=reference.run,
             store_result=reference.store,
             streams_of=lambda context: streams,

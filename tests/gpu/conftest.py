@@ -10,7 +10,7 @@ from tests.gpu.standin.seam import is_chosen, put_under_cupy
 no_compiler = pytest.mark.skipif(CXX is None, reason="no g++ to compile CUDA text with")
 
 #: what needs a device runs in processes of its own, which test_device.py starts
-collect_ignore = [] if "MXCY_CUDA_DRIVER" in os.environ else ["device"]
+collect_ignore = [] if "MXCY_CUDA_DRIVER" in os.environ else ["device", "battery"]
 if is_chosen():
     put_under_cupy()
 

@@ -44,6 +44,7 @@ struct mx_plan {
   std::vector<uint64_t> params;  // structs one after the other, each 8-byte aligned
   std::vector<Step> steps;
   size_t workspace = 0;
+  bool on_device = false;
 
   // What the profiler calls the steps, and runs of several steps; NULL until it asks.
   std::atomic<const int32_t*> sources{nullptr};
@@ -102,6 +103,7 @@ int add_step(mx_plan* plan, const mx_step& given, int32_t nplaces, const mx_plac
     memcpy(const_cast<void*>(step.call.params), given.params, given.params_size);
   }
   step.call.workspace_size = given.workspace;
+  plan->on_device |= given.kernel && !strcmp(given.kernel, "gpu_launch");
   if (given.workspace > plan->workspace) plan->workspace = given.workspace;
   step.call.in = plan->tensors.data() + step.operand;
   step.call.out = plan->tensors.data() + step.operand + given.nin;
@@ -166,6 +168,11 @@ static void tell_segment(const mx_plan* plan, const int32_t* sources, int32_t fi
 extern "C" int mx_plan_run(const mx_plan* plan, int32_t first, int32_t last, void* const* bases,
                            void* scratch, mx_rng* rng, int32_t* failed) {
   mx_tensor* tensors = (mx_tensor*)((char*)scratch + whole_lines(plan->workspace));
+  if (plan->on_device) {  // whose memory the scratch is
+    static thread_local std::vector<mx_tensor> here;
+    here.resize(plan->tensors.size());
+    tensors = here.data();
+  }
   const int64_t began = mx_profile_begin(MX_PROFILE_SYMBOLIC);
   const int32_t* sources = began ? plan->sources.load(std::memory_order_acquire) : nullptr;
   for (int32_t i = first; i < last; ++i) {

@@ -214,6 +214,7 @@ def _adopt(call: Any, kernel: Any, name: str, dtype: int, library: Any) -> str |
     """Fill `call` with what running `kernel` needs; returns the library's reason for refusing."""
     a, ins, outs = call.attrs, call.ins, call.outs
     params, patches, values = None, [], {}
+    dynamic: dict[str, tuple[int, int]] = {}  # fields -> the first number of an attribute, how many
     if kernel.struct is not None:
         values = dict(kernel.params(a, ins, outs)) if kernel.params else {}
         schema, number = call.op.schema, 0
@@ -223,7 +224,13 @@ def _adopt(call: Any, kernel: Any, name: str, dtype: int, library: Any) -> str |
                 values[field.name] = numbers if field in schema.tuples else 0.0
                 offset = kernel.struct.offsets[field.name]
                 patches += [(number + i, offset + 8 * i) for i in range(len(numbers))]
+                dynamic[field.name] = number, len(numbers)
             number += len(numbers)
+    lower = getattr(library, "lower", None)
+    if lower is not None:
+        reason: str | None = lower(call, kernel, name, dtype, values, dynamic)
+        return reason
+    if kernel.struct is not None:
         try:
             params = kernel.struct.pack(**values)
         except OverflowError as error:

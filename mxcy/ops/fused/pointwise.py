@@ -25,7 +25,7 @@ from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
 from mxcy.ops.core.params import PROGRAM
 from mxcy.ops.core.record import find, native, op, sample
 
-__all__ = ["MAX_INPUTS", "MAX_OUTPUTS", "MAX_STEPS", "fusible", "program_of", "repeats"]
+__all__ = ["MAX_INPUTS", "MAX_OUTPUTS", "MAX_STEPS", "fusible", "parsed", "program_of", "repeats"]
 
 MAX_STEPS, MAX_INPUTS, MAX_OUTPUTS = 64, 16, 8
 _FLOATS = tuple(map(dtypes.code_of, ("float32", "float64")))
@@ -154,7 +154,7 @@ class _Step:
 
 
 @lru_cache(maxsize=1024)
-def _parse(text, count):
+def parsed(text, count):
     """The steps and the outputs of a program of `count` inputs."""
     *lines, last = (line.strip() for line in text.split(";"))
     require(last.startswith("->"), f"program: expected '-> outputs' at the end, got {last!r}")
@@ -286,7 +286,7 @@ def _forms(ins, outs):
 
 
 def _lower(a, ins, outs):
-    steps, outputs = _parse(a.program, a.num_args)
+    steps, outputs = parsed(a.program, a.num_args)
     return _Lowering(steps, outputs, _forms(ins, outs), outs[0].dtype)
 
 
@@ -319,7 +319,7 @@ def _refuse(a, ins, outs):
 
 
 def _work(a, ins, outs):
-    return outs[0].size * max(len(_parse(a.program, a.num_args)[0]), 1)
+    return outs[0].size * max(len(parsed(a.program, a.num_args)[0]), 1)
 
 
 @op(
@@ -327,7 +327,7 @@ def _work(a, ins, outs):
     inputs="",
     variadic="data",
     num_args="num_args",
-    outputs=lambda a: tuple(f"output{i}" for i in range(len(_parse(a.program, a.num_args)[1]))),
+    outputs=lambda a: tuple(f"output{i}" for i in range(len(parsed(a.program, a.num_args)[1]))),
 )
 class FusedPointwise:
     """A program of elementwise operators, ``elemwise_mul 0 1; tanh 2; -> 3``.
@@ -386,7 +386,7 @@ class FusedPointwise:
 
     def infer(a, ins):
         require(len(ins) == a.num_args, f"num_args: {a.num_args} for {len(ins)} inputs")
-        steps, outputs = _parse(a.program, a.num_args)
+        steps, outputs = parsed(a.program, a.num_args)
         dtype = same_dtype(ins, [f"data{i}" for i in range(len(ins))])
         shape = ins[0].shape
         for spec in ins[1:]:
@@ -394,7 +394,7 @@ class FusedPointwise:
         return [Spec(shape, dtype) for _ in outputs]
 
     def ref(a, xp, arrays):
-        steps, outputs = _parse(a.program, a.num_args)
+        steps, outputs = parsed(a.program, a.num_args)
         values = list(arrays)
         for step in steps:
             values.append(step.evaluate(xp, values))

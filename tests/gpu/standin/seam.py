@@ -2,10 +2,12 @@
 
 import importlib.util
 import os
+from pathlib import Path
 
 from tests.gpu.standin.build import DRIVER
+from tests.gpu.standin.compiler import LaunchError, compile_text, instance_name
 
-__all__ = ["is_chosen", "put_under_cupy"]
+__all__ = ["Compiler", "is_chosen", "put_under_cupy"]
 
 
 def is_chosen():
@@ -19,3 +21,25 @@ def put_under_cupy():
         from tests.gpu.standin import cupy_seam
 
         cupy_seam.install()
+    if is_chosen():
+        from mxcy.gpu.compile import use_compiler
+
+        use_compiler(Compiler())
+
+
+class Compiler:
+    """What stands in for `mxcy.gpu.compile.Nvrtc`: g++, which makes libraries for this CPU."""
+
+    version = "g++"
+
+    def compile(self, text, architecture, options=(), instances=()):
+        """Compile a text; see `mxcy.gpu.compile.Nvrtc.compile`."""
+        from mxcy.base import MXNetError
+
+        try:
+            own = [option for option in options if option.startswith(("-D", "-I"))]
+            library = compile_text(text, own, instances)
+        except LaunchError as error:
+            raise MXNetError(f"the compiler refuses a CUDA text:\n{error}") from None
+        names = {name: instance_name(name) for name in instances}
+        return Path(library).read_bytes(), names, ""

@@ -11,6 +11,7 @@ A struct packs keyword values to the bytes that ``mx_call.params`` points to.
 from mxcy.ops.core.params.array import *  # noqa: F403
 from mxcy.ops.core.params.common import *  # noqa: F403
 from mxcy.ops.core.params.int8 import *  # noqa: F403
+from mxcy.ops.core.params.launch import *  # noqa: F403
 from mxcy.ops.core.params.optimizer import *  # noqa: F403
 from mxcy.ops.core.params.quantize import *  # noqa: F403
 from mxcy.ops.core.struct_layout import STRUCTS, Params  # noqa: F401

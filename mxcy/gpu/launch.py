@@ -1,0 +1,144 @@
+"""Launches of kernels on a device: what they are planned as, and their bytes for ``gpu_launch``."""
+
+from dataclasses import dataclass
+
+from mxcy.gpu.compile import function
+from mxcy.ops.core.params import LAUNCH
+
+__all__ = [
+    "Addresses",
+    "F64",
+    "I64",
+    "Input",
+    "Launch",
+    "Numbers",
+    "Output",
+    "Sizes",
+    "Workspace",
+    "packed",
+    "spread",
+]
+
+_BLOCK = 256
+_MOST_BLOCKS = 1024  # of kernels whose threads go on to further elements
+_INPUT, _OUTPUT, _WORKSPACE, _I64, _I32, _F64, _ADDRESSES, _SIZES, _NUMBERS = range(9)
+
+
+def Input(number):  # noqa: N802  arguments are written like the types they are
+    """The address of an input."""
+    return _INPUT, number
+
+
+def Output(number):  # noqa: N802
+    """The address of an output."""
+    return _OUTPUT, number
+
+
+def Workspace(offset=0):  # noqa: N802
+    """The address of a byte of the workspace."""
+    return _WORKSPACE, offset
+
+
+def I64(value):  # noqa: N802
+    """A whole number."""
+    return _I64, value
+
+
+def F64(value, attribute=None):  # noqa: N802
+    """A number; `attribute`: the number of the dynamic attribute that takes its place."""
+    return _F64, [(value, attribute)]
+
+
+def Numbers(pairs):  # noqa: N802
+    """A struct of numbers: pairs as `F64` takes them."""
+    return _NUMBERS, list(pairs)
+
+
+def Addresses(first, step, count):  # noqa: N802
+    """A struct of the addresses of inputs first, first + step..."""
+    return _ADDRESSES, first | step << 16 | count << 32
+
+
+def Sizes(first, step, count):  # noqa: N802
+    """A struct of how many elements these have."""
+    return _SIZES, first | step << 16 | count << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One kernel on a device.
+
+    Parameters
+    ----------
+    text, name : str
+        The CUDA text, and the kernel in it.
+    grid : tuple of int
+    arguments : list
+        Of what the functions above return.
+    wide : str, optional
+        The kernel for addresses that are multiples of 16.
+    block : int
+    shared : int
+        Bytes of dynamic shared memory.
+    """
+
+    text: str
+    name: str
+    grid: tuple
+    arguments: list
+    wide: str | None = None
+    block: int = _BLOCK
+    shared: int = 0
+
+
+def spread(count, each=1):
+    """The grid for `count` elements, of which threads take `each` at a time and then go on."""
+    return (max(1, min(-(-count // (_BLOCK * each)), _MOST_BLOCKS)),)
+
+
+def packed(launches, device):
+    """The parameters of ``gpu_launch``.
+
+    Parameters
+    ----------
+    launches : list of Launch
+    device : int
+
+    Returns
+    -------
+    (bytes, tuple)
+        The struct, and the (number, offset) of dynamic attributes in it.
+    """
+    kinds, indices, values, patches = [], [], [], []
+    lists = {name: [] for name in ("function", "wide", "grid", "block", "shared")}
+    firsts = []
+    for one in launches:
+        firsts.append(len(kinds))
+        for kind, content in one.arguments:
+            kinds.append(kind)
+            if kind not in (_F64, _NUMBERS):
+                indices.append(content)
+                continue
+            place = len(values)
+            indices.append(place if kind == _F64 else place | len(content) << 16)
+            for value, attribute in content:
+                if attribute is not None:
+                    patches.append((attribute, LAUNCH.offsets["value"] + 8 * len(values)))
+                values.append(float(value))
+        lists["function"].append(function(one.text, one.name, device))
+        lists["wide"].append(function(one.text, one.wide, device) if one.wide else 0)
+        lists["grid"] += (*one.grid, 1, 1)[:3]
+        lists["block"].append(one.block)
+        lists["shared"].append(one.shared)
+    counts = [len(one.arguments) for one in launches]
+    params = LAUNCH.pack(
+        device=device,
+        count=len(launches),
+        first=firsts,
+        arguments=counts,
+        kind=kinds,
+        index=indices,
+        value=values,
+        **lists,
+    )
+    return params, tuple(patches)
