@@ -12,7 +12,7 @@ from mxcy._cy.direct_calls cimport (
 )
 from mxcy._cy.elements cimport fill, is_element, itemsize
 from mxcy._cy.modes cimport numpy_types
-from mxcy._cy.native cimport MX_F32, MX_F64, MX_I32, MX_I64
+from mxcy._cy.native cimport MX_BOOL, MX_F32, MX_F64, MX_I32, MX_I64
 from mxcy._cy.ndarray cimport NDArrayBase, make_array
 from mxcy._cy.profiler cimport mx_profiled
 from mxcy._cy.services cimport services
@@ -28,6 +28,7 @@ codes = {None: MX_F32}  # what names an element type -> its code
 for _code in range(13):  # complex numbers go the long way
     for _name in (dtypes.name_of(_code), dtypes.dtype_of(_code), dtypes.type_of(_code)):
         codes[_name] = _code
+codes[bool] = MX_BOOL
 
 
 cdef NDArrayBase new_array(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords,
@@ -57,10 +58,16 @@ cdef NDArrayBase placed(Shortcut self, PyObject **places, Shape layout, Py_ssize
     """An array of the given type in the given place; None where they, or others, are unusual."""
     cdef object context = None, code = MX_F32
     if self.cls is not None and (self.dtype < 0 or places[self.dtype] == NULL):
-        # Of a number, and of a range in NumPy's way, mx.np chooses a type.
-        if self.number >= 0 or (self.shape < 0 and numpy_types()):
-            return None
         code = MX_F64 if numpy_types() else MX_F32
+        if self.number >= 0:  # of whose value mx.np chooses a type
+            if places[self.number] == NULL:
+                return None
+            if PyLong_CheckExact(<object>places[self.number]):
+                code = MX_I64
+            elif not PyFloat_CheckExact(<object>places[self.number]):
+                return None
+        elif self.shape < 0 and numpy_types():  # of a range in NumPy's way too
+            return None
     if self.number >= 0 and places[self.number] != NULL:
         given -= 1
     if self.dtype >= 0 and places[self.dtype] != NULL:

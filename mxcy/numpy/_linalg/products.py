@@ -2,6 +2,7 @@
 
 import operator
 
+from mxcy._library import front
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, is_complex
 from mxcy.numpy._calls.symbolic import is_symbol
@@ -12,8 +13,11 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def flat(array):
-    """An operand as a vector."""
-    return operate("_npx_reshape", as_array(array), newshape=(-1,))
+    """An operand as a vector, a view where that can be."""
+    array = as_array(array)
+    if _is_traced(array) or not array.size:
+        return operate("_npx_reshape", array, newshape=(-1,))
+    return array if array.ndim == 1 else array.reshape((-1,))
 
 
 def tensordot(a, b, axes=2):
@@ -57,6 +61,8 @@ def inner(a, b):
     a, b = as_array(a), as_array(b)
     if 0 in (a.ndim, b.ndim):
         return operate("_npi_multiply", a, b)
+    if a.ndim == b.ndim == 1 and not _is_traced(a, b):
+        return operate("_npi_dot", a, b)
     return operate("_npi_tensordot", a, b, a_axes_summed=(-1,), b_axes_summed=(-1,))
 
 
@@ -88,7 +94,15 @@ def vdot(a, b):
     -------
     ndarray
     """
-    return operate("_npi_tensordot_int_axes", _conjugated(flat(a)), flat(b), axes=1)
+    a, b = _conjugated(flat(a)), flat(b)
+    if _is_traced(a, b):
+        return operate("_npi_tensordot_int_axes", a, b, axes=1)
+    return operate("_npi_dot", a, b)
+
+
+def _is_traced(*arrays):
+    """Whether operators are noted down, for whose names MXNet's files have others."""
+    return front.is_deferred() or any(map(is_symbol, arrays))
 
 
 def _conjugated(array):

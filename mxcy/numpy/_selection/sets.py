@@ -3,9 +3,11 @@
 import functools
 from collections import namedtuple
 
+import numpy as onp
+
 from mxcy._library import front
 from mxcy.numpy._calls.general import operate
-from mxcy.numpy._calls.operands import as_np_array, is_array
+from mxcy.numpy._calls.operands import as_np_array, from_onp, is_array
 from mxcy.numpy._selection.sorting import searchsorted
 from mxcy.numpy._shape.manipulation import concatenate, promoted, ravel
 from mxcy.ops.core.record import find
@@ -157,6 +159,9 @@ def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
     """
     element = as_np_array(element)
     values, others = _both(element, test_elements)
+    if values.dtype.kind in "biuf" and not front.is_deferred():
+        hosts = values.asnumpy(), others.asnumpy()
+        return from_onp(onp.isin(*hosts, invert=invert).reshape(element.shape))
     if not others.size:
         member = operate("_npi_zeros_like", element != element)
     else:

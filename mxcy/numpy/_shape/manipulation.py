@@ -11,7 +11,7 @@ from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.numpy._calls import symbolic
 from mxcy.numpy._calls.direct import direct
 from mxcy.numpy._calls.general import cast, operate
-from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
+from mxcy.numpy._calls.operands import array_class, as_array, as_np_array, is_array
 from mxcy.ops.core.result_types import promote
 from mxcy.ops.shape.numpy_reshape import reshaped
 
@@ -146,6 +146,8 @@ def ravel(x, order="C"):
     -------
     ndarray
     """
+    if order == "C" and type(x) is array_class():
+        return x.reshape(-1)
     return reshape(x, (-1,), order)
 
 
@@ -280,6 +282,8 @@ def concatenate(seq, axis=0, out=None):
     ValueError
         When there is no array.
     """
+    if axis is None and isinstance(seq, (tuple, list)) and seq and all(map(is_array, seq)):
+        return concatenate([ravel(array) for array in seq], 0, out)
     arrays = promoted(seq)
     if not arrays:
         raise ValueError("need at least one array to concatenate")

@@ -2,9 +2,10 @@
 
 import numpy as onp
 
+from mxcy._library import front
 from mxcy.numpy._arrays.operators import function
 from mxcy.numpy._calls.general import operate
-from mxcy.numpy._calls.operands import as_np_array, is_complex
+from mxcy.numpy._calls.operands import as_np_array, from_onp, is_complex
 from mxcy.numpy._shape.manipulation import concatenate, promoted
 from mxcy.numpy._statistics.averages import floating
 
@@ -132,6 +133,8 @@ def correlate(a, v, mode="valid"):
         return function("conj")(operate("reverse", correlate(v, a, mode), axis=(0,)))
     before = {"valid": 0, "same": v.size // 2, "full": v.size - 1}[mode]
     after = {"valid": 0, "same": v.size - 1 - v.size // 2, "full": v.size - 1}[mode]
+    if a.dtype.name in ("float32", "float64") and not front.is_taping():
+        return from_onp(onp.correlate(a.asnumpy(), v.asnumpy(), mode))
     zeros = operate("_npi_zeros_like", v)
     padded = concatenate([zeros[:before], a, zeros[:after]])
     number = padded.size - v.size + 1

@@ -5,7 +5,7 @@ import numpy as onp
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.numpy._calls.general import operate
-from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
+from mxcy.numpy._calls.operands import as_array, as_np_array, from_onp, is_array
 from mxcy.numpy._statistics.averages import floating
 from mxcy.ops.core.result_types import default_float
 
@@ -88,5 +88,10 @@ def bincount(x, weights=None, minlength=0):
         When a number is negative.
     """
     arrays = [as_np_array(x)] if weights is None else [as_np_array(x), as_array(weights)]
+    if weights is not None and not front.is_taping():
+        numbers, shares = (array.asnumpy() for array in arrays)
+        if numbers.dtype.kind in "iu" and shares.dtype.name in ("float32", "float64"):
+            counts = onp.bincount(numbers.astype("int64", copy=False), shares, minlength)
+            return from_onp(counts.astype(shares.dtype, copy=False))
     attrs = {"minlength": minlength, "has_weights": weights is not None}
     return operate("_npi_bincount", *arrays, **attrs)

@@ -186,3 +186,13 @@ def test_genfromtxt(tmp_path):
     for lines in (["1 .5", "2 1.5"], ["a", "b"]):
         with pytest.raises(TypeError):
             np.genfromtxt(lines, dtype=None, encoding="utf-8")
+
+
+def test_types_of_what_fills_an_array():
+    assert np.full((2, 3), 7).dtype == onp.int64 and np.full(2, 2.5).dtype == onp.float32
+    assert np.full(2, True).dtype == onp.bool_ and np.full((), -3).item() == -3
+    assert np.full(2, 3, dtype=bool).tolist() == [True, True]
+    with mx.util.np_default_dtype():
+        assert np.full((2, 3), 7).dtype == onp.int64 and np.full(2, 2.5).dtype == onp.float64
+    assert mx.nd.full((2,), 3).dtype == onp.float32
+    assert np.array([0, 2.5, onp.nan]).astype(bool).tolist() == [False, True, True]

@@ -238,3 +238,16 @@ def test_running_sums_of_half_precision_are_numpys():
         if axis is not None:
             found = mx.nd.array(values, dtype="float16")
             onp.testing.assert_array_equal(mx.nd.cumsum(found, axis=axis).asnumpy(), want)
+
+
+@pytest.mark.parametrize("name", ["inner", "vdot", "outer"])
+@pytest.mark.parametrize("shapes", [((4,), (4,)), ((2, 3), (3, 2)), ((0,), (0,)), ((), ())])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "complex64"])
+def test_products_of_flattened_arrays(name, shapes, dtype):
+    if name == "inner" and shapes[0] == (2, 3):
+        shapes = (2, 3), (5, 3)
+    random = onp.random.RandomState(2)
+    factor = 1 + 2j if dtype == "complex64" else 1
+    values = [(random.randint(0, 5, shape) * factor).astype(dtype) for shape in shapes]
+    products = getattr(np, name)(*(np.array(value, dtype) for value in values))
+    assert products.tolist() == getattr(onp, name)(*values).tolist()

@@ -175,6 +175,20 @@ def test_bincount():
     assert np.bincount(np.array([300_000], "int32")).shape == (300_001,)
 
 
+def test_weights_are_summed():
+    random = onp.random.RandomState(5)
+    numbers = random.randint(0, 9, 200)
+    for dtype in ("float32", "float64", "int32"):
+        weights = random.randint(-4, 9, 200).astype(dtype)
+        sums = np.bincount(np.array(numbers, "int64"), np.array(weights, dtype), minlength=12)
+        assert sums.dtype == dtype
+        assert sums.tolist() == onp.bincount(numbers, weights, 12).tolist()
+        with autograd.record():
+            assert np.bincount(np.array(numbers), np.array(weights, dtype)).size == 9
+    with pytest.raises(ValueError, match="negative"):
+        np.bincount(np.array([-1], "int32"), np.ones(1))
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
 @pytest.mark.parametrize("size", [1, 10, 3001])
 @pytest.mark.parametrize("top", [1, 5, 100])
