@@ -84,15 +84,16 @@ cdef struct Take:
 
 cdef inline void take_items(Item *tag, const Take *t, int64_t begin, int64_t end) noexcept nogil:
     cdef Item *dst = <Item *>t.dst
-    cdef const Item *src = <const Item *>t.src
-    cdef int64_t i, outer
-    if t.taken >= end:  # one run of indices
-        for i in range(begin, end):
-            dst[i] = src[t.index[i]]
-        return
-    for i in range(begin, end):
+    cdef const Item *src
+    cdef const int64_t *index
+    cdef int64_t i = begin, j, outer, first, last
+    while i < end:  # one run of indices after another
         outer = i // t.taken
-        dst[i] = src[outer * t.extent + t.index[i - outer * t.taken]]
+        first, last = i - outer * t.taken, min(t.taken, end - outer * t.taken)
+        src, index = <const Item *>t.src + outer * t.extent, t.index
+        for j in range(first, last):
+            dst[i + j - first] = src[index[j]]
+        i += last - first
 
 
 cdef void take_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
