@@ -1,27 +1,190 @@
-"""`mx.rtc`: CUDA source compiled at run time, for which this backend has no compiler."""
+"""`mx.rtc`: CUDA source of users, compiled at run time and launched on arrays."""
 
+import ctypes
+import re
+
+import numpy as np
+
+from mxcy._library import front
 from mxcy.base import MXNetError
+from mxcy.context import num_gpus
+from mxcy.gpu import compile as compiling
+from mxcy.gpu import driver
+from mxcy.gpu.devices import is_device
+from mxcy.ndarray import NDArray
 
-__all__ = ["CudaModule"]
+__all__ = ["CudaKernel", "CudaModule"]
+
+#: types of parameters -> NumPy's, and those of numbers that are passed
+_TYPES = {
+    "float": np.float32,
+    "double": np.float64,
+    "__half": np.float16,
+    "uint8_t": np.uint8,
+    "int": np.int32,
+    "int32_t": np.int32,
+    "int8_t": np.int8,
+    "char": np.int8,
+    "int64_t": np.int64,
+}
+_PARAMETER = re.compile(r"^\s*(const)?\s*([\w_]+)\s*(\*)?\s*([\w_]+)?\s*$")
 
 
 class CudaModule:
-    """CUDA source code; refused, as by every MXNet that was built for CPUs alone.
+    """CUDA source code, compiled by NVRTC.
 
     Parameters
     ----------
     source : str
     options : sequence of str
+        Of the compiler.
     exports : sequence of str
+        Instances of templates that kernels are taken from, such as ``"axpy<float>"``; kernels that
+        are ``extern "C"`` need not be named.
 
     Raises
     ------
     MXNetError
-        Always.
+        Where there is no GPU or no compiler, or when that refuses the source.
+
+    Examples
+    --------
+    ::
+
+        source = r'''
+        extern "C" __global__ void axpy(const float *x, float *y, float alpha) {
+            int i = threadIdx.x + blockIdx.x * blockDim.x;
+            y[i] += alpha * x[i];
+        }
+        '''
+        module = mx.rtc.CudaModule(source)
+        kernel = module.get_kernel("axpy", "const float *x, float *y, float alpha")
+        x, y = mx.nd.ones((10,), ctx=mx.gpu(0)), mx.nd.zeros((10,), ctx=mx.gpu(0))
+        kernel.launch([x, y, 3.0], mx.gpu(0), (1, 1, 1), (10, 1, 1))
     """
 
     def __init__(self, source, options=(), exports=()):
-        raise MXNetError(
-            "CudaModule: mxcy computes on CPUs; there is no CUDA to compile the source with. A "
-            "mx.operator.CustomOp runs Python, and with it NumPy, Numba or Cython"
+        if not num_gpus():
+            raise MXNetError(
+                "CudaModule: mxcy finds no GPU here, and there is no CUDA to run the source with. "
+                "A mx.operator.CustomOp runs Python, and with it NumPy, Numba or Cython"
+            )
+        options, exports = ((x,) if isinstance(x, str) else tuple(x) for x in (options, exports))
+        self._image, self._names = compiling.compiled(
+            source, compiling.architecture(0), options, exports
         )
+        self._modules = {}
+
+    def _function(self, name, device):
+        """The handle of a kernel on a device, where the module is loaded once."""
+        if device not in self._modules:
+            self._modules[device] = driver.module(device, self._image)
+        return driver.function(device, self._modules[device], self._names.get(name, name))
+
+    def get_kernel(self, name, signature):
+        """A kernel of the source.
+
+        Parameters
+        ----------
+        name : str
+            Its name, or one of `exports`.
+        signature : str
+            Its parameters as in the source, such as ``"const float *x, float *y, float alpha"``.
+
+        Returns
+        -------
+        CudaKernel
+
+        Raises
+        ------
+        ValueError
+            When the signature has other than numbers and pointers to numbers.
+        """
+        parameters = []
+        for text in re.sub(r"\s+", " ", signature).split(","):
+            match = _PARAMETER.match(text)
+            if not match or match[2] == "const":
+                raise ValueError(
+                    f'CudaModule: invalid parameter "{text}"; expected such as "const float *x"'
+                )
+            if match[2] not in _TYPES:
+                raise TypeError(f"CudaModule: unsupported type {match[2]} of a parameter")
+            parameters.append((match[3] is not None, match[1] is not None, _TYPES[match[2]]))
+        self._function(name, 0)
+        return CudaKernel(self, name, parameters)
+
+
+class CudaKernel:
+    """A kernel that `CudaModule.get_kernel` returned."""
+
+    def __init__(self, module, name, parameters):
+        self._module, self._name, self._parameters = module, name, parameters
+        self._functions = {}
+
+    def launch(self, args, ctx, grid_dims, block_dims, shared_mem=0):
+        """Run the kernel on a GPU.
+
+        Parameters
+        ----------
+        args : sequence of NDArray and numbers
+            Arrays stand where the signature has pointers.
+        ctx : Context
+            The GPU, on which all arrays lie.
+        grid_dims, block_dims : tuple of int
+            Three extents each.
+        shared_mem : int
+            Bytes of dynamic shared memory.
+
+        Raises
+        ------
+        MXNetError
+            When an argument is not what the signature says, or CUDA refuses the launch.
+        """
+        if not is_device(ctx):
+            raise MXNetError(f"kernel {self._name}: expected a GPU, got {ctx}")
+        if len(args) != len(self._parameters):
+            raise MXNetError(
+                f"kernel {self._name}: expected {len(self._parameters)} arguments, got {len(args)}"
+            )
+        for name, extents in (("grid_dims", grid_dims), ("block_dims", block_dims)):
+            if len(extents) != 3:
+                raise MXNetError(f"kernel {self._name}: {name} must have 3 extents, got {extents}")
+        values, reads, writes = [], [], []
+        for number, (argument, parameter) in enumerate(zip(args, self._parameters, strict=True)):
+            is_array, is_const, dtype = parameter
+            if is_array:
+                self._check(number, argument, dtype, ctx)
+                (reads if is_const else writes).append(argument)
+                values.append(argument)
+            else:
+                values.append(dtype(argument))
+        device = ctx.device_id
+        function = self._functions.get(device)
+        if function is None:
+            function = self._functions[device] = self._module._function(self._name, device)
+        with front.held(tuple(reads), tuple(writes)):
+            arguments = [
+                ctypes.c_uint64(value.address)
+                if isinstance(value, NDArray)
+                else (ctypes.c_char * value.nbytes).from_buffer_copy(value.tobytes())
+                for value in values
+            ]
+            driver.start(device, function, grid_dims, block_dims, shared_mem, arguments)
+            driver.wait(device)
+        for array in writes:
+            array.touch()
+
+    def _check(self, number, argument, dtype, ctx):
+        if not isinstance(argument, NDArray):
+            raise MXNetError(
+                f"kernel {self._name}: argument {number} must be an NDArray, got {argument!r:.80}"
+            )
+        if argument.dtype != dtype:
+            raise MXNetError(
+                f"kernel {self._name}: argument {number} must have element type "
+                f"{np.dtype(dtype)}, got {np.dtype(argument.dtype)}"
+            )
+        if argument.context != ctx:
+            raise MXNetError(
+                f"kernel {self._name}: argument {number} lies on {argument.context}, not on {ctx}"
+            )

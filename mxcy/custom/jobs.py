@@ -14,6 +14,7 @@ from mxcy.base import MXNetError
 from mxcy.custom.described import NAME
 from mxcy.custom.objects import Objects, living
 from mxcy.custom.threads import Threads
+from mxcy.gpu import views
 from mxcy.graph.node import SymbolNode
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import Op
@@ -72,6 +73,8 @@ def _push(described, method, work, reads, writes, train, context):
         try:
             with context:
                 work(settling)
+                if context.device_type == "gpu":
+                    views.finish()
         except BaseException as error:
             text = _told(method, error)
         finally:
@@ -116,7 +119,11 @@ def _forward(described, operator, ins, outs, states, train, context, reads=(), n
             is_train=train, req=["write"] * len(taken), in_data=windows, out_data=taken, aux=aux
         )
         for array in hidden:
-            _window(array, context, True).numpy_view()[...] = number
+            window = _window(array, context, True)
+            if window.on_device:
+                window[:] = number
+            else:
+                window.numpy_view()[...] = number
 
     writes = [*outs, *states, *hidden]
     _push(described, "forward", work, [*ins, *reads], writes, train, context)

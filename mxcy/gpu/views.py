@@ -3,12 +3,13 @@
 import contextlib
 import functools
 import math
+import sys
 
 from mxcy.base import MXNetError
 from mxcy.gpu import driver
 from mxcy.gpu.copies import memory_type
 
-__all__ = ["cupy", "view", "working_on"]
+__all__ = ["cupy", "finish", "interface", "view", "working_on"]
 
 
 @functools.cache
@@ -71,3 +72,36 @@ def view(array):
         array.address, math.prod(array.shape) * kind.itemsize, array, array.context.device_id
     )
     return module.ndarray(array.shape, kind, module.cuda.MemoryPointer(memory, 0))
+
+
+def interface(array):
+    """What ``__cuda_array_interface__`` tells of an array on a device, which has been computed.
+
+    Parameters
+    ----------
+    array : NDArrayBase
+
+    Raises
+    ------
+    AttributeError
+        For an array in the memory of the host.
+    """
+    if not array.on_device:
+        raise AttributeError("__cuda_array_interface__: the array does not lie on a GPU")
+    array.wait_to_write()
+    kind = memory_type(array.dtype_code)
+    return {
+        "version": 3,
+        "shape": tuple(array.shape),
+        "typestr": kind.str,
+        "data": (array.address if array.size else 0, not array.writable),
+        "strides": None,
+        "stream": None,
+    }
+
+
+def finish():
+    """Wait for what a user's code has CuPy do on this thread, if there is CuPy at all."""
+    module = sys.modules.get("cupy")
+    if module is not None:
+        module.cuda.get_current_stream().synchronize()

@@ -13,6 +13,7 @@ from mxcy._base.dtypes import STORAGE_TYPES
 from mxcy._library import front
 from mxcy._library.front import recorder
 from mxcy.gpu.reference import store
+from mxcy.gpu.views import interface
 from mxcy.ndarray import arithmetic, classes, copies, fluent, gradients, state
 from mxcy.ndarray._exchange import dlpack, pointers
 from mxcy.ndarray._exchange.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
@@ -334,6 +335,11 @@ class NDArray(front.NDArrayBase):
     def to_dlpack_for_write(self):
         """A DLPack capsule of the array, for reading and writing."""
         return dlpack.to_dlpack_for_write(self)
+
+    @property
+    def __cuda_array_interface__(self):
+        """dict: The memory of an array on a GPU, for CuPy, Numba and others; of no other array."""
+        return interface(self)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         return dlpack.export(self, stream, max_version, dl_device, copy)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import warnings
 from pathlib import Path
 
 from tests.gpu.standin.build import DRIVER
@@ -22,7 +23,9 @@ def put_under_cupy():
 
         cupy_seam.install()
     if is_chosen():
-        from mxcy.gpu.compile import use_compiler
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="mxcy knows no environment .* MXCY_STANDIN_")
+            from mxcy.gpu.compile import use_compiler
 
         use_compiler(Compiler())
 
