@@ -66,7 +66,7 @@ class CudaModule:
     def __init__(self, source, options=(), exports=()):
         if not num_gpus():
             raise MXNetError(
-                "CudaModule: mxcy finds no GPU here, and there is no CUDA to run the source with. "
+                "CudaModule: mxcy computes on CPUs, for there is no GPU here to run the source on. "
                 "A mx.operator.CustomOp runs Python, and with it NumPy, Numba or Cython"
             )
         options, exports = ((x,) if isinstance(x, str) else tuple(x) for x in (options, exports))
