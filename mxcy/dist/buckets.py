@@ -59,6 +59,9 @@ class Bucket:
         self._since = 0.0  # when the first push of the next session came
         self._last_push = self._not_before = 0.0
         self.sessions = self.bytes = 0
+        self.completed = 0  # sessions
+        self.keeps, self.kept = False, None  # whether sums are kept for others, and the last one
+        self.factor = 1.0  # of sums, which fewer processes make than there were
         self.wanted = 0  # sessions of others in which this process takes part with nothing
         self.failures = []  # slots whose sums could not be delivered
         self.priority = 0
@@ -191,9 +194,32 @@ class Bucket:
         try:
             self._request = self._session.send(now)
         except StopIteration:
-            self._session = None
-            self.timing.end()
+            self._finish()
         return True
+
+    def _finish(self):
+        self._session = None
+        self.completed += 1
+        self.timing.end()
+
+    # -- processes that die -----------------------------------------------------------------------
+
+    def abort(self, ranks):
+        """Go back to before the session that is under way, with so many processes."""
+        self._aborted = self._session
+        self._session, self._ranks = None, ranks
+        self.sessions, self._not_before = self.completed, 0.0
+
+    def take_over(self, numbers, complete, sums):
+        """End the session that was aborted here as another process has ended it."""
+        agreed = [self.slots[number] for number in numbers]
+        if agreed and len(agreed) == len(self.slots) and self.whole is not None:
+            self._deliver_whole(sums, None)
+        else:
+            self.apart()
+            self._deliver(agreed, sums, None, complete)
+        self.sessions += 1
+        self._finish()
 
     def _run(self):
         absent = not self._filled  # takes part with nothing, in whatever others have
@@ -222,6 +248,8 @@ class Bucket:
         now = yield from self._way.add_up(self.channel, source, buffer[: source.size])
         self.bytes += self._way.bytes_of(source)
         lease = Lease(self._free, buffer)
+        if self.factor != 1.0 and self.dtype.kind == "f":
+            buffer[: self.length] *= self.dtype.type(self.factor)
         if self._counted:
             counts = buffer[self.length :]
             agreed = [
@@ -232,6 +260,8 @@ class Bucket:
             complete = True  # as to the places in the buffer
         if self.check is not None and agreed:
             yield from self.check(self, agreed)
+        if self.keeps:
+            self.kept = [self.slots.index(slot) for slot in agreed], complete, buffer, lease
         if len(agreed) == len(self.slots) and self.whole is not None:
             self._deliver_whole(buffer, lease)
             return

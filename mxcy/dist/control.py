@@ -32,7 +32,20 @@ class ControlMessages:
         self._present, self._all_present = set(), None
         self._asked = self._looked = 0.0
         self._failing = {}  # rank -> when it said that its program has failed
-        self.neighbour = Neighbour(self._world, lambda rank: self.to_one(rank, "beat"), *heartbeat)
+        self._heartbeat = heartbeat
+        self.neighbour = self._new_neighbour()
+
+    def _new_neighbour(self):
+        return Neighbour(self._world, lambda rank: self.to_one(rank, "beat"), *self._heartbeat)
+
+    def shrink(self, formers):
+        """Go on with the processes that had these ranks."""
+        self.left = {
+            rank: self.left[former] for rank, former in enumerate(formers) if former in self.left
+        }
+        self._answers, self._failing = None, {}
+        self.neighbour.close()
+        self.neighbour = self._new_neighbour()
 
     def to_all(self, kind, **content):
         """Write to all other processes."""
@@ -68,6 +81,9 @@ class ControlMessages:
         if self._progress.closing is None:
             fate, rank = self.neighbour.step(now), self.neighbour.rank
             if fate is not None:
+                if self._progress.elastic and (fate == "died" or self.neighbour.kill()):
+                    self.neighbour.close()  # MPI tells all of it
+                    return
                 self.neighbour.close()
                 if rank not in self._failing:
                     self.to_all("lost", rank=rank, fate=fate)
@@ -105,7 +121,9 @@ class ControlMessages:
             self._progress.joining.hear_session(**content)
         elif kind == "beat":
             self.neighbour.hear(time.monotonic())
-        elif kind == "failing":  # its own message is to be the last one
+        elif (
+            kind == "failing" and not self._progress.elastic
+        ):  # its own message is to be the last one
             self._failing[rank] = time.monotonic()
         elif kind == "lost":
             self._progress.lose(content["rank"], content["fate"])
@@ -123,6 +141,10 @@ class ControlMessages:
     def _note_present(self):
         if len(self._present) == self._world.size and self._all_present is not None:
             self._all_present.set()
+
+    def all_left(self):
+        """Whether all others have said goodbye."""
+        return len(self.left) == self._world.size - 1
 
     def silent(self):
         """The ranks that have not answered the last call of the roll."""

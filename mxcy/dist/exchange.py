@@ -38,6 +38,7 @@ class Exchange:
         self.number = progress.next_exchange()
         self.slots, self.closing = [], False
         self.posted = False  # whether a sum is under way
+        self.factor = 1.0  # of sums, which fewer processes make than there were
         self._open = []  # slots without a bucket
         self._held = []  # pushes that came while keys are put in
         self._entering = False
@@ -115,6 +116,7 @@ class Exchange:
             channel = self._channels[len(self._buckets)]
             bucket = Bucket(group, channel, self._progress.world.size, self._way)
             bucket.check = self._compare_values if self._every else None
+            bucket.keeps, bucket.factor = self._progress.elastic, self.factor
             self._buckets.append(bucket)
         self._open = []
 
@@ -249,6 +251,38 @@ class Exchange:
     def takes_part(self):
         """Whether sums of others go on here."""
         return any(one.posted or one.wanted > one.sessions for one in self._buckets)
+
+    def submitted(self):
+        """The most pushes of a key that the program has called for."""
+        counts = [
+            slot.submitted + (slot.bucket.rounds.submitted if slot.bucket else 0)
+            for slot in self.slots
+        ]
+        return max(counts, default=0)
+
+    def shrink(self, factor):
+        """Go on with fewer processes; all of these do so, and wait for each other."""
+        world = self._progress.world
+        self.factor = factor
+        for bucket in self._buckets:
+            bucket.abort(world.size)
+            bucket.factor = factor
+            self._active.add(bucket)
+        told = world.tell_all([bucket.completed for bucket in self._buckets])
+        for i, bucket in enumerate(self._buckets):
+            counts = [mine[i] if i < len(mine) else 0 for mine in told]
+            most = max(counts)
+            if min(counts) == most:
+                continue
+            first = counts.index(most)
+            sums = world.take_from(first, bucket.kept[:3] if first == world.rank else None)
+            if counts[world.rank] < most:
+                bucket.take_over(*sums)
+        for slot in self.slots:
+            if slot.failed:
+                self._progress.control.to_all(
+                    "failed", exchange=self.number, slot=slot.number, text=slot.failed
+                )
 
     def timings(self):
         """The `Timing` of each bucket."""

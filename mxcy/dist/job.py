@@ -56,6 +56,7 @@ def _start():
     place = read_place()
     patience, interval = env.get("MXCY_DIST_TIMEOUT"), env.get("MXCY_DIST_LOG_SECONDS")
     heartbeat = env.get("PS_HEARTBEAT_INTERVAL"), env.get("PS_HEARTBEAT_TIMEOUT")
+    least = env.get("MXCY_DIST_MIN_WORKERS")
     env.get("MXCY_DIST_BUCKET_BYTES")
     if not place.started:
         return ProgressThread(lambda: MemoryJob(1).worlds[0], patience, interval)
@@ -63,14 +64,14 @@ def _start():
         raise no_engine("MPI has started this process")
 
     def open_world():
-        world = World(place.role)
+        world = World(place.role, elastic=least is not None)
         if place.workers is not None and place.workers != world.size:
             raise MXNetError(
                 f"DMLC_NUM_WORKER={place.workers}, but MPI has started {world.size} workers"
             )
         return world
 
-    return ProgressThread(lambda: _Member(open_world()), patience, interval, heartbeat)
+    return ProgressThread(lambda: _Member(open_world()), patience, interval, heartbeat, least)
 
 
 class _Member:

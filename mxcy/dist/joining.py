@@ -94,6 +94,11 @@ class Joining:
         over(None)
         return True
 
+    def fail_waiting(self, text):
+        """Nobody waits for others any more."""
+        self._orders.clear()
+        self.fail(text)
+
     def fail(self, text):
         """There is nobody to wait for any more."""
         over, self._over = self._over, None

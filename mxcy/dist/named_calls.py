@@ -119,6 +119,13 @@ class NamedCalls:
         names = ", ".join(self._progress.control.name(rank) for rank in sorted(left))
         self.fail(f"{names} left the job")
 
+    def fail_waiting(self, text):
+        """No call that waits, or is under way, will be made."""
+        going, self._going, self._ready = self._going, [], {}
+        for call in going:
+            call.done(f"{text}, in {call.name!r}", None)
+        self.fail(text)
+
     def fail(self, text):
         """No call that waits will be made."""
         waiting, self._mine = self._mine, {}

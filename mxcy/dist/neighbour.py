@@ -2,6 +2,7 @@
 
 import os
 import select
+import signal
 
 __all__ = ["Neighbour", "identity"]
 
@@ -65,6 +66,13 @@ class Neighbour:
             os.close(self._process)
         self._poll = self._process = None
         self._timeout = 0
+
+    def kill(self):
+        """Have it end, if it is on this machine; whether it is."""
+        if self._process is None:
+            return False
+        signal.pidfd_send_signal(self._process, signal.SIGKILL)
+        return True
 
     def hear(self, now):
         """Take a sign of life."""

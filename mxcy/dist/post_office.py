@@ -174,6 +174,11 @@ class PostOffice:
         for place in range(len(self.world.roles)):
             self.send(place, "leave", [], priority=float("-inf"))
 
+    def fail_waiting(self, text):
+        """Values on servers have gone with a process, if there are any."""
+        if self.server is not None or self._questions:
+            self.fail(text)
+
     def fail(self, text):
         """Nothing is sent any more."""
         self._failed = text

@@ -9,12 +9,14 @@ from mxcy.base import MXNetError
 from mxcy.dist.collectives import gather_texts
 from mxcy.dist.control import ControlMessages
 from mxcy.dist.joining import Joining
+from mxcy.dist.membership import Membership
 from mxcy.dist.named_calls import NamedCalls
 from mxcy.dist.post_office import PostOffice
 from mxcy.dist.timing import Pace
 
 __all__ = ["ProgressThread"]
 
+_LINGER = 0.5
 _TELL_SECONDS = 1  # that a message to all may take
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between looks: something is under way, or nothing is
 
@@ -42,12 +44,18 @@ class ProgressThread:
         Seconds between lines of the log, see `Pace`.
     heartbeat : tuple of float
         See `Neighbour`: the interval and the timeout.
+    least : int, optional
+        With how many processes it goes on when others die; None: with all only.
 
     Attributes
     ----------
     world : World
     travelled : float
         Seconds in which sums were under way.
+    elastic : bool
+        Whether it goes on when processes die.
+    membership : Membership
+        What the program sees of the processes.
     exchanges : list of Exchange
         What is carried on, in the order in which all processes made it.
 
@@ -57,7 +65,7 @@ class ProgressThread:
         When the world cannot be opened.
     """
 
-    def __init__(self, open_world, patience=0, interval=0, heartbeat=(0, 0)):
+    def __init__(self, open_world, patience=0, interval=0, heartbeat=(0, 0), least=None):
         self.exchanges = []
         self.world = None
         self.travelled = 0.0
@@ -70,6 +78,7 @@ class ProgressThread:
         self._exchange_numbers = itertools.count()
         self._wake = threading.Event()
         self._roll = threading.Lock()  # one call of the roll at a time
+        self._least, self.elastic = least, least is not None
         self._patience, self._heartbeat = patience, heartbeat
         self._opened = _Task(None, "open")
         self._thread = threading.Thread(
@@ -188,17 +197,60 @@ class ProgressThread:
             self.control = ControlMessages(self, self._patience, self._heartbeat)
             self.named_calls, self.joining = NamedCalls(self), Joining(self)
             self.post = PostOffice(self.world, self._patience)
+            self.membership = Membership(self)
         except Exception as error:
             self._opened.error = error
         self._opened.over.set()
         if self.world is None:
             return
         try:
-            while not self._turn():
+            while not self._turn_or_shrink():
                 pass
+            if self.elastic and self.membership.shrunk:
+                time.sleep(_LINGER)  # until the others are as far, who would miss this process
             self.world.finalize()
         except Exception as error:  # of MPI: nothing can go on
             self._fail(MXNetError(f"rank {self.world.rank}: MPI failed: {error}"))
+
+    def _turn_or_shrink(self):
+        try:
+            return self._turn()
+        except Exception as error:
+            while self.elastic and self.failed is None and self.world.loses(error):
+                if self.closing is not None and self.control.all_left():
+                    return True  # somebody has gone already
+                try:
+                    self._shrink()
+                    return False
+                except Exception as again:  # another process has died meanwhile
+                    error = again
+            raise error
+
+    def _shrink(self):
+        """Go on without processes that have died."""
+        names = [self.control.name(rank) for rank in range(self.world.size)]
+        with self.membership.lock:
+            formers = self.world.shrink()
+            self.control.shrink(formers)
+            self.membership.note()
+            dead = ", ".join(names[rank] for rank in range(len(names)) if rank not in formers)
+            if self.world.size < self._least and self.closing is None:
+                self._fail(
+                    MXNetError(
+                        f"{dead} died; {self.world.size} workers are left, and --min-workers is "
+                        f"{self._least}"
+                    )
+                )
+                return
+            for waiting in (self.named_calls, self.joining, self.post):
+                waiting.fail_waiting(f"{dead} died")
+            if self._current is not None:
+                self._current.error = MXNetError(f"{dead} died, in {self._current.what}")
+                self._resume(self._current)
+            for exchange in self.exchanges:
+                exchange.shrink(self.membership.factor)
+            if self.closing is not None:
+                self._say_goodbye()
 
     def _turn(self):
         """Carry on what can be; whether all is over."""
@@ -271,6 +323,8 @@ class ProgressThread:
         except StopIteration as end:
             task.value = end.value
         except Exception as error:
+            if self.elastic and self.world.loses(error):
+                raise
             task.error = error
         self._current = None
         task.over.set()
@@ -286,8 +340,11 @@ class ProgressThread:
     def _begin_close(self):
         for exchange in self.exchanges:
             exchange.closing = True
-        self.control.to_all("bye", **self.report())
         self.post.leave()
+        self._say_goodbye()
+
+    def _say_goodbye(self):
+        self.control.to_all("bye", **self.report())
         self.closing = self.world.everybody()
 
     def lose(self, rank, fate):

@@ -1,5 +1,6 @@
 """The processes of a job by MPI: the only module that imports mpi4py."""
 
+import ctypes
 import importlib
 import importlib.util
 import socket
@@ -37,6 +38,8 @@ class World:
     ----------
     role : {'worker', 'server'}
         What this process is; processes of the same role make a world.
+    elastic : bool
+        Whether processes may die, and the others go on.
 
     Attributes
     ----------
@@ -59,8 +62,11 @@ class World:
         When mpi4py or MPI cannot be opened.
     """
 
-    def __init__(self, role="worker"):
+    def __init__(self, role="worker", elastic=False):
         self._mpi, self._owned = _open()
+        if elastic:  # Open MPI's own end may wait for those that have died
+            library = ctypes.CDLL(None)
+            library.on_exit(library._exit, None)
         mpi = self._mpi
         whole = mpi.COMM_WORLD.Dup()
         whole.Set_errhandler(mpi.ERRORS_RETURN)
@@ -74,13 +80,16 @@ class World:
         self._posts = whole.Dup()
         self._own = deque()  # letters to this process
         self._coming = {}  # place -> its letters whose bodies may be on their way
+        self._channels, self._aborted, self._broken = [], [], None
         self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
         self._letters = self._comm.Dup()
         self._sent = []
 
     def new_channel(self):
         """Open a channel, on which collective calls meet in order; all processes call this."""
-        return _Channel(self._mpi, self._comm.Dup())
+        channel = _Channel(self._mpi, self._comm.Dup())
+        self._channels.append(channel)
+        return channel
 
     def control(self):
         """The channel for agreements."""
@@ -90,13 +99,19 @@ class World:
 
     def send(self, rank, content):
         """Send bytes to a process; the call does not wait."""
-        self._sent = [request for request in self._sent if not request.Test()]
+        if self._broken is None:
+            self._sent = [request for request in self._sent if not request.Test()]
         octets = bytearray(content)
-        self._sent.append(self._letters.Isend([octets, self._mpi.BYTE], rank, _CONTROL))
+        try:
+            self._sent.append(self._letters.Isend([octets, self._mpi.BYTE], rank, _CONTROL))
+        except self._mpi.Exception as error:
+            self._broken = error  # `receive` tells of it, when it can be dealt with
 
     def receive(self):
         """A message that has come, as (rank of the sender, bytes), or None."""
         mpi, status = self._mpi, self._mpi.Status()
+        if self._broken is not None:
+            raise self._broken
         if not self._letters.Iprobe(mpi.ANY_SOURCE, _CONTROL, status):
             return None
         octets = bytearray(status.Get_count(mpi.BYTE))
@@ -170,6 +185,52 @@ class World:
             letters = self._coming.setdefault(status.source, deque())
             letters.append((bytes(octets[_LENGTH_BYTES:]), body, request))
 
+    # -- processes that die ------------------------------------------------------------------------
+
+    def loses(self, error):
+        """Whether an error tells that a process has died and that the others may go on."""
+        mpi = self._mpi
+        if not isinstance(error, mpi.Exception) or "Open MPI" not in self.engine:
+            return False
+        return error.Get_error_class() in (
+            mpi.ERR_PROC_FAILED,
+            mpi.ERR_PROC_FAILED_PENDING,
+            mpi.ERR_REVOKED,
+        )
+
+    def shrink(self):
+        """Go on without the processes that have died; all others do so.
+
+        Returns
+        -------
+        list of int
+            The former ranks of those that are left.
+        """
+        former, self._owned = self.rank, False
+        self._aborted += self._sent  # MPI may still read what they have sent
+        self._sent, self._broken = [], None
+        for comm in (self._comm, self._letters, self._posts, *(c.comm for c in self._channels)):
+            comm.Revoke()
+        self._whole.Revoke()
+        self._whole = whole = self._whole.Shrink()
+        self._comm, self._letters, self._posts = whole.Dup(), whole.Dup(), whole.Dup()
+        told = whole.allgather([former, socket.gethostname(), identity(), len(self._channels)])
+        formers, hosts, processes, counts = (list(column) for column in zip(*told, strict=True))
+        self.rank = self.place = whole.rank
+        self.size, self.hosts, self.processes, self.machines = whole.size, hosts, processes, hosts
+        self.roles = ["worker"] * self.size
+        for channel in self._channels[: min(counts)]:
+            channel.comm = self._comm.Dup()
+        return formers
+
+    def tell_all(self, value):
+        """What each process says; it waits for all."""
+        return self._comm.allgather(value)
+
+    def take_from(self, root, value):
+        """What one process says; it waits for it."""
+        return self._comm.bcast(value, root)
+
     # -- the end ----------------------------------------------------------------------------------
 
     def everybody(self):
@@ -203,33 +264,33 @@ class _Channel:
     """Collective calls that do not wait; each gives a request."""
 
     def __init__(self, mpi, comm):
-        self._mpi, self._comm = mpi, comm
+        self._mpi, self.comm = mpi, comm
 
     def sum(self, source, target):
         """Add up arrays of all processes."""
-        return _Request(self._comm.Iallreduce(source, target, self._mpi.SUM))
+        return _Request(self.comm.Iallreduce(source, target, self._mpi.SUM))
 
     def least(self, source, target):
         """The least of each element over all processes."""
-        return _Request(self._comm.Iallreduce(source, target, self._mpi.MIN))
+        return _Request(self.comm.Iallreduce(source, target, self._mpi.MIN))
 
     def gather(self, source, target):
         """The arrays of all processes, as rows, or one after the other."""
-        return _Request(self._comm.Iallgather(source, target))
+        return _Request(self.comm.Iallgather(source, target))
 
     def gather_parts(self, source, target, lengths):
         """Arrays of several lengths one after the other."""
         kind = self._mpi._typedict[target.dtype.char]
-        return _Request(self._comm.Iallgatherv(source, [target, lengths, kind]))
+        return _Request(self.comm.Iallgatherv(source, [target, lengths, kind]))
 
     def deal(self, source, sent, target, taken):
         """Send parts of given lengths to the processes in order, and take theirs."""
         kind = self._mpi._typedict[source.dtype.char]
-        return _Request(self._comm.Ialltoallv([source, sent, kind], [target, taken, kind]))
+        return _Request(self.comm.Ialltoallv([source, sent, kind], [target, taken, kind]))
 
     def broadcast(self, array, root):
         """Take the array of one process."""
-        return _Request(self._comm.Ibcast(array, root))
+        return _Request(self.comm.Ibcast(array, root))
 
 
 class _Request:

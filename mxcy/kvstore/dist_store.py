@@ -76,11 +76,22 @@ class DistStore(LocalStore):
 
     @property
     def rank(self):
-        return self._progress.world.rank
+        return self._progress.membership.rank
 
     @property
     def num_workers(self):
-        return self._progress.world.size
+        return self._progress.membership.size
+
+    def on_change(self, function):
+        """Have ``function(old, new)`` called when the number of workers changes."""
+        self._progress.membership.on_change(function)
+
+    def submit(self, slot, counter):
+        """Count a push that the program calls for: of a key, or of all of a bucket."""
+        membership = self._progress.membership
+        with membership.lock:
+            membership.begin(slot.submitted + (slot.bucket.rounds.submitted if slot.bucket else 0))
+            counter.submitted += 1
 
     # -- compression ------------------------------------------------------------------------------
 
@@ -194,7 +205,7 @@ class DistStore(LocalStore):
             return
         shared = self.shared[key]
         total = self._rounded(key, self._total(key, arrays))
-        shared.slot.submitted += 1
+        self.submit(shared.slot, shared.slot)
 
         def start(completion):
             shared.exchange.push(shared.slot, window(total).numpy_view(), completion, priority)

@@ -44,7 +44,7 @@ class GroupCall:
         if self._sources is not self._targets:
             written = {array.var for array in self._targets}
             reads = [array for array in self._sources if array.var not in written]
-        bucket.rounds.submitted += 1
+        store.submit(bucket.slots[0], bucket.rounds)
         priority += group.priority
         name = f"KVStore.pushpull({group.keys[0]!r} and {len(shared) - 1} others)"
         operation(lambda done: self._start(done, priority), reads, writes, name, "async", priority)

@@ -257,6 +257,17 @@ class KVStore(KVStoreBase):
         """bool: whether the launcher has started the job again after a failure."""
         return env.get("DMLC_NUM_ATTEMPT") > 0
 
+    def on_change(self, function):
+        """Have a function called when workers have died, and the others go on.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(old, new)`` gets the numbers of workers, in the program's thread, when all of
+            them begin the same round of pushes; `rank` and `num_workers` have changed then.
+        """
+        self.handle.on_change(function)
+
     def join(self, trainer=None):
         """Have no more data: take part in the others' sums with zeros, until all workers join.
 

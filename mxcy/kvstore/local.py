@@ -198,6 +198,9 @@ class LocalStore:
         """The keys of all values."""
         return self._values.keys()
 
+    def on_change(self, function):
+        """Have a function called when the number of workers changes, which it does not."""
+
     def of_first(self, value):
         """The first worker's value, of what JSON can tell; all workers call it."""
         return value

@@ -69,11 +69,16 @@ def _judge(code, name):
     """The code to end with; the process manager ends the others if it is not 0."""
     folder = os.environ.get("MXCY_JOB_FOLDER")
     member = folder and os.path.exists(os.path.join(folder, name))
-    if code == 0 and not member or code == _FAILED:
+    elastic = "MXCY_DIST_MIN_WORKERS" in os.environ
+    if code == 0 and not member or code == _FAILED and not elastic:
         return code
     how = f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
     how += "" if code else " and without a goodbye"
     print(f"{name} ({socket.gethostname()}) {how}", file=sys.stderr, flush=True)
+    if elastic:  # Open MPI goes on without what is killed; its code is 0 then
+        if folder:
+            open(os.path.join(folder, name), "ab").close()  # which the launcher counts
+        os.kill(os.getpid(), signal.SIGKILL)
     if code <= 0:
         time.sleep(_GRACE)
     return 128 - code if code < 0 else code or 1

@@ -112,6 +112,12 @@ ROWS = (
              "Rank 0 writes a line to Python's log, at level INFO, each time so many seconds have "
              "passed: the samples per second of all ranks, and the share of communication; 0: "
              "never.", test="dist/test_insight.py::test_lines_of_the_log"),
+    Variable("MXCY_DIST_MIN_WORKERS", integer(1), None, "C", "mxcy.dist.job",
+             "How many workers are enough to go on when others die: the launcher's --min-workers "
+             "sets it.", test="dist/test_shrink.py::test_a_killed_worker"),
+    Variable("MXCY_ELASTIC_SCALE", flag, False, "C", "mxcy.dist.membership",
+             "Sums that fewer workers make than there were at first are multiplied by what makes "
+             "up for it.", test="dist/test_shrink.py::test_scale"),
     Variable("DMLC_PS_ROOT_URI", anything, "", "F", "mxcy.dist",
              "The address of the scheduler.", inert=_BY_MPI, silent=True),
     Variable("DMLC_INTERFACE", anything, "", "F", "mxcy.dist",
