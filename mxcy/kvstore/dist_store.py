@@ -1,12 +1,11 @@
 """Values that the workers of a job share: what each of them pushes is added up over all."""
 
 import contextlib
-import time
 import zlib
 
 from mxcy import env
 from mxcy import ndarray as nd
-from mxcy._base.dtypes import CODES, NAMES, code_of
+from mxcy._base.dtypes import CODES, code_of
 from mxcy._base.last_used import LastUsed
 from mxcy._library import front
 from mxcy.base import MXNetError
@@ -18,29 +17,14 @@ from mxcy.dist.sums import CompressedSum
 from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
 from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
+from mxcy.kvstore.lanes import Lanes
 from mxcy.kvstore.local import LocalStore
 from mxcy.kvstore.optimizer_terms import agree
+from mxcy.kvstore.shared import Shared, name_of
 from mxcy.kvstore.shared_rows import SharedRows, host_server
 from mxcy.optimizer import get_updater
 
-__all__ = ["DistStore", "Shared", "name_of"]
-
-_ASYNC = 6  # the kind of events in mxcy_profiler.h that need not nest
-
-
-class Shared:
-    """A key that all workers have."""
-
-    def __init__(self, travels, plain, exchange=None):
-        self.exchange = exchange  # by which it is added up
-        self.travels = travels  # the dtype of sums
-        self.plain = plain  # whether the value has it as well, and goes as it is
-        self.var = front.Var()  # orders this worker's pushes and pulls
-        self.slot = None
-        self.by_rows = False  # whether gradients are row_sparse: the updater gets such sums
-        self.early = False  # whether it has been used alone before it had a bucket
-        self.groups = None  # what a call of it alone does, if it has its bucket for itself
-        self.latest = None  # a sum that is not among the store's values yet
+__all__ = ["DistStore"]
 
 
 class DistStore(LocalStore):
@@ -65,13 +49,13 @@ class DistStore(LocalStore):
         self._progress = job.open()
         self._compression = self._compressing = None
         self._rows = None  # of row_sparse keys
+        self._lanes = Lanes()
         self.exchange = self._observed(job.new_exchange())
         self.shared = {}
         self._bucket_vars = {}  # order calls of all keys of a bucket
         self._overlaps = env.get("MXCY_DIST_OVERLAP")
         self._calls = LastUsed(8)  # keys of a call -> its groups
         self._progress.submit(_hurry)
-        self._sources = {}  # of the profiler: bucket -> those of waiting and of travelling
         shutdown.before_close(front.wait_all)
 
     @property
@@ -407,7 +391,7 @@ class DistStore(LocalStore):
         return updater
 
     def _observed(self, exchange):
-        exchange.on_session = self._trace
+        exchange.on_session = self._lanes.trace
         exchange.check_values(env.get("MXCY_DIST_CHECK_EVERY"), self._digest)
         return exchange
 
@@ -426,24 +410,6 @@ class DistStore(LocalStore):
         """Count samples that this worker has trained with, for the lines of the log."""
         self._progress.pace.note(count)
 
-    def _trace(self, bucket):
-        """Tell the profiler of a bucket's session: a lane for each bucket."""
-        recorder = front.recorder
-        if not recorder.bits():
-            return
-        if bucket not in self._sources:
-            others = len(bucket.slots) - 1
-            name = f"bucket of {bucket.slots[0].key!r} and {others} others"
-            told = f'"bytes": {bucket.length * bucket.dtype.itemsize}'
-            self._sources[bucket] = [
-                recorder.source(_ASYNC, "kvstore", f"{name}: {what}", told)
-                for what in ("waits for keys", "travels")
-            ]
-        earlier = recorder.now() - int(time.monotonic() * 1e9)
-        times = [int(moment * 1e9) + earlier for moment in bucket.timing.last]
-        for source, begin, end in zip(self._sources[bucket], times, times[1:], strict=False):
-            recorder.add(source, begin, max(begin, end))
-
     def stats(self):
         """How values are added up; see `KVStore.stats`."""
         exchanges = [one for one in (self.exchange, self._compressing) if one is not None]
@@ -453,11 +419,6 @@ class DistStore(LocalStore):
             "buckets": [bucket for exchange in exchanges for bucket in exchange.stats()],
             "keys": {k: v for one in exchanges for k, v in one.stats_of_keys().items()},
         }
-
-
-def name_of(dtype):
-    """The name of an element type."""
-    return NAMES[code_of(dtype)]
 
 
 def _await_all(values):

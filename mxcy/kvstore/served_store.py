@@ -7,11 +7,12 @@ from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.key_client import KeyClient
-from mxcy.kvstore.dist_store import DistStore, Shared, name_of
+from mxcy.kvstore.dist_store import DistStore
 from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
 from mxcy.kvstore.optimizer_terms import agree
 from mxcy.kvstore.remote_updater import HostedUpdater, RemoteUpdater
 from mxcy.kvstore.server_rules import OPTIMIZER, packed
+from mxcy.kvstore.shared import Shared, name_of
 from mxcy.kvstore.shared_rows import host_server
 
 __all__ = ["ServedStore"]

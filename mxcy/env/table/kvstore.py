@@ -4,7 +4,6 @@ from mxcy.env.kinds import anything, count, flag, integer, links, number, one_of
 from mxcy.env.variable import Variable
 
 _BY_MPI = "processes find and reach each other by MPI"
-_NOT_YET = "stores over several processes cannot do it yet"
 
 ROWS = (
     Variable("MXNET_UPDATE_ON_KVSTORE", flag, True, "C", "mxcy.kvstore.choice",
@@ -45,10 +44,10 @@ ROWS = (
              "when a store is made.", test="dist/test_servers.py::test_slices"),
     Variable("MXNET_KVSTORE_SERIAL_PUSH", flag, False, "F", "mxcy.kvstore",
              "Add up row-sparse gradients one after the other.",
-             inert="there are no row-sparse gradients yet"),
+             inert="the rows of several devices are added up in their order anyway"),
     Variable("MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE", flag, False, "F", "mxcy.kvstore",
              "Print what a store over several processes does with row-sparse values.",
-             inert=_NOT_YET),
+             inert="rows have owners among the workers, who do the same for each of them"),
     Variable("MXNET_UPDATE_AGGREGATION_SIZE", integer(1), 4, "C", "mxcy.kvstore",
              "Keys of one call of a NCCL store.",
              inert="there is no NCCL store; see MXNET_OPTIMIZER_AGGREGATION_SIZE"),

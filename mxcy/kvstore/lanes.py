@@ -1,0 +1,34 @@
+"""Lanes of the profiler's traces in which buckets wait for keys and travel."""
+
+import time
+
+from mxcy._library import front
+
+__all__ = ["Lanes"]
+
+_ASYNC = 6  # the kind of events in mxcy_profiler.h that need not nest
+
+
+class Lanes:
+    """The lanes of a store's buckets."""
+
+    def __init__(self):
+        self._sources = {}  # bucket -> those of waiting and of travelling
+
+    def trace(self, bucket):
+        """Tell the profiler of a bucket's session."""
+        recorder = front.recorder
+        if not recorder.bits():
+            return
+        if bucket not in self._sources:
+            others = len(bucket.slots) - 1
+            name = f"bucket of {bucket.slots[0].key!r} and {others} others"
+            told = f'"bytes": {bucket.length * bucket.dtype.itemsize}'
+            self._sources[bucket] = [
+                recorder.source(_ASYNC, "kvstore", f"{name}: {what}", told)
+                for what in ("waits for keys", "travels")
+            ]
+        earlier = recorder.now() - int(time.monotonic() * 1e9)
+        times = [int(moment * 1e9) + earlier for moment in bucket.timing.last]
+        for source, begin, end in zip(self._sources[bucket], times, times[1:], strict=False):
+            recorder.add(source, begin, max(begin, end))
