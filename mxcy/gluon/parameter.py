@@ -17,6 +17,7 @@ from mxcy.gluon.parameter_arrays import (
 )
 from mxcy.gluon.utils import in_numpy, shape_is_known
 from mxcy.ndarray import NDArray
+from mxcy.ndarray._exchange.untouched import untouched_zeros
 from mxcy.profiler.scopes import scope
 from mxcy.util import is_np_array, is_np_shape
 
@@ -296,7 +297,9 @@ class Parameter(ParameterArrays):
             self._grad = None
             return
         self._grad = [
-            nd.zeros(array.shape, ctx=ctx, dtype=array.dtype, stype=self._grad_stype)
+            untouched_zeros(array.shape, ctx, array.dtype)
+            if self._grad_stype == "default"
+            else nd.zeros(array.shape, ctx=ctx, dtype=array.dtype, stype=self._grad_stype)
             for ctx, array in zip(self._ctx_list, self._data, strict=True)
         ]
         if self._data[0]._is_numpy and self._grad_stype == "default":

@@ -326,7 +326,7 @@ class ParameterDict(dict):
         AssertionError
             When names, shapes or types do not fit.
         """
-        self.load_dict(
+        self._take(
             nd.load(filename),
             ctx,
             allow_missing,
@@ -359,25 +359,50 @@ class ParameterDict(dict):
         ctx, allow_missing, ignore_extra, restore_prefix, cast_dtype, dtype_source
             See `load`.
         """
+        self._take(
+            dict(param_dict.items()),
+            ctx,
+            allow_missing,
+            ignore_extra,
+            restore_prefix,
+            filename,
+            cast_dtype,
+            dtype_source,
+        )
+
+    def _take(
+        self,
+        arrays,
+        ctx,
+        allow_missing,
+        ignore_extra,
+        restore_prefix,
+        filename,
+        cast_dtype,
+        dtype_source,
+    ):
+        """Take the values from a dictionary, which is emptied on the way: see `load_dict`."""
         source = "loaded from dict" if filename is None else f"loaded from file: {filename}"
+        names = [_plain(name) for name, _ in arrays.items()]
         for name in self.keys() if restore_prefix else ():
             assert name.startswith(restore_prefix), (
                 f"restore_prefix is '{restore_prefix}' but Parameters name '{name}' does not "
                 "start with it."
             )
-        loaded = {restore_prefix + _plain(name): array for name, array in param_dict.items()}
-        there = {id(self[name]) for name in loaded if name in self}
+        there = {id(self[restore_prefix + name]) for name in names if restore_prefix + name in self}
         for name, parameter in () if allow_missing else self.items():
             assert id(parameter) in there, (
                 f"Parameter '{name[len(restore_prefix) :]}' is missing in what was {source}, which "
-                f"contains parameters: {brief(map(_plain, param_dict))}. {_HINT}"
+                f"contains parameters: {brief(names)}. {_HINT}"
             )
-        for name, array in loaded.items():
-            if name in self:
-                self[name]._load_init(array, ctx, cast_dtype, dtype_source)
+        for saved, name in zip(list(arrays), names, strict=True):
+            # The next array of its size gets the memory of one that has been copied.
+            array = arrays.pop(saved)
+            if restore_prefix + name in self:
+                self[restore_prefix + name]._load_init(array, ctx, cast_dtype, dtype_source)
             else:
                 assert ignore_extra, (
-                    f"Parameter '{name[len(restore_prefix) :]}' {source} is not present in "
+                    f"Parameter '{name}' {source} is not present in "
                     f"ParameterDict, choices are: {brief(self.keys())}. Set ignore_extra to True "
                     f"to ignore. {_HINT}"
                 )

@@ -101,10 +101,10 @@ class ParameterFiles:
         ValueError
             When the file has arrays that are not parameters.
         """
-        loaded = nd.load(filename)
+        loaded = [nd.load(filename)]
         with self.collect_params()._semantics():
             self._load(
-                loaded,
+                loaded.pop(),  # arrays are freed as soon as they have been copied
                 filename,
                 ctx or device,
                 allow_missing,
@@ -155,8 +155,8 @@ class ParameterFiles:
         dotted = any("." in name for name in loaded)
         if loaded and not dotted and not loaded.keys() <= parameters.keys():  # full names
             whole = self._by_full_names()
-            whole.load_dict(
-                loaded,
+            whole._take(
+                dict(loaded),
                 ctx,
                 allow_missing,
                 ignore_extra,
@@ -176,7 +176,8 @@ class ParameterFiles:
                     f"Parameter '{name}' is missing in {source}, which contains parameters: "
                     f"{brief(loaded)}. Set allow_missing=True to ignore missing parameters."
                 )
-        for name, array in loaded.items():
+        for name in list(loaded):
+            array = loaded.pop(name)
             if name in parameters:
                 parameters[name]._load_init(array, ctx, cast_dtype, dtype_source)
             elif not ignore_extra:

@@ -117,5 +117,9 @@ def load_frombuffer(buf):
 
 
 def _arrays(blocks, names):
-    arrays = [None if block is None else array_of(block) for block in blocks]
+    blocks.reverse()
+    arrays = []
+    while blocks:  # each is freed when it has become an array: files may be large
+        block = blocks.pop()
+        arrays.append(None if block is None else array_of(block))
     return arrays if names is None else dict(zip(names, arrays, strict=True))
