@@ -5,7 +5,7 @@ library of a device has launches under the names of the CPU's kernels.
 """
 
 from mxcy.base import MXNetError
-from mxcy.gpu import copying  # noqa: F401  it registers its kernels
+from mxcy.gpu import copying, lines  # noqa: F401  it registers its kernels
 from mxcy.gpu.compile import compiler
 from mxcy.gpu.launch import packed
 from mxcy.gpu.pointwise import line_maker

@@ -74,3 +74,23 @@ def test_refused_text():
 
     with pytest.raises(MXNetError, match="unknown"):
         compiler().compile('extern "C" __global__ void f() { unknown; }', 90)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_lines_of_elements(architecture):
+    from mxcy.gpu.lines import reduce, softmax
+    from mxcy.gpu.table import Request
+
+    data = Spec((4, 300), 0)
+    values = {"outer": 4, "extent": 300, "inner": 1, "scale": 1.0}
+    launches = [
+        *softmax(Request("softmax", 0, values, {}, None, [data], [data])),
+        *softmax(Request("log_softmax_grad", 0, values, {}, None, [data, data], [data])),
+    ]
+    values = {"ndim": 2, "first_reduced": 0, "shape": [4, 300]}
+    for name in ("mean", "max"):
+        request = Request(name, 0, values, {}, None, [data], [Spec((4,), 0)])
+        launches += reduce(request)
+    for launch in launches:
+        image, _, _ = compiler().compile(launch.text, architecture)
+        assert image.startswith(b"\x7fELF")

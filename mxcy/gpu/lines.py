@@ -1,0 +1,176 @@
+"""Kernels that join the elements of lines: reductions and the softmax family.
+
+A block of 256 threads, or one thread where lines are short, takes a line. Its partial results are
+joined in an order that depends on the shape alone, so that results do not differ between runs.
+"""
+
+import math
+
+from mxcy._base import dtypes
+from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
+from mxcy.gpu.pointwise import elements
+from mxcy.gpu.table import TYPES, kernel
+
+__all__ = []
+
+_CODES = dtypes.CODES
+_FLOATS = tuple(map(_CODES.get, ("float32", "float64", "float16", "bfloat16")))
+_WHOLE = tuple(map(_CODES.get, ("int8", "uint8", "int32", "int64", "bool")))
+_THREADS, _SHORT, _MOST_LINES = 256, 64, (1 << 31) - 1
+
+_JOIN = """
+template <class T, class Join> __device__ inline T joined(T x, Join join) {
+  __shared__ T parts[8];
+  for (int step = 16; step; step /= 2) x = join(x, __shfl_xor_sync(0xffffffffu, x, step));
+  __syncthreads();  // the parts of the last time have been read
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
+  __syncthreads();
+  x = parts[0];
+  for (int i = 1; i < 8; ++i) x = join(x, parts[i]);
+  return x;
+}
+"""
+_SOFTMAX = """
+extern "C" __global__ void __launch_bounds__(256)
+softmax(const S* x, const S* given, U* y, Long extent, Long inner, double factor) {
+  const Long line = blockIdx.x, base = line / inner * extent * inner + line % inner;
+  const T scale = (T)factor;
+  const auto larger = [](T a, T b) { return a > b ? a : b; };
+  const auto add = [](T a, T b) { return a + b; };
+  (void)larger;
+#if GRADIENT
+  T sum = 0;
+  for (Long k = threadIdx.x; k < extent; k += 256) {
+    const Long at = base + k * inner;
+    sum += cast<T>(x[at]) * (LOGARITHM ? T(1) : cast<T>(given[at]));
+  }
+  sum = joined(sum, add);
+  for (Long k = threadIdx.x; k < extent; k += 256) {
+    const Long at = base + k * inner;
+    const T g = cast<T>(x[at]), p = cast<T>(given[at]);
+    y[at] = cast<U>(scale * (LOGARITHM ? g - ::exp(p) * sum : p * (g - sum)));
+  }
+#else
+  T most = (T)-kInfinity, sum = 0;
+  for (Long k = threadIdx.x; k < extent; k += 256)
+    most = larger(scale * cast<T>(x[base + k * inner]), most);
+  most = joined(most, larger);
+  for (Long k = threadIdx.x; k < extent; k += 256)
+    sum += ::exp(scale * cast<T>(x[base + k * inner]) - most);
+  sum = joined(sum, add);
+  for (Long k = threadIdx.x; k < extent; k += 256) {
+    const Long at = base + k * inner;
+    const T moved = scale * cast<T>(x[at]) - most;
+    y[at] = cast<U>(LOGARITHM ? moved - ::log(sum) : ::exp(moved) / sum);
+  }
+#endif
+}
+"""
+
+
+@kernel("softmax", "log_softmax", "softmax_grad", "log_softmax_grad", inplace=True)
+def softmax(request):
+    """Softmax of lines, its logarithm, and the gradients of both."""
+    values, (out,), data = request.values, request.outs[:1], request.ins[0]
+    if data.dtype not in _FLOATS or out.dtype not in _FLOATS:
+        return "it computes floating numbers"
+    gradient = request.name.endswith("_grad")
+    if gradient and request.ins[1].dtype != data.dtype:
+        return "its arrays have several element types"
+    lines = values["outer"] * values["inner"]
+    if lines > _MOST_LINES:
+        return "it has more lines than a grid has blocks"
+    computed = "double" if data.dtype == _CODES["float64"] else "float"
+    text = (
+        f"{elements()}typedef {computed} T;\ntypedef {TYPES[data.dtype]} S;\n"
+        f"typedef {TYPES[out.dtype]} U;\n#define GRADIENT {int(gradient)}\n"
+        f"#define LOGARITHM {int(request.name.startswith('log'))}\n{_JOIN}{_SOFTMAX}"
+    )
+    arguments = [Input(0), Input(1 if gradient else 0), Output(0)]
+    arguments += [I64(values["extent"]), I64(values["inner"]), F64(*request.number("scale"))]
+    return [Launch(text, "softmax", (lines,), arguments)]
+
+
+#: name -> (neutral element, what an element counts, joining a and b, what the result is)
+_REDUCTIONS = {
+    "sum": ("0", "x", "a + b", "w"),
+    "mean": ("0", "x", "a + b", "w / (W)reduced"),
+    "prod": ("1", "x", "a * b", "w"),
+    "nansum": ("0", "x != x ? W(0) : x", "a + b", "w"),
+    "nanprod": ("1", "x != x ? W(1) : x", "a * b", "w"),
+    "sum_abs": ("0", "x < 0 ? -x : x", "a + b", "w"),
+    "norm2": ("0", "x * x", "a + b", "::sqrt(w)"),
+    "sum_square": ("0", "x * x", "a + b", "w"),
+    "max": ("LEAST", "x", "a != a ? a : b != b ? b : a > b ? a : b", "w"),
+    "min": ("MOST", "x", "a != a ? a : b != b ? b : a < b ? a : b", "w"),
+}
+_LIMITS = {
+    True: ("(W)-kInfinity", "(W)kInfinity"),
+    False: ("(-0x7fffffffffffffffll - 1)", "0x7fffffffffffffffll"),
+}
+
+
+def _offsets(ndim, first_reduced):
+    """Statements that add to `at` what the kept and the reduced dimensions of a place are."""
+    sides = {False: [], True: []}
+    stride = "1"
+    for d in reversed(range(ndim)):
+        is_reduced = (d % 2 == 0) == bool(first_reduced)
+        sides[is_reduced].append(f"at += q % shape{d} * ({stride}); q /= shape{d};")
+        stride = f"shape{d} * {stride}"
+    return " ".join(sides[False]), " ".join(sides[True])
+
+
+def _reduction(request, wide, threads):
+    ndim = request.values["ndim"]
+    neutral, element, join, result = _REDUCTIONS[request.name]
+    least, most = _LIMITS[wide == "double"]
+    neutral = {"LEAST": least, "MOST": most}.get(neutral, neutral)
+    kept, reduced = _offsets(ndim, request.values["first_reduced"])
+    shapes = "".join(f", Long shape{d}" for d in range(ndim))
+    many = threads > 1
+    return f"""{elements()}typedef {wide} W;
+{_JOIN if many else ""}
+__device__ inline W element(W x) {{ return {element}; }}
+__device__ inline W finish(W w, Long reduced) {{ return {result}; }}
+extern "C" __global__ void __launch_bounds__(256)
+reduce(const {TYPES[request.ins[0].dtype]}* x, {TYPES[request.outs[0].dtype]}* y, Long lines,
+       Long length{shapes}) {{
+  const auto join = [](W a, W b) {{ return {join}; }};
+  for (Long line = {"blockIdx.x" if many else "(Long)blockIdx.x * blockDim.x + threadIdx.x"};
+       line < lines; line += {"gridDim.x" if many else "(Long)gridDim.x * blockDim.x"}) {{
+    Long base;
+    {{ Long at = 0, q = line; {kept} base = at; (void)q; }}
+    W w = {neutral};
+    for (Long k = {"threadIdx.x" if many else "0"}; k < length; k += {threads}) {{
+      Long at = base, q = k;
+      {reduced}
+      w = join(w, element(cast<W>(x[at])));
+    }}
+    {"w = joined(w, join);" if many else ""}
+    {"if (threadIdx.x == 0)" if many else ""} y[line] =
+        cast<{TYPES[request.outs[0].dtype]}>(finish(w, length));
+  }}
+}}
+"""
+
+
+@kernel(*_REDUCTIONS)
+def reduce(request):
+    """A reduction over some dimensions."""
+    data, out, ndim = request.ins[0], request.outs[0], request.values["ndim"]
+    if data.dtype in _FLOATS and out.dtype in _FLOATS:
+        wide = "double"
+    elif data.dtype in _WHOLE and out.dtype in _WHOLE and request.name in ("sum", "max", "min"):
+        wide = "Long"
+    else:
+        return "it does not reduce such elements"
+    if ndim > 8 or not ndim:
+        return "it reduces up to 8 dimensions that do not join"
+    shape = list(request.values["shape"])[:ndim]
+    lines = out.size
+    length = math.prod(shape) // lines if lines else 0
+    threads = _THREADS if length >= _SHORT else 1
+    grid = (max(1, min(lines, 65535)),) if threads > 1 else spread(lines)
+    arguments = [Input(0), Output(0), I64(lines), I64(length), *map(I64, shape)]
+    return [Launch(_reduction(request, wide, threads), "reduce", grid, arguments)]
