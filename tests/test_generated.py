@@ -56,7 +56,9 @@ def test_stubs_have_the_parameters_of_the_record():
 
 
 def test_struct_packs_like_c():
-    layout = params.Params("layout_of_a_test", "doc", flag="i32", extents="i64[3]", scale="f64")
+    layout = params.Params(
+        "test", "layout_of_a_test", "doc", flag="i32", extents="i64[3]", scale="f64"
+    )
     del params.STRUCTS["layout_of_a_test"]
     assert layout.offsets == {"flag": 0, "extents": 8, "scale": 32}
     assert len(layout.pack(flag=1, extents=(2, 3), scale=0.5)) == 40

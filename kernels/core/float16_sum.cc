@@ -6,7 +6,10 @@
 #include "core/random/half.h"
 #include "core/tensor.h"
 #include "core/threads.h"
-#include "params.gen.h"
+#include "params/activation.gen.h"
+#include "params/indexing.gen.h"
+#include "params/norm.gen.h"
+#include "params/reduce.gen.h"
 
 using namespace mx;
 

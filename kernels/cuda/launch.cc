@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "cuda/driver.h"
-#include "launch_params.gen.h"
 #include "mxcy_gpu.h"
+#include "params/launch.gen.h"
 
 namespace mx {
 namespace cuda {

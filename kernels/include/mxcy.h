@@ -46,7 +46,7 @@ typedef struct mx_call {
   const mx_tensor* in;
   mx_tensor* out;
   const int32_t* req; /* one per output */
-  const void* params; /* a struct of params.gen.h, or NULL */
+  const void* params; /* a struct of kernels/params, or NULL */
   void* workspace;    /* 64-byte aligned scratch, uninitialised */
   size_t workspace_size;
   mx_rng* rng;

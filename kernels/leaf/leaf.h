@@ -7,7 +7,6 @@
 
 #include "core/threads.h"
 #include "mxcy.h"
-#include "params.gen.h"
 
 #define MX_LEAF_BEGIN \
   namespace mx {      \

@@ -6,7 +6,7 @@
 #include "onednn/fuse.h"
 #include "onednn/halves.h"
 #include "onednn/kernels.h"
-#include "params.gen.h"
+#include "params/convolution.gen.h"
 
 namespace mx {
 namespace onednn {

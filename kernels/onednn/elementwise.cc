@@ -2,7 +2,7 @@
 #include "core/tensor.h"
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
-#include "params.gen.h"
+#include "params/shape.gen.h"
 
 namespace mx {
 namespace onednn {

@@ -3,7 +3,7 @@
 #include "onednn/fuse.h"
 #include "onednn/halves.h"
 #include "onednn/kernels.h"
-#include "params.gen.h"
+#include "params/fused.gen.h"
 
 namespace mx {
 namespace onednn {

@@ -3,9 +3,9 @@
 // data, weights, factors, bias and the other summand; the last two may be missing.
 #include <cstring>
 
-#include "int8_params.gen.h"
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
+#include "params/int8.gen.h"
 
 namespace mx {
 namespace onednn {

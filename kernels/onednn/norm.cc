@@ -4,7 +4,7 @@
 
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
-#include "params.gen.h"
+#include "params/norm.gen.h"
 
 namespace mx {
 namespace onednn {

@@ -3,7 +3,7 @@
 
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
-#include "params.gen.h"
+#include "params/pooling.gen.h"
 
 namespace mx {
 namespace onednn {

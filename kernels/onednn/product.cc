@@ -2,7 +2,7 @@
 #include "onednn/cache.h"
 #include "onednn/halves.h"
 #include "onednn/kernels.h"
-#include "params.gen.h"
+#include "params/matrix.gen.h"
 
 namespace mx {
 namespace onednn {

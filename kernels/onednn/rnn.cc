@@ -8,7 +8,7 @@
 #include "core/threads.h"
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
-#include "params.gen.h"
+#include "params/recurrent.gen.h"
 
 namespace mx {
 namespace onednn {

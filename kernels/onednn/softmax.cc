@@ -1,7 +1,7 @@
 // Softmax, its logarithm, and their gradients (gradient, result -> gradient).
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
-#include "params.gen.h"
+#include "params/activation.gen.h"
 
 namespace mx {
 namespace onednn {

@@ -6,7 +6,7 @@
 #include "core/random/rng.h"
 #include "core/random/samplers.h"
 #include "core/tensor.h"
-#include "params.gen.h"
+#include "params/random.gen.h"
 
 using namespace mx;
 

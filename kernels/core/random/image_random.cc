@@ -8,7 +8,7 @@
 #include "core/random/rng.h"
 #include "core/random/samplers.h"
 #include "core/tensor.h"
-#include "params.gen.h"
+#include "params/image.gen.h"
 
 using namespace mx;
 

@@ -10,7 +10,7 @@
 #include "core/random/numpy_parameters.h"
 #include "core/random/rng.h"
 #include "core/tensor.h"
-#include "params.gen.h"
+#include "params/random.gen.h"
 
 using namespace mx;
 

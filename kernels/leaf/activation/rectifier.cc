@@ -3,6 +3,8 @@
 // (data, slopes) and "prelu_grad" (gradient of the output, data, slopes).
 #include "leaf/simd/math.h"
 #include "leaf/simd/runs.h"
+#include "params/activation.gen.h"
+#include "params/elementwise.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

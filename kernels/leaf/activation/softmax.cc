@@ -6,6 +6,7 @@
 // side by side, as the columns of a block.
 #include "leaf/simd/math.h"
 #include "leaf/simd/plane.h"
+#include "params/activation.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -5,6 +5,7 @@
 //
 // Steps that are a head's dilation apart form a sequence of their own, in which windows are dense.
 #include "leaf/matrix/gemm.h"
+#include "params/attention.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

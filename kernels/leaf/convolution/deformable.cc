@@ -3,6 +3,7 @@
 // what taps read at places that the offsets move.
 #include "leaf/image/bilinear.h"
 #include "leaf/matrix/gemm.h"
+#include "params/convolution.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -7,6 +7,7 @@
 #pragma once
 #include "leaf/matrix/gemm.h"
 #include "leaf/simd/runs.h"
+#include "params/convolution.gen.h"
 
 MX_LEAF_BEGIN
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "leaf/simd/runs.h"
+#include "params/convolution.gen.h"
 
 MX_LEAF_BEGIN
 

@@ -2,6 +2,7 @@
 // and "box_decode" (offsets, anchors).
 #include "leaf/simd/math.h"
 #include "leaf/simd/plane.h"
+#include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

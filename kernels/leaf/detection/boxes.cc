@@ -1,6 +1,7 @@
 // "box_iou" (two arrays of boxes) and "box_nms" (rows of scored boxes): overlaps, and suppression
 // of boxes that overlap a better one.
 #include "leaf/detection/boxes.h"
+#include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -2,6 +2,7 @@
 // (probabilities of classes, offsets, anchors): boxes out of what a single-shot detector predicts.
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
+#include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

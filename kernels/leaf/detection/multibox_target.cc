@@ -2,6 +2,7 @@
 // to learn, as offsets from anchors, their masks, and classes.
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
+#include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

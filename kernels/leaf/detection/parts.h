@@ -2,6 +2,7 @@
 // column of the group).
 #pragma once
 #include "leaf/image/bilinear.h"
+#include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 

@@ -2,6 +2,7 @@
 // predicts for anchors. Boxes are in pixels: from a to b they are b - a + 1 wide.
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
+#include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -5,6 +5,7 @@
 //                          points, whose shares are already those in the mean
 #pragma once
 #include "leaf/image/bilinear.h"
+#include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 

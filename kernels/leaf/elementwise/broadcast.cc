@@ -1,6 +1,7 @@
 // Broadcast binary calls: rows along the innermost collapsed dimension, where each operand either
 // runs along or stands still.
 #include "leaf/elementwise/functor.h"
+#include "params/elementwise.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

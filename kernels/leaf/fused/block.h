@@ -4,6 +4,7 @@
 #include "leaf/simd/half.h"
 #include "leaf/simd/plane.h"
 #include "leaf/simd/special.h"
+#include "params/convolution.gen.h"
 
 MX_LEAF_BEGIN
 

@@ -4,6 +4,8 @@
 #include "leaf/simd/half.h"
 #include "leaf/simd/math.h"
 #include "leaf/simd/plane.h"
+#include "params/fused.gen.h"
+#include "params/norm.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

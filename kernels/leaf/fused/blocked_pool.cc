@@ -4,6 +4,7 @@
 
 #include "leaf/simd/plane.h"
 #include "leaf/simd/vec.h"
+#include "params/pooling.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -3,6 +3,7 @@
 // lines of elemwise.def; the program comes from mxcy/ops/fused/pointwise.py.
 #include "leaf/elementwise/functor.h"
 #include "leaf/simd/plane.h"
+#include "params/fused.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -2,6 +2,7 @@
 // pixel; or the transpose of that, which gradients take.
 #include "core/memory/scratch.h"
 #include "leaf/simd/runs.h"
+#include "params/image.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

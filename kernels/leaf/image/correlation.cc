@@ -3,6 +3,7 @@
 // first, and columns are kept in `stride1` parts, so that neighbouring places of the result read
 // neighbouring elements.
 #include "leaf/simd/runs.h"
+#include "params/image.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -1,5 +1,6 @@
 // "image_normalize" (images, channels first): less a mean, over a deviation, of each channel.
 #include "leaf/simd/runs.h"
+#include "params/image.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

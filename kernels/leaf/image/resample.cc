@@ -3,6 +3,7 @@
 // the source, each of which is resampled once.
 #include "core/memory/scratch.h"
 #include "leaf/simd/plane.h"
+#include "params/image.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -1,6 +1,7 @@
 // "image_resize" (images, channels last): another size, with the numbers that OpenCV gives.
 #include "core/memory/scratch.h"
 #include "leaf/simd/plane.h"
+#include "params/image.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

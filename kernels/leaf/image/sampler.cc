@@ -2,6 +2,7 @@
 // "bilinear_sampler_grad" (gradient of the output, data, grid): images read at places of a grid, in
 // units that make -1 and 1 the first and the last pixel.
 #include "leaf/image/bilinear.h"
+#include "params/image.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -1,6 +1,7 @@
 // Pixels that become squares: "enlarge" (images of several extents, side by side along the channels
 // or summed) and "shrink" (an image), the sums over squares.
 #include "leaf/simd/plane.h"
+#include "params/image.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

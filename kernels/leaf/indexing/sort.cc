@@ -5,6 +5,7 @@
 // network; long ones by their digits.
 #include "core/memory/scratch.h"
 #include "leaf/simd/transpose.h"
+#include "params/indexing.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -1,6 +1,7 @@
 // "unravel_index" (flat positions): coordinates, those of the first dimension first. Computed in
 // double: quotients of whole numbers below 2^53 round down to the right ones.
 #include "leaf/leaf.h"
+#include "params/indexing.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

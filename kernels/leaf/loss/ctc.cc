@@ -4,6 +4,7 @@
 #include "core/memory/scratch.h"
 #include "leaf/simd/math.h"
 #include "leaf/simd/runs.h"
+#include "params/loss.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

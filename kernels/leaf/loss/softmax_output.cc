@@ -1,6 +1,7 @@
 // "softmax_output_grad" (result of the softmax, label): what the cross entropy asks of the softmax.
 // "svm_output_grad" (scores, label): what margins ask of scores.
 #include "leaf/simd/runs.h"
+#include "params/loss.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -1,5 +1,6 @@
 // "difference": of neighbours along a dimension of (outer, extent, inner) arrays.
 #include "leaf/leaf.h"
+#include "params/indexing.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

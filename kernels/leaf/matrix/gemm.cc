@@ -3,6 +3,7 @@
 #include "leaf/matrix/gemm.h"
 
 #include "core/blas.h"
+#include "params/matrix.gen.h"
 
 MX_LEAF_BEGIN
 

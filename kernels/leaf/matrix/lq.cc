@@ -6,6 +6,7 @@
 #include "leaf/matrix/gemm.h"
 #include "leaf/matrix/teams.h"
 #include "leaf/simd/runs.h"
+#include "params/matrix.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -6,6 +6,7 @@
 // of matrices.
 #include "leaf/matrix/gemm.h"
 #include "leaf/matrix/teams.h"
+#include "params/matrix.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

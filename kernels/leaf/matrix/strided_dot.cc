@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "leaf/matrix/gemm.h"
+#include "params/matrix.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

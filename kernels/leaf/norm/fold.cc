@@ -2,6 +2,7 @@
 // mean, var -> scale, shift) and "fold_batch_norm" (weight[, bias], gamma, beta, mean, var ->
 // weight, bias).
 #include "leaf/leaf.h"
+#include "params/norm.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -5,6 +5,7 @@
 // the row's length; for groups and instances a block is all of a channel.
 #include "core/memory/scratch.h"
 #include "leaf/simd/runs.h"
+#include "params/norm.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -8,6 +8,7 @@
 // whatever the threads.
 #include "core/memory/scratch.h"
 #include "leaf/optimizer/updates.h"
+#include "params/optimizer.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

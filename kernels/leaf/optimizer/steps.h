@@ -3,6 +3,7 @@
 // Each formula rounds where MXNet 1.9.1 rounds, so that float results agree bit for bit.
 #pragma once
 #include "leaf/optimizer/updates.h"
+#include "params/optimizer.gen.h"
 
 MX_LEAF_BEGIN
 

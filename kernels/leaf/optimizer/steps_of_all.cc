@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "leaf/optimizer/steps.h"
-#include "optimizer_params.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -4,6 +4,7 @@
 
 #include "core/memory/scratch.h"
 #include "leaf/simd/plane.h"
+#include "params/pooling.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

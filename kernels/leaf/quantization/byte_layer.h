@@ -1,8 +1,8 @@
 // What a convolution or a dense layer of bytes is made of: extents, runs of neighbouring bytes
 // under a window, rows of its band, panels of its weights; see conv_bytes.cc.
 #pragma once
-#include "int8_params.gen.h"
 #include "leaf/quantization/bytes.h"
+#include "params/int8.gen.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN

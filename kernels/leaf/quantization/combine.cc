@@ -3,7 +3,8 @@
 // keep the range. Each gives numbers, minimum and maximum.
 #include "leaf/leaf.h"
 #include "leaf/quantization/steps.h"
-#include "quantize_params.gen.h"
+#include "params/quantization.gen.h"
+#include "params/shape.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -3,8 +3,8 @@
 //
 // The bytes of four rows are put beside each other, column by column, so that one instruction adds
 // up the products of a column of the filter; with a stride of 1 they serve two rows of results.
-#include "int8_params.gen.h"
 #include "leaf/quantization/bytes.h"
+#include "params/int8.gen.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN

@@ -2,7 +2,7 @@
 // channels), rounded as "quantize_v2" does with a range that is given.
 #include "leaf/quantization/steps.h"
 #include "leaf/simd/vec.h"
-#include "quantize_params.gen.h"
+#include "params/quantization.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

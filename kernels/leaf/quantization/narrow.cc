@@ -3,7 +3,7 @@
 // (numbers, minimum, maximum -> floats). Each rounds as ops/quantization says.
 #include "leaf/leaf.h"
 #include "leaf/quantization/steps.h"
-#include "quantize_params.gen.h"
+#include "params/quantization.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -4,7 +4,7 @@
 #include "leaf/leaf.h"
 #include "leaf/quantization/bytes.h"
 #include "leaf/quantization/steps.h"
-#include "quantize_params.gen.h"
+#include "params/quantization.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -4,6 +4,7 @@
 #include "leaf/quantization/bytes.h"
 #include "leaf/quantization/steps.h"
 #include "leaf/simd/vec.h"
+#include "params/pooling.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

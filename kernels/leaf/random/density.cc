@@ -3,6 +3,7 @@
 // length 1.
 #include "leaf/simd/runs.h"
 #include "leaf/simd/special.h"
+#include "params/random.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

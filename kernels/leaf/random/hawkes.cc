@@ -5,6 +5,7 @@
 
 #include "core/memory/scratch.h"
 #include "leaf/leaf.h"
+#include "params/random.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

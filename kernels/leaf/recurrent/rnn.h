@@ -2,6 +2,7 @@
 // packed once for all steps. ops/recurrent/layers.py is the definition.
 #pragma once
 #include "leaf/matrix/gemm.h"
+#include "params/recurrent.gen.h"
 
 MX_LEAF_BEGIN
 

@@ -4,6 +4,7 @@
 #include "leaf/simd/lanes.h"
 #include "leaf/simd/pack.h"
 #include "leaf/simd/plane.h"
+#include "params/reduce.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -1,5 +1,6 @@
 // "diagonal_sum": sums along the last of nested strided loops, such as the traces of matrices.
 #include "leaf/leaf.h"
+#include "params/shape.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

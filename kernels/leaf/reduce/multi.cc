@@ -1,6 +1,7 @@
 // One number out of many arrays: "multi_sum_sq", the sums of their squares, and "all_finite",
 // whether no element is infinite or NaN.
 #include "leaf/simd/runs.h"
+#include "params/reduce.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -3,9 +3,9 @@
 //
 // Elements become unsigned keys of the same order. Their digits are counted from the highest on,
 // and only keys with the wanted digit stay; few keys are sorted.
-#include "array_params.gen.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/vec.h"
+#include "params/reduce.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -8,6 +8,7 @@
 #include "leaf/reduce/reduce.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/transpose.h"
+#include "params/reduce.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -3,9 +3,9 @@
 // Runs of elements have their mean, number and sum of squared distances; those of two runs give
 // those of both, so memory is read once. How a row is cut depends on its length alone, so that
 // results do not depend on the number of threads.
-#include "array_params.gen.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/math.h"
+#include "params/reduce.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

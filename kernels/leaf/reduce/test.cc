@@ -2,6 +2,7 @@
 // zero, or one is. A row is read no further than the answer needs.
 #include "leaf/simd/cast.h"
 #include "leaf/simd/vec.h"
+#include "params/reduce.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

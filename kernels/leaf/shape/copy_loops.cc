@@ -2,6 +2,7 @@
 #include "leaf/shape/copy.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/stream.h"
+#include "params/shape.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

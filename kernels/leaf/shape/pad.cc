@@ -3,6 +3,7 @@
 // the margins to the elements they repeat.
 #include "leaf/simd/plane.h"
 #include "leaf/simd/stream.h"
+#include "params/shape.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

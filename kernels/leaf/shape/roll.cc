@@ -1,8 +1,8 @@
 // "roll": elements move along a dimension of (outer, extent, inner) arrays, and those that leave it
 // come in at the other end. "tril" and "triu": matrices with zeros above or below a diagonal.
-#include "array_params.gen.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/stream.h"
+#include "params/shape.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

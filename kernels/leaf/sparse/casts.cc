@@ -2,6 +2,7 @@
 // "csr_from_dense", "row_sparse_to_dense", "nonzero_rows".
 #include "leaf/simd/cast.h"
 #include "leaf/sparse/parts.h"
+#include "params/sparse.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -3,6 +3,7 @@
 #include "leaf/sparse/groups.h"
 
 #include "leaf/sparse/places.h"
+#include "params/sparse.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -1,6 +1,7 @@
 // "csr_merge_indptr" and "csr_merge": elementwise operations of two csr arrays. The sorted columns
 // of a row of each are merged; first they are counted.
 #include "leaf/sparse/parts.h"
+#include "params/sparse.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -9,6 +9,7 @@
 #include "leaf/sparse/by_column.h"
 #include "leaf/sparse/places.h"
 #include "leaf/sparse/scatter.h"
+#include "params/sparse.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -3,6 +3,7 @@
 #include "core/memory/scratch.h"
 #include "leaf/simd/runs.h"
 #include "leaf/sparse/parts.h"
+#include "params/sparse.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

@@ -2,6 +2,7 @@
 // column by row.
 #include "leaf/sparse/by_column.h"
 #include "leaf/sparse/groups.h"
+#include "params/sparse.gen.h"
 
 MX_LEAF_BEGIN
 namespace {

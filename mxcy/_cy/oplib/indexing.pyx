@@ -13,7 +13,7 @@ from mxcy._cy.oplib.kernel cimport (
     ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, lacks, parallel_for,
     wide_bytes,
 )
-from mxcy._cy.params cimport mx_along_params, mx_one_hot_params, mx_take_params
+from mxcy._cy.oplib.indexing_params cimport mx_along_params, mx_one_hot_params, mx_take_params
 
 cdef enum:
     CLIP = 0

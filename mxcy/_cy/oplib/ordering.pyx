@@ -14,7 +14,7 @@ from mxcy._cy.native cimport (
     mx_call, mx_fail, mx_kernel_add, mx_tensor,
 )
 from mxcy._cy.oplib.kernel cimport ALL_DTYPES, convert, item_bytes, parallel_for
-from mxcy._cy.params cimport mx_order_params
+from mxcy._cy.oplib.indexing_params cimport mx_order_params
 
 cdef enum:
     INSERTION = 40  # shorter runs are sorted by insertion

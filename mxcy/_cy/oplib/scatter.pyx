@@ -13,7 +13,7 @@ from mxcy._cy.oplib.kernel cimport (
     ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, lacks, parallel_for,
     wide_bytes,
 )
-from mxcy._cy.params cimport mx_gather_params
+from mxcy._cy.oplib.indexing_params cimport mx_gather_params
 
 cdef enum:
     GRAIN = 4096  # bytes for which another thread pays

@@ -11,7 +11,7 @@ from mxcy._cy.native cimport (
 from mxcy._cy.oplib.kernel cimport (
     ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, lacks, parallel_for,
 )
-from mxcy._cy.params cimport mx_scan_params, mx_sequence_params
+from mxcy._cy.oplib.indexing_params cimport mx_scan_params, mx_sequence_params
 
 cdef enum:
     GRAIN = 4096  # bytes for which another thread pays

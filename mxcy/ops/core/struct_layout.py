@@ -13,13 +13,11 @@ _CODES = {"i32": ("i", 4), "i64": ("q", 8), "f64": ("d", 8)}  # as `struct` has 
 class Params:
     """The layout of one kernel parameter struct, ``mx_<name>_params`` in C.
 
-    One called ``home.name`` stands in a header of its home, ``<home>_params.gen.h``, that only the
-    kernels include which ask for it: all others need not be compiled again when it changes.
+    It stands in the header of its family of kernels, ``params/<family>.gen.h``.
     """
 
-    def __init__(self, name: str, doc: str, **fields: str) -> None:
-        self.home, _, name = name.rpartition(".")
-        self.name, self.doc, self.fields = name, doc, []
+    def __init__(self, family: str, name: str, doc: str, /, **fields: str) -> None:
+        self.family, self.name, self.doc, self.fields = family, name, doc, []
         self.offsets, offset, codes = {}, 0, "="
         for field, ctype in fields.items():
             match = re.fullmatch(r"(i32|i64|f64)(?:\[(\d+)\])?", ctype)

@@ -1,17 +1,33 @@
 """Parameter structs that kernels receive, declared once for C, Cython and Python.
 
-There is a module for each header of ``kernels``. ``python -m tools.params --write`` makes these and
-``mxcy/_cy/params.pxd`` of them; a test keeps them fresh. Kernels that include another header than
-the common one are the only ones to be compiled again when it changes.
+A module for each family of kernels, whose structs stand in a header of its own,
+``kernels/params/<family>.gen.h``; ``python -m tools.params --write`` makes these, and a test keeps
+them fresh. A kernel includes the headers of its parameters alone, and is not compiled again when
+others change.
 
 A field is ``name=ctype`` with ctype ``i32``, ``i64``, ``f64`` or an array of them, ``i64[3]``.
 A struct packs keyword values to the bytes that ``mx_call.params`` points to.
 """
 
-from mxcy.ops.core.params.array import *  # noqa: F403
-from mxcy.ops.core.params.common import *  # noqa: F403
+from mxcy.ops.core.params.activation import *  # noqa: F403
+from mxcy.ops.core.params.attention import *  # noqa: F403
+from mxcy.ops.core.params.convolution import *  # noqa: F403
+from mxcy.ops.core.params.detection import *  # noqa: F403
+from mxcy.ops.core.params.elementwise import *  # noqa: F403
+from mxcy.ops.core.params.fused import *  # noqa: F403
+from mxcy.ops.core.params.image import *  # noqa: F403
+from mxcy.ops.core.params.indexing import *  # noqa: F403
 from mxcy.ops.core.params.int8 import *  # noqa: F403
 from mxcy.ops.core.params.launch import *  # noqa: F403
+from mxcy.ops.core.params.loss import *  # noqa: F403
+from mxcy.ops.core.params.matrix import *  # noqa: F403
+from mxcy.ops.core.params.norm import *  # noqa: F403
 from mxcy.ops.core.params.optimizer import *  # noqa: F403
-from mxcy.ops.core.params.quantize import *  # noqa: F403
+from mxcy.ops.core.params.pooling import *  # noqa: F403
+from mxcy.ops.core.params.quantization import *  # noqa: F403
+from mxcy.ops.core.params.random import *  # noqa: F403
+from mxcy.ops.core.params.recurrent import *  # noqa: F403
+from mxcy.ops.core.params.reduce import *  # noqa: F403
+from mxcy.ops.core.params.shape import *  # noqa: F403
+from mxcy.ops.core.params.sparse import *  # noqa: F403
 from mxcy.ops.core.struct_layout import STRUCTS, Params  # noqa: F401

@@ -1,11 +1,15 @@
-"""Structs of ``launch_params.gen.h``: kernels of CUDA devices, see kernels/cuda/launch.cc."""
+"""Structs of launches on CUDA devices, see cuda/launch.cc: ``kernels/params/launch.gen.h``."""
+
+from functools import partial
 
 from mxcy.ops.core.struct_layout import Params
 
 __all__ = ["LAUNCH"]
 
-LAUNCH = Params(
-    "launch.launch",
+_struct = partial(Params, "launch")
+
+LAUNCH = _struct(
+    "launch",
     "up to 4 launches on a device, one after the other; each has a function, perhaps another one "
     "for addresses that are multiples of 16, and `arguments` out of the lists, from `first` on: "
     "`kind` as in launch.cc, `index` an operand's number or a whole number or a place in `value`",

@@ -1,0 +1,61 @@
+"""Structs of regions and boxes: ``kernels/params/detection.gen.h``."""
+
+from functools import partial
+
+from mxcy.ops.core.struct_layout import Params
+
+_struct = partial(Params, "detection")
+
+ROI = _struct(
+    "roi",
+    "regions of images pooled to one size; channels are those of the result, `sensitive`: each "
+    "part has its own; `samples`: points of a part in each direction, or 0",
+    images="i64", regions="i64", channels="i64", source="i64[2]", pooled="i64[2]", samples="i64",
+    scale="f64", sensitive="i32", aligned="i32",
+)
+PARTS = _struct(
+    "parts",
+    "regions in pooled x pooled parts, which read channels of their own; `channels` are those of "
+    "the result, `groups` x `groups` as many are the data's; if parts move: `classes` of moves for "
+    "part_size x part_size parts, and samples x samples points",
+    images="i64", regions="i64", channels="i64", source="i64[2]", pooled="i64", groups="i64",
+    classes="i64", part_size="i64", samples="i64", scale="f64", trans_std="f64",
+)
+BOX_IOU = _struct(
+    "box_iou", "overlaps of `lhs` boxes with `rhs` ones",
+    lhs="i64", rhs="i64", center="i32",
+)
+BOX_CODE = _struct(
+    "box_code",
+    "boxes as offsets from anchors, which are `shared` by the batch, or not; `refs` to choose from",
+    batch="i64", boxes="i64", refs="i64", shared="i32", center="i32", clip="f64", stds="f64[4]",
+)
+BOX_NMS = _struct(
+    "box_nms",
+    "suppression in batches of rows of `width` numbers; negative places and kinds are none",
+    batch="i64", rows="i64", width="i64", box="i64", score="i64", kind="i64", top="i64",
+    force="i32", center_in="i32", center_out="i32", background="f64", overlap="f64", valid="f64",
+)
+PRIOR = _struct(
+    "prior",
+    "anchors of up to 64 shapes around positions; steps and offsets are (y, x), `halves` half of "
+    "the width and the height of each shape",
+    height="i64", width="i64", shapes="i64", clip="i32", steps="f64[2]", offsets="f64[2]",
+    halves="f64[128]",
+)
+TARGET = _struct(
+    "target", "what a single-shot detector is to learn from boxes, rows of `width` numbers",
+    batch="i64", anchors="i64", boxes="i64", width="i64", classes="i64", threshold="f64",
+    ignore="f64", mining_ratio="f64", mining_threshold="f64", variances="f64[4]",
+)
+DETECTION = _struct(
+    "detection", "boxes out of a single-shot detector's predictions",
+    batch="i64", classes="i64", anchors="i64", background="i64", top="i64", clip="i32", force="i32",
+    threshold="f64", overlap="f64", variances="f64[4]",
+)
+PROPOSAL = _struct(
+    "proposal",
+    "regions out of a proposal network's predictions; `boxes` are up to 64 anchors of a place",
+    batch="i64", anchors="i64", height="i64", width="i64", stride="i64", before="i64", after="i64",
+    least="i64", corners="i32", overlap="f64", boxes="f64[256]",
+)

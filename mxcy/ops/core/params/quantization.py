@@ -1,0 +1,17 @@
+"""Structs of 8-bit elementwise kernels: ``kernels/params/quantization.gen.h``."""
+
+from functools import partial
+
+from mxcy.ops.core.struct_layout import Params
+
+_struct = partial(Params, "quantization")
+
+CALIBRATED = _struct(
+    "calibrated", "the range of a result, where it is given",
+    given="i32", low="f64", high="f64",
+)
+QUANTIZED_NORM = _struct(
+    "quantized_norm",
+    "batch normalisation of 8-bit (outer, channels, inner) arrays into a given range",
+    outer="i64", channels="i64", inner="i64", eps="f64", low="f64", high="f64", relu="i32",
+)
