@@ -1,4 +1,4 @@
-// Operations from push to end.
+// Operations from their turn to their end; push.cc brings them.
 #include "core/engine/engine.h"
 
 #include <algorithm>
@@ -139,7 +139,7 @@ FailurePtr make_failure(const mx_operation& given, const char* text) {
   return failure;
 }
 
-static void queue_ready(Task& task) { engine().ready.append(static_cast<Operation*>(&task)); }
+void queue_ready(Task& task) { engine().ready.append(static_cast<Operation*>(&task)); }
 
 void queue_operation(Operation* operation) {
   if (submit(*operation)) queue_ready(*operation);
@@ -177,7 +177,7 @@ void dispatch_ready() {
   }
 }
 
-static void give_token(const Operation* operation) {
+void give_token(const Operation* operation) {
   Engine& e = engine();
   if (!operation->given.token) return;
   e.tokens.push_back(operation->given.token);
@@ -224,10 +224,13 @@ void end_lost_operations() {
   running_operation = nullptr;
 }
 
-// Call an operation's function, whose kernels the profiler lists under its device.
-static bool call_run(const mx_operation& given) {
+bool call_run(Operation* work, const mx_operation& given) {
   if (mx_profiled(MX_PROFILE_RUNNING)) mx_profile_device(given.device_type, given.device_id);
-  return given.run(given.payload) == 0;
+  Operation* outer = starting;
+  starting = work;
+  const bool succeeded = given.run(given.payload) == 0;
+  starting = outer;
+  return succeeded;
 }
 
 // Run one piece of work; false when it goes on after this and mx_engine_complete will end it, or
@@ -246,10 +249,7 @@ static bool run_work(Operation* work, Lock& lock) {
   if (failure) {
     if (given.skipped) given.skipped(given.payload);
   } else {
-    Operation* outer = starting;
-    starting = work;
-    failed = !call_run(given);
-    starting = outer;
+    failed = !call_run(work, given);
     if (!failed && given.property == MX_OP_ASYNC) {
       lock.lock();
       return false;
@@ -278,172 +278,11 @@ void execute(Operation* operation, Lock& lock) {
   if (done) finish_operation(operation);
 }
 
-// --- in the caller's thread ----------------------------------------------------------------------
-
-// Run work whose turn has come, and free it; its error is the caller's.
-static int run_here(Operation* work, Lock& lock) {
-  Engine& e = engine();
-  const mx_operation given = work->given;
-  FailurePtr failure = given.property == MX_OP_NOSKIP ? nullptr : inherited(work);
-  ++e.counts.pushed;
-  ++e.counts.inlined;
-  ++(failure ? e.counts.skipped : e.counts.run);
-  Waiter completion;
-  work->waiter = &completion;
-  bool ran_badly = false;
-  lock.unlock();
-  if (failure) {
-    if (given.skipped) given.skipped(given.payload);
-  } else {
-    Operation* outer = starting;
-    starting = work;
-    const bool failed = !call_run(given);
-    starting = outer;
-    if (failed) {
-      failure = make_failure(given, mx_last_error());
-    } else if (given.property == MX_OP_ASYNC) {
-      lock.lock();
-      completion.turn.wait(lock, [&] { return completion.come; });
-      failure = completion.failure;
-      lock.unlock();
-    }
-    ran_badly = failure != nullptr;
-  }
-  if (given.release) given.release(given.payload);
-  lock.lock();
-  e.counts.failed += ran_badly;
-  if (!failure) settle(work, nullptr);
-  give_token(work);
-  return failure ? tell(*failure) : 0;
-}
-
-static int run_naive(Operation* work, Lock& lock) {
-  Engine& e = engine();
-  wait_turn(work, lock, -1);
-  ++e.holders;
-  Operation* outer = running_operation;
-  running_operation = work;
-  const int status = run_here(work, lock);
-  running_operation = outer;
-  end_uses(work);
-  if (e.holders > 0 && --e.holders == 0) e.quiet.notify_all();
-  dispatch_ready();
-  return status;
-}
-
-// Run what a running operation pushes on variables that it holds: queued it would wait for it.
-static int run_nested(Operation* work, Lock& lock) {
-  flush_bulks_of(work);
-  std::vector<const Request*> others;
-  for (int32_t i = 0; i < work->count; ++i) {
-    const Request& request = work->requests[i];
-    if (holds(running_operation, var_of(request), request.access)) continue;
-    if (!request.queue->free_for(request.writes())) {
-      free_operation(work);
-      return mx_fail("engine: an operation may only use what it holds and what nobody else uses");
-    }
-    others.push_back(&request);
-  }
-  add_uses(work);
-  for (const Request* request : others) grant(*request->queue, request->writes());
-  const int status = run_here(work, lock);
-  for (const Request* request : others) release(*request->queue, request->writes(), queue_ready);
-  drop_uses(work);
-  free_operation(work);
-  dispatch_ready();
-  return status;
-}
-
-static bool touches_held(const Operation* work) {
-  for (int32_t i = 0; running_operation && i < work->count; ++i)
-    if (holds(running_operation, var_of(work->requests[i]), MX_READS)) return true;
-  return false;
-}
-
-static int push_asynchronous(Operation* work, Lock& lock) {
-  Engine& e = engine();
-  flush_own_bulk();
-  if (!submit(*work)) return 0;
-  if (e.stopped) {
-    e.late.append(work);
-    return 0;
-  }
-  ++e.counts.inlined;
-  execute(work, lock);
-  return 0;
-}
-
-static int push(const mx_operation& given) {
-  Engine& e = engine();
-  Lock lock(e.lock);
-  Operation* work = make_operation(given, Role::kWork);
-  if (!work) return -1;
-  if (touches_held(work)) return run_nested(work, lock);
-  if (e.settings.type == MX_NAIVE_ENGINE) {
-    work->role = Role::kHold;
-    add_uses(work);
-    return run_naive(work, lock);
-  }
-  if (!e.stopped && !workers_for(given)->start()) {
-    free_operation(work);
-    return -1;
-  }
-  ++e.counts.pushed;
-  ++e.pending;
-  add_uses(work);
-  if (add_to_bulk(work)) return 0;
-  flush_bulks_of(work);
-  if (given.property == MX_OP_ASYNC) return push_asynchronous(work, lock);
-  flush_own_bulk();
-  queue_operation(work);
-  return 0;
-}
-
 }  // namespace mx
 
 // --- the interface -------------------------------------------------------------------------------
 
 using namespace mx;
-
-extern "C" mx_var* mx_var_create(void) {
-  mx_var* var = new (std::nothrow) mx_var;
-  if (!var) mx_fail("engine: out of memory");
-  return var;
-}
-
-extern "C" void mx_var_destroy(mx_var* var) {
-  if (!var) return;
-  Lock lock(engine().lock);
-  if (var->uses == 0)
-    delete var;
-  else
-    var->forgotten = true;
-}
-
-extern "C" int32_t mx_var_idle(const mx_var* var) {
-  return var->state.load(std::memory_order_acquire) == 0;
-}
-
-extern "C" int32_t mx_var_readable(const mx_var* var) {
-  return (var->state.load(std::memory_order_acquire) & 3) == 0;
-}
-
-extern "C" int32_t mx_var_failed(const mx_var* var) {
-  return var->state.load(std::memory_order_acquire) & 1;
-}
-
-extern "C" int64_t mx_var_version(const mx_var* var) {
-  return var->version.load(std::memory_order_relaxed);
-}
-
-extern "C" int mx_engine_push(const mx_operation* operation) {
-  for (int32_t i = 0; i < operation->nvars; ++i)
-    if (operation->access[i] < MX_READS || operation->access[i] > (MX_READS | MX_WRITES))
-      return mx_fail("engine: %d is not an access", operation->access[i]);
-  if (operation->property < MX_OP_NORMAL || operation->property > MX_OP_NOSKIP)
-    return mx_fail("engine: there is no property %d", operation->property);
-  return push(*operation);
-}
 
 extern "C" mx_ticket* mx_engine_ticket(void) { return static_cast<mx_ticket*>(starting); }
 

@@ -1,6 +1,7 @@
 // The inside of the engine: one state under one lock. Parts of it, each in a file of its own:
-// engine.cc (operations), engine_workers.cc (threads), engine_wait.cc (waiting, holding, errors),
-// engine_bulk.cc (operations queued as one), engine_life.cc (settings, stop and start, figures).
+// push.cc (operations that come), engine.cc (operations from their turn to their end), variables.cc
+// (what is told of variables), workers.cc (threads), wait.cc (waiting, holding, errors), bulk.cc
+// (operations queued as one), life.cc (settings, stop and start, figures).
 //
 // Functions declared here are called with the lock held unless they say otherwise. While the lock
 // is held nothing waits, calls back or touches Python.
@@ -94,7 +95,7 @@ struct OperationList {
   }
 };
 
-// --- worker threads (engine_workers.cc) ----------------------------------------------------------
+// --- worker threads (workers.cc) ----------------------------------------------------------------
 
 enum class Family { kCpu, kCpuPriority, kGpu, kGpuPriority, kGpuCopy, kAll, kAllCopy };
 
@@ -194,6 +195,13 @@ void queue_operation(Operation* operation);
 void dispatch_ready();
 // In a forked child: what was running is over, and nobody waits; the other threads are not there.
 void end_lost_operations();
+// A request's turn has come: its operation waits for `dispatch_ready`.
+void queue_ready(Task& task);
+// Call an operation's function, whose kernels the profiler lists under its device; false when it
+// fails. Without the lock; `given` is the operation's, which may be gone by then.
+bool call_run(Operation* work, const mx_operation& given);
+// Its token, if it has one, tells `mx_engine_done` that it is over.
+void give_token(const Operation* operation);
 // Run an operation whose turn has come on this thread; gives the lock up meanwhile.
 void execute(Operation* operation, Lock& lock);
 // Take an operation that has run out of its queues and free it; others' turn may have come.
@@ -206,7 +214,7 @@ FailurePtr inherited(const Operation* operation);
 void settle(const Operation* operation, const FailurePtr& failure);
 FailurePtr make_failure(const mx_operation& given, const char* text);
 
-// --- waiting and errors (engine_wait.cc) ---------------------------------------------------------
+// --- waiting and errors (wait.cc) ---------------------------------------------------------------
 
 void store_failure(const FailurePtr& failure);
 int tell(Failure& failure);  // -1 with its text
@@ -221,7 +229,7 @@ bool wait_until(std::condition_variable& condition, Lock& lock, int32_t limit, c
   return true;
 }
 
-// --- bulks (engine_bulk.cc) ----------------------------------------------------------------------
+// --- bulks (bulk.cc) ----------------------------------------------------------------------------
 
 bool add_to_bulk(Operation* operation);  // false when it has to be queued by itself
 void flush_bulk(Bulk* bulk);
