@@ -2,8 +2,9 @@
 
 import math
 
-from mxcy.ops.convolution.conv import FUSED_ATTRS, conv_kernels, data_ref, divides, resolve
-from mxcy.ops.convolution.windows import reach
+from mxcy.ops.convolution.conv import FUSED_ATTRS, data_ref, divides
+from mxcy.ops.convolution.conv_kernels import conv_kernels
+from mxcy.ops.convolution.windows import reach, resolve
 from mxcy.ops.core.attrs import Bool, Enum, Shape, UInt, ULong
 from mxcy.ops.core.infer import Spec, back_batch, require, same_dtype
 from mxcy.ops.core.layer import Layer

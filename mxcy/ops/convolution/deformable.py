@@ -10,8 +10,7 @@ edge; the second reads zeros around the image, and weights what it reads by a ma
 
 import math
 
-from mxcy.ops.convolution.conv import resolve
-from mxcy.ops.convolution.windows import reach
+from mxcy.ops.convolution.windows import reach, resolve
 from mxcy.ops.core.attrs import Bool, Enum, Field, Int, Shape, UInt, ULong
 from mxcy.ops.core.infer import Spec, infer_gradients, require, require_plane, same_dtype
 from mxcy.ops.core.params import DEFORMABLE

@@ -2,8 +2,7 @@
 
 import math
 
-from mxcy.ops.convolution.conv import resolve
-from mxcy.ops.convolution.windows import padded, reach, windows
+from mxcy.ops.convolution.windows import padded, reach, resolve, windows
 from mxcy.ops.core.attrs import Field, Shape
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import CONV

@@ -2,7 +2,37 @@
 
 import itertools
 
-__all__ = ["padded", "reach", "windows"]
+from mxcy.ops.core.infer import MOST_STEP, most, require
+
+__all__ = ["padded", "reach", "resolve", "windows"]
+
+_LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+
+
+def resolve(a):
+    """Kernel, stride, dilate and pad of convolution attributes, all of the kernel's length."""
+    n = len(a.kernel)
+    require(1 <= n <= 3, f"kernel: expected 1 to 3 dimensions, got {a.kernel}")
+    resolved = [a.kernel]
+    for name, value, default in (
+        ("stride", a.stride, 1),
+        ("dilate", a.dilate, 1),
+        ("pad", a.pad, 0),
+    ):
+        value = value or (default,) * n
+        require(
+            len(value) == n, f"{name}: expected {n} values as in kernel {a.kernel}, got {value}"
+        )
+        require(min(value) >= default, f"{name}: values must be at least {default}, got {value}")
+        most(max(value), MOST_STEP, name)
+        resolved.append(value)
+    require(min(a.kernel) >= 1, f"kernel: values must be positive, got {a.kernel}")
+    layout = getattr(a, "layout", None)
+    require(
+        layout in (None, _LAYOUTS[n]),
+        f"layout: {layout} is not supported on CPU, use {_LAYOUTS[n]}",
+    )
+    return resolved
 
 
 def reach(kernel, dilate):

@@ -6,7 +6,8 @@ the shape (batch, channels / block, spatial..., block); `in_block` and `out_bloc
 
 import math
 
-from mxcy.ops.convolution.conv import Convolution, conv_shapes, forward_ref, resolve
+from mxcy.ops.convolution.conv import Convolution, conv_shapes, forward_ref
+from mxcy.ops.convolution.windows import resolve
 from mxcy.ops.core.attrs import Bool, Enum, Field, Float, Int, Long, Shape, Str, UInt
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import FUSED_CONV

@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from mxcy._base import dtypes
-from mxcy.ops.convolution.conv import conv_shapes, forward_ref, resolve
+from mxcy.ops.convolution.conv import conv_shapes, forward_ref
+from mxcy.ops.convolution.windows import resolve
 from mxcy.ops.core.attrs import Bool, Double, Enum, Field, Int, Long, Shape, Str, UInt
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import INT8_CONV, INT8_DENSE

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from mxcy.onnx.mx2onnx.registry import convert
-from mxcy.ops.convolution.conv import resolve
+from mxcy.ops.convolution.windows import resolve
 
 __all__ = []
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from mxcy.onnx.mx2onnx.registry import convert
-from mxcy.ops.convolution.conv import resolve as resolve_conv
 from mxcy.ops.convolution.deconv import resolve_deconv
+from mxcy.ops.convolution.windows import resolve as resolve_conv
 from mxcy.ops.pooling.pool import resolve as resolve_pool
 
 __all__ = []

@@ -1,0 +1,113 @@
+"""The native kernels of convolutions and of both their transposes, and where each is slower."""
+
+import math
+
+from mxcy import env
+from mxcy._base.dtypes import HALVES
+from mxcy.ops.convolution.windows import resolve
+from mxcy.ops.core.params import CONV
+from mxcy.ops.core.record import native
+
+__all__ = ["conv_kernels"]
+
+
+def conv_kernels(suffix, roles, pads=None):
+    """The native kernels of one of the three maps.
+
+    Parameters
+    ----------
+    suffix : str
+        What the names of the map's kernels end in.
+    roles : callable
+        ``roles(ins, outs) -> (data, weight, output)``: which arrays play these parts of a
+        convolution.
+    pads : callable, optional
+        ``pads(a, extents of output)`` where the padding is not the attribute's.
+    """
+
+    def params(a, ins, outs):
+        data, weight, out = roles(ins, outs)
+        kernel, stride, dilate, pad = resolve(a)
+        if pads is not None:
+            pad = pads(a, out.shape[2:])
+        ones = (1,) * (3 - len(kernel))
+        return {
+            "batch": data.shape[0],
+            "groups": a.num_group,
+            "channels": weight.shape[1],
+            "filters": weight.shape[0] // a.num_group,
+            "source": ones + data.shape[2:],
+            "target": ones + out.shape[2:],
+            "kernel": ones + tuple(kernel),
+            "stride": ones + tuple(stride),
+            "dilate": ones + tuple(dilate),
+            "pad": (0,) * len(ones) + tuple(pad),
+        }
+
+    def work(a, ins, outs):
+        # A vector's worth of multiply-adds is one elementwise step.
+        _, weight, out = roles(ins, outs)
+        positions = math.prod(out.shape[2:]) * out.shape[0]
+        return positions * weight.size // 16 + max(spec.size for spec in (*ins, *outs))
+
+    def not_depthwise(a, ins, outs):
+        _, weight, _ = roles(ins, outs)
+        few = weight.shape[1] == 1 and weight.shape[0] <= 4 * a.num_group
+        return None if few else "a group has several channels or many filters"
+
+    def slower(a, ins, outs):
+        # Where reordering to and from oneDNN's layouts eats up what they gain, as measured.
+        data, weight, _ = roles(ins, outs)
+        if suffix == "_weight" and env.get("MXNET_ENFORCE_DETERMINISM"):
+            return "its sums depend on the number of threads"
+        if ins[0].dtype in HALVES:
+            return None
+        if math.prod(weight.shape[2:]) == 1:
+            return "a pointwise convolution is a plain product"
+        if weight.shape[1] == 1 and a.kernel in ((3, 3), (5, 5)):
+            return "a depthwise convolution is made in one pass over memory"
+        if suffix == "_data" and data.shape[1] < 8:
+            return "too few channels for oneDNN's layouts"
+        if suffix == "_weight" and weight.size > 2 * data.size:
+            return "more weights than data"
+        return None
+
+    def not_for_winograd(a, ins, outs):
+        data, weight, out = roles(ins, outs)
+        if not env.get("MXNET_CUDNN_ALLOW_WINOGRAD"):
+            return "MXNET_CUDNN_ALLOW_WINOGRAD=0"
+        if max(weight.shape[2:]) > 3:
+            # It would lose a digit more than the original does, and training sums that up.
+            return "the kernel is longer than 3"
+        if min(weight.shape[:2]) < 16:
+            return "too few channels to fill vectors"
+        # Transforming the weights pays when many windows use them, as measured; sums of their
+        # gradients are transformed back but once.
+        least = 64 if suffix == "_weight" else 256
+        if data.shape[0] * math.prod(out.shape[2:]) < least:
+            return "too few windows"
+        return None
+
+    winograd = native(
+        f"conv_winograd{suffix or '_plain'}",
+        struct=CONV,
+        params=params,
+        work=work,
+        when=not_for_winograd,
+        asks=True,
+    )
+    return (
+        winograd,
+        native(
+            f"conv_onednn{suffix or '_plain'}",
+            struct=CONV,
+            params=params,
+            work=work,
+            when=slower,
+            asks=True,
+        ),
+        native(
+            f"conv_depthwise{suffix}", struct=CONV, params=params, work=work, when=not_depthwise
+        ),
+        native(f"conv_im2col{suffix}", struct=CONV, params=params, work=work),
+    )
