@@ -8,11 +8,10 @@ from mxcy import random as streams
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import integer_types
+from mxcy.numpy._calls.draws import described, draw, extents_of, name_of
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, from_onp, is_array
-from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._creation.rules import place
-from mxcy.ops.core.record import find
 
 __all__ = [
     "bernoulli",
@@ -42,177 +41,96 @@ __all__ = [
     "weibull",
 ]
 
-_INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-_SHARED = """
-    size : int or tuple of int, optional
-        The result's shape, to which arrays of parameters broadcast; by default their own.
-    dtype : dtype, optional
-        The default floating type unless given; numbers are drawn as float32. Integers are these
-        numbers without their fractions.
-    device, ctx : Device, optional
-    out : ndarray, optional
-        The array that takes the result.
 
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        When a parameter is not allowed, at the latest where the result is waited for.
-    """
-
-
-def _extents(size):
-    if size is None:
-        return None
-    try:
-        return (int(size),) if isinstance(size, integer_types) else tuple(map(int, size))
-    except TypeError:
-        raise TypeError(f"size: expected an integer or a tuple of integers, got {size!r}") from None
-
-
-def _named(dtype):
-    return None if dtype is None else dtypes.name_of(dtypes.code_of(dtype))
-
-
-def _draw(name, parameters, size, dtype, device, ctx, out, **attrs):
-    """Call a distribution's operator: numbers are attributes, arrays inputs."""
-    arrays = []
-    for parameter, value in parameters.items():
-        if value is None:
-            raise TypeError(f"{name}: parameter {parameter} must be given")
-        if is_array(value) or is_symbol(value) or isinstance(value, (list, tuple, onp.ndarray)):
-            arrays.append(as_array(value))
-            parameters[parameter] = None
-        else:
-            parameters[parameter] = float(value)
-    if not arrays:
-        _check(name, attrs, **parameters)
-        size = () if size is None else size
-        attrs["ctx"] = str(place(ctx, device))
-    kind, op = _named(dtype), find(f"_npi_{name}")
-    attrs = {**attrs, **parameters, "size": _extents(size)}
-    if kind in _INTEGERS and kind not in op.schema.by_name["dtype"].type.choices:
-        return operate("Cast", operate(op.name, *arrays, **attrs), dtype=kind, out=out)
-    return operate(op.name, *arrays, dtype=kind, out=out, **attrs)
-
-
-def _check(name, attrs, scale=0.0, prob=0.0, shape=1.0, a=1.0, **others):
-    if not scale >= 0:
-        raise ValueError(f"np.random.{name}: expected scale >= 0, got {scale}")
-    if not shape > 0 or not a > 0:
-        raise ValueError(f"np.random.{name}: expected a positive shape, got {min(shape, a)}")
-    if not attrs.get("is_logit") and not 0 <= prob <= 1:
-        raise ValueError(f"np.random.{name}: expected 0 <= prob <= 1, got {prob}")
-
-
-def _described(parameters):
-    """Add to a docstring a function's own parameters, and what all share."""
-
-    def describe(function):
-        own = "\n".join(f"    {name} : float or ndarray" for name in parameters.split())
-        text = f"{function.__doc__}\n\n    Parameters\n    ----------\n{own}{_SHARED}"
-        if function.__name__ in ("chisquare", "beta", "f"):
-            text = text.replace(
-                "    out : ndarray, optional\n        The array that takes the result.\n", ""
-            )
-        function.__doc__ = text
-        return function
-
-    return describe
-
-
-@_described("low high")
+@described("low high")
 def uniform(low=0.0, high=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
     """Samples of the uniform distribution on [low, high)."""
-    return _draw("uniform", {"low": low, "high": high}, size, dtype, device, ctx, out)
+    return draw("uniform", {"low": low, "high": high}, size, dtype, device, ctx, out)
 
 
-@_described("loc scale")
+@described("loc scale")
 def normal(loc=0.0, scale=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
     """Samples of the normal distribution."""
-    return _draw("normal", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
+    return draw("normal", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
 
 
-@_described("mean sigma")
+@described("mean sigma")
 def lognormal(mean=0.0, sigma=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
     """Samples whose logarithm is normally distributed."""
-    drawn = _draw("normal", {"loc": mean, "scale": sigma}, size, dtype, device, ctx, None)
+    drawn = draw("normal", {"loc": mean, "scale": sigma}, size, dtype, device, ctx, None)
     return operate("_npi_exp", drawn, out=out)
 
 
-@_described("loc scale")
+@described("loc scale")
 def laplace(loc=0.0, scale=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
     """Samples of the Laplace distribution."""
-    return _draw("laplace", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
+    return draw("laplace", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
 
 
-@_described("loc scale")
+@described("loc scale")
 def gumbel(loc=0.0, scale=1.0, size=None, device=None, out=None, ctx=None, dtype=None):
     """Samples of the Gumbel distribution."""
-    return _draw("gumbel", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
+    return draw("gumbel", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
 
 
-@_described("loc scale")
+@described("loc scale")
 def logistic(loc=0.0, scale=1.0, size=None, device=None, out=None, ctx=None, dtype=None):
     """Samples of the logistic distribution."""
-    return _draw("logistic", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
+    return draw("logistic", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
 
 
-@_described("scale")
+@described("scale")
 def exponential(scale=1.0, size=None, device=None, out=None, ctx=None, dtype=None):
     """Samples of the exponential distribution with mean `scale`."""
-    return _draw("exponential", {"scale": scale}, size, dtype, device, ctx, out)
+    return draw("exponential", {"scale": scale}, size, dtype, device, ctx, out)
 
 
-@_described("scale")
+@described("scale")
 def rayleigh(scale=1.0, size=None, device=None, out=None, ctx=None, dtype=None):
     """Samples of the Rayleigh distribution."""
-    return _draw("rayleigh", {"scale": scale}, size, dtype, device, ctx, out)
+    return draw("rayleigh", {"scale": scale}, size, dtype, device, ctx, out)
 
 
-@_described("a")
+@described("a")
 def weibull(a, size=None, device=None, out=None, ctx=None, dtype=None):
     """Samples of the Weibull distribution of shape `a`."""
-    return _draw("weibull", {"a": a}, size, dtype, device, ctx, out)
+    return draw("weibull", {"a": a}, size, dtype, device, ctx, out)
 
 
-@_described("a")
+@described("a")
 def pareto(a, size=None, device=None, out=None, ctx=None, dtype=None):
     """Samples of the Pareto II (Lomax) distribution of shape `a`."""
-    return _draw("pareto", {"a": a}, size, dtype, device, ctx, out)
+    return draw("pareto", {"a": a}, size, dtype, device, ctx, out)
 
 
-@_described("a")
+@described("a")
 def power(a, size=None, device=None, out=None, ctx=None, dtype=None):
     """Samples on [0, 1] of the power distribution with exponent a - 1."""
-    return _draw("powerd", {"a": a}, size, dtype, device, ctx, out)
+    return draw("powerd", {"a": a}, size, dtype, device, ctx, out)
 
 
-@_described("shape scale")
+@described("shape scale")
 def gamma(shape, scale=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
     """Samples of the gamma distribution."""
-    return _draw("gamma", {"shape": shape, "scale": scale}, size, dtype, device, ctx, out)
+    return draw("gamma", {"shape": shape, "scale": scale}, size, dtype, device, ctx, out)
 
 
-@_described("df")
+@described("df")
 def chisquare(df, size=None, dtype=None, device=None, ctx=None):
     """Samples of the chi-square distribution with `df` degrees of freedom."""
     return gamma(df / 2, 2.0, size, dtype, device, None, ctx)
 
 
-@_described("a b")
+@described("a b")
 def beta(a, b, size=None, dtype=None, device=None, ctx=None):
     """Samples of the beta distribution."""
     x = gamma(a, 1.0, size, "float64", device, None, ctx)
     y = gamma(b, 1.0, size, "float64", device, None, ctx)
     default = "float64" if front.has_numpy_types() else "float32"
-    return operate("Cast", x / (x + y), dtype=_named(dtype) or default)
+    return operate("Cast", x / (x + y), dtype=name_of(dtype) or default)
 
 
-@_described("dfnum dfden")
+@described("dfnum dfden")
 def f(dfnum, dfden, size=None, device=None, ctx=None, dtype=None):
     """Samples of the F distribution."""
     x = chisquare(dfnum, size, dtype, device, ctx)
@@ -281,7 +199,7 @@ def bernoulli(prob=None, logit=None, size=None, dtype=None, device=None, out=Non
     if (prob is None) == (logit is None):
         raise ValueError(f"bernoulli: expected prob or logit, got prob={prob}, logit={logit}")
     value, is_logit = (prob, False) if logit is None else (logit, True)
-    return _draw("bernoulli", {"prob": value}, size, dtype, device, ctx, out, is_logit=is_logit)
+    return draw("bernoulli", {"prob": value}, size, dtype, device, ctx, out, is_logit=is_logit)
 
 
 def randint(low, high=None, size=None, dtype=None, device=None, out=None, ctx=None):
@@ -308,9 +226,9 @@ def randint(low, high=None, size=None, dtype=None, device=None, out=None, ctx=No
         When `low` is not less than `high`.
     """
     low, high = (0, low) if high is None else (low, high)
-    name = _named(dtype) or "int64"
+    name = name_of(dtype) or "int64"
     drawn = name if name in ("int32", "int64") else "int64"
-    shape, context = _extents(() if size is None else size), str(place(ctx, device))
+    shape, context = extents_of(() if size is None else size), str(place(ctx, device))
     options = {"low": low, "high": high, "shape": shape, "ctx": context, "dtype": drawn}
     if name == drawn:
         return operate("_random_randint", out=out, **options)
@@ -348,7 +266,7 @@ def choice(a, size=None, replace=True, p=None, device=None, out=None, ctx=None):
         "_npi_choice",
         *weights,
         a=int(a) if array is None else array.shape[0],
-        size=_extents(() if size is None else size),
+        size=extents_of(() if size is None else size),
         replace=bool(replace),
         weighted=p is not None,
         ctx=str(place(ctx, device)),
@@ -381,7 +299,7 @@ def multinomial(n, pvals, size=None):
     listed = not is_array(pvals)
     if listed:
         pvals = from_onp(onp.asarray(pvals, "float64"))
-    return operate("_npi_multinomial", pvals, n=n, size=_extents(size), listed=listed)
+    return operate("_npi_multinomial", pvals, n=n, size=extents_of(size), listed=listed)
 
 
 def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
@@ -407,7 +325,7 @@ def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
     half = dtypes.dtype_of(kind).itemsize < 4  # which has no factors
     cov = operate("Cast", cov, dtype="float32" if half else dtypes.name_of(kind))
     batch = onp.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
-    shape = (*(_extents(size) or ()), *batch, mean.shape[-1])
+    shape = (*(extents_of(size) or ()), *batch, mean.shape[-1])
     root = operate("_linalg_potrf", cov).as_np_ndarray()
     noise = normal(0.0, 1.0, shape, dtypes.name_of(cov.dtype_code), ctx=cov.context)
     if cov.ndim == 2:

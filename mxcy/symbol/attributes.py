@@ -1,4 +1,4 @@
-"""Attributes of symbols: what operators' values look like as text, and the keys kept hidden.
+"""Attributes of symbols: what the methods of Symbol answer, as text, and the keys kept hidden.
 
 Some of the user's keys steer training and execution (`lr_mult`, `ctx_group`). Symbols store them as
 ``__lr_mult__``, so that they do not get in the way of operators' parameters, and show both forms.
@@ -9,9 +9,11 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.graph.legacy import HIDDEN
+from mxcy.graph.node import topological
 from mxcy.ops.core.attrs import DType
+from mxcy.symbol import compose
 
-__all__ = ["shown", "stored_key", "text_of"]
+__all__ = ["attr", "attr_dict", "list_attr", "only_node", "shown", "stored_key", "text_of"]
 
 
 def stored_key(key, value):
@@ -67,3 +69,100 @@ def text_of(field, value):
     if isinstance(field.type, DType) and value is not None and not isinstance(value, str):
         return dtypes.name_of(dtypes.code_of(value))
     return str(_plain(value))
+
+
+def only_node(entries):
+    """The node of all entries, or None.
+
+    Returns
+    -------
+    SymbolNode or None
+    """
+    node = entries[0][0]
+    return node if all(other is node for other, _ in entries) else None
+
+
+def attr(self, key):
+    """One attribute of the operation or variable.
+
+    Parameters
+    ----------
+    key : str
+
+    Returns
+    -------
+    str or None
+        None when it is not set, and for groups.
+    """
+    node = only_node(self._entries)
+    return None if node is None else shown(node).get(key)
+
+
+def list_attr(self, recursive=False):
+    """The attributes of the operation or variable.
+
+    Parameters
+    ----------
+    recursive : bool
+        No longer supported: `attr_dict` tells the attributes of all nodes.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    DeprecationWarning
+        When `recursive` is asked for.
+    """
+    if recursive:
+        raise DeprecationWarning(
+            "Symbol.list_attr with recursive=True has been deprecated. "
+            "Please use attr_dict instead."
+        )
+    node = only_node(self._entries)
+    return {} if node is None else shown(node)
+
+
+def attr_dict(self):
+    """The attributes of all nodes that have some.
+
+    Returns
+    -------
+    dict of str to dict
+        By the nodes' names.
+    """
+    by_node = {}
+    for node in topological(self._entries):
+        if values := shown(node):
+            by_node.setdefault(node.name, {}).update(values)
+    return by_node
+
+
+def _set_attr(self, **kwargs):
+    """Set attributes of the operation or variable.
+
+    Parameters
+    ----------
+    **kwargs : str
+
+    Raises
+    ------
+    ValueError
+        When a value is not text.
+    MXNetError
+        When the operator refuses an attribute, and for groups.
+    """
+    for key, value in kwargs.items():
+        if not isinstance(value, str):
+            raise ValueError("Set Attr only accepts string values")
+        node = only_node(self._entries)
+        if node is None:
+            raise MXNetError("Symbol.SetAttrs only works for non-grouped symbol")
+        key = stored_key(key, value)
+        if node.op is not None:
+            compose.check_key(node.op, key)
+        node.attrs[key] = value
+        node.changed()
+        if node.op is not None:
+            _ = node.parsed  # refuses what the operator cannot read

@@ -52,8 +52,8 @@ class Symbol:
     @property
     def name(self):
         """str or None: the name of its operation or variable; None for several."""
-        node = self._entries[0][0]
-        return node.name if all(other is node for other, _ in self._entries) else None
+        node = attributes.only_node(self._entries)
+        return None if node is None else node.name
 
     def __repr__(self):
         name = self.name
@@ -215,7 +215,7 @@ class Symbol:
 
     def _gen_atomic_symbol(self):
         """The last operation alone, over new variables."""
-        node = self._only_node()
+        node = attributes.only_node(self._entries)
         if node is None or node.op is None:
             raise MXNetError("_gen_atomic_symbol: expected outputs of one operation")
         return type(self)(compose.apply(node.op, node.name, dict(node.attrs), (), {}))
@@ -237,92 +237,10 @@ class Symbol:
 
     # --- attributes ------------------------------------------------------------------------------
 
-    def _only_node(self):
-        """The node of all entries, or None."""
-        node = self._entries[0][0]
-        return node if all(other is node for other, _ in self._entries) else None
-
-    def attr(self, key):
-        """One attribute of the operation or variable.
-
-        Parameters
-        ----------
-        key : str
-
-        Returns
-        -------
-        str or None
-            None when it is not set, and for groups.
-        """
-        node = self._only_node()
-        return None if node is None else attributes.shown(node).get(key)
-
-    def list_attr(self, recursive=False):
-        """The attributes of the operation or variable.
-
-        Parameters
-        ----------
-        recursive : bool
-            No longer supported: `attr_dict` tells the attributes of all nodes.
-
-        Returns
-        -------
-        dict of str to str
-
-        Raises
-        ------
-        DeprecationWarning
-            When `recursive` is asked for.
-        """
-        if recursive:
-            raise DeprecationWarning(
-                "Symbol.list_attr with recursive=True has been deprecated. "
-                "Please use attr_dict instead."
-            )
-        node = self._only_node()
-        return {} if node is None else attributes.shown(node)
-
-    def attr_dict(self):
-        """The attributes of all nodes that have some.
-
-        Returns
-        -------
-        dict of str to dict
-            By the nodes' names.
-        """
-        by_node = {}
-        for node in topological(self._entries):
-            if shown := attributes.shown(node):
-                by_node.setdefault(node.name, {}).update(shown)
-        return by_node
-
-    def _set_attr(self, **kwargs):
-        """Set attributes of the operation or variable.
-
-        Parameters
-        ----------
-        **kwargs : str
-
-        Raises
-        ------
-        ValueError
-            When a value is not text.
-        MXNetError
-            When the operator refuses an attribute, and for groups.
-        """
-        for key, value in kwargs.items():
-            if not isinstance(value, str):
-                raise ValueError("Set Attr only accepts string values")
-            node = self._only_node()
-            if node is None:
-                raise MXNetError("Symbol.SetAttrs only works for non-grouped symbol")
-            key = attributes.stored_key(key, value)
-            if node.op is not None:
-                compose.check_key(node.op, key)
-            node.attrs[key] = value
-            node.changed()
-            if node.op is not None:
-                _ = node.parsed  # refuses what the operator cannot read
+    attr = attributes.attr
+    list_attr = attributes.list_attr
+    attr_dict = attributes.attr_dict
+    _set_attr = attributes._set_attr
 
     # --- text ------------------------------------------------------------------------------------
 

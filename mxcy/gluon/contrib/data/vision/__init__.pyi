@@ -5,9 +5,11 @@
 from mxcy.gluon.contrib.data.vision import (
     dataloader as dataloader, transforms as transforms,
 )
+from mxcy.gluon.contrib.data.vision.augment import (
+    create_image_augment as create_image_augment,
+)
 from mxcy.gluon.contrib.data.vision.dataloader import (
     ImageBboxDataLoader as ImageBboxDataLoader, ImageDataLoader as ImageDataLoader,
-    create_image_augment as create_image_augment,
 )
 from mxcy.gluon.contrib.data.vision.transforms.bbox.bbox import (
     ImageBboxCrop as ImageBboxCrop,
