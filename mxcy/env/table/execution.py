@@ -47,7 +47,7 @@ ROWS = (
              test="env/test_execution.py::test_mirror"),
     Variable("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", integer(2), 8, "F", "mxcy._execute.planned",
              "Gradients with fewer summands are added by one operator, else one after the other.",
-             test="env/test_execution.py::test_gradient_sums"),
+             test="env/test_graphs.py::test_gradient_sums"),
     Variable("MXCY_CACHED_PLANS", integer(1), 256, "C", "mxcy._execute.cached_op",
              "How many plans a hybridized block keeps, one for each signature (shapes, types and "
              "mode); a new one takes the place of the one that was used longest ago.",
