@@ -10,22 +10,36 @@ import numpy as np
 
 from mxcy import env
 from mxcy._base import dtypes
-from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, Float, IntOrNone, UInt
+from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Float, IntOrNone, UInt
 from mxcy.ops.core.in_symbols import InSymbols
-from mxcy.ops.core.infer import Spec, like_inputs, most, require, same_dtype
+from mxcy.ops.core.infer import Spec, most, require, same_dtype
 from mxcy.ops.core.params import RNN as STRUCT
 from mxcy.ops.core.quantized import Quantized
-from mxcy.ops.core.record import native, op, register, sample
+from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.random.dropout import draw_mask
 from mxcy.ops.recurrent.cells import CELLS
-from mxcy.ops.recurrent.layers import Net, backward, forward
+from mxcy.ops.recurrent.layers import Net, forward
 
-__all__ = []
+__all__ = [
+    "KERNELS",
+    "RNN",
+    "STRUCT",
+    "call_samples",
+    "forward_ref",
+    "input_names",
+    "named",
+    "net_of",
+    "refusal",
+    "saved_spec",
+    "state_names",
+    "struct_of",
+    "work_of",
+]
 
 _LENGTHS = [dtypes.code_of(name) for name in ("float32", "float64", "int32", "int64")]
 
 
-def _names(a):
+def input_names(a):
     """The inputs of a call."""
     return (
         "data",
@@ -36,17 +50,14 @@ def _names(a):
     )
 
 
-def _states(a):
+def state_names(a):
     """The outputs that are states."""
     return ("state_output", *(("statecell_output",) if CELLS[a.mode].has_cell else ()))
 
 
-def _given(names, arrays):
+def named(names, arrays):
+    """A call's arrays by the names of its inputs."""
     return dict(zip(names, arrays, strict=True))
-
-
-def _lengths(given):
-    return given.get("sequence_length")
 
 
 def _check(a):
@@ -82,12 +93,14 @@ def _saves(a):
     return hasattr(a, "dropped") or a.train
 
 
-def _net(a, data):
+def net_of(a, data):
+    """The layers of a call."""
     return Net(a, getattr(a, "dropped", _drops(a)), *data.shape)
 
 
-def _struct(a, ins, outs):
-    net = _net(a, ins[0])
+def struct_of(a, ins, outs):
+    """The kernels' parameters."""
+    net = net_of(a, ins[0])
     return {
         "mode": net.cell.number,
         "gates": net.cell.gates,
@@ -104,10 +117,11 @@ def _struct(a, ins, outs):
     }
 
 
-def _refusal(a, ins, outs):
+def refusal(a, ins, outs):
+    """Why our kernels cannot do a call, or None."""
     if a.projection_size or a.lstm_state_clip_min is not None:
         return "projection and clipping are the reference's"
-    if a.use_sequence_length and ins[len(_names(a)) - 1].dtype not in _LENGTHS:
+    if a.use_sequence_length and ins[len(input_names(a)) - 1].dtype not in _LENGTHS:
         return "lengths of a rare element type"
     return None if ins[0].size else "there is no data"
 
@@ -124,10 +138,11 @@ def _not_onednn(a, ins, outs):
     gated = a.mode in ("lstm", "gru")
     if not gated or a.bidirectional or batch < 64 or steps < 8 or a.state_size > 256:
         return "no gated layers of one direction and up to 256 units on a batch of 64 or more"
-    return _refusal(a, ins, outs)
+    return refusal(a, ins, outs)
 
 
-def _work(a, ins, outs):
+def work_of(a, ins, outs):
+    """How many elementwise steps a call is worth."""
     # A vector's worth of multiply-adds is one elementwise step.
     return ins[0].shape[0] * ins[0].shape[1] * ins[1].size // 16
 
@@ -136,18 +151,19 @@ def _mask(a, xp, dtype):
     return functools.partial(draw_mask, xp, a.p, dtype=dtype)
 
 
-def _infer_saved(a, data):
+def saved_spec(a, data):
     """The Spec of what is saved for the gradient."""
     if not _saves(a):
         return Spec((0,), data.dtype)
     if not data.known:
         return Spec((-1,), data.dtype)
-    return Spec((sum(Spec(s, None).size for s in _net(a, data).saved_shapes()),), data.dtype)
+    return Spec((sum(Spec(s, None).size for s in net_of(a, data).saved_shapes()),), data.dtype)
 
 
-def _forward_ref(a, xp, data, parameters, *rest):
-    inputs = _given(_names(a)[2:], rest)
-    net = _net(a, data)
+def forward_ref(a, xp, data, parameters, *others):
+    """The outputs of a call, the last of which is what its gradient needs."""
+    inputs = named(input_names(a)[2:], others)
+    net = net_of(a, data)
     out, state, cell, saved = forward(
         net,
         xp,
@@ -156,7 +172,7 @@ def _forward_ref(a, xp, data, parameters, *rest):
         parameters,
         inputs["state"],
         inputs.get("state_cell"),
-        _lengths(inputs),
+        inputs.get("sequence_length"),
     )
     empty = xp.zeros((0,), data.dtype)
     parts = saved if _saves(a) else ()
@@ -164,22 +180,15 @@ def _forward_ref(a, xp, data, parameters, *rest):
     return (out, state, flat) if cell is None else (out, state, cell, flat)
 
 
-_KERNELS = (
-    native("rnn", struct=STRUCT, params=_struct, when=_refusal, work=_work, asks=True, mixed=True),
+KERNELS = (
+    native(
+        "rnn", struct=STRUCT, params=struct_of, when=refusal, work=work_of, asks=True, mixed=True
+    ),
 )
 
 
-def _split(net, saved):
-    """What the gradient needs, as arrays."""
-    parts, at = [], 0
-    for shape in net.saved_shapes():
-        size = Spec(shape, None).size
-        parts.append(saved[at : at + size].reshape(shape))
-        at += size
-    return parts
-
-
-def _samples():
+def call_samples():
+    """Calls of all modes, with and without lengths."""
     yield from _plain_samples()
     size = 4 * (4 * 3 + 4 * 4 + 2 * 4)  # enough steps and samples for oneDNN's kernel
     yield sample(
@@ -244,10 +253,10 @@ def _plain_samples():
         "lstm_state_clip_nan=False, out=None, name=None)"
     ),
     inputs="data parameters state state_cell? sequence_length?",
-    outputs=lambda a: ("output", *_states(a), "saved"),
-    visible=lambda a: 1 + len(_states(a)) if a.state_outputs else 1,
+    outputs=lambda a: ("output", *state_names(a), "saved"),
+    visible=lambda a: 1 + len(state_names(a)) if a.state_outputs else 1,
     in_symbols=InSymbols(
-        named=True, listed=lambda a: 1 + len(_states(a)) if a.state_outputs else 1
+        named=True, listed=lambda a: 1 + len(state_names(a)) if a.state_outputs else 1
     ),
     uses_mode=True,
     uses_rng=_drops,
@@ -280,7 +289,7 @@ class RNN:
     lstm_state_clip_nan: Bool = False
     use_sequence_length: Bool = False
 
-    arguments = _names
+    arguments = input_names
     quantized = Quantized(
         "_contrib_quantized_rnn",
         must=True,
@@ -294,7 +303,7 @@ class RNN:
     )
 
     def samples():
-        yield from _samples()
+        yield from call_samples()
         weights = 4 * (4 * 3 + 4 * 2 + 2 * 4) + 2 * 4
         yield sample(
             (4, 2, 3),
@@ -322,10 +331,10 @@ class RNN:
             grad=False,
         )
 
-    def infer(a, data, parameters, *rest):
+    def infer(a, data, parameters, *others):
         _check(a)
-        names = _names(a)
-        by_name = _given(names, (data, parameters, *rest))
+        names = input_names(a)
+        by_name = named(names, (data, parameters, *others))
         same = [by_name[name] for name in names if name != "sequence_length"]
         dtype = same_dtype(same, names[: len(same)])
         data.fill("data", (-1, -1, -1))
@@ -341,12 +350,12 @@ class RNN:
                 by_name[name].fill(name, shape, dtype)
         if a.use_sequence_length:
             by_name["sequence_length"].fill("sequence_length", (batch,))
-        states = [Spec(shape, dtype) for shape in shapes[: len(_states(a))]]
+        states = [Spec(shape, dtype) for shape in shapes[: len(state_names(a))]]
         out = Spec((steps, batch, directions * size), dtype)
-        return out, *states, _infer_saved(a, data)
+        return out, *states, saved_spec(a, data)
 
     def grad(a, F, g, inputs, outs):
-        states = _states(a)
+        states = state_names(a)
         values = {name: getattr(a, name) for name in RNN.schema.names}
         if not _saves(a):
             outs = F._rnn_saving(*inputs, **values)
@@ -357,111 +366,12 @@ class RNN:
         gradients = F._rnn_grad(*inputs, outs[0], outs[-1], *upstream, **values, dropped=_drops(a))
         return (*gradients, None) if a.use_sequence_length else tuple(gradients)
 
-    def ref(a, xp, data, parameters, *rest):
-        return _forward_ref(a, xp, data, parameters, *rest)
+    def ref(a, xp, data, parameters, *others):
+        return forward_ref(a, xp, data, parameters, *others)
 
     kernels = (
         native(
-            "rnn_onednn", struct=STRUCT, params=_struct, when=_not_onednn, work=_work, asks=True
+            "rnn_onednn", struct=STRUCT, params=struct_of, when=_not_onednn, work=work_of, asks=True
         ),
-        *_KERNELS,
+        *KERNELS,
     )
-
-
-register(
-    "_rnn_saving",
-    doc="""Operator RNN in prediction, which also saves what its gradient needs.""",
-    inputs="data parameters state state_cell? sequence_length?",
-    outputs=lambda a: ("output", *_states(a), "saved"),
-    fields=(*RNN.schema.fields, Field("dropped", Bool, False)),
-    arguments=_names,
-    infer=lambda a, *ins: RNN.infer(a, ins),
-    ref=_forward_ref,
-    kernels=_KERNELS,
-    samples=_samples,
-)
-
-
-def _grad_names(a):
-    return (*_names(a), "output", "saved", "output_grad", *(f"{name}_grad" for name in _states(a)))
-
-
-def _infer_grad(a, data, parameters, *rest):
-    inputs = _given(_grad_names(a), (data, parameters, *rest))
-    out, *states, _ = RNN.infer(a, [inputs[name] for name in _names(a)])
-    inputs["saved"].fill("saved", _infer_saved(a, data).shape, data.dtype)
-    inputs["output"].fill("output", out.shape, out.dtype)
-    for name, spec in zip(("output", *_states(a)), (out, *states), strict=True):
-        inputs[f"{name}_grad"].fill(f"{name}_grad", spec.shape, spec.dtype)
-    wanted = [data, parameters, inputs["state"]]
-    wanted += [inputs["state_cell"]] if "state_cell" in inputs else []
-    return like_inputs(*wanted)
-
-
-def _grad_ref(a, xp, *arrays):
-    inputs = _given(_grad_names(a), arrays)
-    net = _net(a, inputs["data"])
-    *gradients, d_cell = backward(
-        net,
-        xp,
-        inputs["data"],
-        inputs["parameters"],
-        inputs["state"],
-        inputs.get("state_cell"),
-        _lengths(inputs),
-        inputs["output"],
-        _split(net, inputs["saved"]),
-        inputs["output_grad"],
-        inputs["state_output_grad"],
-        inputs.get("statecell_output_grad"),
-    )
-    return gradients if d_cell is None else (*gradients, d_cell)
-
-
-def _grad_samples():
-    for case in _samples():
-        a = RNN.schema.intern("RNN", case.attrs)
-        data, states = case.inputs[0], case.inputs[2:]
-        net = Net(a, False, *data)
-        saved = sum(Spec(shape, None).size for shape in net.saved_shapes())
-        shape, output = ((data[0], data[1], net.directions * net.out),) * 2
-        if a.use_sequence_length:
-            *states, lengths = states
-            alive = np.arange(data[0])[:, None, None] < lengths[:, None]
-
-            def output(rng, shape=shape, alive=alive):  # nothing beyond the lengths
-                return rng.uniform(-1, 1, shape) * alive
-
-        yield sample(*case.inputs, output, (saved,), shape, *states, **case.attrs, grad=False)
-
-
-register(
-    "_rnn_grad",
-    doc="""The gradients of operator RNN: of data, parameters, state and, for ``lstm``, state_cell.
-
-Takes the inputs of RNN, its first and its last, hidden output, and its outputs' gradients.""",
-    inputs="data parameters state state_cell? sequence_length? output saved output_grad "
-    "state_output_grad statecell_output_grad?",
-    outputs=lambda a: (
-        "data_grad",
-        "parameters_grad",
-        "state_grad",
-        *(("state_cell_grad",) if CELLS[a.mode].has_cell else ()),
-    ),
-    fields=(*RNN.schema.fields, Field("dropped", Bool, False)),
-    arguments=_grad_names,
-    infer=_infer_grad,
-    ref=_grad_ref,
-    kernels=(
-        native(
-            "rnn_grad",
-            struct=STRUCT,
-            params=_struct,
-            when=_refusal,
-            work=lambda a, ins, outs: 2 * _work(a, ins, outs),
-            asks=True,
-            mixed=True,
-        ),
-    ),
-    samples=_grad_samples,
-)
