@@ -3,9 +3,7 @@
 import contextlib
 import errno
 import os
-import shutil
 import stat
-import zipfile
 from collections.abc import Iterable, Iterator
 from typing import IO
 
@@ -133,11 +131,13 @@ def unpack_zip(
     OSError
         When a file cannot be read or written.
     """
+    import shutil  # few programs unpack archives, and these import compression libraries
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as archive:
-            wanted = archive.namelist() if names is None else names
             places = {}
-            for name in wanted:
+            for name in archive.namelist() if names is None else names:
                 if not name.endswith("/"):
                     place = _place_in(folder, name)
                     if place is None:

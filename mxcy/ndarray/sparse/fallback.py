@@ -1,7 +1,5 @@
 """What is told when an operator does not take sparse arrays as they are."""
 
-import logging
-
 from mxcy import env
 
 __all__ = ["tell"]
@@ -51,6 +49,8 @@ def tell(op, attrs, inputs, outputs, kind):
     if text in _told:
         return
     _told.add(text)
+    import logging  # not before there is something to warn of
+
     logging.getLogger("mxcy").warning(
         "%s\nThe operator has no rule for these storage types, so it runs on dense copies of its "
         "inputs. Results are right, but take more time and memory; "

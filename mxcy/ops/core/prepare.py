@@ -3,7 +3,6 @@
 The result is cached by the fronts under the call's signature, so this file is about clarity.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -92,6 +91,8 @@ class Call:
 
     def traced(self, node: str = "") -> str:
         """Node, shapes and element types as members of a JSON object, for the profiler."""
+        import json  # not before a profiler asks
+
         about: dict[str, object] = {"node": node} if node else {}
         about["inputs"] = [_shown(spec) for spec in self.ins[:_TRACED]]
         about["outputs"] = [_shown(spec) for spec in self.outs[:_TRACED]]
