@@ -107,6 +107,39 @@ class LayerNorm:
         return out, mean, std
 
 
+def _layer_norm_curvature(a, F, g, grad, data, gamma, mean, std, specs):
+    """The gradients of the gradients, mean and std being functions of the data.
+
+    With n = (data - mean) / std and u = grad gamma the gradient of the data is J u, where J, the
+    slope of n by the data, is symmetric: J v = (v - mean(v) - n mean(v n)) / std.
+    """
+    (by_data, by_gamma, by_beta), ndim = g, specs[1].ndim
+    axis = normal_axis(a.axis, ndim)
+    shape = tuple(-1 if i == axis else 1 for i in range(ndim))
+    gamma, by_gamma, by_beta = (F.reshape(v, shape=shape) for v in (gamma, by_gamma, by_beta))
+    scaled = F.broadcast_div(F.broadcast_sub(data, mean), std)
+
+    def means(v):
+        return F.mean(v, axis=axis, keepdims=True)
+
+    def slope(v):
+        inner = F.broadcast_sub(v, means(v)) - F.broadcast_mul(scaled, means(v * scaled))
+        return F.broadcast_div(inner, std)
+
+    inner, moved = F.broadcast_mul(grad, gamma), slope(by_data)
+    crossed = F.broadcast_mul(by_data, means(inner * scaled))
+    crossed = crossed + F.broadcast_mul(inner, means(by_data * scaled))
+    whole = F.broadcast_mul(scaled, means(by_data * slope(inner))) + slope(crossed)
+    to_grad = F.broadcast_mul(moved, gamma) + F.broadcast_mul(scaled, by_gamma)
+    return (
+        F.broadcast_add(to_grad, by_beta),
+        slope(F.broadcast_mul(grad, by_gamma)) - F.broadcast_div(whole, std),
+        F.sum(grad * moved, axis=axis, exclude=True),
+        None,
+        None,
+    )
+
+
 @op("_layer_norm_grad", inputs="grad data gamma mean std", outputs="data_grad gamma_grad beta_grad")
 class _LayerNormGrad:
     """The gradients of LayerNorm, from its saved mean and standard deviation."""
@@ -137,6 +170,7 @@ class _LayerNormGrad:
         ),
     )
 
+    grad = _layer_norm_curvature
     kernels = (_layer_kernel("row_norm_grad", 1), by_onednn(_layer_kernel("row_norm_grad", 1)))
 
     def infer(a, grad, data, gamma, mean, std):
@@ -299,7 +333,6 @@ class _GroupNormGrad:
     """The gradients of GroupNorm and InstanceNorm, from the saved mean and standard deviation."""
 
     num_groups: Int
-
     dtypes = _FLOATS
     samples = (
         sample(
