@@ -98,8 +98,17 @@ class _Net:
         return mx.sym.contrib.dequantize(*numbers)
 
     def conv(self, numbers, name, filters=16, **attrs):
-        attrs = {"kernel": (3, 3), "pad": (1, 1), **attrs}
-        return mx.sym.Convolution(self.floats(numbers), num_filter=filters, name=name, **attrs)
+        attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": filters, **attrs}
+        return self.layer(mx.sym.Convolution, numbers, name, **attrs)
+
+    def layer(self, operator, numbers, name, **attrs):
+        """A float layer whose weight was rounded to 8 bits."""
+        data = self.floats(numbers)
+        plain = operator(data, name=name, **attrs)
+        shapes, _, _ = plain.infer_shape(data=self.shape)
+        shape = dict(zip(plain.list_arguments(), shapes, strict=True))[f"{name}_weight"]
+        weight = mx.sym._internal._round_filters(mx.sym.var(f"{name}_weight", shape=shape))
+        return operator(data, weight, name=name, **attrs)
 
     def executor(self, *outputs):
         symbol = mx.sym.Group(outputs) if len(outputs) > 1 else outputs[0]
@@ -151,7 +160,7 @@ def test_a_residual_network_stays_in_8_bits(monkeypatch, capfd):
     )
     whole = mx.sym.contrib.quantized_pooling(*joined, global_pool=True, pool_type="avg")
     flat = mx.sym.contrib.quantized_flatten(*whole)
-    dense = mx.sym.FullyConnected(net.floats(flat), num_hidden=5, name="fc")
+    dense = net.layer(mx.sym.FullyConnected, flat, "fc", num_hidden=5)
     outputs = (dense, net.floats(third), third[0], third[1], third[2], second[0])
     net.compare(monkeypatch, capfd, *outputs, narrowed={"_int8_conv": 3, "_int8_dense": 1})
 
@@ -162,12 +171,12 @@ def test_relu6_groups_and_other_dimensions(monkeypatch, capfd):
     one = {"kernel": (3,), "pad": (1,)}
     numbers = net.quantized(mx.sym.clip(net.conv(net.numbers, "c1", **one), 0, 0.5), 0, 0.5)
     numbers = net.quantized(net.conv(numbers, "c2", num_group=16, **one), -2, 2)
-    dense = mx.sym.FullyConnected(net.floats(numbers), num_hidden=5, flatten=False, name="fc")
+    dense = net.layer(mx.sym.FullyConnected, numbers, "fc", num_hidden=5, flatten=False)
     net.compare(monkeypatch, capfd, dense, narrowed={"_int8_conv": 2, "_int8_dense": 1})
 
 
 @needs_onednn
-def test_what_has_no_known_range_stays_float(monkeypatch, capfd):
+def test_what_has_no_known_range_or_float_weights_stays_float(monkeypatch, capfd):
     net = _Net()
     found = mx.sym.contrib.quantize_v2(net.data)
     unknown = mx.sym.Convolution(
@@ -176,7 +185,10 @@ def test_what_has_no_known_range_stays_float(monkeypatch, capfd):
     known = net.conv(net.numbers, "of_known_range")
     tanh = mx.sym.Activation(net.conv(net.numbers, "curved"), act_type="tanh")
     sums = net.conv(net.numbers, "c2") + mx.sym.var("other", shape=(2, 16, 12, 10))
-    outputs = (unknown, known, net.quantized(tanh, -1, 1)[0], net.quantized(sums, -3, 3)[0])
+    floats = mx.sym.Convolution(
+        net.floats(net.numbers), kernel=(3, 3), num_filter=4, name="of_float_weights"
+    )
+    outputs = (unknown, known, floats, net.quantized(tanh, -1, 1)[0], net.quantized(sums, -3, 3)[0])
     net.compare(monkeypatch, capfd, *outputs, narrowed={"_int8_conv": 1})
 
 

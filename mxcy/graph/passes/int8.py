@@ -3,6 +3,7 @@
 Such a layer takes dequantized data, and its result is quantized again, with ranges that are known
 when the graph is planned. All of that becomes one `_int8_conv` or `_int8_dense`, whose factors and
 packed weights are computed once. Their arrays lie channels-last, and so do those between them.
+Layers whose weights were not rounded to 8 bits before are meant to be floats, and stay that.
 """
 
 import math
@@ -22,6 +23,7 @@ _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
 _DEQUANTIZE, _QUANTIZE = find("_contrib_dequantize"), find("_contrib_quantize_v2")
 _RELU = find("_contrib_quantized_act")
 _PARAMETER = find("_dequantize_parameter")
+_ROUNDED = _PARAMETER, find("_round_filters")
 #: fused layer of floats -> (that of 8 bits, what packs its weights)
 _LAYERS = {
     find("_sg_onednn_conv"): (find("_int8_conv"), "_pack_int8_conv_weight"),
@@ -153,6 +155,8 @@ def _find(state, number):
         return None
     if getattr(node.attrs, "in_block", 0) or getattr(node.attrs, "out_block", 0):
         return None
+    if not _is_rounded(graph, node.inputs[1]):
+        return None
     data = _quantized(state, node.inputs[0])
     other = _quantized(state, node.inputs[-1]) if node.attrs.with_sum else None
     end = _end(state, number)
@@ -185,6 +189,19 @@ def _quantized(state, entry):
     if node.op is not _DEQUANTIZE or node.inputs[0] not in state.ranges:
         return None
     return node.inputs[0]
+
+
+def _is_rounded(graph, entry):
+    """Whether a weight is made of one that was rounded to 8 bits."""
+    numbers, seen = [entry[0]], set()
+    while numbers:
+        number = numbers.pop()
+        if graph.nodes[number].op in _ROUNDED:
+            return True
+        if number not in seen:
+            seen.add(number)
+            numbers += (source for source, _ in graph.nodes[number].inputs)
+    return False
 
 
 def _end(state, number):

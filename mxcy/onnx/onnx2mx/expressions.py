@@ -237,6 +237,19 @@ class Expressions:
             value.entry = SymbolNode(None, name, {}), 0
         return value
 
+    def layer_weight(self, weight, x):
+        """A layer's weight, a variable where it is a constant.
+
+        One of 8 bits is rounded to such, so that a layer of data `x` of 8 bits can be one too.
+        """
+        if weight.array is None:
+            return weight
+        stepped = weight.stepped and weight.dtype == np.float32
+        weight = self.parameter(weight)
+        if not stepped or x.entry is None or x.entry[0].op is not find("_contrib_dequantize"):
+            return weight
+        return self("_round_filters", Value(self, weight.spec, entry=weight.entry))
+
     # --- operators that rows need in more than one place ---
     def shaped(self, operator, inputs, attrs, *results):
         """An operator with extents among its attributes that are known when the graph runs.

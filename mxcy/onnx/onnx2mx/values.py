@@ -34,13 +34,15 @@ class Value:
         Of the initializer that it is.
     extents : tuple or None
         Its extents with the names of those that are open, where they are known.
+    stepped : bool
+        Whether it is a constant that was dequantized.
     """
 
-    __slots__ = ("F", "array", "entry", "spec", "name", "extents")
+    __slots__ = ("F", "array", "entry", "spec", "name", "extents", "stepped")
 
     def __init__(self, F, spec, array=None, entry=None, name=None, extents=None):
         self.F, self.spec, self.array, self.entry, self.name = F, spec, array, entry, name
-        self.extents = extents
+        self.extents, self.stepped = extents, False
 
     @property
     def shape(self):

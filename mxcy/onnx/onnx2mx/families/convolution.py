@@ -30,9 +30,9 @@ def convolution(F, a, x, weight, bias=None):
     if not windows.even:
         x = padded(F, x, (0, 0, *windows.before), (0, 0, *windows.after))
         pad = (0,) * len(pad)
-    for part in (weight, bias):
-        if part is not None and part.array is not None:
-            F.parameter(part)
+    weight = F.layer_weight(weight, x)
+    if bias is not None and bias.array is not None:
+        F.parameter(bias)
     return F(
         "Convolution",
         x,

@@ -9,9 +9,9 @@ __all__ = ["dense", "product"]
 
 def dense(F, x, weight, bias=None, flatten=False):
     """``x @ weight.T + bias`` as a layer."""
-    for part in (weight, bias):
-        if part is not None and part.array is not None:
-            F.parameter(part)
+    weight = F.layer_weight(weight, x)
+    if bias is not None and bias.array is not None:
+        F.parameter(bias)
     hidden = weight.full_shape[0]
     return F(
         "FullyConnected", x, weight, bias, num_hidden=hidden, no_bias=bias is None, flatten=flatten
@@ -23,7 +23,7 @@ def product(F, x, y):
     layer = y.array is not None and y.ndim == 2 and x.array is None and x.ndim >= 2
     if layer and x.kind == "f" and 0 not in y.shape:
         weight = F.constant(np.ascontiguousarray(y.array.T), y.spec.dtype)
-        weight.name = y.name and f"{y.name}_transposed"
+        weight.name, weight.stepped = y.name and f"{y.name}_transposed", y.stepped
         return dense(F, x, weight)
     if x.kind == "f":
         return F("_npi_matmul", x, y)
@@ -45,7 +45,7 @@ def gemm(F, a, x, y, c=None):
         weight = y
         if not a.transB:
             weight = F.constant(np.ascontiguousarray(y.array.T), y.spec.dtype)
-            weight.name = y.name and f"{y.name}_transposed"
+            weight.name, weight.stepped = y.name and f"{y.name}_transposed", y.stepped
         hidden = weight.shape[0]
         vector = c is not None and c.spec.known and c.shape in ((hidden,), (1, hidden))
         if hidden > 0 and 0 not in weight.shape and (c is None or vector):

@@ -111,7 +111,9 @@ def dequantize(F, a, x, scale, zero=None):
     wide = x.astype("float32")
     if zero is not None:
         wide = wide - zero.astype("float32")
-    return F.binary("multiply", wide, scale.astype("float32")).astype(target)
+    floats = F.binary("multiply", wide, scale.astype("float32")).astype(target)
+    floats.stepped = x.array is not None and x.spec.dtype in _REACH
+    return floats
 
 
 # --- layers over integers ------------------------------------------------------------------------
