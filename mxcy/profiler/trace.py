@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import tempfile
 
 from mxcy._base.files import replacing
 from mxcy._library import front
@@ -17,7 +18,8 @@ _CPU = {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "cpu/0"}}
 class TraceFile:
     """A trace that grows in a file beside the one that programs see.
 
-    The visible file is always a whole one: it is replaced, never written to.
+    The visible file is always a whole one: it is replaced, never written to. Only what is no
+    regular file, such as a pipe or ``os.devnull``, is written to.
 
     Parameters
     ----------
@@ -30,8 +32,11 @@ class TraceFile:
     """
 
     def __init__(self, path):
-        self._path = os.path.abspath(path)
+        self._path = os.path.realpath(path)
         folder, name = os.path.split(self._path)
+        self._special = os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+        if self._special:
+            folder = tempfile.gettempdir()
         self._growing = os.path.join(folder, f".{name}.{os.getpid()}.part")
         flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC
         try:
@@ -77,6 +82,10 @@ class TraceFile:
 
     def finish(self, dropped):
         """Make it the visible file, as `publish` does, and close it."""
+        if self._special:
+            self.publish(dropped)
+            self.abandon()
+            return
         with self._writing():
             self._write(_end(dropped))
             os.replace(self._growing, self._path)

@@ -1,6 +1,8 @@
 """The profiler: configuration, states, statistics, and what programs mark themselves."""
 
 import json
+import os
+import stat
 import threading
 import time
 
@@ -442,3 +444,23 @@ def test_bad_input_is_told(profiler, call, message):
 def test_a_bad_old_mode_is_told(profiler):
     with pytest.raises(MXNetError, match="mode must be one of 'symbolic'"):
         profiler.profiler_set_config("foo")
+
+
+def test_a_device_is_written_to_and_stays_one(tmp_path):
+    trace = tmp_path / "trace.json"
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(trace)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, link, os.devnull):
+        mx.profiler.set_config(profile_all=True, filename=str(path))
+        mx.profiler.set_state("run")
+        mx.nd.ones((2,)).wait_to_read()
+        mx.profiler.set_state("stop")
+        mx.profiler.dump()
+        if path == pipe:
+            events = os.read(reader, 1 << 16)
+    os.close(reader)
+    assert b"traceEvents" in events and stat.S_ISFIFO(os.stat(pipe).st_mode)
+    assert b"traceEvents" in trace.read_bytes() and link.is_symlink()
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
