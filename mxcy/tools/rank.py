@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 import time
+from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _RANKS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
@@ -77,7 +78,7 @@ def _judge(code, name):
     print(f"{name} ({socket.gethostname()}) {how}", file=sys.stderr, flush=True)
     if elastic:  # Open MPI goes on without what is killed; its code is 0 then
         if folder:
-            open(os.path.join(folder, name), "ab").close()  # which the launcher counts
+            Path(folder, name).touch()  # which the launcher counts
         os.kill(os.getpid(), signal.SIGKILL)
     if code <= 0:
         time.sleep(_GRACE)

@@ -184,8 +184,8 @@ def test_unpacked_archives(tmp_path):
 
 # --- no writer of another kind --------------------------------------------------------------------
 
-#: records are appended; generated sources are under version control
-_DIRECT = {"files.py", "recordio.py", "params.py", "stubs.py"}
+#: records are appended; generated sources, releases and kept figures are under version control
+_DIRECT = {"files.py", "recordio.py", "params.py", "stubs.py", "release_check.py", "figures.py"}
 
 
 def _writes(call):
