@@ -169,6 +169,8 @@ class CudaKernel:
                 else (ctypes.c_char * value.nbytes).from_buffer_copy(value.tobytes())
                 for value in values
             ]
+            for array in (*reads, *writes):
+                driver.turn(device, array.address, not any(array is one for one in reads))
             driver.start(device, function, grid_dims, block_dims, shared_mem, arguments)
             driver.wait(device)
         for array in writes:

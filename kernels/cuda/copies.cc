@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "cuda/driver.h"
+#include "cuda/order.h"
 #include "mxcy_gpu.h"
 
 namespace mx {
@@ -14,11 +15,15 @@ int copy(void* target, int32_t target_device, const void* source, int32_t source
   Stream stream;
   if (target_device != source_device && target_device != MX_HOST && source_device != MX_HOST) {
     from = enter(source_device);
-    if (!from) return -1;
+    if (!from || mx_gpu_settle(source_device, source, 0) != 0) return -1;
   }
   const int32_t at = target_device == MX_HOST ? source_device : target_device;
   const Device* device = enter(at);
   if (!device || !stream_of(at, &stream)) return -1;
+  std::vector<Use> uses;
+  if (source_device == at) uses.push_back({source, false});
+  if (target_device == at) uses.push_back({target, true});
+  if (has_order(at) && !await_turn(at, uses)) return -1;
   const Address to = (Address)target, read = (Address)source;
   const int status =
       source_device == MX_HOST   ? api().CopyToDevice(to, source, bytes, stream)

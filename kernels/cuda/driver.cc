@@ -4,9 +4,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <deque>
 #include <mutex>
-#include <vector>
 
 #include "core/fork.h"
 #include "mxcy_gpu.h"
@@ -15,14 +14,14 @@ namespace mx {
 namespace cuda {
 namespace {
 
-constexpr unsigned kNonBlocking = 1;  // streams do not wait for the default stream
 constexpr int kNoDevice = 100;
 
 struct Driver {
   ForkSafeMutex lock;
   bool opened = false;
   std::atomic<pid_t> started{0};  // the process in which cuInit has run
-  std::vector<Device> devices;    // does not grow once the driver has started
+  int forks = 0;                  // how many forks lay behind it
+  std::deque<Device> devices;     // does not grow once the driver has started
   Api api = {};
 };
 
@@ -53,7 +52,8 @@ bool start(Driver* self) {
     if (!succeeded(status, "starting the driver")) return false;
     if (!succeeded(self->api.DeviceGetCount(&count), "counting the devices")) return false;
   }
-  self->devices.assign(count, Device{nullptr});
+  for (int i = 0; i < count; ++i) self->devices.emplace_back();
+  self->forks = forks();
   self->started = getpid();
   return true;
 }
@@ -62,7 +62,7 @@ bool start(Driver* self) {
 bool is_started() {
   Driver& self = driver();
   const pid_t process = self.started;
-  if (process == getpid()) return true;
+  if (process && self.forks == forks()) return true;
   if (process)
     return mx_fail(
                "CUDA cannot be used in this process: it was forked after the driver had started "
@@ -72,11 +72,6 @@ bool is_started() {
   if (!self.opened) return mx_fail("no CUDA driver was opened") == 0;
   return self.started || start(&self);
 }
-
-struct ThreadStreams {
-  std::vector<Stream> streams;  // by device
-};
-thread_local ThreadStreams own;
 
 }  // namespace
 
@@ -98,27 +93,24 @@ const Device* enter(int32_t number) {
     return nullptr;
   }
   Device& device = self.devices[number];
-  {
+  Context context = device.context;
+  if (!context) {
     std::lock_guard<ForkSafeMutex> guard(self.lock);
+    int handle = 0;
     if (!device.context) {
-      int handle = 0;
       if (!succeeded(self.api.DeviceGet(&handle, number), "asking for the device") ||
-          !succeeded(self.api.PrimaryCtxRetain(&device.context, handle), "starting the device"))
+          !succeeded(self.api.PrimaryCtxRetain(&context, handle), "starting the device"))
         return nullptr;
+      device.context = context;
     }
+    context = device.context;
   }
-  return succeeded(self.api.CtxSetCurrent(device.context), "choosing the device") ? &device
-                                                                                  : nullptr;
+  return succeeded(self.api.CtxSetCurrent(context), "choosing the device") ? &device : nullptr;
 }
 
-bool stream_of(int32_t number, Stream* stream) {
-  if (!enter(number)) return false;
-  if ((int32_t)own.streams.size() <= number) own.streams.resize(number + 1);
-  Stream& mine = own.streams[number];
-  if (!mine && !succeeded(api().StreamCreate(&mine, kNonBlocking, 0), "making a stream"))
-    return false;
-  *stream = mine;
-  return true;
+int32_t started_devices() {
+  Driver& self = driver();
+  return self.started && self.forks == forks() ? (int32_t)self.devices.size() : 0;
 }
 
 }  // namespace cuda
@@ -142,15 +134,4 @@ extern "C" int mx_gpu_open(const char* path) {
 
 extern "C" int32_t mx_gpu_count(void) {
   return mx::cuda::is_started() ? (int32_t)mx::cuda::driver().devices.size() : -1;
-}
-
-extern "C" void* mx_gpu_stream(int32_t device) {
-  mx::cuda::Stream stream = nullptr;
-  return mx::cuda::stream_of(device, &stream) ? stream : nullptr;
-}
-
-extern "C" int mx_gpu_wait(int32_t device) {
-  mx::cuda::Stream stream;
-  if (!mx::cuda::stream_of(device, &stream)) return -1;
-  return mx::cuda::succeeded(mx::cuda::api().StreamSynchronize(stream), "computing") ? 0 : -1;
 }

@@ -1,5 +1,6 @@
 // The CUDA driver: its functions, its devices, and this thread's stream on each of them.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -8,6 +9,7 @@ namespace cuda {
 
 typedef struct CUctx_st* Context;
 typedef struct CUstream_st* Stream;
+typedef struct CUevent_st* Event;
 typedef uint64_t Address;  // of a device's memory, as the driver writes it
 
 // All functions that are called; their names lose "cu" and versions ("_v2") here.
@@ -31,6 +33,10 @@ typedef uint64_t Address;  // of a device's memory, as the driver writes it
     (Address to, Context there, Address from, Context here, size_t bytes, Stream stream))        \
   F(StreamCreate, "cuStreamCreateWithPriority", (Stream * stream, unsigned flags, int priority)) \
   F(StreamSynchronize, "cuStreamSynchronize", (Stream stream))                                   \
+  F(StreamWaitEvent, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))          \
+  F(EventCreate, "cuEventCreate", (Event * event, unsigned flags))                               \
+  F(EventRecord, "cuEventRecord", (Event event, Stream stream))                                  \
+  F(EventSynchronize, "cuEventSynchronize", (Event event))                                       \
   F(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, int device))         \
   F(ModuleLoadData, "cuModuleLoadData", (void** module, const void* image))                      \
   F(ModuleGetFunction, "cuModuleGetFunction", (void** function, void* module, const char* name)) \
@@ -47,13 +53,15 @@ struct Api {
 };
 
 struct Device {
-  Context context;
+  std::atomic<Context> context{nullptr};
 };
 
 // The functions of the library that was opened.
 const Api& api();
 // A device, with its context made this thread's; NULL with an error text.
 const Device* enter(int32_t number);
+// How many devices there are if the driver has started in this process, else 0.
+int32_t started_devices();
 // This thread's stream on a device, whose context becomes this thread's; false with an error text.
 bool stream_of(int32_t number, Stream* stream);
 // Whether a function did its work; else its error is this thread's error text.

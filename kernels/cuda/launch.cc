@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "cuda/driver.h"
+#include "cuda/order.h"
 #include "mxcy_gpu.h"
 #include "params/launch.gen.h"
 
@@ -20,6 +21,7 @@ enum Kind : int32_t {
   kAddresses,  // a struct of addresses: of input first + i * step, by 16 bits: first, step, count
   kSizes,      // a struct of the numbers of elements of the same
   kNumbers,    // a struct of doubles: by 16 bits the first value, and how many
+  kResults,    // a struct of addresses of outputs, as kAddresses
 };
 
 constexpr int kMost = 64;                   // arguments
@@ -69,7 +71,7 @@ bool add_list(Arguments* to, const mx_call* call, int32_t kind, int64_t packed,
   char* place = to->next(8 * count);
   if (!place) return false;
   for (int64_t i = 0; i < count; ++i) {
-    const mx_tensor& tensor = call->in[first + i * step];
+    const mx_tensor& tensor = (kind == kResults ? call->out : call->in)[first + i * step];
     const int64_t word = kind == kSizes ? size_of(tensor) : (int64_t)(uintptr_t)tensor.data;
     memcpy(place + 8 * i, &word, 8);
   }
@@ -96,10 +98,16 @@ bool add_argument(Arguments* to, const mx_call* call, int32_t kind, int64_t inde
   }
 }
 
-int launch(const mx_call* call) {
-  const auto& p = *(const mx_launch_params*)call->params;
-  Stream stream;
-  if (p.count && !stream_of(p.device, &stream)) return -1;
+// The memory that a call uses.
+void list_uses(const mx_call* call, uint64_t mutated, std::vector<Use>* uses) {
+  uses->clear();
+  for (int i = 0; i < call->nin; ++i)
+    uses->push_back({call->in[i].data, (mutated >> (i < 63 ? i : 63) & 1) != 0});
+  for (int i = 0; i < call->nout; ++i) uses->push_back({call->out[i].data, true});
+  if (call->workspace_size) uses->push_back({call->workspace, true});
+}
+
+int start_all(const mx_call* call, const mx_launch_params& p, Stream stream) {
   for (int i = 0; i < p.count; ++i) {
     Arguments arguments;
     for (int j = p.first[i]; j < p.first[i] + p.arguments[i]; ++j) {
@@ -114,6 +122,22 @@ int launch(const mx_call* call) {
     if (!succeeded(status, "launching a kernel")) return -1;
   }
   return 0;
+}
+
+int launch(const mx_call* call) {
+  static thread_local std::vector<Use> uses;
+  const auto& p = *(const mx_launch_params*)call->params;
+  Stream stream;
+  if (!p.count) return 0;
+  if (!stream_of(p.device, &stream)) return -1;
+  if (has_order(p.device)) {
+    list_uses(call, (uint64_t)p.mutated, &uses);
+    if (!await_turn(p.device, uses)) return -1;
+  }
+  if (start_all(call, p, stream) != 0) return -1;
+  if (!has_order(p.device)) return 0;
+  list_uses(call, (uint64_t)p.mutated, &uses);
+  return leave_marks(p.device, uses) ? 0 : -1;
 }
 
 // Registered with the library, for all element types: the text of a kernel knows its own.

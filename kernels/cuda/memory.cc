@@ -5,6 +5,7 @@
 
 #include "core/fork.h"
 #include "cuda/driver.h"
+#include "cuda/order.h"
 #include "mxcy_gpu.h"
 
 namespace mx {
@@ -22,12 +23,16 @@ void* device_alloc(void* context, size_t bytes) {
   const int status = api().MemAlloc(&memory, bytes);
   // The pool says how much there is, and tries again once it has dropped what it keeps.
   if (status == kOutOfMemory) return nullptr;
-  return succeeded(status, "taking memory") ? (void*)memory : nullptr;
+  if (!succeeded(status, "taking memory")) return nullptr;
+  note_memory(number_of(context), (void*)memory, bytes);
+  return (void*)memory;
 }
 
 void device_free(void* context, void* data, size_t) {
   // A device that has failed takes nothing back, and an exiting process need not give it.
-  if (enter(number_of(context))) api().MemFree((Address)data);
+  if (!enter(number_of(context))) return;
+  forget_memory(number_of(context), data);
+  api().MemFree((Address)data);  // waits for all streams
 }
 
 void device_figures(void* context, size_t, size_t* free, size_t* total) {

@@ -33,6 +33,15 @@ MX_API int mx_gpu_copy(void* target, int32_t target_device, const void* source,
 MX_API void* mx_gpu_stream(int32_t device);
 /* Wait until they have run; their errors are told here. */
 MX_API int mx_gpu_wait(int32_t device);
+/* Wait for all streams of all devices. */
+MX_API int mx_gpu_wait_all(void);
+/* Wait until the host may read memory of a device, or (writes) until nothing uses it any more. */
+MX_API int mx_gpu_settle(int32_t device, const void* memory, int32_t writes);
+/* Have this thread's stream do so, before operations that mxcy does not launch itself; somebody has
+ * to wait for these before other streams use the memory. */
+MX_API int mx_gpu_turn(int32_t device, const void* memory, int32_t writes);
+/* How many streams a device has. */
+MX_API int64_t mx_gpu_streams(int32_t device);
 /* What a device is, by the driver's number of the attribute. */
 MX_API int mx_gpu_attribute(int32_t device, int32_t attribute);
 /* A module out of its machine code, and a kernel of it; NULL where there is an error. */

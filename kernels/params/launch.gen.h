@@ -6,10 +6,11 @@
 /* up to 4 launches on a device, one after the other; each has a function, perhaps another
  * one for addresses that are multiples of 16, and `arguments` out of the lists, from `first`
  * on: `kind` as in launch.cc, `index` an operand's number or a whole number or a place in
- * `value` */
+ * `value`; `mutated`: bits of the inputs that are written, the last bit for all from 63 on */
 typedef struct {
   int32_t device;
   int32_t count;
+  int64_t mutated;
   int64_t function[4];
   int64_t wide[4];
   int64_t grid[12];

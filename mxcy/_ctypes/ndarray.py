@@ -1,5 +1,6 @@
 """The array type of the ctypes front: a wrapper of C-contiguous NumPy memory."""
 
+import ctypes
 import functools
 import math
 
@@ -10,6 +11,7 @@ from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy._ctypes.engine import READS, WRITES
 from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.modes import state
+from mxcy._ctypes.native import lib
 from mxcy._ctypes.pending import wait
 from mxcy._ctypes.services import services
 from mxcy._ctypes.storage import Storage, address_of, memory_type
@@ -193,10 +195,19 @@ class NDArrayBase:
             Or what else the operation failed with that should have computed them.
         """
         wait(self._storage.var, READS)
+        self._settle_on_device(False)
 
     def wait_to_write(self) -> None:
         """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
         wait(self._storage.var, WRITES)
+        self._settle_on_device(True)
+
+    def _settle_on_device(self, writes):
+        """Wait until what was launched on its device has come to an end there."""
+        if self._storage.device:
+            address, device = ctypes.c_void_p(self.address), self.context.device_id
+            if lib.mx_gpu_settle(device, address, int(writes)):
+                raise MXNetError(lib.mx_last_error().decode())
 
     @property
     def var(self):

@@ -3,8 +3,10 @@
 import ctypes
 from threading import get_ident
 
+from mxcy._base.errors import MXNetError
 from mxcy._ctypes import engine
 from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.native import lib
 
 __all__ = [
     "drain",
@@ -87,6 +89,8 @@ def wait_all():
     """Wait for all operations, and raise the first error that nobody was told of."""
     try:
         engine.wait_all()
+        if lib.mx_gpu_wait_all():
+            raise MXNetError(lib.mx_last_error().decode())
     finally:
         drain()
 

@@ -102,3 +102,5 @@ cdef extern from "mxcy_tuning.h" nogil:
 
 cdef extern from "mxcy_gpu.h" nogil:
     int mx_gpu_wait(int32_t device)
+    int mx_gpu_wait_all()
+    int mx_gpu_settle(int32_t device, const void *memory, int32_t writes)

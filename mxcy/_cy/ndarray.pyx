@@ -16,7 +16,7 @@ from mxcy._cy.engine cimport (
 )
 from mxcy._cy.homes cimport is_remote, is_shared
 from mxcy._cy.modes cimport deferred
-from mxcy._cy.native cimport mx_last_error
+from mxcy._cy.native cimport mx_gpu_settle, mx_last_error
 from mxcy._cy.pending cimport settle_everything, wait
 from mxcy._cy.pool cimport last, look_up, mx_pool_give, mx_pool_take
 from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
@@ -82,6 +82,17 @@ cdef Storage allocate(size_t bytes, object context):
         if storage.data == NULL:
             storage.bytes = 0
     return storage
+
+
+cdef int settle_on_device(NDArrayBase array, bint writes) except -1:
+    """Wait until what was launched on an array's device has come to an end there."""
+    cdef int status, device = array.storage.context.device_id
+    cdef void *data = array.data
+    with nogil:
+        status = mx_gpu_settle(device, data, writes)
+    if status != 0:
+        raise MXNetError(mx_last_error().decode())
+    return 0
 
 
 cdef object class_of(NDArrayBase array):
@@ -200,10 +211,14 @@ cdef class NDArrayBase:
             Or what else the operation failed with that should have computed them.
         """
         self.wait_for(MX_READS)
+        if self.storage.device:
+            settle_on_device(self, False)
 
     def wait_to_write(self):
         """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
         self.wait_for(MX_WRITES)
+        if self.storage.device:
+            settle_on_device(self, True)
 
     @property
     def var(self):

@@ -11,6 +11,10 @@ from mxcy._cy.engine cimport (
     MX_READS, mx_engine_done, mx_var, mx_var_idle, settle_var, wait_everything, wait_var,
 )
 
+from mxcy._cy.native cimport mx_gpu_wait_all, mx_last_error
+
+from mxcy._base.errors import MXNetError
+
 cdef enum:
     AT_ONCE = 64
     MOST_OPERATIONS = 512
@@ -92,8 +96,13 @@ def wait_all():
     MXNetError
         Or what else the operation failed with; arrays that it should have written stay failed.
     """
+    cdef int status
     try:
         wait_everything()
+        with nogil:
+            status = mx_gpu_wait_all()
+        if status != 0:
+            raise MXNetError(mx_last_error().decode())
     finally:
         drain()
 

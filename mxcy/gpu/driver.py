@@ -16,8 +16,12 @@ __all__ = [
     "module",
     "open_driver",
     "pinned_source",
+    "settle",
     "source",
     "start",
+    "stream",
+    "streams",
+    "turn",
     "wait",
 ]
 
@@ -40,6 +44,9 @@ def _declared():
         ("mx_gpu_copy", ctypes.c_int, (_address, _number, _address, _number, _bytes)),
         ("mx_gpu_stream", _address, (_number,)),
         ("mx_gpu_wait", ctypes.c_int, (_number,)),
+        ("mx_gpu_turn", ctypes.c_int, (_number, _address, _number)),
+        ("mx_gpu_settle", ctypes.c_int, (_number, _address, _number)),
+        ("mx_gpu_streams", ctypes.c_int64, (_number,)),
         ("mx_gpu_attribute", ctypes.c_int, (_number, _number)),
         ("mx_gpu_module", _address, (_number, ctypes.c_char_p)),
         ("mx_gpu_function", _address, (_number, _address, ctypes.c_char_p)),
@@ -108,6 +115,21 @@ def stream(device):
 def wait(device):
     """Wait for this thread's stream on a device; raises the error of what ran there."""
     _check(_library.mx_gpu_wait(device))
+
+
+def turn(device, address, writes):
+    """Have this thread's stream wait until it may read, or write, memory of a device."""
+    _check(_library.mx_gpu_turn(device, address, writes))
+
+
+def settle(device, address, writes=True):
+    """Wait on the host until nothing writes memory of a device, or uses it; raises its error."""
+    _check(_library.mx_gpu_settle(device, address, writes))
+
+
+def streams(device):
+    """How many streams a device has."""
+    return _library.mx_gpu_streams(device)
 
 
 def attribute(device, number):

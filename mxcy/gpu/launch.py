@@ -13,6 +13,7 @@ __all__ = [
     "Launch",
     "Numbers",
     "Output",
+    "Results",
     "Sizes",
     "Workspace",
     "packed",
@@ -21,7 +22,7 @@ __all__ = [
 
 _BLOCK = 256
 _MOST_BLOCKS = 1024  # of kernels whose threads go on to further elements
-_INPUT, _OUTPUT, _WORKSPACE, _I64, _I32, _F64, _ADDRESSES, _SIZES, _NUMBERS = range(9)
+_INPUT, _OUTPUT, _WORKSPACE, _I64, _I32, _F64, _ADDRESSES, _SIZES, _NUMBERS, _RESULTS = range(10)
 
 
 def Input(number):  # noqa: N802  arguments are written like the types they are
@@ -57,6 +58,11 @@ def Numbers(pairs):  # noqa: N802
 def Addresses(first, step, count):  # noqa: N802
     """A struct of the addresses of inputs first, first + step..."""
     return _ADDRESSES, first | step << 16 | count << 32
+
+
+def Results(first, count):  # noqa: N802
+    """A struct of the addresses of outputs first, first + 1..."""
+    return _RESULTS, first | 1 << 16 | count << 32
 
 
 def Sizes(first, step, count):  # noqa: N802
@@ -96,13 +102,21 @@ def spread(count, each=1):
     return (max(1, min(-(-count // (_BLOCK * each)), _MOST_BLOCKS)),)
 
 
-def packed(launches, device):
+def _bits(numbers):
+    """The bits of numbers in a signed word; the last stands for all from 63 on."""
+    word = sum(1 << number for number in {min(number, 63) for number in numbers})
+    return word - (1 << 64) if word >> 63 else word
+
+
+def packed(launches, device, mutated=()):
     """The parameters of ``gpu_launch``.
 
     Parameters
     ----------
     launches : list of Launch
     device : int
+    mutated : collection of int
+        The inputs that are written.
 
     Returns
     -------
@@ -134,6 +148,7 @@ def packed(launches, device):
     params = LAUNCH.pack(
         device=device,
         count=len(launches),
+        mutated=_bits(mutated),
         first=firsts,
         arguments=counts,
         kind=kinds,

@@ -5,7 +5,7 @@ library of a device has launches under the names of the CPU's kernels.
 """
 
 from mxcy.base import MXNetError
-from mxcy.gpu import copying, lines  # noqa: F401  it registers its kernels
+from mxcy.gpu import copying, lines, norms, optimizers, products, windows
 from mxcy.gpu.compile import compiler
 from mxcy.gpu.launch import packed
 from mxcy.gpu.pointwise import line_maker
@@ -14,6 +14,7 @@ from mxcy.ops.core import prepare as core
 
 __all__ = ["DeviceLibrary", "prepare"]
 
+FAMILIES = copying, lines, norms, optimizers, products, windows  # they register their kernels
 _LAUNCH = "gpu_launch"  # the kernel that does all launches; see kernels/cuda/launch.cc
 
 
@@ -60,7 +61,9 @@ class DeviceLibrary:
         if isinstance(launches, str):
             return launches
         try:
-            call.params, call.patches = packed(launches, self.device)
+            call.params, call.patches = packed(
+                launches, self.device, call.op.mutated(len(call.ins))
+            )
         except ValueError as error:  # it does not fit into the struct
             return str(error)
         call.kernel, call.dtype, call.threads = _LAUNCH, dtype, 1

@@ -14,7 +14,7 @@ from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
 from mxcy.gpu.table import TYPES, kernel
 from mxcy.ops.fused import pointwise
 
-__all__ = ["elements", "elementwise", "line_maker", "pointwise_launch"]
+__all__ = ["elements", "elementwise", "line_maker", "pointwise_launch", "position_type"]
 
 _CODES = dtypes.CODES
 _TEXTS = Path(__file__).with_name("texts")
@@ -29,6 +29,12 @@ _BUILT = {
     "BITS": (*_INTEGERS, _CODES["uint64"]),
 }
 _SMALL = 1 << 30  # elements that 32-bit positions reach with room
+
+
+def position_type(specs, extents=()):
+    """The type of positions in arrays and extents; 64 bits take several times as long to divide."""
+    largest = max((*(spec.size for spec in specs), *extents), default=0)
+    return "int" if largest < _SMALL else "Long"
 
 
 @functools.cache

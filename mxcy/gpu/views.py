@@ -57,6 +57,8 @@ def working_on(device):
 def view(array):
     """An array on a device as CuPy's, over the same memory; bfloat16 as uint16 bits.
 
+    This thread's stream has its turn to use it; `working_on` waits for what it does.
+
     Parameters
     ----------
     array : NDArrayBase
@@ -68,6 +70,7 @@ def view(array):
     module, kind = cupy(), memory_type(array.dtype_code)
     if not array.size:
         return module.empty(array.shape, kind)
+    driver.turn(array.context.device_id, array.address, True)
     memory = module.cuda.UnownedMemory(
         array.address, math.prod(array.shape) * kind.itemsize, array, array.context.device_id
     )

@@ -25,7 +25,8 @@ class Counts(ctypes.Structure):
     """What `standin_counts` fills in."""
 
     _fields_ = tuple(
-        (name, ctypes.c_int64) for name in ("launches", "copies", "graphs", "waits", "allocations")
+        (name, ctypes.c_int64)
+        for name in ("launches", "copies", "graphs", "waits", "allocations", "records", "orders")
     )
 
 

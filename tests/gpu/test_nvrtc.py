@@ -1,5 +1,7 @@
 """The texts of our kernels are CUDA: NVRTC takes them for all architectures, without spills."""
 
+import re
+
 import pytest
 
 from mxcy.gpu import pointwise
@@ -94,3 +96,81 @@ def test_lines_of_elements(architecture):
     for launch in launches:
         image, _, _ = compiler().compile(launch.text, architecture)
         assert image.startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_steps_of_optimizers(architecture, dtype):
+    from mxcy.gpu.optimizers import _STEPS, step, steps
+    from mxcy.gpu.table import Request
+
+    fields = "lr wd momentum beta1 beta2 epsilon rescale_grad clip_gradient".split()
+    numbers, spec, launches = dict.fromkeys(fields, 0.5), SPEC[dtype], []
+    for name, (states, _) in _STEPS.items():
+        ins = [spec] * (2 + states)
+        launches += step(Request(name, dtype, numbers, {}, None, ins, [spec]))
+    many = {"weights": 3, "per": 3, "preloaded": 0, "lrs": [0.1] * 3, "wds": [0.0] * 3}
+    request = Request(
+        "multi_sgd_mom_update", dtype, numbers | many, {}, None, [spec] * 9, [spec] * 3
+    )
+    launches += steps(request)
+    for launch in launches:
+        image, _, log = compiler().compile(launch.text, architecture, ["-Xptxas=-v"])
+        assert image.startswith(b"\x7fELF")
+        assert "0 bytes spill stores" in log
+
+
+def layers(dtype):
+    """Launches of products, convolutions, norms, pooling and picks, as records ask for them."""
+    from mxcy.gpu import norms, products, windows
+    from mxcy.gpu.table import Request
+
+    def launched(make, name, values, ins, outs):
+        return make(Request(name, dtype, values, {}, None, ins, outs))
+
+    ones, cube = [1, 1, 1], Spec((2, 3, 1, 8, 8), dtype)
+    matrix, vector = Spec((64, 64), dtype), Spec((3,), dtype)
+    gemm = dict.fromkeys(("batch", "alpha"), 1) | dict.fromkeys("mnk", 64) | {"beta": 0}
+    window = dict.fromkeys(("source", "target", "kernel", "stride", "dilate"), ones)
+    window |= {"pad": [0, 0, 0], "batch": 2, "groups": 1, "channels": 3, "filters": 4}
+    norm = {"outer": 2, "channels": 3, "inner": 64, "eps": 1e-5, "momentum": 0.9}
+    rows = {"rows": 6, "length": 64, "block": 64, "count": 3, "eps": 1e-5}
+    pool = {"outer": 6, "inner": 1, "count_pad": 1} | window
+    for a in (0, 1):
+        for b in (0, 1):
+            values = gemm | {"transpose_a": a, "transpose_b": b}
+            yield from launched(products.gemm, "gemm", values, [matrix] * 2, [matrix])
+    for make in (products.convolution, products.of_data, products.of_weight):
+        yield from launched(make, make.__name__, window, [cube, cube], [cube])
+    for batch_stats in (0, 1):
+        values = norm | {"batch_stats": batch_stats, "fix_gamma": 0}
+        ins, outs = [cube, *[vector] * 4], [cube, vector, vector]
+        yield from launched(norms.batch_norm, "batch_norm_relu", values, ins, outs)
+        ins = [cube, cube, *[vector] * 6]
+        yield from launched(norms.batch_norm, "batch_norm_relu6_grad", values, ins, outs)
+    yield from launched(norms.row_norm, "row_norm", rows, [cube] * 3, [cube] * 3)
+    yield from launched(norms.row_norm, "row_norm_grad", rows, [cube] * 5, [cube] * 3)
+    for kind in (0, 1):
+        values = pool | {"kind": kind}
+        yield from launched(windows.pool, "pool", values, [cube], [cube])
+        yield from launched(windows.pool, "pool_grad", values, [cube] * 3, [cube])
+    along = {"outer": 4, "extent": 16, "inner": 1, "taken": 1, "mode": 0}
+    for name in ("along", "along_grad"):
+        yield from launched(windows.along, name, along, [matrix, matrix], [matrix])
+
+
+#: kernels that divide floating numbers in loops, which is a call that keeps registers -> bytes
+SPILLED = {"pool_grad": 48, "batch_norm_grad": 32}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_layers(architecture, dtype):
+    names = {launch.text: launch.name for launch in layers(dtype)}
+    assert len(names) > 15
+    for text, name in names.items():
+        image, _, log = compiler().compile(text, architecture, ["-Xptxas=-v"])
+        assert image.startswith(b"\x7fELF")
+        spilled = [int(count) for count in re.findall(r"(\d+) bytes spill stores", log)]
+        assert spilled
+        assert max(spilled) <= SPILLED.get(name, 0), name

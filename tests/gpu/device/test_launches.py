@@ -12,14 +12,27 @@ GPU = mx.gpu(0)
 
 
 class Counts(ctypes.Structure):
-    _fields_ = [(n, ctypes.c_int64) for n in ("launches", "copies", "graphs", "waits", "taken")]
+    _fields_ = [
+        (name, ctypes.c_int64)
+        for name in ("launches", "copies", "graphs", "waits", "taken", "records", "orders")
+    ]
+
+
+def standin():
+    """The stand-in's functions for tests."""
+    return ctypes.CDLL(os.environ["MXCY_CUDA_DRIVER"])
+
+
+def counts():
+    """What the stand-in has been given so far."""
+    now = Counts()
+    standin().standin_counts(ctypes.byref(now))
+    return now
 
 
 def launches():
     """How many kernels the stand-in has been given."""
-    counts = Counts()
-    ctypes.CDLL(os.environ["MXCY_CUDA_DRIVER"]).standin_counts(ctypes.byref(counts))
-    return counts.launches
+    return counts().launches
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ enum class Timing { kLazy, kEager, kRandom };
 
 // What tests ask of `standin_counts`.
 struct Counts {
-  int64_t launches, copies, graphs, waits, allocations;
+  int64_t launches, copies, graphs, waits, allocations, records, orders;
 };
 
 struct State {
@@ -96,6 +96,7 @@ struct State {
   int devices = 1;
   size_t memory_bytes = (size_t)1 << 30;
   Timing timing = Timing::kLazy;
+  bool is_deaf = false;  // streams do not wait for events: what it would be without these calls
   uint64_t random = 1;
   CUresult sticky_error = CUDA_SUCCESS;
   std::string message;

@@ -133,6 +133,8 @@ API CUresult cuStreamWaitEvent(Stream* handle, Event* event, unsigned) {
     return stream->capture = event->capture, CUDA_SUCCESS;
   }
   if (stream->capture) return break_capture(stream, "a captured stream waits for one that is not");
+  ++state.counts.orders;
+  if (state.is_deaf) return state.sticky_error;
   return push_task(stream, {nullptr, event->stream, event->count});
 }
 API CUresult cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* data) {
@@ -147,7 +149,7 @@ API CUresult cuEventRecord(Event* event, Stream* handle) {
   Stream* stream = stream_of(handle);
   event->stream = stream, event->capture = stream->capture;
   if (stream->capture) return CUDA_SUCCESS;
-  event->reached = false;
+  event->reached = false, ++state.counts.records;
   const CUresult status =
       push(handle, [=] {  // launches and copies so far: a clock tests can rely on
         event->time = (double)(state.counts.launches + state.counts.copies);

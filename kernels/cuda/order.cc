@@ -1,0 +1,275 @@
+// Streams of threads, events between them, and the marks of memory; see order.h.
+#include "cuda/order.h"
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "core/fork.h"
+#include "mxcy_gpu.h"
+
+namespace mx {
+namespace cuda {
+namespace {
+
+constexpr unsigned kNonBlocking = 1;  // streams do not wait for the default stream
+constexpr unsigned kNoTiming = 2;     // events that only order
+
+struct Line {  // a stream
+  Stream stream = nullptr;
+  Event event = nullptr;
+  uint64_t given = 0, recorded = 0;  // operations; those before the event
+  std::vector<uint64_t> passed;      // by stream: up to which of its operations this one has waited
+};
+
+struct Mark {
+  int32_t line;
+  uint64_t number;
+};
+
+struct Chunk {
+  size_t bytes;
+  std::vector<Mark> writers, readers;  // of each stream at most one
+};
+
+struct Order {
+  ForkSafeMutex lock;
+  std::atomic<int32_t> count{0};
+  std::deque<Line> lines;
+  std::vector<int32_t> idle;  // whose threads have ended
+  std::map<uintptr_t, Chunk> chunks;
+};
+
+typedef std::lock_guard<ForkSafeMutex> Guard;
+
+Order& order_of(int32_t device) {
+  static ForkSafeMutex* lock = new ForkSafeMutex;
+  static std::deque<Order>* orders = new std::deque<Order>;  // elements stay where they are
+  Guard guard(*lock);
+  while ((int32_t)orders->size() <= device) orders->emplace_back();
+  return (*orders)[device];
+}
+
+struct Own {
+  Order* order = nullptr;
+  int32_t line = -1;
+};
+// The streams of a thread, by device; other threads take them over when it ends.
+struct ThreadLines {
+  std::vector<Own> of;
+  ~ThreadLines() {
+    for (const Own& own : of) {
+      if (own.line < 0) continue;
+      Guard guard(own.order->lock);
+      own.order->idle.push_back(own.line);
+    }
+  }
+};
+thread_local ThreadLines own_lines;
+
+// An event not before an operation of a stream, recorded anew only if the last one is too old.
+bool record_after(Line* line, uint64_t number) {
+  if (line->recorded >= number && line->recorded) return true;
+  if (!line->event && !succeeded(api().EventCreate(&line->event, kNoTiming), "making an event"))
+    return false;
+  line->recorded = line->given;
+  return succeeded(api().EventRecord(line->event, line->stream), "marking a stream");
+}
+
+bool wait_for(Order* order, int32_t number, const std::vector<Mark>& marks) {
+  Line& line = order->lines[number];
+  for (const Mark& mark : marks) {
+    if (mark.line == number) continue;
+    if ((int32_t)line.passed.size() <= mark.line) line.passed.resize(mark.line + 1);
+    if (line.passed[mark.line] >= mark.number) continue;
+    Line& other = order->lines[mark.line];
+    if (!record_after(&other, mark.number)) return false;
+    if (!succeeded(api().StreamWaitEvent(line.stream, other.event, 0), "ordering streams"))
+      return false;
+    line.passed[mark.line] = other.recorded;
+  }
+  return true;
+}
+
+// A stream for this thread, with the lock held. While the first is the only one it leaves no marks:
+// all others wait for what it was given until there was a second.
+int32_t take_line(Order* order) {
+  if (!order->idle.empty()) {
+    const int32_t number = order->idle.back();
+    order->idle.pop_back();
+    return number;
+  }
+  Line line;
+  if (!succeeded(api().StreamCreate(&line.stream, kNonBlocking, 0), "making a stream")) return -1;
+  const int32_t number = (int32_t)order->lines.size();
+  order->lines.push_back(line);
+  order->count = number + 1;
+  if (number == 1) ++order->lines[0].given;
+  return number == 0 || wait_for(order, number, {{0, 1}}) ? number : -1;
+}
+
+Own* own_line(int32_t device) {
+  std::vector<Own>& of = own_lines.of;
+  if ((int32_t)of.size() <= device) of.resize(device + 1);
+  Own& own = of[device];
+  if (own.line < 0) {
+    own.order = &order_of(device);
+    Guard guard(own.order->lock);
+    own.line = take_line(own.order);
+  }
+  return own.line < 0 ? nullptr : &own;
+}
+
+Chunk* chunk_of(Order* order, const void* memory) {
+  auto next = order->chunks.upper_bound((uintptr_t)memory);
+  if (next == order->chunks.begin()) return nullptr;
+  --next;
+  return (uintptr_t)memory < next->first + next->second.bytes ? &next->second : nullptr;
+}
+
+void put_mark(std::vector<Mark>* marks, Mark mark) {
+  for (Mark& old : *marks)
+    if (old.line == mark.line) {
+      old = mark;
+      return;
+    }
+  marks->push_back(mark);
+}
+
+// Wait on the host for the marks.
+bool settle(Order* order, const std::vector<Mark>& marks) {
+  for (const Mark& mark : marks) {
+    Event event = nullptr;
+    {
+      Guard guard(order->lock);
+      Line& line = order->lines[mark.line];
+      if (!record_after(&line, mark.number)) return false;
+      event = line.event;
+    }
+    if (!succeeded(api().EventSynchronize(event), "computing")) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool has_order(int32_t device) {
+  const Own* own = own_line(device);
+  return own && own->order->count > 1;
+}
+
+bool await_turn(int32_t device, const std::vector<Use>& uses) {
+  const Own* own = own_line(device);
+  if (!own) return false;
+  Guard guard(own->order->lock);
+  for (const Use& use : uses) {
+    const Chunk* chunk = chunk_of(own->order, use.memory);
+    if (!chunk) continue;
+    if (!wait_for(own->order, own->line, chunk->writers)) return false;
+    if (use.writes && !wait_for(own->order, own->line, chunk->readers)) return false;
+  }
+  return true;
+}
+
+bool leave_marks(int32_t device, const std::vector<Use>& uses) {
+  const Own* own = own_line(device);
+  if (!own) return false;
+  Guard guard(own->order->lock);
+  const Mark mark = {own->line, ++own->order->lines[own->line].given};
+  for (const Use& use : uses) {
+    Chunk* chunk = chunk_of(own->order, use.memory);
+    if (!chunk) continue;
+    if (use.writes) {
+      chunk->writers.assign(1, mark);
+      chunk->readers.clear();
+    }
+  }
+  for (const Use& use : uses) {
+    Chunk* chunk = use.writes ? nullptr : chunk_of(own->order, use.memory);
+    if (chunk) put_mark(&chunk->readers, mark);
+  }
+  return true;
+}
+
+void note_memory(int32_t device, const void* memory, size_t bytes) {
+  Order& order = order_of(device);
+  Guard guard(order.lock);
+  order.chunks[(uintptr_t)memory] = Chunk{bytes, {}, {}};
+}
+
+void forget_memory(int32_t device, const void* memory) {
+  Order& order = order_of(device);
+  Guard guard(order.lock);
+  order.chunks.erase((uintptr_t)memory);
+}
+
+bool stream_of(int32_t device, Stream* stream) {
+  if (!enter(device)) return false;
+  const Own* own = own_line(device);
+  if (!own) return false;
+  // Only this thread changes its own line's handle, and a deque's elements stay where they are.
+  *stream = own->order->lines[own->line].stream;
+  return true;
+}
+
+}  // namespace cuda
+}  // namespace mx
+
+using namespace mx::cuda;
+
+extern "C" void* mx_gpu_stream(int32_t device) {
+  Stream stream = nullptr;
+  return stream_of(device, &stream) ? stream : nullptr;
+}
+
+extern "C" int mx_gpu_wait(int32_t device) {
+  Stream stream;
+  if (!stream_of(device, &stream)) return -1;
+  return succeeded(api().StreamSynchronize(stream), "computing") ? 0 : -1;
+}
+
+extern "C" int mx_gpu_turn(int32_t device, const void* memory, int32_t writes) {
+  if (!enter(device)) return -1;
+  return !has_order(device) || await_turn(device, {{memory, writes != 0}}) ? 0 : -1;
+}
+
+extern "C" int mx_gpu_settle(int32_t device, const void* memory, int32_t writes) {
+  if (!enter(device)) return -1;
+  Order& order = order_of(device);
+  if (order.count == 0) return 0;
+  std::vector<Mark> marks;
+  Stream only = nullptr;
+  {
+    Guard guard(order.lock);
+    if (order.lines.size() == 1) {
+      only = order.lines[0].stream;
+    } else if (const Chunk* chunk = chunk_of(&order, memory)) {
+      marks = chunk->writers;
+      if (writes) marks.insert(marks.end(), chunk->readers.begin(), chunk->readers.end());
+      // What the first stream was given while it was the only one has left no marks.
+      if (marks.empty()) marks.push_back({0, 1});
+    }
+  }
+  if (only) return succeeded(api().StreamSynchronize(only), "computing") ? 0 : -1;
+  return settle(&order, marks) ? 0 : -1;
+}
+
+extern "C" int mx_gpu_wait_all(void) {
+  const int32_t count = started_devices();
+  for (int32_t device = 0; device < count; ++device) {
+    Order& order = order_of(device);
+    if (order.count == 0) continue;
+    if (!enter(device)) return -1;
+    std::vector<Stream> streams;
+    {
+      Guard guard(order.lock);
+      for (const Line& line : order.lines) streams.push_back(line.stream);
+    }
+    for (Stream stream : streams)
+      if (!succeeded(api().StreamSynchronize(stream), "computing")) return -1;
+  }
+  return 0;
+}
+
+extern "C" int64_t mx_gpu_streams(int32_t device) { return order_of(device).count; }

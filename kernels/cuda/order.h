@@ -1,0 +1,29 @@
+// Order between the streams of a device. Memory carries marks: which stream wrote it last, which
+// read it since, and as which of that stream's operations. A stream waits for the marks of others
+// that it has not waited for yet. While a device has one stream, nothing of this is noted.
+#pragma once
+#include <vector>
+
+#include "cuda/driver.h"
+
+namespace mx {
+namespace cuda {
+
+struct Use {
+  const void* memory;  // any address of it
+  bool writes;
+};
+
+// Have this thread's stream on a device wait until it may use memory.
+bool await_turn(int32_t device, const std::vector<Use>& uses);
+// Tell that what this thread's stream was given since uses memory.
+bool leave_marks(int32_t device, const std::vector<Use>& uses);
+// Whether a device has several streams; else there is no need for either.
+bool has_order(int32_t device);
+
+// Memory that was taken from a device or is about to go back.
+void note_memory(int32_t device, const void* memory, size_t bytes);
+void forget_memory(int32_t device, const void* memory);
+
+}  // namespace cuda
+}  // namespace mx

@@ -1,0 +1,243 @@
+"""Products of matrices, and convolutions as products whose operands are gathered on the way.
+
+A block computes 64 x 64 elements of the product by 256 threads, 4 x 4 each, out of slices of 16
+that lie in shared memory. What differs is how an element of an operand is found, and where a result
+goes; sums are in the order of the inner dimension, so results do not differ between runs.
+"""
+
+from mxcy._base import dtypes
+from mxcy.gpu.launch import F64, I64, Input, Launch, Output
+from mxcy.gpu.pointwise import elements, position_type
+from mxcy.gpu.table import TYPES, kernel
+
+__all__ = []
+
+_FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
+_TILE, _MOST_BLOCKS = 64, 65535
+_PRODUCT = """
+extern "C" __global__ void __launch_bounds__(256)
+product(const S* first, const S* second, const S* third, S* out{parameters}) {{
+  __shared__ T a[16][68], b[16][68];
+  const At z = blockIdx.z, row = (At)blockIdx.y * 64, column = (At)blockIdx.x * 64;
+  const int right = threadIdx.x % 16 * 4, down = threadIdx.x / 16 * 4;
+  {locals}
+  const auto left_of = [&](At m, At k) -> T {{ {left} }};
+  const auto right_of = [&](At k, At n) -> T {{ {right} }};
+  T sums[4][4] = {{}};
+  for (At k0 = 0; k0 < depth; k0 += 16) {{
+    for (int i = threadIdx.x; i < 1024; i += 256) {{
+      const int ka = {a_first} ? i / 64 : i % 16, m = {a_first} ? i % 64 : i / 16;
+      a[ka][m] = row + m < rows && k0 + ka < depth ? left_of(row + m, k0 + ka) : T(0);
+      const int kb = {b_first} ? i % 16 : i / 64, n = {b_first} ? i / 16 : i % 64;
+      b[kb][n] = column + n < columns && k0 + kb < depth ? right_of(k0 + kb, column + n) : T(0);
+    }}
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 16; ++k) {{
+      T x[4], y[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) x[i] = a[k][down + i], y[i] = b[k][right + i];
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sums[i][j] += x[i] * y[j];
+    }}
+    __syncthreads();
+  }}
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {{
+      const At m = row + down + i, n = column + right + j;
+      if (m < rows && n < columns) {{
+        const T sum = sums[i][j];
+        {store}
+      }}
+    }}
+}}
+"""
+
+
+def _product(request, extents, batch, left, right, store, names=(), numbers=(), inner=(0, 0)):
+    """The launch of a product.
+
+    Parameters
+    ----------
+    extents : (int, int, int)
+        Rows, columns and depth.
+    batch : int
+        How many products, by `z`.
+    left, right, store : str
+        Statements that return element (m, k) and (k, n), and that put `sum` at (m, n).
+    names : sequence of (str, int)
+        Whole numbers that these need.
+    numbers : sequence of (str, (float, int or None))
+        Numbers likewise.
+    inner : (bool, bool)
+        Whether neighbours of the left operand lie along m, and of the right along k.
+    """
+    spec, third = request.ins[0], len(request.ins) > 2
+    if spec.dtype not in _FLOATS or any(s.dtype != spec.dtype for s in request.ins):
+        return "it computes floating numbers of one type"
+    grid = (-(-extents[1] // _TILE), -(-extents[0] // _TILE), batch)
+    if max(grid[1:]) > _MOST_BLOCKS:
+        return "it has more rows or products than a grid has blocks"
+    computed = "double" if spec.dtype == dtypes.CODES["float64"] else "float"
+    names = [*zip(("rows", "columns", "depth"), extents, strict=True), *names]
+    parameters = "".join(f", Long {name}_" for name, _ in names)
+    parameters += "".join(f", double {name}_" for name, _ in numbers)
+    text = _PRODUCT.format(
+        parameters=parameters,
+        locals=" ".join(
+            [f"const At {name} = (At){name}_; (void){name};" for name, _ in names]
+            + [f"const T {name} = (T){name}_;" for name, _ in numbers]
+        ),
+        left=left,
+        right=right,
+        store=store,
+        a_first=int(inner[0]),
+        b_first=int(inner[1]),
+    )
+    arguments = [Input(0), Input(1), Input(2 if third else 0), Output(0)]
+    arguments += [I64(value) for _, value in names] + [F64(*number) for _, number in numbers]
+    at = position_type((*request.ins, *request.outs), extents)
+    head = f"{elements()}typedef {at} At;\ntypedef {computed} T;\ntypedef {TYPES[spec.dtype]} S;\n"
+    return [Launch(head + text, "product", grid, arguments)]
+
+
+@kernel("gemm")
+def gemm(request):
+    """Out = alpha * op(lhs) op(rhs) + beta * in[2], for each of a batch."""
+    values = request.values
+    m, n, k = (values[name] for name in "mnk")
+    left = "k * rows + m" if values["transpose_a"] else "m * depth + k"
+    right = "n * depth + k" if values["transpose_b"] else "k * columns + n"
+    place = "(z * rows + m) * columns + n"
+    base = f" + beta * cast<T>(third[{place}])" if len(request.ins) > 2 else ""
+    return _product(
+        request,
+        (m, n, k),
+        values["batch"],
+        f"return cast<T>(first[z * rows * depth + {left}]);",
+        f"return cast<T>(second[z * depth * columns + {right}]);",
+        f"out[{place}] = cast<S>(alpha * sum{base});",
+        numbers=[("alpha", request.number("alpha")), ("beta", request.number("beta"))],
+        inner=(values["transpose_a"], values["transpose_b"]),
+    )
+
+
+@kernel("fully_connected")
+def fully_connected(request):
+    """Out = data weight^T + bias."""
+    values = request.values
+    bias = " + cast<T>(third[n])" if len(request.ins) > 2 else ""
+    return _product(
+        request,
+        (values["rows"], values["hidden"], values["depth"]),
+        1,
+        "return cast<T>(first[m * depth + k]);",
+        "return cast<T>(second[n * depth + k]);",
+        f"out[m * columns + n] = cast<S>(sum{bias});",
+        inner=(0, 1),
+    )
+
+
+_FIELDS = ("source", "target", "kernel", "stride", "dilate", "pad")
+
+
+def _numbers(values):
+    names = [(name, values[name]) for name in ("groups", "channels", "filters")]
+    return names + [(f"{f}{d}", values[f][d]) for f in _FIELDS for d in range(3)]
+
+
+def _count(field):
+    return f"({field}0 * {field}1 * {field}2)"
+
+
+def _split(variable, field, prefix):
+    """Statements that take a place in three extents apart."""
+    return (
+        f"const At {prefix}2 = {variable} % {field}2, "
+        f"{prefix}1 = {variable} / {field}2 % {field}1, "
+        f"{prefix}0 = {variable} / ({field}2 * {field}1) % {field}0;"
+    )
+
+
+def _gathered(array, k, n):
+    """Statements that return what tap and channel `k` of a window sees at output `n`."""
+    at = " ".join(f"const At x{d} = t{d} * stride{d} + k{d} * dilate{d} - pad{d};" for d in "012")
+    inside = " && ".join(f"x{d} >= 0 && x{d} < source{d}" for d in "012")
+    return (
+        f"{_split(k, 'kernel', 'k')} {_split(n, 'target', 't')} {at} "
+        f"const At channel = {k} / {_count('kernel')}, image = {n} / {_count('target')}; "
+        f"return {inside} ? cast<T>({array}[((((image * groups + z) * channels + channel) * source0"
+        " + x0) * source1 + x1) * source2 + x2]) : T(0);"
+    )
+
+
+@kernel("conv_im2col")
+def convolution(request):
+    """Filters by windows of the data, for each group."""
+    values = request.values
+    kernel_size, target = _volume(values["kernel"]), _volume(values["target"])
+    bias = " + cast<T>(third[z * filters + m])" if len(request.ins) > 2 else ""
+    positions = _count("target")
+    return _product(
+        request,
+        (values["filters"], values["batch"] * target, values["channels"] * kernel_size),
+        values["groups"],
+        "return cast<T>(second[(z * filters + m) * depth + k]);",
+        _gathered("first", "k", "n"),
+        f"out[((n / {positions} * groups + z) * filters + m) * {positions} + n % {positions}] = "
+        f"cast<S>(sum{bias});",
+        _numbers(values),
+    )
+
+
+@kernel("conv_im2col_data")
+def of_data(request):
+    """The transpose with respect to the data: each element gathers from the windows it is in."""
+    values = request.values
+    kernel_size, source = _volume(values["kernel"]), _volume(values["source"])
+    bias = " + cast<T>(third[z * channels + m])" if len(request.ins) > 2 else ""
+    taps, places, positions = _count("kernel"), _count("source"), _count("target")
+    at = " ".join(f"const At q{d} = s{d} + pad{d} - k{d} * dilate{d};" for d in "012")
+    hit = " && ".join(
+        f"q{d} >= 0 && q{d} % stride{d} == 0 && q{d} / stride{d} < target{d}" for d in "012"
+    )
+    return _product(
+        request,
+        (values["channels"], values["batch"] * source, values["filters"] * kernel_size),
+        values["groups"],
+        f"return cast<T>(second[((z * filters + k / {taps}) * rows + m) * {taps} + k % {taps}]);",
+        f"{_split('k', 'kernel', 'k')} {_split('n', 'source', 's')} {at} "
+        f"const At filter = k / {taps}, image = n / {places}; return {hit} ? "
+        f"cast<T>(first[((image * groups + z) * filters + filter) * {positions} + "
+        "(q0 / stride0 * target1 + q1 / stride1) * target2 + q2 / stride2]) : T(0);",
+        f"out[((n / {places} * groups + z) * rows + m) * {places} + n % {places}] = "
+        f"cast<S>(sum{bias});",
+        _numbers(values),
+    )
+
+
+@kernel("conv_im2col_weight")
+def of_weight(request):
+    """The transpose with respect to the weight: outputs' gradients by windows of the data."""
+    values = request.values
+    kernel_size, target = _volume(values["kernel"]), _volume(values["target"])
+    positions = _count("target")
+    return _product(
+        request,
+        (values["filters"], values["channels"] * kernel_size, values["batch"] * target),
+        values["groups"],
+        f"return cast<T>(second[((k / {positions} * groups + z) * filters + m) * {positions} + "
+        f"k % {positions}]);",
+        _gathered("first", "n", "k"),
+        "out[(z * filters + m) * columns + n] = cast<S>(sum);",
+        _numbers(values),
+        inner=(0, 1),
+    )
+
+
+def _volume(extents):
+    return extents[0] * extents[1] * extents[2]

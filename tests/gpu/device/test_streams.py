@@ -1,0 +1,173 @@
+"""Streams: operations are launched and not awaited, and marks keep them in order.
+
+Each thread has a stream of its own. The tests hand operations to threads one by one, so that the
+order of launches is that of the program, and only the stand-in decides when they run.
+"""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.gpu import driver
+from tests.gpu.device.test_launches import counts, standin
+
+GPU = mx.gpu(0)
+ORDERS = ["lazy", "eager", *(f"random:{seed}" for seed in range(8))]
+
+
+@pytest.fixture
+def threads():
+    """Four threads with a stream each, which take one operation after the other."""
+    pools = [ThreadPoolExecutor(1) for _ in range(4)]
+    for pool in pools:
+        pool.submit(lambda: (mx.nd.ones((2,), ctx=GPU) + 1).wait_to_read()).result()
+    mx.nd.waitall()
+    yield pools
+    mx.nd.waitall()
+    for pool in pools:
+        pool.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def lazy_again():
+    yield
+    standin().standin_deaf(0)
+    standin().standin_order(b"lazy")
+
+
+def differing(arrays, expected):
+    """How many arrays differ from NumPy's."""
+    pairs = zip(arrays, expected, strict=True)
+    return sum(not np.array_equal(array.asnumpy(), values) for array, values in pairs)
+
+
+def random_operations(threads, order, steps=60, count=6):
+    """Differing arrays after operations of random streams on random arrays."""
+    rng = np.random.default_rng(5)
+    expected = rng.standard_normal((count, 40)).astype(np.float32)
+    arrays = [mx.nd.array(values, ctx=GPU) for values in expected]
+    mx.nd.waitall()
+    standin().standin_order(order.encode())
+    for _ in range(steps):
+        a, b, c = (int(i) for i in rng.choice(count, 3, replace=False))
+        thread = threads[int(rng.integers(4))]
+        thread.submit(mx.nd.broadcast_sub, arrays[a], arrays[b], out=arrays[c]).result()
+        expected[c] = expected[a] - expected[b]
+    return differing(arrays, expected)
+
+
+def overwriting(threads, order, steps=30):
+    """Differing arrays after one stream overwrites what another one has been told to read."""
+    constants = [mx.nd.full((40,), float(step), ctx=GPU) for step in range(steps)]
+    shared, one = mx.nd.zeros((40,), ctx=GPU), mx.nd.ones((40,), ctx=GPU)
+    copies = [mx.nd.zeros((40,), ctx=GPU) for _ in range(steps)]
+    mx.nd.waitall()
+    standin().standin_order(order.encode())
+    for step in range(steps):
+        threads[0].submit(mx.nd.broadcast_mul, shared, one, out=copies[step]).result()
+        threads[1].submit(mx.nd.broadcast_mul, constants[step], one, out=shared).result()
+    return differing(copies, [np.full(40, max(s - 1, 0), np.float32) for s in range(steps)])
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_threads_have_streams_in_order(threads, order):
+    assert driver.streams(0) >= 4
+    assert random_operations(threads, order) == 0
+    assert overwriting(threads, order) == 0
+
+
+@pytest.mark.parametrize("program", [random_operations, overwriting])
+def test_without_waits_results_are_wrong(threads, program):
+    """What the tests above see if streams do not wait for each other."""
+    wrong = 0
+    for order in ORDERS[2:]:
+        standin().standin_deaf(1)
+        wrong += program(threads, order)
+        standin().standin_deaf(0)
+        mx.nd.waitall()
+    assert wrong > 0
+
+
+def test_nothing_is_awaited(threads):
+    """The host does not wait before it looks."""
+    x = mx.nd.ones((8,), ctx=GPU)
+    y = (x + 1) * 2
+    y.wait_to_read()
+    before = counts().waits
+    for _ in range(10):
+        y = y * 0.5 + 1
+    assert counts().waits == before
+    np.testing.assert_allclose(y.asnumpy(), 2 + 2 * 0.5**10, rtol=1e-6)
+    assert counts().waits > before
+
+
+def test_one_event_serves_many_waits(threads):
+    arrays = [mx.nd.ones((8,), ctx=GPU) for _ in range(8)]
+    mx.nd.waitall()
+    made = [threads[0].submit(mx.nd.exp, array).result() for array in arrays]
+    before = counts()
+    results = [threads[1].submit(mx.nd.log, array).result() for array in made]
+    after = counts()
+    assert after.records - before.records <= 1
+    assert after.orders - before.orders <= 1
+    for result in results:
+        np.testing.assert_allclose(result.asnumpy(), np.ones(8), rtol=1e-5)
+
+
+@pytest.mark.parametrize("order", ["lazy", "random:3"])
+def test_freed_memory_keeps_its_marks(threads, order):
+    """Another stream gets memory that the last one still uses."""
+    standin().standin_order(order.encode())
+    results = []
+    for number in range(12):
+        thread = threads[number % 4]
+
+        def chain(number=number):
+            x = mx.nd.full((64,), float(number), ctx=GPU)
+            for _ in range(4):
+                x = x + 1  # the memory of x before goes back to the pool
+            return x
+
+        results.append(thread.submit(chain).result())
+    for number, result in enumerate(results):
+        np.testing.assert_array_equal(result.asnumpy(), np.full(64, number + 4, "float32"))
+
+
+def test_streams_are_handed_on(threads):
+    """A thread that begins takes the stream of one that has ended."""
+    before = driver.streams(0)
+    for _ in range(5):
+        with ThreadPoolExecutor(1) as pool:
+            result = pool.submit(lambda: mx.nd.ones((4,), ctx=GPU) + 1).result()
+        np.testing.assert_array_equal(result.asnumpy(), np.full(4, 2, "float32"))
+    assert driver.streams(0) <= before + 1
+
+
+NAIVE = """
+import sys
+sys.path.insert(0, {root!r})
+from tests.gpu.standin.seam import put_under_cupy
+put_under_cupy()
+import mxcy as mx
+from tests.gpu.device.test_launches import counts
+x = mx.nd.ones((8,), ctx=mx.gpu(0))
+y = x + 1
+before = counts().waits
+y = y * 2
+print(counts().waits - before)
+"""
+
+
+@pytest.mark.parametrize("engine", ["NaiveEngine", "ThreadedEngine"])
+def test_the_naive_engine_waits_after_each_call(engine):
+    root = str(Path(__file__).resolve().parents[3])
+    environment = {**os.environ, "MXNET_ENGINE_TYPE": engine}
+    program = [sys.executable, "-c", NAIVE.format(root=root)]
+    printed = subprocess.run(program, env=environment, capture_output=True, check=True).stdout
+    assert int(printed) == (1 if engine == "NaiveEngine" else 0)
