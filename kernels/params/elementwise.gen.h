@@ -14,6 +14,14 @@ typedef struct {
   double q;
 } mx_scalar2_params;
 
+/* evenly spaced numbers, of which the last may be given exactly */
+typedef struct {
+  double start;
+  double step;
+  double last;
+  int32_t has_last;
+} mx_linspace_params;
+
 /* a binary operator over a collapsed shape; strides count elements, the last are 0 or 1 */
 typedef struct {
   int32_t ndim;

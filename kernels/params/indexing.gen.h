@@ -66,6 +66,19 @@ typedef struct {
   double value;
 } mx_sequence_params;
 
+/* a sorted sequence, before equal elements or behind */
+typedef struct {
+  int32_t right;
+} mx_search_params;
+
+/* lines between points, and what stands before the first and behind the last */
+typedef struct {
+  int32_t has_left;
+  int32_t has_right;
+  double left;
+  double right;
+} mx_interp_params;
+
 /* running sums along a dimension */
 typedef struct {
   int64_t outer;

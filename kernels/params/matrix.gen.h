@@ -64,4 +64,12 @@ typedef struct {
   int64_t depth;
 } mx_fully_connected_params;
 
+/* a matrix, and the one that each of its elements multiplies */
+typedef struct {
+  int64_t rows;
+  int64_t columns;
+  int64_t block_rows;
+  int64_t block_columns;
+} mx_kron_params;
+
 #endif

@@ -51,6 +51,15 @@ cdef extern from "params/indexing.gen.h" nogil:
         int64_t inner
         int32_t axis
         double value
+    # a sorted sequence, before equal elements or behind
+    ctypedef struct mx_search_params:
+        int32_t right
+    # lines between points, and what stands before the first and behind the last
+    ctypedef struct mx_interp_params:
+        int32_t has_left
+        int32_t has_right
+        double left
+        double right
     # running sums along a dimension
     ctypedef struct mx_scan_params:
         int64_t outer

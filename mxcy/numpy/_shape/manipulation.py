@@ -29,7 +29,6 @@ __all__ = [
     "fliplr",
     "flipud",
     "hstack",
-    "promoted",
     "ravel",
     "repeat",
     "reshape",

@@ -21,7 +21,7 @@ from mxcy.ops.core.attrs import (
 )
 from mxcy.ops.core.in_symbols import TYPED, InSymbols
 from mxcy.ops.core.infer import Spec, require
-from mxcy.ops.core.params import SCALAR
+from mxcy.ops.core.params import LINSPACE, SCALAR
 from mxcy.ops.core.record import native, op, register, sample
 from mxcy.ops.core.result_types import default_float
 
@@ -218,6 +218,17 @@ def _ends(a):
     return getattr(a, f"start_{_kind(a)}"), getattr(a, f"stop_{_kind(a)}")
 
 
+def _line(a, ins, outs):
+    start, stop = map(float, _ends(a))
+    step = (stop - start) / max(a.num - a.endpoint, 1)
+    return {"start": start, "step": step, "last": stop, "has_last": a.endpoint}
+
+
+def _refuse_line(a, ins, outs):
+    fits = all(abs(end) < 2**53 for end in _ends(a)) and _line(a, ins, outs)["step"] != 0
+    return None if fits else "ends that are large, not finite or equal"
+
+
 @op(
     "_npi_linspace",
     inputs="",
@@ -251,7 +262,11 @@ class Linspace:
         sample(stop_int=9, num=4, dtype="int32"),
         sample(start_uint=2, stop_uint=3, num=1, value_type=1),
         sample(start_int=2, stop_int=3, num=0),
+        sample(start_double=0.1, stop_double=-7.3, num=133, value_type=2),
+        sample(stop_double=1.0, num=17, value_type=2, dtype="float64"),
     )
+
+    kernels = (native("linspace", LINSPACE, _line, when=_refuse_line),)
 
     def infer(a):
         _kind(a)

@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, DoubleOrNone, Int
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.params import SCALAR2
 from mxcy.ops.core.public import Public
 from mxcy.ops.core.record import native, op, sample
 
@@ -16,6 +18,23 @@ _ALL = (*_FLOATS, "int32", "int64", "int8", "uint8")
 
 def _infer_same(a, x):
     return Spec(x.shape, x.dtype)
+
+
+#: kernels that multiply by a power of ten, or divide by it, round, and go back
+_POWERS = (("round_decimals", False), ("round_tens", True))
+
+
+def _by_power(name, negative):
+    def refusal(a, ins, outs):
+        if (a.decimals < 0) != negative or abs(a.decimals) > 22:
+            return "decimals of another kind"
+        wide = dtypes.name_of(ins[0].dtype) in ("float32", "float64")
+        return None if wide else "each step rounds to half precision"
+
+    def params(a, ins, outs):
+        return {"p": 10.0 ** abs(a.decimals), "q": 10.0 ** abs(a.decimals)}
+
+    return native(name, SCALAR2, params, when=refusal, inplace=True)
 
 
 @op(
@@ -46,6 +65,7 @@ class Around:
             when=lambda a, ins, outs: "decimals are asked for" if a.decimals else None,
             inplace=True,
         ),
+        *(_by_power(name, negative) for name, negative in _POWERS),
     )
 
     infer = _infer_same

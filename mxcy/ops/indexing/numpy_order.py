@@ -416,7 +416,12 @@ class BinCount:
         zeros = array(np.zeros(length, weights.dtype))
         if not given.size or not length:
             return zeros
-        return F._backward_along(weights, array(given.astype("int64")), axis=0, shape=(length,))
+        # Narrow weights are summed in double, as NumPy does it, whether or not they are recorded.
+        word, places = name_of(weights.dtype_code), array(given.astype("int64"))
+        if word != "float32":
+            return F._backward_along(weights, places, axis=0, shape=(length,))
+        wide = F.Cast(weights, dtype="float64")
+        return F.Cast(F._backward_along(wide, places, axis=0, shape=(length,)), dtype=word)
 
     def ref(a, xp, data, weights=None):
         return xp.bincount(data.astype("int64"), weights, a.minlength)

@@ -11,7 +11,7 @@ from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, DType, Enum, Int, IntOrNone
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, normal_axis, require
-from mxcy.ops.core.params import ORDER
+from mxcy.ops.core.params import ORDER, SEARCH
 from mxcy.ops.core.record import native, op, sample, stop
 
 __all__ = []
@@ -272,12 +272,37 @@ class SearchSorted:
         sample(np.array([-1, 0, 0, 2], "int32"), (5,), side="right"),
         sample(np.zeros(0, "float32"), (2, 0)),
         sample(np.zeros(1, "float32"), ()),
+        sample(np.arange(-3.0, 4), (130,), dtypes=("float64",), grad=False),
+        sample(np.arange(5, dtype="int32"), (70,), side="right", dtypes=("int32",)),
+        *(
+            sample(
+                np.array([-2.0, 0, 1, np.inf, np.nan]),
+                np.array([np.nan, 0, 3, -np.inf, np.inf]),
+                side=side,
+                dtypes=("float64",),
+                grad=False,
+            )
+            for side in ("left", "right")
+        ),
     )
 
     def infer(a, sequence, v):
         ndim = 1 if sequence.shape is None else sequence.ndim
         require(ndim == 1, f"a: expected one dimension, got shape {sequence.shape}")
         return Spec(v.shape, _INT64)
+
+    kernels = (
+        native(
+            "searchsorted",
+            SEARCH,
+            lambda a, ins, outs: {"right": a.side == "right"},
+            when=lambda a, ins, outs: (
+                None if ins[0].dtype == ins[1].dtype else "the values have another type"
+            ),
+            work=lambda a, ins, outs: 2 * ins[1].size * (1 + ins[0].size).bit_length(),
+            mixed=True,
+        ),
+    )
 
     def ref(a, xp, sequence, v):
         return xp.asarray(xp.searchsorted(sequence, v, a.side)).astype("int64")

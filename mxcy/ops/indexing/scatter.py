@@ -179,6 +179,10 @@ class ScatterSetND:
         _check_scatter(a, rhs, indices, "rhs")
         return Spec(a.shape, dtype)
 
+    def grad(a, F, g, rhs, indices):
+        kept = F._scatter_set_nd(g, F.zeros_like(rhs), indices, shape=a.shape)
+        return kept, F.gather_nd(g, indices)
+
     def ref(a, xp, lhs, rhs, indices):
         out = xp.array(lhs)
         out[_places(xp, indices, a.shape)] = rhs

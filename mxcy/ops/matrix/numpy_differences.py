@@ -2,10 +2,12 @@
 
 from math import prod
 
+import numpy as np
+
 from mxcy._base.dtypes import CODES, name_of
 from mxcy.ops.core.attrs import Bool, Double, DoubleOrNone, Int
 from mxcy.ops.core.infer import Spec, normal_axis, require
-from mxcy.ops.core.params import SCAN
+from mxcy.ops.core.params import INTERP, KRON, SCAN
 from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.numpy_forms import in_result_type
@@ -13,6 +15,7 @@ from mxcy.ops.matrix.numpy_products import together
 
 __all__ = []
 
+_PLACES = np.array([-1.0, 0, 0.25, 1, 2, 3, 4, np.nan, np.inf, -np.inf])
 _TYPES = ("float32", "float64", "float16", "int32", "int8")
 
 
@@ -39,6 +42,22 @@ def _kron_grad(a, F, g, x, y, specs):
     )
 
 
+def _kron_params(a, ins, outs):
+    (rows, columns), (block_rows, block_columns) = (
+        (1,) * (2 - spec.ndim) + tuple(spec.shape) for spec in ins
+    )
+    return {
+        "rows": rows,
+        "columns": columns,
+        "block_rows": block_rows,
+        "block_columns": block_columns,
+    }
+
+
+def _refuse_blocks(a, ins, outs):
+    return None if max(spec.ndim for spec in ins) <= 2 else "more than two dimensions"
+
+
 @op("_npi_kron", inputs="a b", uses_types=True, numpy="kron(a, b)", amp="widest")
 class Kron:
     """The Kronecker product: every element of a times all of b, as blocks."""
@@ -54,6 +73,7 @@ class Kron:
         sample((0, 2), (2, 2), grad=False),
     )
     grad = in_result_type(PROMOTE, _kron_grad, ("x", "y"))
+    kernels = (native("kron", KRON, _kron_params, when=_refuse_blocks),)
 
     def infer(a, lhs, rhs):
         dtype = PROMOTE(a, lhs, rhs)
@@ -176,6 +196,21 @@ class Diff:
         return xp.diff(data, min(a.n, data.shape[a.axis]), a.axis)
 
 
+def _interp_params(a, ins, outs):
+    return {
+        "has_left": a.left is not None,
+        "has_right": a.right is not None,
+        "left": a.left or 0.0,
+        "right": a.right or 0.0,
+    }
+
+
+def _refuse_interp(a, ins, outs):
+    if a.period is not None or a.x_is_scalar:
+        return "a period, or a number"
+    return None if len({spec.dtype for spec in ins}) == 1 else "inputs of several types"
+
+
 @op("_npi_interp", inputs="xp fp x?")
 class Interp:
     """Values at x of the function that is linear between the points (xp, fp), in float64.
@@ -194,6 +229,9 @@ class Interp:
         sample(lambda rng: rng.uniform(size=4).cumsum(), (4,), (2, 3), grad=False),
         sample(lambda rng: rng.uniform(size=4).cumsum(), (4,), (3,), left=9.0, grad=False),
         sample((4,), (4,), (3,), period=0.7, grad=False),
+        sample(np.array([0.0, 1, 3]), np.array([1.0, np.inf, 2]), _PLACES, right=7.0, grad=False),
+        sample(np.array([0.5]), np.array([3.0]), _PLACES, left=-7.0, grad=False),
+        sample(np.linspace(-1, 1, 9), (9,), (150,), grad=False),
         sample((3,), (3,), x_scalar=0.5, x_is_scalar=True, grad=False),
     )
 
@@ -210,6 +248,8 @@ class Interp:
 
     def grad(a, F, g):
         return None
+
+    kernels = (native("interp", INTERP, _interp_params, when=_refuse_interp, mixed=True),)
 
     def ref(a, numpy, xp, fp, x=None):
         x = a.x_scalar if x is None else x

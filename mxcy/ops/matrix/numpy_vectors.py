@@ -4,7 +4,7 @@ from math import prod
 
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, Int
 from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
-from mxcy.ops.core.record import op, sample
+from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.broadcast import sum_to
 from mxcy.ops.elementwise.numpy_forms import in_result_type
@@ -58,6 +58,13 @@ def _cross_grad(a, F, g, x, y, specs):
     return tuple(gradients)
 
 
+def _refuse_components(a, ins, outs):
+    """The kernel takes vectors of three components along the last axis, as many in both."""
+    axes = {a.axisa, a.axisb, a.axisc} - {-1, ins[0].ndim - 1}
+    threes = ins[0].shape == ins[1].shape and ins[0].shape[-1] == 3
+    return None if threes and not axes else "vectors of another form"
+
+
 @op("_npi_cross", inputs="a b", uses_types=True, amp="widest")
 class Cross:
     """The cross product of vectors of two or three components; of two and two a number."""
@@ -71,12 +78,14 @@ class Cross:
     complexes = True
     samples = (
         sample((2, 3), (2, 3)),
+        sample((2, 5, 3), (2, 5, 3)),
         sample((4, 3), (2,)),
         sample((2,), (5, 2)),
         sample((3, 2), (2, 3), axisa=0, axisc=0),
         sample((0, 3), (3,), grad=False),
     )
     grad = in_result_type(PROMOTE, _cross_grad, ("x", "y"))
+    kernels = (native("cross", when=_refuse_components),)
 
     def infer(a, lhs, rhs):
         dtype = PROMOTE(a, lhs, rhs)

@@ -12,7 +12,8 @@ _OFFSET = Field("offset", Int, 0)
 
 def _diagonal_extent(shape, offset):
     extent = shape[-1] - abs(offset)
-    require(shape[-1] == -1 or extent > 0, f"offset: {offset} is outside of matrices of {shape}")
+    fits = shape[-1] == -1 or extent > 0 or not (offset or shape[-1])
+    require(fits, f"offset: {offset} is outside of matrices of {shape}")
     return -1 if shape[-1] == -1 else extent
 
 

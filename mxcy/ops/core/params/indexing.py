@@ -34,4 +34,9 @@ SEQUENCE = _struct(
     "sequence", "a batch of sequences with their steps along the dimension `axis`, 0 or 1",
     steps="i64", batch="i64", inner="i64", axis="i32", value="f64",
 )
+SEARCH = _struct("search", "a sorted sequence, before equal elements or behind", right="i32")
+INTERP = _struct(
+    "interp", "lines between points, and what stands before the first and behind the last",
+    has_left="i32", has_right="i32", left="f64", right="f64",
+)
 SCAN = _struct("scan", "running sums along a dimension", outer="i64", extent="i64", inner="i64")

@@ -34,3 +34,7 @@ FULLY_CONNECTED = _struct(
     "fully_connected", "out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias",
     rows="i64", hidden="i64", depth="i64",
 )
+KRON = _struct(
+    "kron", "a matrix, and the one that each of its elements multiplies",
+    rows="i64", columns="i64", block_rows="i64", block_columns="i64",
+)
