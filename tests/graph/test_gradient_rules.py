@@ -49,9 +49,22 @@ def by_graph(record, sample, inputs, wanted, weights):
     training = verify(gradient(graph, wanted, train=sample.train), record.name)
     values = {f"in{i}": v for i, v in enumerate(inputs)}
     values.update((f"{HEAD}{i}", w) for i, w in enumerate(weights))
+    assert_no_silent_zeros(training)
     if any(node.op is not None and node.op.uses_rng for node in training.nodes):
         return None  # that the graph could be made is all there is to see
     return evaluate(training, values)[0][visible:]
+
+
+def assert_no_silent_zeros(training):
+    """What rules compute from their inputs has a rule itself, be it one that refuses.
+
+    An operator without one counts as a constant, so gradients of gradients would be silent zeros.
+    """
+    depends = []
+    for node in training.nodes:
+        depends.append(node.op is None or any(depends[source] for source, _ in node.inputs))
+        if node.op is not None and depends[-1]:
+            assert node.op.differentiable, f"{node.op.name} has no gradient rule: see no_rule"
 
 
 def eagerly(record, sample, inputs, wanted):

@@ -15,6 +15,7 @@ import mxcy.ndarray.register
 from mxcy import autograd
 from mxcy._base import dtypes
 from mxcy._library import front, onednn
+from mxcy.base import MXNetError
 from mxcy.ops.core import infer, prepare, reference
 from mxcy.ops.core.record import REGISTRY, Op
 
@@ -307,7 +308,11 @@ def test_gradient_against_finite_differences(record, sample):
     if not heads:
         return
     weights = [w if o.node is not None else 0 * w for o, w in zip(outs, weights, strict=True)]
-    autograd.backward(heads, head_weights, train_mode=sample.train)
+    try:
+        autograd.backward(heads, head_weights, train_mode=sample.train)
+    except MXNetError as refusal:
+        assert "no gradient" in str(refusal)
+        return
     step = 1e-6
     for i, grad in zip(floats, grads, strict=True):
         flat = inputs[i].reshape(-1)

@@ -14,7 +14,7 @@ from mxcy.ops.convolution.windows import reach, resolve
 from mxcy.ops.core.attrs import Bool, Enum, Field, Int, Shape, UInt, ULong
 from mxcy.ops.core.infer import Spec, infer_gradients, require, require_plane, same_dtype
 from mxcy.ops.core.params import DEFORMABLE
-from mxcy.ops.core.record import native, register, sample, values
+from mxcy.ops.core.record import native, no_rule, register, sample, values
 from mxcy.ops.image.bilinear import Points
 from mxcy.ops.norm.batch import require_float
 
@@ -301,6 +301,7 @@ Takes the gradient of the output, and those inputs.""",
         inputs=f"grads data offset {own}weight",
         outputs=f"data_grad offset_grad {'mask_grad ' if modulated else ''}weight_grad",
         fields=shared,
+        grad=no_rule,
         infer=versioned(_infer_grad),
         ref=versioned(_backward),
         kernels=renamed(_kernel("deformable_grad", 1, 2)),

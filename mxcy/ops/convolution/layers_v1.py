@@ -6,7 +6,7 @@ from mxcy.ops.convolution.conv import CONV_SAMPLES, Convolution
 from mxcy.ops.convolution.windows import padded, windows
 from mxcy.ops.core.attrs import Bool, Enum, Field, Shape
 from mxcy.ops.core.infer import Spec, infer_gradients, require
-from mxcy.ops.core.record import register, sample
+from mxcy.ops.core.record import no_rule, register, sample
 from mxcy.ops.pooling.pool import resolve
 
 __all__ = []
@@ -128,6 +128,7 @@ register(
     doc="""The gradient of Pooling_v1's data: takes that of the output, data, and output.""",
     inputs="grads data result",
     fields=_FIELDS,
+    grad=no_rule,
     infer=_infer_back,
     ref=lambda a, xp, grads, data, result: _Windows(a, xp, data).spread(grads, result, data.shape),
     samples=[sample(out, shape, out, **attrs) for shape, out, attrs in _CASES],

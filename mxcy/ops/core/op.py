@@ -20,7 +20,22 @@ from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.samples import Sample
 from mxcy.ops.core.stypes import Rule, flat
 
-__all__ = ["Op"]
+__all__ = ["Op", "no_rule"]
+
+
+def no_rule(a: Attrs, F: Any, g: Any) -> None:
+    """The gradient rule of operators that depend on their inputs, but whose slope is not known.
+
+    A record's rule says which operator it is (`_refusing`); none at all means that no gradient
+    flows, so an operator without slope would silently count as a constant.
+    """
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def rule(a: Attrs, F: Any, g: Any) -> None:
+        raise MXNetError(f"Error in operator {name}: it has no gradient, which was asked for here")
+
+    return rule
 
 
 class Op:
@@ -253,7 +268,7 @@ class Op:
         self.ref, self.kernels = ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
         self._infer: Any = infer
-        self.grad_rule: Any = grad
+        self.grad_rule: Any = _refusing(name) if grad is no_rule else grad
         self.differentiable = grad is not None
         self._grad_names = names or {}
         self._grad_needs: tuple[tuple[str, int], ...] | None = None if grad else ()

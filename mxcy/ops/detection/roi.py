@@ -10,7 +10,7 @@ from mxcy.ops.core.attrs import Bool, Field, Float, Int, Shape
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, infer_gradients, most, require, require_plane, same_dtype
 from mxcy.ops.core.params import ROI
-from mxcy.ops.core.record import native, op, register, sample, stop
+from mxcy.ops.core.record import native, no_rule, op, register, sample
 from mxcy.ops.norm.batch import require_float
 
 __all__ = []
@@ -182,6 +182,7 @@ register(
 Takes the gradient of the output, the regions, the places of the maxima, and the data.""",
     inputs="grads rois places data",
     ignores=("data",),
+    grad=no_rule,
     infer=_infer_pooling_grad,
     ref=_roi_pooling_grad,
     kernels=(_native_pooling_grad,),
@@ -353,7 +354,9 @@ Takes the gradient of the output, the regions, and the data.""",
     ignores=("data",),
     fields=_ALIGN,
     infer=lambda a, grads, rois, data: infer_gradients(_infer_align, a, grads, data, rois)[0],
-    grad=stop,
+    grad=lambda a, F, g, rois: (
+        F._contrib_ROIAlign(g, rois, **{field.name: getattr(a, field.name) for field in _ALIGN}),
+    ),
     ref=_align_back,
     kernels=(_kernel("roi_align_grad", lambda ins, outs: ins[2], lambda ins, outs: ins[0], 4),),
     samples=(

@@ -10,7 +10,7 @@ import numpy as np
 from mxcy.ops.core.attrs import Field, Float, Int, Shape
 from mxcy.ops.core.infer import Spec, infer_gradients, most, require, require_plane, same_dtype
 from mxcy.ops.core.params import ROI
-from mxcy.ops.core.record import native, register, sample, stop
+from mxcy.ops.core.record import native, register, sample
 from mxcy.ops.image.bilinear import Points
 from mxcy.ops.norm.batch import require_float
 
@@ -164,7 +164,9 @@ register(
     ignores=("data",),
     fields=_FIELDS,
     infer=lambda a, grads, rois, data: infer_gradients(_infer, a, grads, data, rois)[0],
-    grad=stop,
+    grad=lambda a, F, g, rois: (
+        F._contrib_RROIAlign(g, rois, **{field.name: getattr(a, field.name) for field in _FIELDS}),
+    ),
     ref=_back,
     kernels=(_kernel("rroi_align_grad", lambda ins, outs: (ins[2], ins[0])),),
     samples=(

@@ -10,7 +10,7 @@ from mxcy.ops.core.attrs import Bool, Field, Float, Int
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, infer_gradients, most, require, require_plane, same_dtype
 from mxcy.ops.core.params import PARTS
-from mxcy.ops.core.record import native, register, sample
+from mxcy.ops.core.record import native, no_rule, register, sample
 from mxcy.ops.image.bilinear import Points
 from mxcy.ops.norm.batch import require_float
 
@@ -186,6 +186,7 @@ register(
     inputs="grads rois data",
     ignores=("data",),
     fields=_POOL,
+    grad=lambda a, F, g, rois: F._contrib_PSROIPooling(g, rois, **_attrs(a, _POOL)),
     infer=lambda a, grads, rois, data: infer_gradients(_check, a, grads, data, rois)[0],
     ref=_pool_back,
     kernels=(
@@ -399,6 +400,7 @@ Takes the gradient of the output, the data, the regions and the moves.""",
     outputs=lambda a: ("data_grad",) if a.no_trans else ("data_grad", "trans_grad"),
     arguments=lambda a: _names(a, "grads"),
     fields=_DEFORMABLE,
+    grad=no_rule,
     infer=_infer_moved_back,
     ref=_deformable_back,
     kernels=(_moved_kernel("deformable_psroi_grad", 1),),

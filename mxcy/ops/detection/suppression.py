@@ -5,7 +5,7 @@ import numpy as np
 from mxcy.ops.core.attrs import Bool, Field, Float, Int
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.params import BOX_NMS
-from mxcy.ops.core.record import native, register, sample
+from mxcy.ops.core.record import native, no_rule, register, sample
 from mxcy.ops.detection.boxes import BOX_FORMAT, centers, corners, overlaps, random_boxes
 from mxcy.ops.norm.batch import require_float
 
@@ -171,6 +171,7 @@ register(
 
 Shapes: data (..., boxes, numbers) and places (..., boxes).""",
     inputs="data places",
+    grad=no_rule,
     infer=_infer_nms_grad,
     ref=_nms_grad,
     samples=(

@@ -95,7 +95,7 @@ unary(
     "digamma",
     "The logarithmic derivative of the gamma function.",
     by_element(digamma_of),
-    lambda a, F, g, x: g * F._trigamma(x),
+    lambda a, F, g, x: g * F._polygamma(x, n=1),
     (0.5, 5),
     ("_npx_digamma",),
     tol=4,

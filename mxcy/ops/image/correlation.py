@@ -8,7 +8,7 @@ from mxcy.ops.core.attrs import Bool, Field, UInt
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, infer_gradients, require, same_dtype
 from mxcy.ops.core.params import CORRELATION
-from mxcy.ops.core.record import native, op, register, sample
+from mxcy.ops.core.record import native, no_rule, op, register, sample
 from mxcy.ops.norm.batch import require_float
 
 __all__ = []
@@ -202,6 +202,7 @@ register(
     inputs="grads data1 data2",
     outputs="data1_grad data2_grad",
     fields=_FIELDS,
+    grad=no_rule,
     infer=lambda a, grads, data1, data2: infer_gradients(_shape, a, grads, data1, data2),
     ref=_backward,
     kernels=(_kernel("correlation_grad", lambda ins, outs: ins[1], lambda ins, outs: ins[0]),),

@@ -11,7 +11,7 @@ from mxcy.ops.core.attrs import BoolOrNone, Enum, Shape
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, infer_gradients, require, require_plane, same_dtype
 from mxcy.ops.core.params import SAMPLER
-from mxcy.ops.core.record import native, op, register, sample, values
+from mxcy.ops.core.record import native, no_rule, op, register, sample, values
 from mxcy.ops.image.bilinear import Points
 from mxcy.ops.norm.batch import require_float
 
@@ -206,6 +206,7 @@ register(
 Takes the gradient of the output, the data and the grid.""",
     inputs="grads data grid",
     outputs="data_grad grid_grad",
+    grad=no_rule,
     infer=lambda a, grads, data, grid: infer_gradients(
         lambda a, *ins: BilinearSampler.infer(a, ins), a, grads, data, grid
     ),

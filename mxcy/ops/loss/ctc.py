@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
 from mxcy.ops.activation.softmax import log_softmax
 from mxcy.ops.core.attrs import Bool, Enum
 from mxcy.ops.core.infer import Spec, require
@@ -198,6 +199,8 @@ class CTCLoss:
         return Spec((batch,), data.dtype), Spec(data.shape, data.dtype)
 
     def grad(a, F, g, data_grad, specs):
+        if g[1] is not None:
+            raise MXNetError("Error in operator CTCLoss: the gradient of its data has no gradient")
         return F.broadcast_mul(data_grad, F.Reshape(g[0], shape=(1, specs[0].shape[1], 1)))
 
     def ref(a, xp, data, label, *lengths):

@@ -7,7 +7,7 @@ from mxcy.ops.core.attrs import Bool, Enum, Field, Float
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.params import SVM_OUTPUT
-from mxcy.ops.core.record import native, op, register, sample, stop, values
+from mxcy.ops.core.record import native, no_rule, op, register, sample, values
 from mxcy.ops.core.stypes import densely
 from mxcy.ops.shape.reshape import MOVE
 
@@ -34,9 +34,10 @@ def _goes_with(label, data):
     return label[:1] == data[:1] and Spec(label).size == Spec(data).size
 
 
-def _regression_grad(difference):
-    def grad(a, F, g, out, label, specs):
-        data = specs[0].shape
+def _regression_grad(result, difference):
+    def grad(a, F, g, data, label, specs):
+        # Of the output the gradient would be the loss's again, so it is computed from the data.
+        out, data = result(F, data), specs[0].shape
         target = label if specs[1].shape == data else F.Reshape(label, shape=data)
         values_per_sample = specs[0].size // max(data[0], 1)
         by_data = difference(F, out, target) * (a.grad_scale / max(values_per_sample, 1))
@@ -73,7 +74,9 @@ def regression(name, ref, difference, doc, kernels=MOVE, identity=True):
         fields=(Field("grad_scale", Float, 1.0),),
         infer=_infer_regression,
         infer_back=_back_regression,
-        grad=_regression_grad(difference),
+        grad=_regression_grad(
+            (lambda F, data: data) if identity else (lambda F, data: F.sigmoid(data)), difference
+        ),
         ref=lambda a, xp, data, label: ref(xp, data),
         kernels=kernels,
         identity=identity,
@@ -187,7 +190,7 @@ class _SVMOutputGrad:
     )
     kernels = (native("svm_output_grad", SVM_OUTPUT, _svm_struct),)
 
-    grad = stop
+    grad = no_rule
 
     def infer(a, data, label):
         return SVMOutput.infer(a, [data, label])
@@ -286,6 +289,7 @@ class _KlSparseGrad:
     momentum: Float
 
     domain = (0.1, 0.9)
+    grad = no_rule
     samples = (
         sample(
             (3, 4),

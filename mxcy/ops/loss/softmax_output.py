@@ -6,7 +6,7 @@ from mxcy.ops.activation.softmax import log_softmax, softmax
 from mxcy.ops.core.attrs import Bool, Enum, Float
 from mxcy.ops.core.infer import Spec, back_data, require
 from mxcy.ops.core.params import SOFTMAX, SOFTMAX_OUTPUT
-from mxcy.ops.core.record import native, op, sample, values
+from mxcy.ops.core.record import native, no_rule, op, sample, values
 
 __all__ = []
 
@@ -146,6 +146,8 @@ class _SoftmaxOutputGrad:
     preserve_shape: Bool = False
     normalization: Enum("batch", "null", "valid") = "null"
     smooth_alpha: Float = 0.0
+
+    grad = no_rule
 
     def samples():
         data, label = values(0, 1, (4, 5)), values(0, 5, (4,))

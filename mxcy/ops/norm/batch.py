@@ -3,6 +3,7 @@
 import itertools
 
 from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.core.in_symbols import STATISTICS, InSymbols
 from mxcy.ops.core.infer import Spec, back_data, normal_axis, require
@@ -11,8 +12,15 @@ from mxcy.ops.core.precision import Precision
 from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample, values
 from mxcy.ops.core.stypes import refuse
+from mxcy.ops.norm.curvature import Curvature
 
-__all__ = ["along", "infer_vectors", "norm_kernels", "other_axes", "require_float"]
+__all__ = ["along", "infer_vectors", "norm_kernels", "only_visible", "other_axes", "require_float"]
+
+
+def only_visible(name, g, visible=1):
+    """Refuse gradients of hidden statistics, which third derivatives would have."""
+    if any(part is not None for part in g[visible:]):
+        raise MXNetError(f"Error in operator {name}: its hidden statistics have no gradient")
 
 
 def require_float(spec, name="data"):
@@ -178,6 +186,7 @@ class BatchNorm:
     infer_back = back_data
 
     def grad(a, F, g, data, gamma, mean, var, moving_mean, moving_var):
+        only_visible("BatchNorm", g, 3 if a.output_mean_var else 1)
         by_data, by_gamma, by_beta = F._batch_norm_grad(
             g[0],
             data,
@@ -205,6 +214,39 @@ class BatchNorm:
         out = (wide - along(mean, axis, ndim)) * along(gamma * inverse, axis, ndim)
         out = (out + along(beta, axis, ndim)).astype(data.dtype)
         return out, mean, inverse, gamma, moving_mean, moving_var
+
+
+def _batch_norm_curvature(
+    a, F, g, grad, data, gamma, mean, inverse, moving_mean, moving_var, specs
+):
+    """The gradients of the gradients, the batch's statistics being functions of the data."""
+    ndim, given, dtype = specs[1].ndim, specs[1].dtype, specs[2].dtype
+    axis = normal_axis(a.axis, ndim)
+    shape = tuple(-1 if i == axis else 1 for i in range(ndim))
+    if not _uses_batch(a):
+        mean, inverse = moving_mean, F.rsqrt(moving_var + a.eps)
+    wide = grad, data, g[0]
+    if dtype != given:
+        wide = (F.Cast(v, dtype=dtypes.name_of(dtype)) for v in wide)
+    grad, data, by_data = wide
+    gamma, mean, inverse, by_gamma, by_beta = (
+        F.reshape(v, shape=shape) for v in (gamma, mean, inverse, g[1], g[2])
+    )
+    if a.fix_gamma:
+        gamma = by_gamma = None
+    others = other_axes(axis, ndim)
+
+    def means(v):
+        return F.mean(v, axis=others, keepdims=True) if others else v
+
+    scaled = F.broadcast_mul(F.broadcast_sub(data, mean), inverse)
+    curvature = Curvature(F, scaled, inverse, means if _uses_batch(a) else None)
+    found = list(curvature.gradients(by_data, by_gamma, by_beta, grad, gamma))
+    if dtype != given:
+        found[:2] = [v if v is None else F.Cast(v, dtype=dtypes.name_of(given)) for v in found[:2]]
+    if found[2] is not None and others:
+        found[2] = F.sum(found[2], axis=others)
+    return found
 
 
 @op(
@@ -253,6 +295,7 @@ class _BatchNormGrad:
                     **shared,
                 )
 
+    grad = _batch_norm_curvature
     kernels = norm_kernels("batch_norm_grad", 1, _uses_batch, _refuse_running)
 
     def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from mxcy.ops.core.attrs import Bool, Double, Enum, Float, Int
 from mxcy.ops.core.infer import Spec
-from mxcy.ops.core.record import find, op, sample, values
+from mxcy.ops.core.record import find, no_rule, op, sample, values
 from mxcy.ops.norm.batch import along, infer_vectors, norm_kernels
 
 __all__ = []
@@ -97,6 +97,7 @@ class _BatchNormReluGrad:
     act: Enum("relu", "relu6")
 
     dtypes = _FLOATS
+    grad = no_rule
     kernels = _kernels("_grad", 1)
 
     def samples():

@@ -1,11 +1,14 @@
 """Normalisation within each sample, with learned scale and shift: by layer, group and instance."""
 
+import math
+
 from mxcy.ops.core.attrs import Bool, Float, Int
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.core.params import ROW_NORM
 from mxcy.ops.core.record import by_onednn, native, op, sample, values
-from mxcy.ops.norm.batch import along, other_axes, require_float
+from mxcy.ops.norm.batch import along, only_visible, other_axes, require_float
+from mxcy.ops.norm.curvature import Curvature
 from mxcy.ops.reduce.float16_sum import narrow_first
 
 __all__ = []
@@ -97,6 +100,7 @@ class LayerNorm:
     infer_back = back_data
 
     def grad(a, F, g, data, gamma, mean, std):
+        only_visible("LayerNorm", g, 3 if a.output_mean_var else 1)
         return F._layer_norm_grad(g[0], data, gamma, mean, std, axis=a.axis)
 
     def ref(a, xp, data, gamma, beta):
@@ -108,36 +112,15 @@ class LayerNorm:
 
 
 def _layer_norm_curvature(a, F, g, grad, data, gamma, mean, std, specs):
-    """The gradients of the gradients, mean and std being functions of the data.
-
-    With n = (data - mean) / std and u = grad gamma the gradient of the data is J u, where J, the
-    slope of n by the data, is symmetric: J v = (v - mean(v) - n mean(v n)) / std.
-    """
+    """The gradients of the gradients, mean and std being functions of the data."""
     (by_data, by_gamma, by_beta), ndim = g, specs[1].ndim
     axis = normal_axis(a.axis, ndim)
     shape = tuple(-1 if i == axis else 1 for i in range(ndim))
     gamma, by_gamma, by_beta = (F.reshape(v, shape=shape) for v in (gamma, by_gamma, by_beta))
     scaled = F.broadcast_div(F.broadcast_sub(data, mean), std)
-
-    def means(v):
-        return F.mean(v, axis=axis, keepdims=True)
-
-    def slope(v):
-        inner = F.broadcast_sub(v, means(v)) - F.broadcast_mul(scaled, means(v * scaled))
-        return F.broadcast_div(inner, std)
-
-    inner, moved = F.broadcast_mul(grad, gamma), slope(by_data)
-    crossed = F.broadcast_mul(by_data, means(inner * scaled))
-    crossed = crossed + F.broadcast_mul(inner, means(by_data * scaled))
-    whole = F.broadcast_mul(scaled, means(by_data * slope(inner))) + slope(crossed)
-    to_grad = F.broadcast_mul(moved, gamma) + F.broadcast_mul(scaled, by_gamma)
-    return (
-        F.broadcast_add(to_grad, by_beta),
-        slope(F.broadcast_mul(grad, by_gamma)) - F.broadcast_div(whole, std),
-        F.sum(grad * moved, axis=axis, exclude=True),
-        None,
-        None,
-    )
+    curvature = Curvature(F, scaled, 1 / std, lambda v: F.mean(v, axis=axis, keepdims=True))
+    to_grad, to_data, to_gamma = curvature.gradients(by_data, by_gamma, by_beta, grad, gamma)
+    return to_grad, to_data, F.sum(to_gamma, axis=axis, exclude=True)
 
 
 @op("_layer_norm_grad", inputs="grad data gamma mean std", outputs="data_grad gamma_grad beta_grad")
@@ -277,6 +260,7 @@ class GroupNorm:
     infer_back = back_data
 
     def grad(a, F, g, data, gamma, mean, std):
+        only_visible("GroupNorm", g, 3 if a.output_mean_var else 1)
         return F._group_norm_grad(g[0], data, gamma, mean, std, num_groups=a.num_groups)
 
     def ref(a, xp, data, gamma, beta):
@@ -321,11 +305,39 @@ class InstanceNorm:
     infer_back = back_data
 
     def grad(a, F, g, data, gamma, mean, std, specs):
+        only_visible("InstanceNorm", g)
         channels = specs[0].shape[1]
         return F._group_norm_grad(g[0], data, gamma, mean, std, num_groups=channels)
 
     def ref(a, xp, data, gamma, beta):
         return _normalise_groups(xp, data, gamma, beta, data.shape[1], a.eps)
+
+
+def _group_norm_curvature(a, F, g, grad, data, gamma, mean, std, specs):
+    """The gradients of the gradients, mean and std being functions of the data."""
+    shape, count = specs[1].shape, specs[2].shape[0]
+    batch, channels = shape[:2]
+    flat = (batch, channels, math.prod(shape[2:]))
+    grad, data, by_data = (F.reshape(v, shape=flat) for v in (grad, data, g[0]))
+
+    def by_channel(v):
+        return F.reshape(F.repeat(v, repeats=channels // count), shape=(1, channels, 1))
+
+    def by_sample(v):
+        v = F.repeat(F.reshape(v, shape=(-1,)), repeats=channels // a.num_groups)
+        return F.reshape(v, shape=(batch, channels, 1))
+
+    def means(v):
+        return by_sample(F.mean(F.reshape(v, shape=(batch, a.num_groups, -1)), axis=2))
+
+    inverse = by_sample(1 / std)
+    scaled = F.broadcast_mul(F.broadcast_sub(data, by_sample(mean)), inverse)
+    gamma, by_gamma, by_beta = map(by_channel, (gamma, g[1], g[2]))
+    curvature = Curvature(F, scaled, inverse, means)
+    to_grad, to_data, to_gamma = curvature.gradients(by_data, by_gamma, by_beta, grad, gamma)
+    to_gamma = F.reshape(F.sum(to_gamma, axis=(0, 2)), shape=(count, channels // count))
+    to_grad, to_data = (F.reshape(v, shape=shape) for v in (to_grad, to_data))
+    return to_grad, to_data, F.sum(to_gamma, axis=1)
 
 
 @op("_group_norm_grad", inputs="grad data gamma mean std", outputs="data_grad gamma_grad beta_grad")
@@ -367,6 +379,7 @@ class _GroupNormGrad:
         ),
     )
 
+    grad = _group_norm_curvature
     kernels = (_group_kernel("row_norm_grad", 1, lambda a, shape: a.num_groups),)
 
     def infer(a, grad, data, gamma, mean, std):

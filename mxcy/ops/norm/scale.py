@@ -7,7 +7,7 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, normal_axes, require
 from mxcy.ops.core.params import L2_NORMALIZE
 from mxcy.ops.core.params import LRN as LRN_PARAMS
-from mxcy.ops.core.record import native, op, sample, values
+from mxcy.ops.core.record import native, no_rule, op, sample, values
 from mxcy.ops.norm.batch import require_float
 from mxcy.ops.reduce.reduce import reduced_shape
 
@@ -80,7 +80,11 @@ class L2Normalization:
         axes = _length_axes(a.mode, specs[0].ndim)
         along = g[0] * output
         along = F.sum(along, axis=axes, keepdims=True) if axes else along
-        return F.broadcast_div(g[0] - F.broadcast_mul(output, along), norm)
+        by_data = F.broadcast_div(g[0] - F.broadcast_mul(output, along), norm)
+        if g[1] is None:
+            return by_data
+        # The gradient of the gradient, which reads the norm.
+        return by_data + F.broadcast_mul(output, g[1])
 
     def ref(a, xp, data):
         wide = data.astype(xp.float32) if data.dtype == xp.float16 else data
@@ -183,6 +187,7 @@ class _LrnGrad:
         ),
     )
 
+    grad = no_rule
     kernels = (_lrn_kernel("lrn_grad"),)
 
     def infer(a, grad, data, norm):

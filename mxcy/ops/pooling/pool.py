@@ -3,6 +3,7 @@
 import itertools
 import math
 
+from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, BoolOrNone, Enum, IntOrNone, Shape
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import MOST_STEP, Spec, infer_gradients, most, require
@@ -286,6 +287,13 @@ class _PoolingGrad:
             yield sample(out, shape, out, **one.attrs)
         for p in (2, 3):
             yield sample((2, 3, 3), (2, 3, 4), (2, 3, 3), kernel=(2,), pool_type="lp", p_value=p)
+
+    def grad(a, F, g):
+        if a.pool_type not in ("avg", "sum"):
+            text = f"with pool_type={a.pool_type!r} it has no gradient"
+            raise MXNetError(f"Error in operator _pooling_grad: {text}")
+        shared = {name: getattr(a, name) for name in _SHARED}
+        return F.Pooling(g, kernel=a.kernel, **shared)
 
     def infer(a, grad, data, result):
         by_data = infer_gradients(Pooling._infer, a, grad, data, name="grad")

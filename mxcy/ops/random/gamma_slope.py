@@ -3,7 +3,7 @@
 import numpy as np
 
 from mxcy.ops.core.infer import back_inputs, same_specs
-from mxcy.ops.core.record import register, sample, values
+from mxcy.ops.core.record import no_rule, register, sample, values
 from mxcy.ops.elementwise.special import digamma_of
 from mxcy.ops.elementwise.unary import by_element
 
@@ -51,6 +51,7 @@ def _slope(alpha, x):
 register(
     "_gamma_slope",
     inputs="alpha x",
+    grad=no_rule,
     infer=lambda a, alpha, x: same_specs((alpha, x), ("alpha", "x")),
     infer_back=back_inputs,
     ref=lambda a, xp, alpha, x: xp.asarray(_slope(np.asarray(alpha), np.asarray(x)), x.dtype),

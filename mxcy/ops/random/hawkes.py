@@ -7,7 +7,7 @@ An event with mark k raises the rate of that mark by ``alpha[k] beta[k]``, which
 from mxcy._base import dtypes
 from mxcy.ops.core.infer import Spec, same_dtype
 from mxcy.ops.core.params import HAWKES
-from mxcy.ops.core.record import native, op, sample, values
+from mxcy.ops.core.record import native, no_rule, op, sample, values
 
 __all__ = []
 
@@ -148,6 +148,7 @@ class HawkesLogLikelihood:
 class HawkesGradient:
     """The gradients of `_contrib_hawkesll` for `lda`, `alpha` and `beta`."""
 
+    grad = no_rule
     samples = tuple(_samples(lambda n: (n,)))
     kernels = _kernel("hawkesll_grad", 1)
 

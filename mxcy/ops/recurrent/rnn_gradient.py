@@ -4,7 +4,7 @@ import numpy as np
 
 from mxcy.ops.core.attrs import Bool, Field
 from mxcy.ops.core.infer import Spec, like_inputs
-from mxcy.ops.core.record import native, register, sample
+from mxcy.ops.core.record import native, no_rule, register, sample
 from mxcy.ops.recurrent.cells import CELLS
 from mxcy.ops.recurrent.layers import Net, backward
 from mxcy.ops.recurrent.rnn import (
@@ -43,6 +43,7 @@ register(
     outputs=lambda a: ("output", *state_names(a), "saved"),
     fields=(*RNN.schema.fields, Field("dropped", Bool, False)),
     arguments=input_names,
+    grad=no_rule,
     infer=lambda a, *ins: RNN.infer(a, ins),
     ref=forward_ref,
     kernels=KERNELS,
@@ -124,6 +125,7 @@ Takes the inputs of RNN, its first and its last, hidden output, and its outputs'
     ),
     fields=(*RNN.schema.fields, Field("dropped", Bool, False)),
     arguments=_grad_names,
+    grad=no_rule,
     infer=_infer_grad,
     ref=_grad_ref,
     kernels=(

@@ -10,6 +10,9 @@ from mxcy.ops.core.record import native, op, sample
 
 __all__ = ["restored", "reshaped"]
 
+#: so long may a shape be that is asked for: the product of many thousand extents takes minutes
+MOST_CODES = 1024
+
 #: the output holds the input's elements in the same order
 MOVE = (native("copy_strided", inplace=True),)
 
@@ -111,6 +114,7 @@ def _shown(out):
 
 def reshaped(shape, codes, reverse=False):
     """The shape that Reshape makes of `shape` (which may be partial or None)."""
+    require(len(codes) <= MOST_CODES, f"shape: {len(codes)} extents, expected {MOST_CODES} at most")
     if shape is None:
         return tuple(codes) if all(code > 0 or code == -1 for code in codes) else None
     if reverse:

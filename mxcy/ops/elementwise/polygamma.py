@@ -1,0 +1,80 @@
+"""The derivatives of digamma, which gradients of gradients need in any order."""
+
+import math
+
+from mxcy.ops.core.attrs import Int
+from mxcy.ops.core.infer import back_data, require
+from mxcy.ops.core.record import op, sample
+from mxcy.ops.elementwise.unary import by_element, infer_same
+
+__all__ = []
+
+#: B(2k) / (2k)!, of the Bernoulli numbers
+_BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
+
+
+def _zeta(s, x):
+    """The sum of (x + k) ** -s over k, for positive x: terms, then Euler and Maclaurin's."""
+    total = 0.0
+    while x < 10 + s:
+        total += x**-s
+        x += 1
+    total += x ** (1 - s) / (s - 1) + x**-s / 2
+    factor, power = s, x ** (-s - 1)
+    for k, bernoulli in enumerate(_BERNOULLI):
+        total += bernoulli * factor * power
+        factor *= (s + 2 * k + 1) * (s + 2 * k + 2)
+        power /= x * x
+    return total
+
+
+def _cotangent(n, x):
+    """The derivative of order n of pi cot(pi x), a polynomial of the cotangent."""
+    cotangent = 1 / math.tan(math.pi * x)
+    polynomial = [0.0, 1.0]
+    for _ in range(n):
+        slope = [k * c for k, c in enumerate(polynomial)][1:]
+        polynomial = [0.0] * (len(slope) + 2)
+        for k, c in enumerate(slope):
+            polynomial[k] -= c
+            polynomial[k + 2] -= c
+    return math.pi ** (n + 1) * sum(c * cotangent**k for k, c in enumerate(polynomial))
+
+
+def _polygamma(n, x):
+    sign = 1.0 if n % 2 else -1.0
+    if math.isnan(x):
+        return math.nan
+    if x <= 0 and (math.isinf(x) or x == math.floor(x)):
+        return sign * math.inf
+    if math.isinf(x):
+        return 0.0
+    if x < 0:
+        return -sign * _polygamma(n, 1 - x) - _cotangent(n, x)
+    try:
+        return sign * math.factorial(n) * _zeta(n + 1, x)
+    except OverflowError:
+        return sign * math.inf
+
+
+@op("_polygamma")
+class Polygamma:
+    """The derivative of order `n` of digamma, n being 1 at least."""
+
+    n: Int
+
+    dtypes = ("float32", "float64", "float16")
+    domain = (0.5, 5)
+    samples = (sample((3, 4), n=1, tol=4), sample((2, 3), n=2, tol=4), sample((5,), n=3, tol=4))
+
+    infer_back = back_data
+
+    def infer(a, data):
+        require(a.n >= 1, f"n: must be positive, got {a.n}")
+        return infer_same(a, data)
+
+    def grad(a, F, g, data):
+        return g * F._polygamma(data, n=a.n + 1)
+
+    def ref(a, xp, data):
+        return by_element(lambda x: _polygamma(a.n, x))(xp, data).astype(data.dtype)
