@@ -71,16 +71,16 @@ class Twin {
 };
 
 // The largest difference of two outputs by the largest magnitude.
-double difference(const mx_tensor& found, const mx_tensor& expected) {
-  const float *a = static_cast<const float*>(found.data),
+double difference(const mx_tensor& actual, const mx_tensor& expected) {
+  const float *a = static_cast<const float*>(actual.data),
               *b = static_cast<const float*>(expected.data);
   double most = 0, largest = 1e-30;
-  for (int64_t i = 0; i < count(found); ++i) {
+  for (int64_t i = 0; i < count(actual); ++i) {
     if (std::isnan(a[i]) && std::isnan(b[i])) continue;
     if (a[i] == b[i]) continue;
     most = std::fmax(most, std::isnan(a[i] - b[i]) ? INFINITY : std::fabs((double)a[i] - b[i]));
   }
-  for (int64_t i = 0; i < count(found); ++i) largest = std::fmax(largest, std::fabs(b[i]));
+  for (int64_t i = 0; i < count(actual); ++i) largest = std::fmax(largest, std::fabs(b[i]));
   return most / largest;
 }
 
@@ -98,12 +98,12 @@ int run_checked(const char* name, mx_kernel fn, const mx_call* call) {
   if (!comparable) return 0;
   for (int i = 0; i < call->nout; ++i) {
     if (!call->out[i].data || call->out[i].dtype != MX_F32) continue;
-    const double found = difference(call->out[i], twin.out(i));
-    if (!(found <= kMost))
+    const double error = difference(call->out[i], twin.out(i));
+    if (!(error <= kMost))
       return mx_fail(
           "MXNET_ONEDNN_DEBUG: output %d of %s differs from that of %s by %g of its "
           "largest magnitude",
-          i, name, own.c_str(), found);
+          i, name, own.c_str(), error);
   }
   g_compared.fetch_add(1, std::memory_order_relaxed);
   return 0;

@@ -36,21 +36,21 @@ bool find_activation(int act, double alpha, double beta, Eltwise* found) {
 }  // namespace
 
 bool append_activation(Attributes* attributes, int act, double alpha, double beta) {
-  Eltwise made;
-  if (!find_activation(act, alpha, beta, &made)) return false;
-  if (act != 0) attributes->eltwise(made.algorithm, made.alpha, made.beta);
+  Eltwise stage;
+  if (!find_activation(act, alpha, beta, &stage)) return false;
+  if (act != 0) attributes->eltwise(stage.algorithm, stage.alpha, stage.beta);
   return true;
 }
 
 bool describe_activation(int act, double alpha, double beta, Job* job) {
-  Eltwise made;
-  if (!find_activation(act, alpha, beta, &made)) return false;
+  Eltwise stage;
+  if (!find_activation(act, alpha, beta, &stage)) return false;
   const Md layout = job->primitive().layout_of(kDst);
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().eltwise_forward_primitive_desc_create(
-      &description, opened().engine, kInference, made.algorithm, layout, layout, made.alpha,
-      made.beta, attributes.get());
+      &description, opened().engine, kInference, stage.algorithm, layout, layout, stage.alpha,
+      stage.beta, attributes.get());
   return job->follower().take(status, description, "activation");
 }
 

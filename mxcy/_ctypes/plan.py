@@ -166,7 +166,7 @@ class Plan:
         status = lib.mx_plan_run(
             self._native, first, last, addresses, scratch, rng, ctypes.byref(failed)
         )
-        if status == 0 and uses.device:
+        if status == 0 and uses.device and uses.strict:
             status = lib.mx_gpu_wait(context.device_id)
         if status == 0:
             uses.release()

@@ -229,7 +229,7 @@ class Prepared:
             status = profiler.run_kernel(how, frame.address, self.named_source())
         else:
             status = how(frame.address)
-        if status == 0 and self.device is not None:
+        if status == 0 and self.device is not None and uses.strict:
             status = native.lib.mx_gpu_wait(self.device)
         if call.workspace:
             pool.give_temp(request.workspace, call.workspace)

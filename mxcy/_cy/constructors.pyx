@@ -39,8 +39,8 @@ cdef NDArrayBase new_array(Shortcut self, PyObject **args, Py_ssize_t n, PyObjec
     cdef int64_t extents[MOST_AXES]
     cdef int64_t size = 1
     cdef int ndim, i
-    cdef Py_ssize_t given = bind(self, args, n, keywords, places)
-    if given < 0 or places[self.shape] == NULL or mx_profiled(ANY_PROFILE):
+    cdef Py_ssize_t ngiven = bind(self, args, n, keywords, places)
+    if ngiven < 0 or places[self.shape] == NULL or mx_profiled(ANY_PROFILE):
         return None
     ndim = entries_of(places[self.shape], &entries, &single)
     ndim = numbers_of(entries, ndim, extents)
@@ -51,10 +51,10 @@ cdef NDArrayBase new_array(Shortcut self, PyObject **args, Py_ssize_t n, PyObjec
     # What is large, or unknown in MXNet's shapes, is unusual.
     if ndim < (1 if self.cls is None else 0) or size > NOGIL_WORK:
         return None
-    return placed(self, places, shape_with(ndim, extents), given - 1)
+    return placed(self, places, shape_with(ndim, extents), ngiven - 1)
 
 
-cdef NDArrayBase placed(Shortcut self, PyObject **places, Shape layout, Py_ssize_t given):
+cdef NDArrayBase placed(Shortcut self, PyObject **places, Shape layout, Py_ssize_t ngiven):
     """An array of the given type in the given place; None where they, or others, are unusual."""
     cdef object context = None, code = MX_F32
     if self.cls is not None and (self.dtype < 0 or places[self.dtype] == NULL):
@@ -69,9 +69,9 @@ cdef NDArrayBase placed(Shortcut self, PyObject **places, Shape layout, Py_ssize
         elif self.shape < 0 and numpy_types():  # of a range in NumPy's way too
             return None
     if self.number >= 0 and places[self.number] != NULL:
-        given -= 1
+        ngiven -= 1
     if self.dtype >= 0 and places[self.dtype] != NULL:
-        given -= 1
+        ngiven -= 1
         if self.cls is not None and places[self.dtype] == NONE:
             return None
         try:
@@ -81,12 +81,12 @@ cdef NDArrayBase placed(Shortcut self, PyObject **places, Shape layout, Py_ssize
         if code is None:
             return None
     if self.context >= 0 and places[self.context] != NULL:
-        given -= 1
+        ngiven -= 1
         if places[self.context] != NONE:
             context = <object>places[self.context]
             if type(context) is not type(services.default_context) or context.device_typeid != 1:
                 return None
-    if given:
+    if ngiven:
         return None
     if context is None:
         context = services.contexts.value
@@ -125,12 +125,12 @@ cdef object make_filled(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *
     return array
 
 
-cdef bint is_real(PyObject *given, double absent, double *number):
+cdef bint is_real(PyObject *argument, double absent, double *number):
     """Read a Python number; an argument that is absent, or None, has a default."""
-    if given == NULL or given == NONE:
+    if argument == NULL or argument == NONE:
         number[0] = absent
-    elif PyFloat_CheckExact(<object>given) or PyLong_CheckExact(<object>given):
-        number[0] = <object>given
+    elif PyFloat_CheckExact(<object>argument) or PyLong_CheckExact(<object>argument):
+        number[0] = <object>argument
     else:
         return False
     return True
@@ -143,8 +143,8 @@ cdef object make_range(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *k
     cdef int64_t count, i
     cdef float first, by
     cdef NDArrayBase array
-    cdef Py_ssize_t given = bind(self, args, n, keywords, places)
-    if given < 0 or places[0] == NULL or places[0] == NONE or mx_profiled(ANY_PROFILE):
+    cdef Py_ssize_t ngiven = bind(self, args, n, keywords, places)
+    if ngiven < 0 or places[0] == NULL or places[0] == NONE or mx_profiled(ANY_PROFILE):
         return REFUSED
     try:
         if not (is_real(places[0], 0, &start) and is_real(places[1], 0, &stop)
@@ -153,14 +153,14 @@ cdef object make_range(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *k
     except OverflowError:
         return REFUSED
     for i in range(3):
-        given -= places[i] != NULL
+        ngiven -= places[i] != NULL
     if places[1] == NULL or places[1] == NONE:
         start, stop = 0, start
     values = ceil((stop - start) / step) if step != 0 else 0
     if not 0 < values < NOGIL_WORK:
         return REFUSED
     count = <int64_t>values
-    array = placed(self, places, shape_with(1, &count), given)
+    array = placed(self, places, shape_with(1, &count), ngiven)
     if array is None:
         return REFUSED
     if array.dtype_code == MX_F32:
@@ -188,32 +188,32 @@ cdef object make_range(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *k
 # --- of lists ------------------------------------------------------------------------------------
 
 
-cdef int measure(PyObject *given, int64_t *extents) noexcept:
+cdef int measure(PyObject *nested, int64_t *extents) noexcept:
     """The extents of nested lists, by their first entries; returns how many, -1 for too many."""
     cdef PyObject **entries
     cdef PyObject *single
     cdef int ndim = 0
-    while is_tuple(given) or is_list(given):
+    while is_tuple(nested) or is_list(nested):
         if ndim == MOST_AXES:
             return -1
-        extents[ndim] = entries_of(given, &entries, &single)
+        extents[ndim] = entries_of(nested, &entries, &single)
         if extents[ndim] == 0:
             return -1
         ndim += 1
-        given = entries[0]
+        nested = entries[0]
     return ndim
 
 
-cdef char *store(PyObject *given, const int64_t *extents, int ndim, int dtype, int size,
+cdef char *store(PyObject *nested, const int64_t *extents, int ndim, int dtype, int size,
                  char *to) except? NULL:
     """Store the numbers of nested lists from an address on; NULL where there are others."""
     cdef PyObject **entries
     cdef PyObject *single
     cdef int64_t i, whole
     cdef int overflow = 0
-    if not (is_tuple(given) or is_list(given)):
+    if not (is_tuple(nested) or is_list(nested)):
         return NULL
-    if entries_of(given, &entries, &single) != extents[0]:
+    if entries_of(nested, &entries, &single) != extents[0]:
         return NULL
     for i in range(extents[0]):
         if ndim > 1:
@@ -240,18 +240,18 @@ cdef object make_of_list(Shortcut self, PyObject **args, Py_ssize_t n, PyObject 
     cdef int64_t size = 1
     cdef int ndim, i
     cdef NDArrayBase array
-    cdef Py_ssize_t given
+    cdef Py_ssize_t ngiven
     if n == 0 or not (is_list(args[0]) or is_tuple(args[0])):
         return REFUSED
-    given = bind(self, args, n, keywords, places)
-    ndim = -1 if given < 0 or mx_profiled(ANY_PROFILE) else measure(places[0], extents)
+    ngiven = bind(self, args, n, keywords, places)
+    ndim = -1 if ngiven < 0 or mx_profiled(ANY_PROFILE) else measure(places[0], extents)
     if ndim < 0:
         return REFUSED
     for i in range(ndim):
         size *= extents[i]
         if size > NOGIL_WORK:
             return REFUSED
-    array = placed(self, places, shape_with(ndim, extents), given - 1)
+    array = placed(self, places, shape_with(ndim, extents), ngiven - 1)
     if array is None or store(
         places[0], extents, ndim, array.dtype_code, itemsize[array.dtype_code], array.data
     ) == NULL:

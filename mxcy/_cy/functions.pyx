@@ -65,9 +65,19 @@ cdef class Function:
         return self.__qualname__
 
 
+cdef tuple packed(PyObject **arguments, Py_ssize_t n):
+    """The arguments as a tuple."""
+    cdef tuple items = PyTuple_New(n)
+    cdef Py_ssize_t i
+    for i in range(n):
+        Py_INCREF(<object>arguments[i])
+        PyTuple_SET_ITEM(items, i, <object>arguments[i])
+    return items
+
+
 cdef tuple filled(PyObject **places, Py_ssize_t n, tuple absent):
     """The arguments of some places, with others where they are absent."""
-    cdef tuple made = PyTuple_New(n)
+    cdef tuple arguments = PyTuple_New(n)
     cdef Py_ssize_t i
     for i in range(n):
         if places[i] != NULL:
@@ -75,43 +85,43 @@ cdef tuple filled(PyObject **places, Py_ssize_t n, tuple absent):
         else:
             item = None if absent is None else absent[i]
         Py_INCREF(item)
-        PyTuple_SET_ITEM(made, i, item)
-    return made
+        PyTuple_SET_ITEM(arguments, i, item)
+    return arguments
 
 
 cdef tuple attributes(Function self, PyObject **places):
     """The attributes of a call: often all the same as in the call before."""
     cdef Variant last = self.handle.last
-    cdef PyObject *given
+    cdef PyObject *argument
     cdef Py_ssize_t i
     if last is not None:
         for i in range(len(self.absent)):
-            given = places[i]
-            if given == NULL:
-                given = PyTuple_GET_ITEM(<PyObject *>self.absent, i)
-            if PyTuple_GET_ITEM(<PyObject *>last.raw, i) != given:
+            argument = places[i]
+            if argument == NULL:
+                argument = PyTuple_GET_ITEM(<PyObject *>self.absent, i)
+            if PyTuple_GET_ITEM(<PyObject *>last.raw, i) != argument:
                 break
         else:
             return last.raw
     return filled(places, len(self.absent), self.absent)
 
 
-cdef bint lay(Function self, PyObject **slots, Py_ssize_t which, PyObject *given):
+cdef bint lay(Function self, PyObject **slots, Py_ssize_t which, PyObject *argument):
     """Put an argument in its place; False where Python has to look at it."""
     cdef Py_ssize_t place = <Py_ssize_t>self.places[which]
-    if given == PyTuple_GET_ITEM(<PyObject *>self.defaults, which):
+    if argument == PyTuple_GET_ITEM(<PyObject *>self.defaults, which):
         return True  # as if it were not given
     if place < 0:
         return False
-    slots[place] = given
+    slots[place] = argument
     return True
 
 
-cdef bint are_arrays(PyObject **given, Py_ssize_t n):
+cdef bint are_arrays(PyObject **arguments, Py_ssize_t n):
     """Whether arguments are arrays."""
     cdef Py_ssize_t i
     for i in range(n):
-        if not isinstance(<object>given[i], NDArrayBase):
+        if not isinstance(<object>arguments[i], NDArrayBase):
             return False
     return True
 
@@ -121,35 +131,35 @@ cdef bint has_elements(NDArrayBase array):
     return array.layout.ndim > 0 and array.layout.size > 0
 
 
-cdef bint is_plain(PyObject *given):
+cdef bint is_plain(PyObject *value):
     """Whether an attribute's value is a number, a text, or a tuple of integers."""
     cdef Py_ssize_t i
-    if given == NULL:
+    if value == NULL:
         return True
-    if PyLong_CheckExact(<object>given) or PyFloat_CheckExact(<object>given):
+    if PyLong_CheckExact(<object>value) or PyFloat_CheckExact(<object>value):
         return True
-    if type(<object>given) is tuple:
-        for i in range(len(<tuple><object>given)):
-            if not PyLong_CheckExact((<tuple><object>given)[i]):
+    if type(<object>value) is tuple:
+        for i in range(len(<tuple><object>value)):
+            if not PyLong_CheckExact((<tuple><object>value)[i]):
                 return False
         return True
-    return type(<object>given) is bool or type(<object>given) is str
+    return type(<object>value) is bool or type(<object>value) is str
 
 
-cdef tuple one_kind(PyObject *given, bint one_shape):
+cdef tuple one_kind(PyObject *sequence, bint one_shape):
     """The arrays of a sequence, if they have one element type, and one shape; else None."""
     cdef tuple arrays
     cdef NDArrayBase first, array
-    if given == NULL or not isinstance(<object>given, (tuple, list)):
+    if sequence == NULL or not isinstance(<object>sequence, (tuple, list)):
         return None
-    arrays = tuple(<object>given)
+    arrays = tuple(<object>sequence)
     if not arrays or not isinstance(arrays[0], NDArrayBase):
         return None
     first = <NDArrayBase>arrays[0]
-    for found in arrays:
-        if not isinstance(found, NDArrayBase):
+    for item in arrays:
+        if not isinstance(item, NDArrayBase):
             return None
-        array = <NDArrayBase>found
+        array = <NDArrayBase>item
         if array.dtype_code != first.dtype_code or not has_elements(array):
             return None
         if one_shape and array.layout is not first.layout:
@@ -157,8 +167,9 @@ cdef tuple one_kind(PyObject *given, bint one_shape):
     return arrays
 
 
-cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject *keywords):
+cdef object serve_numpy(object function, PyObject **args, size_t flagged, PyObject *keywords):
     """Call a Function of `mx.np`, whose arguments come in an order of their own."""
+    cdef Function self = <Function>function
     cdef PyObject *slots[MOST_PLACES]
     cdef Py_ssize_t n = PyVectorcall_NARGS(flagged), size = len(self.names), i, which
     cdef Py_ssize_t nslots = self.ninputs + len(self.absent) + 1
@@ -167,7 +178,7 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
     cdef tuple inputs
     if self.direct and n == self.ninputs and keywords == NULL and are_arrays(args, n):
         return call_operator(
-            self.handle, filled(args, n, None), self.absent, None, None, services.numpy_class
+            self.handle, packed(args, n), self.absent, None, None, services.numpy_class
         )
     for i in range(nslots):
         slots[i] = NULL
@@ -213,9 +224,9 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
             attributes(self, &slots[self.ninputs]), out, None, services.numpy_class
         )
     if self.number is not None and (out is None or isinstance(out, NDArrayBase)):
-        found = beside_number(self, slots, out)
-        if found is not None:
-            return found
+        result = beside_number(self, slots, out)
+        if result is not None:
+            return result
     return PyObject_Vectorcall(self.plain, args, flagged, keywords)
 
 
@@ -242,14 +253,19 @@ cdef object beside_number(Function self, PyObject **slots, object out):
 
 cdef object serve(object function, PyObject **args, size_t flagged, PyObject *keywords):
     """Call a Function; `keywords` are the names of the last arguments."""
-    cdef PyObject *places[MOST_PLACES]
     cdef Function self = <Function>function
+    if keywords == NULL and PyVectorcall_NARGS(flagged) == self.ninputs:
+        return call_operator(
+            self.handle, packed(args, self.ninputs), self.absent, None, None, None
+        )
+    return serve_places(self, args, flagged, keywords)
+
+
+cdef object serve_places(Function self, PyObject **args, size_t flagged, PyObject *keywords):
+    """Call a Function with attributes, or with inputs by name."""
+    cdef PyObject *places[MOST_PLACES]
     cdef Py_ssize_t n = PyVectorcall_NARGS(flagged), size = len(self.names), i, place
     cdef PyObject *name
-    if self.places is not None:
-        return serve_numpy(self, args, flagged, keywords)
-    if keywords == NULL and n == self.ninputs:
-        return call_operator(self.handle, filled(args, n, None), self.absent, None, None, None)
     if n > size:
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     for place in range(size):
@@ -279,13 +295,13 @@ def function(plain, OpHandle handle not None, inputs, fields):
     inputs, fields : sequence of str
         Names of the inputs and of the attributes.
     """
-    cdef Function made = Function.__new__(Function)
+    cdef Function self = Function.__new__(Function)
     if len(inputs) + len(fields) >= MOST_PLACES:
         return plain
-    made.vectorcall, made.plain, made.handle = serve, plain, handle
-    made.names = tuple([sys.intern(name) for name in (*inputs, *fields, "out")])
-    made.ninputs, made.absent = len(inputs), (_Null,) * len(fields)
-    return functools.update_wrapper(made, plain)
+    self.vectorcall, self.plain, self.handle = serve, plain, handle
+    self.names = tuple([sys.intern(name) for name in (*inputs, *fields, "out")])
+    self.ninputs, self.absent = len(inputs), (_Null,) * len(fields)
+    return functools.update_wrapper(self, plain)
 
 
 def numpy_function(plain, OpHandle handle not None, names, places, defaults, absent,
@@ -316,19 +332,19 @@ def numpy_function(plain, OpHandle handle not None, names, places, defaults, abs
         Whether all but arrays with dimensions and elements, numbers, texts and tuples of integers
         are left to `plain`.
     """
-    cdef Function made = Function.__new__(Function)
-    made.vectorcall, made.plain, made.handle = serve, plain, handle
-    made.names, made.places = tuple(map(sys.intern, names)), tuple(places)
-    made.defaults, made.number, made.number_first = tuple(defaults), number, number_first
-    made.ninputs, made.optional = 1 if joins else len(handle.op.inputs), bool(handle.op.optional)
-    made.absent = tuple(absent)
-    made.joins, made.simple = joins, simple
-    made.direct = (
-        not (joins or simple) and made.places[:made.ninputs] == tuple(range(made.ninputs))
+    cdef Function self = Function.__new__(Function)
+    self.vectorcall, self.plain, self.handle = serve_numpy, plain, handle
+    self.names, self.places = tuple(map(sys.intern, names)), tuple(places)
+    self.defaults, self.number, self.number_first = tuple(defaults), number, number_first
+    self.ninputs, self.optional = 1 if joins else len(handle.op.inputs), bool(handle.op.optional)
+    self.absent = tuple(absent)
+    self.joins, self.simple = joins, simple
+    self.direct = (
+        not (joins or simple) and self.places[:self.ninputs] == tuple(range(self.ninputs))
     )
-    if made.ninputs + len(made.absent) >= MOST_PLACES:
+    if self.ninputs + len(self.absent) >= MOST_PLACES:
         return plain
-    return functools.update_wrapper(made, plain)
+    return functools.update_wrapper(self, plain)
 
 
 cdef Function first = Function.__new__(Function)

@@ -200,12 +200,12 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
     Results have class `cls`; None: as the inputs say.
     """
     cdef int64_t began = mx_profile_begin(MX_PROFILE_API | MX_PROFILE_MEMORY)
-    found = perform(variant, inputs, numbers, out, cls)
+    results = perform(variant, inputs, numbers, out, cls)
     if began:
         mx_profile_owner(0)
         if mx_profiled(MX_PROFILE_API):
             mx_profile_end(api_source, began)
-    return found
+    return results
 
 
 cdef bint other_type(Prepared prepared, object out):

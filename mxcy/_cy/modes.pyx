@@ -31,12 +31,12 @@ cdef int deferred() noexcept nogil:
     return mx_here.taping & 2
 
 
-cdef int training() noexcept nogil:
-    return mx_here.training
-
-
 cdef int numpy_types() noexcept nogil:
     return mx_here.numpy_types
+
+
+cdef int call_mode() noexcept nogil:
+    return mx_here.training | mx_here.numpy_types << 1
 
 
 cdef int casting() noexcept nogil:

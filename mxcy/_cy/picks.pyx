@@ -84,33 +84,33 @@ cdef NDArrayBase pick_masked(NDArrayBase array, NDArrayBase mask):
     cdef const uint8_t *bits = <const uint8_t *>mask.data
     cdef int64_t i, count = 0
     cdef int size = itemsize[array.dtype_code]
-    cdef NDArrayBase made
+    cdef NDArrayBase selected
     if size > 8:
         return None
     for i in range(mask.layout.size):
         count += bits[i] != 0
     if count == 0:
         return None
-    made = make_array(
+    selected = make_array(
         shape_with(1, &count), array.dtype_code, array.storage.context, class_of(array)
     )
     if size == 4:
         move_masked[uint32_t](
-            <uint32_t *>made.data, <uint32_t *>array.data, bits, mask.layout.size, count
+            <uint32_t *>selected.data, <uint32_t *>array.data, bits, mask.layout.size, count
         )
     elif size == 8:
         move_masked[uint64_t](
-            <uint64_t *>made.data, <uint64_t *>array.data, bits, mask.layout.size, count
+            <uint64_t *>selected.data, <uint64_t *>array.data, bits, mask.layout.size, count
         )
     elif size == 2:
         move_masked[uint16_t](
-            <uint16_t *>made.data, <uint16_t *>array.data, bits, mask.layout.size, count
+            <uint16_t *>selected.data, <uint16_t *>array.data, bits, mask.layout.size, count
         )
     else:
         move_masked[uint8_t](
-            <uint8_t *>made.data, <uint8_t *>array.data, bits, mask.layout.size, count
+            <uint8_t *>selected.data, <uint8_t *>array.data, bits, mask.layout.size, count
         )
-    return made
+    return selected
 
 
 cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
@@ -123,7 +123,7 @@ cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
     cdef int64_t extents[MOST_AXES]
     cdef int64_t extent, row = 1, size = 1
     cdef int ndim = 0, i
-    cdef NDArrayBase made
+    cdef NDArrayBase selected
     cdef bint moved
     if array.layout is SPARSE or places.layout is SPARSE or array.layout.ndim == 0:
         return None
@@ -154,20 +154,20 @@ cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
     size = places.layout.size * row
     if size == 0 or size >= NOGIL_WORK:
         return None
-    made = make_array(
+    selected = make_array(
         places.layout if ndim == places.layout.ndim else shape_with(ndim, extents),
         array.dtype_code, array.storage.context, class_of(array)
     )
     row *= itemsize[array.dtype_code]
     if places.dtype_code == MX_I64:
         moved = move_rows[int64_t](
-            made.data, array.data, <const int64_t *>places.data, places.layout.size, extent, row
+            selected.data, array.data, <const int64_t *>places.data, places.layout.size, extent, row
         )
     else:
         moved = move_rows[int32_t](
-            made.data, array.data, <const int32_t *>places.data, places.layout.size, extent, row
+            selected.data, array.data, <const int32_t *>places.data, places.layout.size, extent, row
         )
-    return made if moved else None
+    return selected if moved else None
 
 
 cdef bint is_comparable(NDArrayBase array) noexcept:
@@ -195,7 +195,7 @@ cdef NDArrayBase distinct(NDArrayBase ordered):
     """The distinct elements of a vector in order, whose memory is used up."""
     cdef int64_t n = ordered.layout.size
     cdef int code = ordered.dtype_code
-    cdef NDArrayBase made
+    cdef NDArrayBase values
     if code == MX_F32:
         n = drop_repeats(<float *>ordered.data, n)
     elif code == MX_F64:
@@ -206,6 +206,6 @@ cdef NDArrayBase distinct(NDArrayBase ordered):
         n = drop_repeats(<int64_t *>ordered.data, n)
     else:
         n = drop_repeats(<uint8_t *>ordered.data, n)
-    made = make_array(shape_with(1, &n), code, ordered.storage.context, class_of(ordered))
-    memcpy(made.data, ordered.data, n * itemsize[code])
-    return made
+    values = make_array(shape_with(1, &n), code, ordered.storage.context, class_of(ordered))
+    memcpy(values.data, ordered.data, n * itemsize[code])
+    return values

@@ -136,12 +136,12 @@ cdef class Plan:
 
     cdef _Range range_of(self, int first, int last):
         """What is to be known of some steps, found out once."""
-        found = self.ranges.get((first, last))
-        if found is None:
-            found = self.ranges[first, last] = _Range(
+        known = self.ranges.get((first, last))
+        if known is None:
+            known = self.ranges[first, last] = _Range(
                 self.steps[first:last], self.places, first <= self.begin
             )
-        return <_Range>found
+        return <_Range>known
 
     cdef Uses uses_of(self, _Range steps, list bases, context):
         """What some steps read and write."""
@@ -200,7 +200,7 @@ cdef class Plan:
                 return uses.pushed(&about, status)
             with nogil:
                 status = mx_plan_run(self.native, first, last, addresses, scratch, rng, &failed)
-                if status == 0 and device != HOST:
+                if status == 0 and device != HOST and uses.strict:
                     status = mx_gpu_wait(device)
                 if status == 0:
                     uses.release()
@@ -275,7 +275,7 @@ cdef mx_plan *create(list places, list steps) except NULL:
     cdef int32_t *reqs = <int32_t *>malloc(max(operands, 1) * sizeof(int32_t))
     cdef int64_t *next_extent = shape
     cdef int32_t *next_number = numbers
-    cdef mx_plan *made = NULL
+    cdef mx_plan *plan = NULL
     cdef list kept = []
     try:
         if (native_places == NULL or native_steps == NULL or shape == NULL or numbers == NULL
@@ -306,8 +306,8 @@ cdef mx_plan *create(list places, list steps) except NULL:
                 native_steps[i].params = <const char *>(<bytes>call.params)
                 native_steps[i].params_size = len(call.params)
             native_steps[i].workspace = call.workspace
-        made = mx_plan_create(len(places), native_places, len(steps), native_steps)
-        if made == NULL:
+        plan = mx_plan_create(len(places), native_places, len(steps), native_steps)
+        if plan == NULL:
             raise MXNetError(mx_last_error().decode())
     finally:
         free(native_places)
@@ -315,4 +315,4 @@ cdef mx_plan *create(list places, list steps) except NULL:
         free(shape)
         free(numbers)
         free(reqs)
-    return made
+    return plan

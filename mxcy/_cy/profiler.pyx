@@ -1,4 +1,4 @@
-"""The profiler of the native library, for `mxcy.profiler` and for the rest of this front."""
+"""The native library's profiler, for `mxcy.profiler` and the other modules of this front."""
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
@@ -79,10 +79,10 @@ def wait_end(str name, int64_t begin):
 
 
 cdef int32_t named_source(int kind, str category, str name) except -1:
-    found = named.get(name)
-    if found is None:
-        found = named[name] = source(kind, category, name)
-    return found
+    number = named.get(name)
+    if number is None:
+        number = named[name] = source(kind, category, name)
+    return number
 
 
 def set_scope(str name):

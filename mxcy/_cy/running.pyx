@@ -196,8 +196,8 @@ cdef int run_by_reference(Prepared prepared, tuple inputs, list outputs, const d
     values = prepared.call.attrs
     schema = prepared.call.op.schema
     if numbers != NULL and schema.dynamic_names:
-        given = [numbers[i] for i in range(schema.count(values))]
-        values = schema.filled(values, given)
+        scalars = [numbers[i] for i in range(schema.count(values))]
+        values = schema.filled(values, scalars)
     try:
         services.run_reference(prepared.call, values, inputs, outputs)
     except (MXNetError, IndexError) as error:
@@ -270,7 +270,7 @@ cdef int start(Prepared prepared, tuple inputs, list outputs, const double *numb
                 status = mx_run_kernel(
                     prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE
                 )
-                if status == 0 and prepared.device != HOST:
+                if status == 0 and prepared.device != HOST and uses.strict:
                     status = mx_gpu_wait(prepared.device)
                 if status == 0:
                     uses.release()

@@ -27,15 +27,15 @@ cdef class Shape:
 
 cdef Shape shape_of(tuple dims):
     """The Shape of a tuple of non-negative integers."""
-    found = interned.get(dims)
-    if found is not None:
-        return <Shape>found
-    cdef Shape made = make_shape(dims)
+    cdef Shape shape = interned.get(dims)
+    if shape is not None:
+        return shape
+    shape = make_shape(dims)
     if len(interned) > 65536:  # programs with ever new shapes must not grow without bound
         interned.clear()
         near[:] = [None] * NEAR
-    interned[made.dims] = made
-    return made
+    interned[shape.dims] = shape
+    return shape
 
 
 cdef Shape shape_with(int ndim, const int64_t *extents):
@@ -45,34 +45,34 @@ cdef Shape shape_with(int ndim, const int64_t *extents):
     for i in range(ndim):
         mixed = (mixed ^ <uint64_t>extents[i]) * <uint64_t>0x9E3779B97F4A7C15
     cdef Py_ssize_t place = mixed >> 54
-    cdef Shape found = near[place]
-    if (found is not None and found.ndim == ndim
-            and memcmp(found.extents, extents, ndim * sizeof(int64_t)) == 0):
-        return found
-    found = shape_of(tuple([extents[i] for i in range(ndim)]))
-    near[place] = found
-    return found
+    cdef Shape shape = near[place]
+    if (shape is not None and shape.ndim == ndim
+            and memcmp(shape.extents, extents, ndim * sizeof(int64_t)) == 0):
+        return shape
+    shape = shape_of(tuple([extents[i] for i in range(ndim)]))
+    near[place] = shape
+    return shape
 
 
 cdef Shape make_shape(tuple dims):
     """A Shape that is not interned."""
-    cdef Shape made = Shape.__new__(Shape)
+    cdef Shape shape = Shape.__new__(Shape)
     cdef int i
-    made.dims = tuple([int(d) for d in dims])
-    made.ndim = len(dims)
-    made.extents = <int64_t *>malloc(8 * max(made.ndim, 1))
-    if made.extents == NULL:
+    shape.dims = tuple([int(d) for d in dims])
+    shape.ndim = len(dims)
+    shape.extents = <int64_t *>malloc(8 * max(shape.ndim, 1))
+    if shape.extents == NULL:
         raise MemoryError()
-    made.size = 1
-    for i in range(made.ndim):
+    shape.size = 1
+    for i in range(shape.ndim):
         if dims[i] < 0:
             raise MXNetError(f"shape {dims}: extents must not be negative")
-        made.extents[i] = dims[i]
-        if made.extents[i] and made.size > (<int64_t>1 << 60) // made.extents[i]:
+        shape.extents[i] = dims[i]
+        if shape.extents[i] and shape.size > (<int64_t>1 << 60) // shape.extents[i]:
             raise MXNetError(f"shape {dims}: too many elements")
-        made.size *= made.extents[i]
-    made.sliced_rows = -1
-    return made
+        shape.size *= shape.extents[i]
+    shape.sliced_rows = -1
+    return shape
 
 
 cdef Shape with_rows(Shape shape, int64_t rows):

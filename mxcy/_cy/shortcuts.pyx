@@ -1,4 +1,4 @@
-"""Functions in C before functions in Python: they do what is usual, and the others the rest."""
+"""Functions in C for usual arguments, before those in Python, which take all others."""
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -101,11 +101,11 @@ cdef object asnumpy(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyw
     array = <NDArrayBase>args[0]
     if not is_readable(array) or not 0 < array.layout.size < NOGIL_WORK:
         return REFUSED
-    made = numpy_empty(array.layout.dims, memory_types[array.dtype_code])
-    PyObject_GetBuffer(made, &view, PyBUF_SIMPLE)
+    result = numpy_empty(array.layout.dims, memory_types[array.dtype_code])
+    PyObject_GetBuffer(result, &view, PyBUF_SIMPLE)
     memcpy(view.buf, array.data, array.used_bytes())
     PyBuffer_Release(&view)
-    return made
+    return result
 
 
 cdef object asscalar(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
@@ -114,16 +114,16 @@ cdef object asscalar(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *key
     if n != 1 or keywords != NULL or not isinstance(<object>args[0], NDArrayBase):
         return REFUSED
     array = <NDArrayBase>args[0]
-    found = array.number()
-    return REFUSED if found is None else element_types[array.dtype_code](found)
+    value = array.number()
+    return REFUSED if value is None else element_types[array.dtype_code](value)
 
 
 cdef object item(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
     """``item(array)``: a Python number."""
     if n != 1 or keywords != NULL or not isinstance(<object>args[0], NDArrayBase):
         return REFUSED
-    found = (<NDArrayBase>args[0]).number()
-    return REFUSED if found is None else found
+    value = (<NDArrayBase>args[0]).number()
+    return REFUSED if value is None else value
 
 
 # --- elements ------------------------------------------------------------------------------------
@@ -132,16 +132,16 @@ cdef object item(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyword
 cdef object take(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
     """``take(array, places, axis)`` along the first axis, or of the flattened array."""
     cdef PyObject *places[MOST_PLACES]
-    cdef NDArrayBase made
+    cdef NDArrayBase result
     cdef bint flat
-    cdef Py_ssize_t given = bind(self, args, n, keywords, places)
-    if given < 2 or given > 3 or places[0] == NULL or places[1] == NULL:
+    cdef Py_ssize_t ngiven = bind(self, args, n, keywords, places)
+    if ngiven < 2 or ngiven > 3 or places[0] == NULL or places[1] == NULL:
         return REFUSED
     if not (isinstance(<object>places[0], NDArrayBase)
             and isinstance(<object>places[1], NDArrayBase)):
         return REFUSED
     flat = places[2] == NULL or places[2] == NONE
-    if (given == 3 and places[2] == NULL) or (
+    if (ngiven == 3 and places[2] == NULL) or (
         not flat and (not is_int(places[2]) or <object>places[2] != 0)
     ):
         return REFUSED
@@ -149,8 +149,8 @@ cdef object take(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyword
         <object>places[0], services.numpy_class
     ):
         return REFUSED
-    made = pick(<NDArrayBase>places[0], <NDArrayBase>places[1], flat)
-    return REFUSED if made is None else made
+    result = pick(<NDArrayBase>places[0], <NDArrayBase>places[1], flat)
+    return REFUSED if result is None else result
 
 
 cdef object astype(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
@@ -173,7 +173,7 @@ cdef object astype(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywo
 
 cdef object unique(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
     """``unique(array)`` of a few numbers, by the operator that sorts."""
-    cdef NDArrayBase array, made
+    cdef NDArrayBase array, ordered
     cdef int64_t size
     if n != 1 or keywords != NULL or recording():
         return REFUSED
@@ -185,8 +185,8 @@ cdef object unique(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywo
         return REFUSED
     if array.layout.ndim != 1:
         array = make_view(array, shape_with(1, &size), 0, services.numpy_class)
-    made = call_operator(self.handle, (array,), self.absent, None, None, services.numpy_class)
-    return distinct(made) if is_readable(made) else REFUSED
+    ordered = call_operator(self.handle, (array,), self.absent, None, None, services.numpy_class)
+    return distinct(ordered) if is_readable(ordered) else REFUSED
 
 
 cdef Attempt attempt_of(str name) except NULL:
@@ -247,16 +247,16 @@ def shortcut(plain, cls=None, op=None):
     op : Op, optional
         The operator that does what a function is for.
     """
-    cdef Shortcut made = Shortcut.__new__(Shortcut)
+    cdef Shortcut function = Shortcut.__new__(Shortcut)
     code = plain.__code__
-    made.vectorcall, made.plain, made.attempt = serve, plain, attempt_of(plain.__name__)
-    made.names = tuple([sys.intern(name) for name in code.co_varnames[:code.co_argcount]])
-    if len(made.names) > MOST_PLACES:
+    function.vectorcall, function.plain, function.attempt = serve, plain, attempt_of(plain.__name__)
+    function.names = tuple([sys.intern(name) for name in code.co_varnames[:code.co_argcount]])
+    if len(function.names) > MOST_PLACES:
         raise ValueError(f"{plain.__name__} has too many arguments")
-    made.shape = place_of(made.names, ("shape", "object", "source_array"))
-    made.handle = None if op is None else bind_operator(op)
-    made.absent = () if op is None else (_Null,) * len(op.schema.names)
-    made.number = place_of(made.names, ("val", "fill_value"))
-    made.context = place_of(made.names, ("ctx", "device"))
-    made.dtype, made.cls = place_of(made.names, ("dtype",)), cls
-    return functools.update_wrapper(made, plain)
+    function.shape = place_of(function.names, ("shape", "object", "source_array"))
+    function.handle = None if op is None else bind_operator(op)
+    function.absent = () if op is None else (_Null,) * len(op.schema.names)
+    function.number = place_of(function.names, ("val", "fill_value"))
+    function.context = place_of(function.names, ("ctx", "device"))
+    function.dtype, function.cls = place_of(function.names, ("dtype",)), cls
+    return functools.update_wrapper(function, plain)

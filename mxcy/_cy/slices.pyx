@@ -177,13 +177,13 @@ cdef object read(NDArrayBase array, object key):
     cdef int64_t dense[MOST_ENTRIES]
     cdef Region region
     cdef Shape layout
-    cdef NDArrayBase made
+    cdef NDArrayBase copy
     cdef object cls
     cdef bint like_numpy
     cdef int i, n
     if isinstance(key, NDArrayBase) and not deferred() and class_of(array) is services.numpy_class:
-        made = pick(array, <NDArrayBase>key, False)
-        return array._get_index(key) if made is None else made
+        copy = pick(array, <NDArrayBase>key, False)
+        return array._get_index(key) if copy is None else copy
     if (array.node is not None and recording()) or not understand(
         array.layout, <PyObject *>key, &region
     ):
@@ -205,15 +205,15 @@ cdef object read(NDArrayBase array, object key):
         return make_view(array, layout, region.first, cls)
     if layout.size >= NOGIL_WORK or not is_usual(array):
         return array._get_index(key)
-    made = make_array(layout, array.dtype_code, array.storage.context, cls)
+    copy = make_array(layout, array.dtype_code, array.storage.context, cls)
     dense[n - 1] = 1
     for i in range(n - 1, 0, -1):
         dense[i - 1] = dense[i] * extents[i]
     move(
-        made.data, dense, array.data + region.first * itemsize[array.dtype_code], strides,
+        copy.data, dense, array.data + region.first * itemsize[array.dtype_code], strides,
         extents, n, itemsize[array.dtype_code]
     )
-    return made
+    return copy
 
 
 # --- writing -------------------------------------------------------------------------------------

@@ -35,9 +35,9 @@ def set_heavy_work(int64_t work):
 
 cdef Uses uses_on(object context):
     """Nothing yet, on a device."""
-    cdef Uses made = Uses.__new__(Uses)
-    made.context = context
-    return made
+    cdef Uses uses = Uses.__new__(Uses)
+    uses.context = context
+    return uses
 
 
 @cython.final

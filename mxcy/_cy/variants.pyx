@@ -9,7 +9,7 @@ from libc.stdlib cimport free, malloc
 
 cimport cython
 
-from mxcy._cy.modes cimport numpy_types, training
+from mxcy._cy.modes cimport call_mode
 from mxcy._cy.native cimport mx_kernel_find
 from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.services cimport services
@@ -35,12 +35,12 @@ cdef class Recent:
         self.young, self.old = {}, {}
 
     cdef object get(self, key):
-        found = self.young.get(key)
-        if found is None and self.old:
-            found = self.old.pop(key, None)
-            if found is not None:
-                self.put(key, found)
-        return found
+        entry = self.young.get(key)
+        if entry is None and self.old:
+            entry = self.old.pop(key, None)
+            if entry is not None:
+                self.put(key, entry)
+        return entry
 
     cdef int put(self, key, entry) except -1:
         if 2 * len(self.young) >= services.most_signatures:
@@ -67,19 +67,19 @@ cdef class Prepared:
 
     cdef Prepared on_device(self, tuple inputs, int device):
         """The same call by a device's kernel; None where its definition has to do."""
-        cdef Prepared made
+        cdef Prepared prepared
         if self.devices is None:
             self.devices = {}
         elif device in self.devices:
             return self.devices[device]
         call = services.prepare_on_device(self.call, device)
         if call is None:
-            made = None
+            prepared = None
         else:
-            made = ready(self.handle, call, inputs)
-            made.device, made.simple = device, False
-        self.devices[device] = made
-        return made
+            prepared = ready(self.handle, call, inputs)
+            prepared.device, prepared.simple = device, False
+        self.devices[device] = prepared
+        return prepared
 
     cdef bint fits(self, tuple inputs):
         cdef int i
@@ -103,50 +103,51 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
 
 cdef Prepared ready(OpHandle handle, call, tuple inputs):
     """A prepared call as this front runs it."""
-    cdef Prepared made = Prepared.__new__(Prepared)
+    cdef Prepared prepared = Prepared.__new__(Prepared)
     cdef NDArrayBase array
     cdef int i
-    made.call, made.handle, made.device = call, handle, HOST
-    made.nin, made.nout, made.visible = len(inputs), len(call.outs), call.visible
-    made.in_layouts = <void **>malloc(8 * max(made.nin, 1))
-    made.in_dtypes = <int32_t *>malloc(4 * max(made.nin, 1))
-    made.out_dtypes = <int32_t *>malloc(4 * max(made.nout, 1))
-    if made.in_layouts == NULL or made.in_dtypes == NULL or made.out_dtypes == NULL:
+    prepared.call, prepared.handle, prepared.device = call, handle, HOST
+    prepared.nin, prepared.nout, prepared.visible = len(inputs), len(call.outs), call.visible
+    prepared.in_layouts = <void **>malloc(8 * max(prepared.nin, 1))
+    prepared.in_dtypes = <int32_t *>malloc(4 * max(prepared.nin, 1))
+    prepared.out_dtypes = <int32_t *>malloc(4 * max(prepared.nout, 1))
+    if prepared.in_layouts == NULL or prepared.in_dtypes == NULL or prepared.out_dtypes == NULL:
         raise MemoryError()
-    made.in_shapes, made.out_shapes = [], []
-    for i in range(made.nin):
+    prepared.in_shapes, prepared.out_shapes = [], []
+    for i in range(prepared.nin):
         array = <NDArrayBase>inputs[i]
-        made.in_shapes.append(array.layout)
-        made.in_layouts[i] = <void *>array.layout
-        made.in_dtypes[i] = array.dtype_code
-    for i in range(made.nout):
-        made.out_shapes.append(shape_of(tuple(call.outs[i].shape)))
-        made.out_dtypes[i] = call.outs[i].dtype
+        prepared.in_shapes.append(array.layout)
+        prepared.in_layouts[i] = <void *>array.layout
+        prepared.in_dtypes[i] = array.dtype_code
+    for i in range(prepared.nout):
+        prepared.out_shapes.append(shape_of(tuple(call.outs[i].shape)))
+        prepared.out_dtypes[i] = call.outs[i].dtype
     if call.kernel is not None:
-        made.kernel = mx_kernel_find(call.kernel.encode(), call.dtype, &made.flags)
+        prepared.kernel = mx_kernel_find(call.kernel.encode(), call.dtype, &prepared.flags)
     if call.params is not None:
-        made.params = call.params
-        made.params_data = made.params
-        if len(made.params) > MAX_PARAMS:
+        prepared.params = call.params
+        prepared.params_data = prepared.params
+        if len(prepared.params) > MAX_PARAMS:
             raise MXNetError(f"operator {handle.op.name}: the parameter struct is too large")
-        made.npatches = len(call.patches)
-        made.patch_number = <int *>malloc(sizeof(int) * max(made.npatches, 1))
-        made.patch_offset = <int *>malloc(sizeof(int) * max(made.npatches, 1))
-        if made.patch_number == NULL or made.patch_offset == NULL:
+        prepared.npatches = len(call.patches)
+        prepared.patch_number = <int *>malloc(sizeof(int) * max(prepared.npatches, 1))
+        prepared.patch_offset = <int *>malloc(sizeof(int) * max(prepared.npatches, 1))
+        if prepared.patch_number == NULL or prepared.patch_offset == NULL:
             raise MemoryError()
-        for i in range(made.npatches):
-            made.patch_number[i], made.patch_offset[i] = call.patches[i]
-    made.mutated = handle.op.mutated(made.nin) or None
-    made.workspace, made.work, made.threads = call.workspace, call.work, call.threads
-    made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
-    made.has_complex, made.mixed = call.has_complex, call.mixed
-    made.simple = (
-        made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
-        and made.mutated is None and not made.uses_rng and made.threads == 1
-        and made.work < min(NOGIL_WORK, limits.heavy_work)
+        for i in range(prepared.npatches):
+            prepared.patch_number[i], prepared.patch_offset[i] = call.patches[i]
+    prepared.mutated = handle.op.mutated(prepared.nin) or None
+    prepared.workspace, prepared.work, prepared.threads = call.workspace, call.work, call.threads
+    prepared.inplace, prepared.uses_rng = call.inplace, handle.op.uses_rng
+    prepared.has_complex, prepared.mixed = call.has_complex, call.mixed
+    prepared.simple = (
+        prepared.kernel != NULL and prepared.nout == 1 and 1 <= prepared.nin <= 3
+        and prepared.workspace == 0
+        and prepared.mutated is None and not prepared.uses_rng and prepared.threads == 1
+        and prepared.work < min(NOGIL_WORK, limits.heavy_work)
         and len(call.params or b"") <= SMALL_PARAMS
     )
-    return made
+    return prepared
 
 
 @cython.final
@@ -171,26 +172,26 @@ cdef class Variant:
                 self.far = Recent()
             return prepared
         key = tuple([(a.shape, a.dtype_code) for a in inputs])
-        found = self.far.get(key)
-        if found is None or not (<Prepared>found).fits(inputs):
-            found = prepare_for(self.handle, self.attrs, inputs, None)
-            if found is None:
+        entry = self.far.get(key)
+        if entry is None or not (<Prepared>entry).fits(inputs):
+            entry = prepare_for(self.handle, self.attrs, inputs, None)
+            if entry is None:
                 return None
-            self.far.put(key, found)
-        return <Prepared>found
+            self.far.put(key, entry)
+        return <Prepared>entry
 
     cdef Variant exact(self, double factor):
         """The variant of calls with which mixed precision has done what it does."""
-        cdef Variant made = self.final
-        if made is None or self.factor != factor:
-            made = self.final = Variant.__new__(Variant)
+        cdef Variant variant = self.final
+        if variant is None or self.factor != factor:
+            variant = self.final = Variant.__new__(Variant)
             self.factor = factor
-            made.handle, made.arguments, made.near = self.handle, self.arguments, []
-            made.attrs = self.attrs.with_values(("exact",), (True,))
+            variant.handle, variant.arguments, variant.near = self.handle, self.arguments, []
+            variant.attrs = self.attrs.with_values(("exact",), (True,))
             if factor != 1.0:
-                scaled = made.attrs.grad_scale * factor
-                made.attrs = made.attrs.with_values(("grad_scale",), (scaled,))
-        return made
+                scaled = variant.attrs.grad_scale * factor
+                variant.attrs = variant.attrs.with_values(("grad_scale",), (scaled,))
+        return variant
 
 
 @cython.final
@@ -224,7 +225,7 @@ cdef class OpHandle:
         self.with_number, self.plain0, self.last = [None] * 8, None, None
 
     cdef int mode_now(self):
-        return (training() | numpy_types() << 1) & self.uses_mode if self.uses_mode else 0
+        return call_mode() & self.uses_mode if self.uses_mode else 0
 
     cdef Variant plain_now(self):
         """The variant without attributes."""
@@ -242,17 +243,17 @@ cdef class OpHandle:
             self.with_number[place] = self.make_variant({"is_int": is_int}, place >> 1)
         return <Variant>self.with_number[place]
 
-    cdef Variant make_variant(self, dict given, int mode):
-        cdef Variant made = Variant.__new__(Variant)
-        attrs = self.schema.intern(self.op.name, given)
+    cdef Variant make_variant(self, dict attributes, int mode):
+        cdef Variant variant = Variant.__new__(Variant)
+        attrs = self.schema.intern(self.op.name, attributes)
         if self.uses_mode & 1:
             attrs = attrs.with_values(("train",), (bool(mode & 1),))
         if self.uses_mode & 2:
             attrs = attrs.with_values(("numpy_types",), (bool(mode & 2),))
-        made.handle, made.attrs = self, attrs
-        made.arguments = -1 if self.variadic is not None else len(self.op.arguments(attrs))
-        made.near = []
-        return made
+        variant.handle, variant.attrs = self, attrs
+        variant.arguments = -1 if self.variadic is not None else len(self.op.arguments(attrs))
+        variant.near = []
+        return variant
 
     cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs):
         """The variant of raw attribute values in schema order; dynamic ones go to `numbers`."""
@@ -280,15 +281,15 @@ cdef class OpHandle:
                 n += 1
             elif self.is_tuple[i] and value is not _Null:
                 field = self.schema.fields[i]
-                given = self.schema.parse(self.op.name, field, value)
-                for number in given:
+                extents = self.schema.parse(self.op.name, field, value)
+                for number in extents:
                     numbers[further] = number
                     further += 1
                 if key is None:
                     key = []
                 key.append(i)
                 key.append(None)
-                key.append(len(given))
+                key.append(len(extents))
             elif value is not _Null:
                 if key is None:
                     key = []
@@ -309,44 +310,44 @@ cdef class OpHandle:
 
     cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, int mode, int nargs):
         """The variant of static attributes, `key`: each one's index, type and value."""
-        cdef Variant found
+        cdef Variant variant
         cdef Recent variants = <Recent>self.variants[mode]
         try:
             cached = variants.get(key)
         except (TypeError, NotImplementedError):  # a list or an array among the values
             return self.slow_variant(raw, numbers, None, nargs)
         if cached is None:
-            given = {
+            attributes = {
                 self.schema.names[key[i]]:
                     (0.0,) * key[i + 2] if self.is_tuple[key[i]] else key[i + 2]
                 for i in range(0, len(key), 3)
             }
             if not all([is_plain(v) for v in key[2::3]]):
                 return self.slow_variant(raw, numbers, None, nargs)
-            cached = self.make_variant(given, mode)
+            cached = self.make_variant(attributes, mode)
             variants.put(key, cached)
-        found = <Variant>cached
-        if self.nnumbers == 0 and found.arguments >= 0 and not self.schema.tuples:
-            found.raw, found.mode = raw, mode
-            self.last = found
-        return found
+        variant = <Variant>cached
+        if self.nnumbers == 0 and variant.arguments >= 0 and not self.schema.tuples:
+            variant.raw, variant.mode = raw, mode
+            self.last = variant
+        return variant
 
     cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs):
         cdef int mode = self.mode_now()
-        given = {
+        attributes = {
             name: value for name, value in zip(self.schema.names, raw) if value is not _Null
         }
         if extra:
-            given.update(extra)
-        if self.num_args is not None and self.num_args not in given:
-            given[self.num_args] = nargs
-        for i, number in enumerate(self.schema.dynamic_values(self.op.name, given)):
+            attributes.update(extra)
+        if self.num_args is not None and self.num_args not in attributes:
+            attributes[self.num_args] = nargs
+        for i, number in enumerate(self.schema.dynamic_values(self.op.name, attributes)):
             numbers[i] = number
         cdef Recent variants = <Recent>self.variants[mode]
-        attrs = self.schema.intern(self.op.name, given)
+        attrs = self.schema.intern(self.op.name, attributes)
         cached = variants.get(attrs.key)
         if cached is None:
-            cached = self.make_variant(given, mode)
+            cached = self.make_variant(attributes, mode)
             variants.put(attrs.key, cached)
         return <Variant>cached
 

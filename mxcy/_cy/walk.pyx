@@ -24,10 +24,10 @@ cdef class Arrival:
     cdef set sums  # the outputs among these whose gradient is an array of ours
 
     cdef dict by_output(self):
-        cdef dict found = {} if self.others is None else dict(self.others)
+        cdef dict gradients = {} if self.others is None else dict(self.others)
         if self.first is not None:
-            found[0] = self.first
-        return found
+            gradients[0] = self.first
+        return gradients
 
 
 cdef object summed(object before, object gradient, bint in_place, bint owned, object rules):
@@ -41,12 +41,12 @@ cdef int arrive(dict arrivals, Node node, int index, object gradient, bint is_ma
                 object rules) except -1:
     """Add a gradient of a node's output."""
     cdef Arrival arrival
-    found = arrivals.get(node)
-    if found is None:
+    known = arrivals.get(node)
+    if known is None:
         arrival = Arrival.__new__(Arrival)
         arrivals[node] = arrival
     else:
-        arrival = <Arrival>found
+        arrival = <Arrival>known
     if index == 0:
         if arrival.first is None:
             arrival.first, arrival.made = gradient, is_made
@@ -121,8 +121,8 @@ cdef object simple_gradients(Node node, object gradient, object rules):
             asked.append([parent is not None for parent in node.parents])
         else:
             asked.append(call.ins)
-    found = handle.op.grad_rule(*asked)
-    return found if isinstance(found, (tuple, list)) else (found,)
+    gradients = handle.op.grad_rule(*asked)
+    return gradients if isinstance(gradients, (tuple, list)) else (gradients,)
 
 
 cdef int check(list order, object rules) except -1:
@@ -140,14 +140,14 @@ def tape_order(heads):
     cdef set done = set()
     cdef Node node
     while stack:
-        found = stack.pop()
-        if found is None:  # all that the one below depends on is done
+        entry = stack.pop()
+        if entry is None:  # all that the one below depends on is done
             order.append(stack.pop())
             continue
-        if found in done:
+        if entry in done:
             continue
-        done.add(found)
-        node = <Node?>found
+        done.add(entry)
+        node = <Node?>entry
         stack.append(node)
         stack.append(None)
         if node.parents is not None:
@@ -182,8 +182,8 @@ def walk(list order, list seeds, dict wanted, bint create_graph, bint keep, rule
     cdef bint in_place = not create_graph, is_made
     cdef object gradient, gradients
     check(order, rules)
-    for found, index, gradient in seeds:
-        arrive(arrivals, <Node?>found, index, gradient, False, in_place, rules)
+    for head, index, gradient in seeds:
+        arrive(arrivals, <Node?>head, index, gradient, False, in_place, rules)
     for at in range(len(order) - 1, -1, -1):
         node = <Node?>order[at]
         arrival = arrivals.pop(node, None)
@@ -211,13 +211,10 @@ def walk(list order, list seeds, dict wanted, bint create_graph, bint keep, rule
                 )
         n = min(len(node.parents), len(gradients))
         for i in range(n):
-            found = node.parents[i]
-            if found is None:
-                continue
             gradient = gradients[i]
-            if gradient is None:
+            if gradient is None or node.parents[i] is None:
                 continue
-            parent = <Node?>found
+            parent = <Node?>node.parents[i]
             is_made = not parent.parents and is_made_by(gradient, gradients, node, arrival)
             arrive(
                 arrivals, parent, 0 if node.positions is None else node.positions[i], gradient,

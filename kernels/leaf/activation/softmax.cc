@@ -169,26 +169,28 @@ struct Backward {
     return (log ? g - exp(y) * sum : (g - sum) * y) * scale;
   }
 
-  static MX_ONCE void row(S* out, const S* gradient, const S* made, int64_t extent, T scale) {
+  static MX_ONCE void row(S* out, const S* gradient, const S* result_row, int64_t extent, T scale) {
     const T sum = (T)total<V>(extent, [=](int64_t i, int n) MX_ALWAYS {
-      return term(read(gradient + i, n), read(made + i, n));
+      return term(read(gradient + i, n), read(result_row + i, n));
     });
     each_vector<T>(extent, [=](int64_t i, int n) MX_ALWAYS {
-      write(out + i, result(read(gradient + i, n), read(made + i, n), splat<V>(sum), scale), n);
+      write(out + i, result(read(gradient + i, n), read(result_row + i, n), splat<V>(sum), scale),
+            n);
     });
   }
-  static MX_ONCE void columns(S* out, const S* gradient, const S* made, int64_t extent,
+  static MX_ONCE void columns(S* out, const S* gradient, const S* result_row, int64_t extent,
                               int64_t stride, int64_t width, T scale) {
     ColumnSums<T> sums;
     sums.add(extent, width, [&](int64_t k, int64_t c, int n) MX_ALWAYS {
       const int64_t at = k * stride + c;
-      return term(read(gradient + at, n), read(made + at, n));
+      return term(read(gradient + at, n), read(result_row + at, n));
     });
     for (int64_t k = 0; k < extent; ++k)
       each_vector<T>(width, [&](int64_t c, int n) MX_ALWAYS {
         const int64_t at = k * stride + c;
         write(out + at,
-              result(read(gradient + at, n), read(made + at, n), load(sums.sum + c), scale), n);
+              result(read(gradient + at, n), read(result_row + at, n), load(sums.sum + c), scale),
+              n);
       });
   }
 };

@@ -208,9 +208,9 @@ int deformable_grad(const mx_call* call) {
     const T* grads = data<T>(call->in[0]) + image * p.filters * places;
     for (int64_t g = 0; g < p.groups; ++g) {
       const T* grad = grads + g * m * places;
-      const Matrix<T> turned = {data<T>(call->in[last]) + g * m * k, k, true};
+      const Matrix<T> transposed = {data<T>(call->in[last]) + g * m * k, k, true};
       const Matrix<T> part = {columns + g * k * places, places, false};
-      if (!gemm(call->threads, k, places, m, (T)1, turned, Matrix<T>{grad, places, true}, (T)0,
+      if (!gemm(call->threads, k, places, m, (T)1, transposed, Matrix<T>{grad, places, true}, (T)0,
                 by_columns + g * k * places, places) ||
           !gemm(call->threads, m, k, places, (T)1, Matrix<T>{grad, places, false}, part,
                 (T)(image > 0), by_weight + g * m * k, k)) {

@@ -84,11 +84,11 @@ int conv_winograd(const mx_call* call) {
   return winograd_run(call, *winograd_entry(p));
 }
 
-template <bool turned>
+template <bool transposed>
 int conv_winograd_pack(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd_pack: %s", reason);
-  return winograd_entry(p)->pack(call, p, turned);
+  return winograd_entry(p)->pack(call, p, transposed);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ Tiling tiling_of(const mx_fused_conv_params& p) {
 struct WinogradEntry {
   int64_t rows, cols;
   int (*run)(const mx_call*, const mx_fused_conv_params&);
-  int (*pack)(const mx_call*, const mx_fused_conv_params&, bool turned);
+  int (*pack)(const mx_call*, const mx_fused_conv_params&, bool transposed);
   int64_t (*packed)(const mx_fused_conv_params&);
   int64_t (*workspace)(const mx_fused_conv_params&, int threads);
 };

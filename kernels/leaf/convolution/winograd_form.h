@@ -245,19 +245,19 @@ struct Form {
 
   // Out block `block` of U, from OIHW weights; panels of two have the second beside the first.
   static void pack_block(const mx_fused_conv_params& p, const float* weight, T* u, int64_t block,
-                         bool turned) {
+                         bool transposed) {
     constexpr int taps = Fy::taps * Fx::taps;
     const int64_t point_step = p.channels * p.filters, panel = block / kPanel * kPanel;
     const int64_t width = least(kPanel, p.filters / B - panel) * B;
-    const int64_t filter_step = turned ? taps : p.channels * taps;
-    const int64_t channel_step = turned ? p.filters * taps : taps;
+    const int64_t filter_step = transposed ? taps : p.channels * taps;
+    const int64_t channel_step = transposed ? p.filters * taps : taps;
     weight += block * B * filter_step;
     u += panel * B * p.channels;
     for (int64_t c = 0; c < p.channels; ++c, weight += channel_step) {
       double lanes[taps][B];
       for (int f = 0; f < B; ++f) {
         const float* from = weight + f * filter_step;
-        for (int i = 0; i < taps; ++i) lanes[turned ? taps - 1 - i : i][f] = from[i];
+        for (int i = 0; i < taps; ++i) lanes[transposed ? taps - 1 - i : i][f] = from[i];
       }
       VW rows[Fx::points][Fy::taps];
       for (int y = 0; y < Fy::taps; ++y) {
@@ -277,11 +277,11 @@ struct Form {
     }
   }
 
-  static int pack(const mx_call* call, const mx_fused_conv_params& p, bool turned) {
+  static int pack(const mx_call* call, const mx_fused_conv_params& p, bool transposed) {
     const float* weight = data<float>(call->in[0]);
     T* u = data<T>(call->out[0]);
     parallel_for(call->threads, p.filters / B, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t block = begin; block < end; ++block) pack_block(p, weight, u, block, turned);
+      for (int64_t block = begin; block < end; ++block) pack_block(p, weight, u, block, transposed);
     });
     return 0;
   }

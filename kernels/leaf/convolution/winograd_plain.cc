@@ -13,9 +13,9 @@ constexpr int64_t kSlice = 64 << 20;  // bytes of blocked arrays at a time, if a
 struct Problem {
   mx_fused_conv_params p;
   int64_t channels, filters;  // without filling
-  bool turned;                // the weights are those of the convolution whose transpose this is
+  bool transposed;            // the weights are those of the convolution whose transpose this is
 
-  Problem(const mx_conv_params& of, bool transpose) : p(), turned(transpose) {
+  Problem(const mx_conv_params& of, bool transpose) : p(), transposed(transpose) {
     channels = transpose ? of.filters : of.channels;
     filters = transpose ? of.channels : of.filters;
     p.groups = of.groups;
@@ -63,20 +63,20 @@ struct Room {
 void fill_weight(const Problem& problem, const float* from, float* to) {
   const mx_fused_conv_params& p = problem.p;
   const int64_t taps = p.kernel[1] * p.kernel[2];
-  const int64_t rows = problem.turned ? p.channels : p.filters;
-  const int64_t row = (problem.turned ? p.filters : p.channels) * taps;
-  const int64_t given_rows = problem.turned ? problem.channels : problem.filters;
-  const int64_t given = (problem.turned ? problem.filters : problem.channels) * taps;
+  const int64_t rows = problem.transposed ? p.channels : p.filters;
+  const int64_t row = (problem.transposed ? p.filters : p.channels) * taps;
+  const int64_t weight_rows = problem.transposed ? problem.channels : problem.filters;
+  const int64_t weight_row = (problem.transposed ? problem.filters : problem.channels) * taps;
   for (int64_t i = 0; i < rows; ++i, to += row) {
-    const int64_t some = i < given_rows ? given : 0;
-    memcpy(to, from + i * given, some * sizeof(float));
+    const int64_t some = i < weight_rows ? weight_row : 0;
+    memcpy(to, from + i * weight_row, some * sizeof(float));
     memset(to + some, 0, (row - some) * sizeof(float));
   }
 }
 
 template <bool transpose>
-int run(const mx_call* given) {
-  mx_call own = *given;
+int run(const mx_call* original) {
+  mx_call own = *original;
   const mx_call* call = &own;
   const auto& of = *(const mx_conv_params*)call->params;
   Problem problem(of, transpose);

@@ -8,11 +8,11 @@ namespace {
 
 // Four numbers as left, top, right, bottom.
 template <class T>
-void corners(const T* box, bool center, T* found) {
+void corners(const T* box, bool center, T* edges) {
   for (int i = 0; i < 2; ++i) {
     const T half = box[2 + i] * (T)0.5;
-    found[i] = center ? box[i] - half : box[i];
-    found[2 + i] = center ? box[i] + half : box[2 + i];
+    edges[i] = center ? box[i] - half : box[i];
+    edges[2 + i] = center ? box[i] + half : box[2 + i];
   }
 }
 
@@ -35,8 +35,8 @@ int box_iou(const mx_call* call) {
       const T area = (width > 0 ? width : 0) * (height > 0 ? height : 0);
       T* out = data<T>(call->out[0]) + i * p.rhs;
       for (int64_t j = 0; j < p.rhs; j += kLanes<T>) {
-        const auto found = boxes.overlap(own[0], own[1], own[2], own[3], area, j);
-        store_first(out + j, found, (int)least(kLanes<T>, p.rhs - j));
+        const auto overlaps = boxes.overlap(own[0], own[1], own[2], own[3], area, j);
+        store_first(out + j, overlaps, (int)least(kLanes<T>, p.rhs - j));
       }
     }
   });

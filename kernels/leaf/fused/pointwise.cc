@@ -42,11 +42,11 @@ bool is_one(const mx_program_params& p, int place) {
 }
 
 template <class T>
-int resolve(const mx_call* call, Resolved* found) {
+int resolve(const mx_call* call, Resolved* resolved) {
   const auto& p = *(const mx_program_params*)call->params;
   for (int i = 0; i < p.steps; ++i) {
     const uint32_t code = (uint32_t)p.code[i];
-    auto& step = found->step[i];
+    auto& step = resolved->step[i];
     if (code == kFill) {
       step = {fill_row<T>, kNumbers};
     } else if (code == kCopy || code == kExpand) {
@@ -92,7 +92,7 @@ void expand(T* dst, const T* src, int64_t i, int64_t n, int64_t extent, int64_t 
 }
 
 template <class T>
-void run(const mx_call* call, const mx_program_params& p, const Resolved& found) {
+void run(const mx_call* call, const mx_program_params& p, const Resolved& resolved) {
   const int64_t total = count(call->out[0]);
   const bool streams = beyond_caches(call->out[0]);
   // Outputs that nobody wants, or that are to be written past the caches, are computed into a tile.
@@ -126,16 +126,16 @@ void run(const mx_call* call, const mx_program_params& p, const Resolved& found)
       Bound& step = bound[i];
       const Place pair = {(char*)(numbers + 2 * i), 0};
       step.dst = place(p.dst[i]);
-      step.a = found.step[i].operands == kNumberFirst || p.a[i] < 0 ? pair : place(p.a[i]);
+      step.a = resolved.step[i].operands == kNumberFirst || p.a[i] < 0 ? pair : place(p.a[i]);
       step.b = pair;
-      if (found.step[i].operands == kNumberFirst) step.b = place(p.a[i]);
-      if (found.step[i].operands == kPair) step.b = place(p.b[i]);
+      if (resolved.step[i].operands == kNumberFirst) step.b = place(p.a[i]);
+      if (resolved.step[i].operands == kPair) step.b = place(p.b[i]);
     }
     for (int64_t at = begin; at < end; at += tile) {
       const int64_t n = least(tile, end - at);
       for (int i = 0; i < p.steps; ++i) {
         const Bound& step = bound[i];
-        if (const Row row = found.step[i].row) {
+        if (const Row row = resolved.step[i].row) {
           row(step.dst.at(at), step.a.at(at), step.b.at(at), n);
         } else {
           const int input = p.a[i] - kFirstInput;
@@ -159,22 +159,23 @@ int fused_pointwise(const mx_call* call) {
     run<T>(call, p, *(const Resolved*)call->state);
     return 0;
   }
-  Resolved found;
-  if (resolve<T>(call, &found) != 0) return -1;
-  run<T>(call, p, found);
+  Resolved resolved;
+  if (resolve<T>(call, &resolved) != 0) return -1;
+  run<T>(call, p, resolved);
   return 0;
 }
 
-int resolve_any(const mx_call* call, Resolved* found) {
-  return call->in[0].dtype == MX_F32 ? resolve<float>(call, found) : resolve<double>(call, found);
+int resolve_any(const mx_call* call, Resolved* resolved) {
+  return call->in[0].dtype == MX_F32 ? resolve<float>(call, resolved)
+                                     : resolve<double>(call, resolved);
 }
 
 int make(const mx_call* call, void** state) {
-  Resolved* found = (Resolved*)mx_system_alloc(sizeof(Resolved));
-  if (!found) return -1;
-  *state = found;
-  if (resolve_any(call, found) == 0) return 0;
-  mx_system_free(found);
+  Resolved* resolved = (Resolved*)mx_system_alloc(sizeof(Resolved));
+  if (!resolved) return -1;
+  *state = resolved;
+  if (resolve_any(call, resolved) == 0) return 0;
+  mx_system_free(resolved);
   *state = nullptr;
   return -1;
 }
@@ -182,8 +183,8 @@ int make(const mx_call* call, void** state) {
 void drop(void* state) { mx_system_free(state); }
 
 int64_t query(const mx_call* call, int32_t what) {
-  Resolved found;
-  if (what == MX_QUERY_ACCEPTS) return resolve_any(call, &found) == 0;
+  Resolved resolved;
+  if (what == MX_QUERY_ACCEPTS) return resolve_any(call, &resolved) == 0;
   return 0;
 }
 

@@ -11,13 +11,13 @@ constexpr int64_t kGrain = 4096;  // elements for which another thread pays
 template <class T>
 int difference(const mx_call* call) {
   const auto& p = *static_cast<const mx_scan_params*>(call->params);
-  const int64_t inner = p.inner, line = p.extent * inner, made = line - inner;
+  const int64_t inner = p.inner, line = p.extent * inner, out_line = line - inner;
   const T* from = data<T>(call->in[0]);
   T* to = data<T>(call->out[0]);
-  parallel_for(call->threads, p.outer * made, kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(call->threads, p.outer * out_line, kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {
-      const int64_t row = i / made, skip = i % made;
-      const int64_t n = made - skip < end - i ? made - skip : end - i;
+      const int64_t row = i / out_line, skip = i % out_line;
+      const int64_t n = out_line - skip < end - i ? out_line - skip : end - i;
       const T* x = from + row * line + skip;
       T* dst = to + i;
 #pragma GCC ivdep

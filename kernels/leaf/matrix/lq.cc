@@ -16,14 +16,14 @@ constexpr int64_t kBlock = 32;  // reflections of a block
 // What one matrix needs besides itself.
 template <class T>
 struct Room {
-  T *a, *v, *products, *turned;  // the factored matrix, a block's V, and what meets it
+  T *a, *v, *products, *combined;  // the factored matrix, a block's V, and what meets it
   T tau[kBlock], s[kBlock][kBlock];
 
   static size_t bytes(int64_t m, int64_t n) {
     return (size_t)(m * n + kBlock * n + 2 * m * kBlock + 4 * kLanes<T>)*sizeof(T);
   }
   Room(T* memory, int64_t m, int64_t n)
-      : a(memory), v(a + m * n), products(v + kBlock * n), turned(products + m * kBlock) {}
+      : a(memory), v(a + m * n), products(v + kBlock * n), combined(products + m * kBlock) {}
 };
 
 template <class T>
@@ -72,23 +72,23 @@ template <class T>
 bool apply(Room<T>& room, int threads, T* rows, int64_t count, int64_t n, int64_t width,
            int64_t size, bool transposed) {
   if (count <= 0) return true;
-  T *products = room.products, *turned = room.turned;
+  T *products = room.products, *combined = room.combined;
   if (!gemm(threads, count, size, width, (T)1, Matrix<T>{rows, n, false},
             Matrix<T>{room.v, width, false}, (T)0, products, size)) {
     return false;
   }
   for (int64_t i = 0; i < count; ++i) {
-    for (int64_t j = 0; j < size; ++j) turned[i * size + j] = 0;
+    for (int64_t j = 0; j < size; ++j) combined[i * size + j] = 0;
     for (int64_t k = 0; k < size; ++k) {
       const T x = products[i * size + k];
       if (transposed) {
-        for (int64_t j = 0; j <= k; ++j) turned[i * size + j] += x * room.s[j][k];
+        for (int64_t j = 0; j <= k; ++j) combined[i * size + j] += x * room.s[j][k];
       } else {
-        for (int64_t j = k; j < size; ++j) turned[i * size + j] += x * room.s[k][j];
+        for (int64_t j = k; j < size; ++j) combined[i * size + j] += x * room.s[k][j];
       }
     }
   }
-  return gemm(threads, count, width, size, (T)-1, Matrix<T>{turned, size, false},
+  return gemm(threads, count, width, size, (T)-1, Matrix<T>{combined, size, false},
               Matrix<T>{room.v, width, true}, (T)1, rows, n);
 }
 

@@ -142,7 +142,7 @@ int pool(const mx_call* call) {
 // What one window gives back to the elements it saw; `made` and `in` point at the channel.
 template <int kind, class S, class T>
 inline void return_window(const mx_pool_params& p, const Extent& d, const Extent& h,
-                          const Extent& w, T gradient, const T* in, T result, T* made) {
+                          const Extent& w, T gradient, const T* in, T result, T* in_gradient) {
   T largest = lowest<S>;
   int64_t where = -1;
   for (int64_t i = d.begin; i < d.end; ++i) {
@@ -153,24 +153,24 @@ inline void return_window(const mx_pool_params& p, const Extent& d, const Extent
           if (in[at] > largest) largest = in[at], where = at;
         } else {
           const T ratio = in[at] / result;
-          if (result != 0) made[at] += gradient * (ratio * ratio);
+          if (result != 0) in_gradient[at] += gradient * (ratio * ratio);
         }
       }
     }
   }
-  if (kind == kMax && where >= 0) made[where] += gradient;
+  if (kind == kMax && where >= 0) in_gradient[where] += gradient;
 }
 
 // What a row of windows gives to each column that they see: a window gives all of its elements the
 // same, but for norms a multiple of the element. `given` has room for the windows.
 template <int kind, class T>
 void spread_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* gradient,
-                const T* result, T* given, T* row) {
+                const T* result, T* shares, T* row) {
   for (int64_t x = 0; x < p.target[2]; ++x) {
     const T divisor = divisor_of<T>(p, d, h, Extent(p, 2, x));
     for (int64_t i = x * p.inner; i < (x + 1) * p.inner; ++i) {
       const T below = kind == kAverage ? divisor : kind == kNorm2 ? result[i] : 1;
-      given[i] = below == 0 ? 0 : gradient[i] / below;
+      shares[i] = below == 0 ? 0 : gradient[i] / below;
     }
   }
   for (int64_t i = 0; i < p.source[2] * p.inner; ++i) row[i] = 0;
@@ -179,9 +179,9 @@ void spread_row(const mx_pool_params& p, const Extent& d, const Extent& h, const
       const int64_t first = k - p.pad[2], stride = p.stride[2];
       const Span inside(first, stride, p.source[2], p.target[2]);
       if (stride == 1) {
-        for (int64_t x = inside.low; x < inside.high; ++x) row[first + x] += given[x];
+        for (int64_t x = inside.low; x < inside.high; ++x) row[first + x] += shares[x];
       } else {
-        for (int64_t x = inside.low; x < inside.high; ++x) row[first + x * stride] += given[x];
+        for (int64_t x = inside.low; x < inside.high; ++x) row[first + x * stride] += shares[x];
       }
     }
     return;
@@ -189,19 +189,19 @@ void spread_row(const mx_pool_params& p, const Extent& d, const Extent& h, const
   for (int64_t x = 0; x < p.target[2]; ++x) {
     const Extent w(p, 2, x);
     if (p.inner == 1) {
-      for (int64_t k = w.begin; k < w.end; ++k) row[k] += given[x];
+      for (int64_t k = w.begin; k < w.end; ++k) row[k] += shares[x];
       continue;
     }
     for (int64_t k = w.begin; k < w.end; ++k) {
-      join_row<kSum>(row + k * p.inner, given + x * p.inner, p.inner);
+      join_row<kSum>(row + k * p.inner, shares + x * p.inner, p.inner);
     }
   }
 }
 
 // One plane of averages, sums or norms.
 template <int kind, class T>
-void return_plane(const mx_pool_params& p, const T* gradient, const T* in, const T* result, T* made,
-                  T* row) {
+void return_plane(const mx_pool_params& p, const T* gradient, const T* in, const T* result,
+                  T* in_gradient, T* row) {
   const int64_t width = p.source[2] * p.inner, windows = p.target[2] * p.inner;
   for (int64_t z = 0; z < p.target[0]; ++z) {
     const Extent d(p, 0, z);
@@ -212,9 +212,9 @@ void return_plane(const mx_pool_params& p, const T* gradient, const T* in, const
         for (int64_t j = h.begin; j < h.end; ++j) {
           const int64_t at = (i * p.source[1] + j) * width;
           if constexpr (kind == kNorm2) {
-            for (int64_t k = 0; k < width; ++k) made[at + k] += row[k] * in[at + k];
+            for (int64_t k = 0; k < width; ++k) in_gradient[at + k] += row[k] * in[at + k];
           } else {
-            join_row<kSum>(made + at, row, width);
+            join_row<kSum>(in_gradient + at, row, width);
           }
         }
       }
@@ -254,11 +254,11 @@ struct Maxima {
     where = larger ? (Position<T>)position - Index{} : where;
   }
   // made[position + lane * step] += gradient[lane]
-  MX_INLINE void give_back(T* made, const T* gradient, int count, int64_t step) const {
+  MX_INLINE void give_back(T* in_gradient, const T* gradient, int count, int64_t step) const {
     Position<T> position[kLanes<T>];
     __builtin_memcpy(position, &where, sizeof where);
     for (int x = 0; x < count; ++x) {
-      if (position[x] != kNone) made[position[x] + x * step] += gradient[x];
+      if (position[x] != kNone) in_gradient[position[x] + x * step] += gradient[x];
     }
   }
 };
@@ -266,7 +266,7 @@ struct Maxima {
 // One row of windows of a plane, whose stride is 1 or 2.
 template <class S, class T>
 void return_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* gradient,
-                const T* in, T* made) {
+                const T* in, T* in_gradient) {
   const int64_t stride = p.stride[2], width = p.source[2];
   for (int64_t x0 = 0; x0 < p.target[2]; x0 += kLanes<T>) {
     const int count = (int)least(kLanes<T>, p.target[2] - x0);
@@ -290,14 +290,14 @@ void return_row(const mx_pool_params& p, const Extent& d, const Extent& h, const
         }
       }
     }
-    maxima.give_back(made, gradient + x0, count, stride);
+    maxima.give_back(in_gradient, gradient + x0, count, stride);
   }
 }
 
 // One window of a channels-last image, for all its channels.
 template <class S, class T>
 void return_channels(const mx_pool_params& p, const Extent& d, const Extent& h, const Extent& w,
-                     const T* gradient, const T* in, T* made) {
+                     const T* gradient, const T* in, T* in_gradient) {
   for (int64_t c = 0; c < p.inner; c += kLanes<T>) {
     const int count = (int)least(kLanes<T>, p.inner - c);
     Maxima<S> maxima;
@@ -309,7 +309,7 @@ void return_channels(const mx_pool_params& p, const Extent& d, const Extent& h, 
         }
       }
     }
-    maxima.give_back(made, gradient + c, count, 1);
+    maxima.give_back(in_gradient, gradient + c, count, 1);
   }
 }
 
@@ -334,10 +334,10 @@ int return_kind(const mx_call* call) {
       const T* result =
           open_block(data<S>(call->in[2]) + n * target, copy + target + source, target);
       S* block = data<S>(call->out[0]) + n * source;
-      T* made = start_block(block, copy + 2 * target + source, source, add, (T)0);
+      T* in_gradient = start_block(block, copy + 2 * target + source, source, add, (T)0);
       if constexpr (kind == kAverage || kind == kSum || kind == kNorm2) {
-        return_plane<kind>(p, gradient, in, result, made, copy + copies);
-        close_block(block, made, source, add);
+        return_plane<kind>(p, gradient, in, result, in_gradient, copy + copies);
+        close_block(block, in_gradient, source, add);
         continue;
       }
       int64_t at = 0;
@@ -346,24 +346,24 @@ int return_kind(const mx_call* call) {
         for (int64_t y = 0; y < p.target[1]; ++y) {
           const Extent h(p, 1, y);
           if (by_row) {
-            return_row<S>(p, d, h, gradient + at, in, made);
+            return_row<S>(p, d, h, gradient + at, in, in_gradient);
             at += p.target[2];
             continue;
           }
           for (int64_t x = 0; x < p.target[2]; ++x) {
             const Extent w(p, 2, x);
             if (vectors && p.inner > 1) {
-              return_channels<S>(p, d, h, w, gradient + at, in, made);
+              return_channels<S>(p, d, h, w, gradient + at, in, in_gradient);
               at += p.inner;
               continue;
             }
             for (int64_t c = 0; c < p.inner; ++c, ++at) {
-              return_window<kind, S>(p, d, h, w, gradient[at], in + c, result[at], made + c);
+              return_window<kind, S>(p, d, h, w, gradient[at], in + c, result[at], in_gradient + c);
             }
           }
         }
       }
-      close_block(block, made, source, add);
+      close_block(block, in_gradient, source, add);
     }
   });
   return ok ? 0 : -1;

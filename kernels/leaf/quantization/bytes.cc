@@ -42,9 +42,9 @@ inline void store_bytes(char* to, __m512i bytes, const Lanes& lanes) {
 // Results of type D, with or without another summand, of sums with factors and bias.
 template <class D, bool adds, int M, int N>
 inline __attribute__((always_inline)) void finish_as(const __m512i (&sums)[M][N],
-                                                     const ByteSink& given, int64_t pixel,
+                                                     const ByteSink& shared, int64_t pixel,
                                                      int64_t filter) {
-  const ByteSink sink = given;  // which stores cannot change
+  const ByteSink sink = shared;  // which stores cannot change
   const Lanes lanes(sink.filters - filter, N);
   __m512 scale[N], bias[N];
 #pragma GCC unroll 4

@@ -83,16 +83,16 @@ struct Half {  // of a vector: as many elements as doubles are in one
 // Missing elements are ones, of which every function exists.
 template <class T>
 MX_INLINE VD read(const T* from, int n) {
-  typename Half<T>::type found = (T)1 - typename Half<T>::type{};
-  n == kLanes<double> ? __builtin_memcpy(&found, from, sizeof found)
-                      : __builtin_memcpy(&found, from, (size_t)n * sizeof(T));
-  return __builtin_convertvector(found, VD);
+  typename Half<T>::type value = (T)1 - typename Half<T>::type{};
+  n == kLanes<double> ? __builtin_memcpy(&value, from, sizeof value)
+                      : __builtin_memcpy(&value, from, (size_t)n * sizeof(T));
+  return __builtin_convertvector(value, VD);
 }
 template <class T>
 MX_INLINE void write(T* to, VD x, int n) {
-  const auto found = __builtin_convertvector(x, typename Half<T>::type);
-  n == kLanes<double> ? __builtin_memcpy(to, &found, sizeof found)
-                      : __builtin_memcpy(to, &found, (size_t)n * sizeof(T));
+  const auto value = __builtin_convertvector(x, typename Half<T>::type);
+  n == kLanes<double> ? __builtin_memcpy(to, &value, sizeof value)
+                      : __builtin_memcpy(to, &value, (size_t)n * sizeof(T));
 }
 
 template <class Density, class T>
@@ -102,8 +102,8 @@ int density(const mx_call* call) {
   const T* samples = data<T>(call->in[0]);
   T* out = data<T>(call->out[0]);
   const auto each = [&](const Density& at, int64_t i, int n) MX_ALWAYS {
-    const VD found = at(read(samples + i, n));
-    write(out + i, p.is_log ? found : exp(found), n);
+    const VD value = at(read(samples + i, n));
+    write(out + i, p.is_log ? value : exp(value), n);
   };
   if (p.length == 1) {
     parallel_for(call->threads, p.distributions, 16 * L, [&](int64_t begin, int64_t end) {
@@ -156,8 +156,8 @@ int dirichlet(const mx_call* call) {
           const int n = (int)least(L, size - i);
           logs += (read(alpha + i, n) - 1) * log(read(row + i, n));
         }
-        const double found = total(logs) + scale;
-        data<T>(call->out[0])[r] = (T)(p.is_log ? found : exp(splat<VD>(found))[0]);
+        const double value = total(logs) + scale;
+        data<T>(call->out[0])[r] = (T)(p.is_log ? value : exp(splat<VD>(value))[0]);
       }
     }
   });

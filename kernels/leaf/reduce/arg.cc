@@ -164,22 +164,22 @@ int position(const mx_call* call) {
   const int64_t blocks = ceil_div(p.inner, kColumns), line = p.extent * p.inner;
   const int64_t grain = 4096 / (line + 1) + 1;
   parallel_for(call->threads, p.outer * blocks, grain, [&](int64_t begin, int64_t end) {
-    int64_t found[kColumns];
+    int64_t positions[kColumns];
     for (int64_t i = begin, rows; p.inner == 1 && i < end; i += rows) {
       rows = least(end - i, kColumns);
       for (int64_t r = 0; r < rows; ++r)
-        found[r] = position_in_row<largest>(in + (i + r) * line, p.extent);
-      save(data<char>(call->out[0]) + i * size, found, rows);
+        positions[r] = position_in_row<largest>(in + (i + r) * line, p.extent);
+      save(data<char>(call->out[0]) + i * size, positions, rows);
     }
     for (int64_t i = begin; p.inner > 1 && i < end; ++i) {
       const int64_t first = i % blocks * kColumns, at = i / blocks;
       const int64_t width = least(p.inner - first, kColumns);
       const S* from = in + at * line + first;
       if constexpr (sizeof(S) == 1)
-        positions_in_byte_columns<largest>(found, from, p.extent, p.inner, width);
+        positions_in_byte_columns<largest>(positions, from, p.extent, p.inner, width);
       else
-        positions_in_columns<largest>(found, from, p.extent, p.inner, width);
-      save(data<char>(call->out[0]) + (at * p.inner + first) * size, found, width);
+        positions_in_columns<largest>(positions, from, p.extent, p.inner, width);
+      save(data<char>(call->out[0]) + (at * p.inner + first) * size, positions, width);
     }
   });
   return 0;

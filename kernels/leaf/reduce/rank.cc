@@ -53,7 +53,7 @@ double value_of(KeyOf<T> key) {
 
 // The keys of ranks `rank` and, where there is one, `rank + 1`; `keys` stay, `left` takes others.
 template <class K>
-void select(const K* keys, K* left, int64_t n, int64_t rank, K found[2]) {
+void select(const K* keys, K* left, int64_t n, int64_t rank, K selected[2]) {
   const K* from = keys;
   K above = ~(K)0;  // the smallest key seen that is larger than all in `from`
   int shift = 8 * sizeof(K);
@@ -87,8 +87,8 @@ void select(const K* keys, K* left, int64_t n, int64_t rank, K found[2]) {
     from = left;
   }
   // With all digits looked at, the keys that stayed are equal.
-  found[0] = from[rank];
-  found[1] = rank + 1 < n ? from[rank + 1] : above;
+  selected[0] = from[rank];
+  selected[1] = rank + 1 < n ? from[rank + 1] : above;
 }
 
 double between(double low, double high, double part) {
@@ -101,9 +101,9 @@ double of_keys(const K* keys, K* left, int64_t n, double percent, int mode, cons
   const double place = percent / 100 * (double)(n - 1);
   const int64_t rank = (int64_t)place;
   const double part = place - (double)rank;
-  K found[2];
-  select(keys, left, n, rank, found);
-  const double low = value(found[0]), high = part > 0 ? value(found[1]) : low;
+  K selected[2];
+  select(keys, left, n, rank, selected);
+  const double low = value(selected[0]), high = part > 0 ? value(selected[1]) : low;
   switch (mode) {
     case 0:
       return part > 0 ? between(low, high, part) : low;
@@ -154,10 +154,10 @@ int percentile(const mx_call* call) {
       const bool nan = to_keys(keys, load ? copy : (const T*)from, n);
       for (int64_t i = 0; i < number; ++i) {
         const double percent = percents ? percents[i] : p.percent;
-        const double found =
+        const double element =
             nan ? __builtin_nan("")
                 : of_keys(keys, left, n, percent, p.mode, [](K key) { return value_of<T>(key); });
-        save(data<char>(out) + (i * p.outer + r) * out_size, &found, 1);
+        save(data<char>(out) + (i * p.outer + r) * out_size, &element, 1);
       }
     }
     mx_system_free(copy);

@@ -172,18 +172,18 @@ struct Job {
   }
 
   void fold_transposed(char* sums, const char* from, int64_t first, int64_t n) const {
-    alignas(64) char block[kRun * 8], turned[kRun * 8];
+    alignas(64) char block[kRun * 8], transposed[kRun * 8];
     from += first * rows * in_size;
     if (load) {
       load(block, from, n * rows);
       from = block;
     }
     if (row_size == 4)
-      transpose((uint32_t*)turned, n, (const uint32_t*)from, rows, rows, n);
+      transpose((uint32_t*)transposed, n, (const uint32_t*)from, rows, rows, n);
     else
-      transpose((uint64_t*)turned, n, (const uint64_t*)from, rows, rows, n);
+      transpose((uint64_t*)transposed, n, (const uint64_t*)from, rows, rows, n);
     for (int64_t r = 0; r < rows; r += kFoldRows)
-      op.fold_rows(sums, turned + r * n * row_size, n, min_of(kFoldRows, rows - r), n, r == 0);
+      op.fold_rows(sums, transposed + r * n * row_size, n, min_of(kFoldRows, rows - r), n, r == 0);
   }
 
   // Join the accumulators of rows that were taken as one.

@@ -62,12 +62,12 @@ Moments of_block(const T* x, int64_t n) {
     squares[0] += d * d;
   }
   const double off = total((far[0] + far[1]) + (far[2] + far[3])) / (double)n;
-  Moments made;
-  made.n = (double)n;
-  made.mean = middle + off;
-  made.squares = total((squares[0] + squares[1]) + (squares[2] + squares[3])) - off * off * n;
-  if (made.squares < 0) made.squares = 0;
-  return made;
+  Moments moments;
+  moments.n = (double)n;
+  moments.mean = middle + off;
+  moments.squares = total((squares[0] + squares[1]) + (squares[2] + squares[3])) - off * off * n;
+  if (moments.squares < 0) moments.squares = 0;
+  return moments;
 }
 
 struct Job {
@@ -80,8 +80,8 @@ struct Job {
   bool root;
 
   double result(const Moments& m) const {
-    const double left = m.n - ddof, found = m.squares / (left > 0 ? left : 0);
-    return root ? __builtin_sqrt(found) : found;
+    const double left = m.n - ddof, value = m.squares / (left > 0 ? left : 0);
+    return root ? __builtin_sqrt(value) : value;
   }
 };
 
@@ -105,26 +105,26 @@ void rows(const Job& job, int threads) {
   const int64_t parts = job.outer < kFewRows && wanted > 1 ? wanted : 1;
   const int64_t each = ceil_div(ceil_div(job.extent, parts), (int64_t)kBlock) * kBlock;
   if (parts > 1) {
-    Moments made[kFewRows * kParts];
+    Moments moments[kFewRows * kParts];
     parallel_for(threads, job.outer * parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = i % parts * each, n = job.extent - first;
         if (n > 0)
-          made[i] =
+          moments[i] =
               of_row<T>(job, job.in + i / parts * line + first * job.in_size, n < each ? n : each);
       }
     });
     for (int64_t r = 0; r < job.outer; ++r) {
-      for (int64_t i = 1; i < parts; ++i) made[r * parts].join(made[r * parts + i]);
-      const double found = job.result(made[r * parts]);
-      job.save(job.out + r * job.out_size, &found, 1);
+      for (int64_t i = 1; i < parts; ++i) moments[r * parts].join(moments[r * parts + i]);
+      const double value = job.result(moments[r * parts]);
+      job.save(job.out + r * job.out_size, &value, 1);
     }
     return;
   }
   parallel_for(threads, job.outer, kGrain / job.extent + 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const double found = job.result(of_row<T>(job, job.in + r * line, job.extent));
-      job.save(job.out + r * job.out_size, &found, 1);
+      const double value = job.result(of_row<T>(job, job.in + r * line, job.extent));
+      job.save(job.out + r * job.out_size, &value, 1);
     }
   });
 }

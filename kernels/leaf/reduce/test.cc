@@ -37,9 +37,9 @@ bool decides(const T* x, int64_t n) {
   constexpr int64_t kRun = 256;  // a run that the compiler makes vectors of
   int64_t i = 0;
   for (; i + kRun <= n; i += kRun) {
-    Word found = 0;
-    for (int64_t j = 0; j < kRun; ++j) found |= (Word)(is_set(x[i + j]) != all);
-    if (found) return true;
+    Word differs = 0;
+    for (int64_t j = 0; j < kRun; ++j) differs |= (Word)(is_set(x[i + j]) != all);
+    if (differs) return true;
   }
   for (; i < n; ++i)
     if (is_set(x[i]) != all) return true;

@@ -3,7 +3,7 @@
 Every element becomes an unsigned key whose order is the wanted one: NaN is largest, both zeros are
 equal, and for descending order all bits are flipped. Elements of up to 32 bits are sorted as one
 64-bit number with the position below the key, others as pairs; so equal elements keep their order.
-Few of many elements are found without sorting the rest.
+Few of many elements are selected without sorting the others.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -233,17 +233,17 @@ cdef void select(Entry *entries, int64_t n, int64_t k) noexcept nogil:
 
 cdef void keep_first(Entry *entries, const Row *row, int64_t taken) noexcept nogil:
     """Write the very few first entries of a row in order, in which they are kept all along."""
-    cdef int64_t number, begin, i, j, n, found = 0
+    cdef int64_t number, begin, i, j, n, kept = 0
     cdef Entry block[BLOCK]
     for number in range((row.n + BLOCK - 1) // BLOCK):
         begin = number * BLOCK
         n = min(row.n - begin, <int64_t>BLOCK)
         make_entries(<Entry *>block, row, begin, n)
         for i in range(n):
-            if found == taken and not less(block[i], entries[taken - 1]):
+            if kept == taken and not less(block[i], entries[taken - 1]):
                 continue
-            found = min(found + 1, taken)
-            j = found - 1
+            kept = min(kept + 1, taken)
+            j = kept - 1
             while j > 0 and less(block[i], entries[j - 1]):
                 entries[j] = entries[j - 1]
                 j -= 1
@@ -252,7 +252,7 @@ cdef void keep_first(Entry *entries, const Row *row, int64_t taken) noexcept nog
 
 cdef void sort_first(Entry *entries, Entry *scratch, const Row *row, int64_t taken) noexcept nogil:
     """Write the `taken` first entries of a row in order; both buffers hold room_for() entries."""
-    cdef int64_t number, begin, i, n, found = 0, room = room_for(row.n, taken)
+    cdef int64_t number, begin, i, n, kept = 0, room = room_for(row.n, taken)
     cdef Entry block[BLOCK]
     cdef Entry limit
     cdef bint full = False
@@ -269,16 +269,16 @@ cdef void sort_first(Entry *entries, Entry *scratch, const Row *row, int64_t tak
         for i in range(n):
             if full and not less(block[i], limit):
                 continue
-            entries[found] = block[i]
-            found += 1
-            if found == room:
+            entries[kept] = block[i]
+            kept += 1
+            if kept == room:
                 select(entries, room, taken)
                 limit = entries[taken - 1]
-                found, full = taken, True
+                kept, full = taken, True
     if room == row.n:
-        found = row.n
-    if taken < found:
-        select(entries, found, taken)
+        kept = row.n
+    if taken < kept:
+        select(entries, kept, taken)
     if taken <= INSERTION:
         insertion_sort(entries, taken)
     else:
