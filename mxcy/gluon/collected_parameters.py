@@ -58,8 +58,13 @@ class CollectedParameters(ParameterFiles):
             kept = {id(parameter) for name, parameter in named if matches(name)}
             structural = {name: p for name, p in structural.items() if id(p) in kept}
             full = {name: p for name, p in full.items() if id(p) in kept}
-        by_structure = profile.is_mxnet_2() or (is_np_array() and self._is_of_mxnet_2())
+        by_structure = self._follows_mxnet_2() or (is_np_array() and self._is_of_mxnet_2())
         return ParameterDict._collected(self._params.prefix, full, structural, by_structure)
+
+    @staticmethod
+    def _follows_mxnet_2():
+        """Whether blocks behave as those of MXNet 2 where both generations cannot be served."""
+        return profile.is_mxnet_2()
 
     def _by_full_names(self):
         """All parameters in a ParameterDict by full names."""

@@ -2,7 +2,7 @@
 
 import inspect
 
-from mxcy import autograd, profile, symbol
+from mxcy import autograd, symbol
 from mxcy import ndarray as nd
 from mxcy._library.c_interface import CallbackText
 from mxcy.context import current_context
@@ -308,7 +308,7 @@ class HybridBlock(CachedGraph, Block):
 
     def _graph_to_export(self, traced):
         """A traced graph and its parameters, by the names that files have."""
-        if profile.is_mxnet_2():
+        if self._follows_mxnet_2():
             return traced.by_structural_names(self._collect_params_with_prefix())
         return traced.symbol, traced.parameters
 

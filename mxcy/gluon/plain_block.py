@@ -3,7 +3,6 @@
 import inspect
 from collections import OrderedDict
 
-from mxcy import profile
 from mxcy._library.front import recorder
 from mxcy.gluon.collected_parameters import CollectedParameters
 from mxcy.gluon.parameter import Parameter
@@ -60,6 +59,12 @@ class Block(CollectedParameters):
                 f"Changing attribute type for {name} from {type(existing)} to {type(value)} "
                 "is not allowed."
             )
+        if isinstance(value, (Block, Parameter)) and "_children" not in self.__dict__:
+            kind = type(self).__name__
+            raise AttributeError(
+                f"{kind}.__init__ has to call super().__init__() before it sets self.{name}: "
+                f"'{kind}' object has no attribute '_children'"
+            )
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):
@@ -108,6 +113,10 @@ class Block(CollectedParameters):
         name : str, optional
             Name in structural names; by default the number of children so far.
         """
+        if not callable(block):
+            raise TypeError(
+                f"{type(self).__name__}: expected a Block as its child, got {type(block).__name__}"
+            )
         self._children[str(len(self._children)) if name is None else name] = block
 
     def cast(self, dtype):
@@ -210,7 +219,7 @@ class Block(CollectedParameters):
         Without arguments, a block that needs some returns itself under the profile of MXNet 2,
         whose programs get children by ``self._children[name]()``.
         """
-        if not args and profile.is_mxnet_2() and self._needs_inputs():
+        if not args and self._follows_mxnet_2() and self._needs_inputs():
             return self
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):

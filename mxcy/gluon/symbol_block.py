@@ -2,7 +2,6 @@
 
 import os.path
 
-from mxcy import profile
 from mxcy import symbol as sym
 from mxcy._base import dtypes
 from mxcy.gluon.cached_graph import check_arrays
@@ -62,7 +61,7 @@ class SymbolBlock(HybridBlock):
                 allow_deferred_init=True,
             )
         # What all names begin with is no part of structural names in MXNet 1.x.
-        shared = 0 if profile.is_mxnet_2() else len(os.path.commonprefix(list(own)))
+        shared = 0 if self._follows_mxnet_2() else len(os.path.commonprefix(list(own)))
         self._reg_params = {name[shared:]: parameter for name, parameter in own.items()}
         self._trace = Trace(self._symbol, form, self._names, own, in_form)
         self._traced = None

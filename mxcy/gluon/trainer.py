@@ -226,7 +226,11 @@ class Trainer:
             self._kvstore._settle()
 
     def _rescale(self, batch_size):
-        scale = self._scale / batch_size
+        try:
+            scale = self._scale / batch_size
+        except ZeroDivisionError as error:
+            message = f"Trainer.step: batch_size: expected the number of samples, got {batch_size}"
+            raise ZeroDivisionError(message) from error
         if scale != self._optimizer.rescale_grad:
             self._settle()
             self._optimizer.rescale_grad = scale

@@ -13,6 +13,9 @@ __all__ = ["LARGEST_UPDATE", "choose_store", "create"]
 #: A 'local' store does not update weights with more elements: they would travel twice per step.
 LARGEST_UPDATE = 16 * 1024 * 1024
 
+#: What names of stores over several processes consist of.
+_PARTS = frozenset(("dist", "sync", "async", "device", "p3", "p3store"))
+
 
 def create(name="local"):
     """Make a store.
@@ -42,7 +45,13 @@ def create(name="local"):
     registered = KVStoreBase.kv_registry.get(name.lower())
     if registered is not None:
         return registered()
-    if "dist" in name.lower():
+    parts = name.lower().split("_")
+    if "dist" in parts:
+        if not _PARTS.issuperset(parts):
+            raise MXNetError(
+                f"key-value store {name!r}: expected 'dist_sync', 'dist_async', "
+                "'dist_device_sync' or 'dist_device_async'"
+            )
         return _over_processes(name.lower())
     return KVStore(LocalStore(name.lower()))
 

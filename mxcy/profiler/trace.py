@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import tempfile
 
 from mxcy._base.files import replacing
@@ -69,6 +68,8 @@ class TraceFile:
 
     def publish(self, dropped):
         """Bring the visible file up to date, which tells how many events were dropped."""
+        import shutil  # which imports compression libraries
+
         size = os.fstat(self._fd).st_size
         if size == self._published:
             return

@@ -125,7 +125,7 @@ def _cast_inputs(node, policy):
 
 def _check_symbol(what, value, optional=True):
     assert isinstance(value, Symbol) or (optional and value is None), (
-        f"{what} must be Symbol instances, but got {value}"
+        f"{what} must be Symbol instances, but got {type(value).__name__}: {value!r:.80}"
     )
 
 

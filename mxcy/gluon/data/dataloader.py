@@ -89,6 +89,13 @@ def _joined(data, ctx):
         batch = nd.empty((len(data), *first.shape), dtype=first.dtype, ctx=ctx)
         np.stack(data, out=batch.numpy_view())
         return batch
+    shapes = {np.shape(item) for item in data} if isinstance(first, np.ndarray) else ()
+    if len(shapes) > 1:
+        listed = " and ".join(map(str, sorted(shapes)[:2]))
+        raise ValueError(
+            f"DataLoader: items of a batch have different shapes, {listed}: transform them to one, "
+            "or pass batchify_fn"
+        )
     data = np.asarray(data)
     return nd.array(data, dtype=data.dtype, ctx=ctx)
 

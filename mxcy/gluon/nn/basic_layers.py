@@ -3,7 +3,6 @@
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy import profile
 from mxcy._base.suggestions import did_you_mean
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.nn.activations import Activation
@@ -287,7 +286,7 @@ class HybridLambda(HybridBlock):
     def hybrid_forward(self, F, x, *args):
         if isinstance(self._func, str):
             return getattr(F, self._func)(x, *args)
-        if profile.is_mxnet_2():
+        if self._follows_mxnet_2():
             return self._func(x, *args)
         return self._func(F, x, *args)
 

@@ -2,7 +2,7 @@
 
 import math
 
-from mxcy import initializer, ndarray, profile
+from mxcy import initializer, ndarray
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.gluon.rnn.cell import begin_states
@@ -42,7 +42,7 @@ class RecurrentLayer(HybridBlock):
         self._directions, self._input_size = 2 if bidirectional else 1, input_size
         self._projection_size, self._clip = projection_size, clip or {}
         self._initializers = initializers
-        if profile.is_mxnet_2():
+        if self._follows_mxnet_2():
             self._enter_packed(h2r_weight_initializer)
             return
         rows, out = CELLS[mode].gates * hidden_size, projection_size or hidden_size
@@ -218,7 +218,7 @@ class RecurrentLayer(HybridBlock):
 
                 states = self.begin_state(-1 if is_np_shape() else 0, symbol.zeros)
             else:
-                batch = inputs.shape[self._layout.index("N")]
+                batch = self._batch_of(inputs)
                 states = self.begin_state(batch, ctx=inputs.context, dtype=inputs.dtype)
         elif not isinstance(states, (list, tuple)):
             states = [states]
@@ -272,8 +272,20 @@ class RecurrentLayer(HybridBlock):
                 biases += [parameters[mine + name] for name in ("i2h_bias", "h2h_bias")]
         return F._internal._rnn_param_concat(*weights, *biases, dim=0)
 
+    def _batch_of(self, inputs):
+        """How many sequences there are; ValueError where there are none."""
+        if len(inputs.shape) != 3:
+            raise ValueError(
+                f"{type(self).__name__}: inputs: expected 3 dimensions in the layout "
+                f"{self._layout}, got shape {inputs.shape}"
+            )
+        return inputs.shape[self._layout.index("N")]
+
     def _check(self, inputs, states):
-        batch = inputs.shape[self._layout.index("N")]
+        batch, expected = self._batch_of(inputs), len(self.state_info(0))
+        if len(states) != expected:
+            kind = type(self).__name__
+            raise ValueError(f"{kind}: states: expected {expected} arrays, got {len(states)}")
         for state, info in zip(states, self.state_info(batch), strict=True):
             if state.shape != info["shape"]:
                 raise ValueError(

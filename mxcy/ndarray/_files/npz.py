@@ -7,7 +7,6 @@ their bytes shall be those that MXNet 2.0 writes: no times, checksums behind the
 
 import ast
 import struct
-import zipfile
 import zlib
 
 import numpy as np
@@ -33,9 +32,8 @@ _DESCRS = {
 }
 _MAX_HEADER = 10_000
 _DEFLATE_LIMIT = 1032  # no byte of a deflate stream stands for more bytes than that
-# What zipfile raises for damaged archives goes far beyond its own error.
+# What zipfile raises for damaged archives beside its own error.
 _DAMAGES = (
-    zipfile.BadZipFile,
     zlib.error,
     struct.error,
     EOFError,
@@ -135,26 +133,28 @@ def read_npz(source):
     MXNetError
         When the archive holds other than arrays, or is damaged.
     """
+    import zipfile  # few programs read such files, and it imports compression libraries
+
     try:
-        return _read_members(source)
-    except _DAMAGES as error:
+        with zipfile.ZipFile(source.file) as archive:
+            return _read_members(archive, source)
+    except (zipfile.BadZipFile, *_DAMAGES) as error:
         raise MXNetError(f"{source.name}: not a valid .npz file: {error}") from error
 
 
-def _read_members(source):
-    with zipfile.ZipFile(source.file) as archive:
-        members = [info for info in archive.infolist() if not info.filename.endswith("/")]
-        entries = {info.filename.removesuffix(".npy"): info for info in members}
-        if sum(info.compress_size for info in entries.values()) > source.size:
-            raise MXNetError(f"{source.name}: the members overlap")
-        arrays = {}
-        for name in entries:
-            owner, slash, _ = name.rpartition("/")
-            if _is_part(name, owner, slash, entries):
-                if owner not in arrays:
-                    arrays[owner] = _read_sparse(archive, entries, owner, source.name)
-            else:
-                arrays[name] = Block(read_npy(_open(archive, entries, name, source.name)))
+def _read_members(archive, source):
+    members = [info for info in archive.infolist() if not info.filename.endswith("/")]
+    entries = {info.filename.removesuffix(".npy"): info for info in members}
+    if sum(info.compress_size for info in entries.values()) > source.size:
+        raise MXNetError(f"{source.name}: the members overlap")
+    arrays = {}
+    for name in entries:
+        owner, slash, _ = name.rpartition("/")
+        if _is_part(name, owner, slash, entries):
+            if owner not in arrays:
+                arrays[owner] = _read_sparse(archive, entries, owner, source.name)
+        else:
+            arrays[name] = Block(read_npy(_open(archive, entries, name, source.name)))
     return list(arrays.values()), list(arrays) or None
 
 
