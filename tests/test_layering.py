@@ -163,8 +163,8 @@ def test_only_env_reads_the_environment():
 
 
 def test_state_of_modules_lives_in_objects():
-    """No `global` statements, but for a public variable of MXNet and loading converters once."""
-    public = {"profiler/control.py", "onnx/mx2onnx/registry.py"}
+    """No `global` statements, but for a public variable of MXNet."""
+    public = {"profiler/control.py"}
     statement = re.compile(r"^\s+global \w+(, \w+)*$", re.M)
     users = {str(p.relative_to(PACKAGE)) for p in SOURCES if statement.search(p.read_text())}
     assert users <= public
@@ -172,6 +172,12 @@ def test_state_of_modules_lives_in_objects():
 
 def test_optional_packages_are_not_imported_with_mxcy(run_python):
     names = ("cupy", "numba", "scipy", "tqdm", "onnx", "cv2", "PIL", "mpi4py", "matplotlib")
+    printed = run_python(f"import sys, mxcy; print([n for n in {names} if n in sys.modules])")
+    assert printed.strip() == "[]"
+
+
+def test_compression_libraries_are_not_imported_with_mxcy(run_python):
+    names = ("bz2", "logging", "lzma", "zipfile")
     printed = run_python(f"import sys, mxcy; print([n for n in {names} if n in sys.modules])")
     assert printed.strip() == "[]"
 

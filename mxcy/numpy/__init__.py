@@ -7,10 +7,10 @@ what is made of other functions stands in this package's modules.
 from mxcy._library import front
 from mxcy.numpy import fallback, fallback_linalg, fft, linalg, random, register  # noqa: F401  they are found here
 from mxcy.numpy._arrays import operators
-from mxcy.numpy._arrays.einops_backend import introduce
+from mxcy.numpy._arrays.einops_backend import introduce as _introduce
 from mxcy.numpy._arrays.memory import *  # noqa: F403
 from mxcy.numpy._arrays.ndarray import ndarray
-from mxcy.numpy._calls.general import store
+from mxcy.numpy._calls.general import store as _store
 from mxcy.numpy._creation.constants import *  # noqa: F403
 from mxcy.numpy._creation.conversion import *  # noqa: F403
 from mxcy.numpy._creation.grids import *  # noqa: F403
@@ -44,8 +44,8 @@ from mxcy.numpy._types.types import named as _named
 from mxcy.numpy.io import *  # noqa: F403
 from mxcy.profile import follow as _follow
 
-front.use_numpy(ndarray, operators.records(), operators.unusual, store)
-introduce()
+front.use_numpy(ndarray, operators.records(), operators.unusual, _store)
+_introduce()
 _follow(lambda mxnet_2: globals().update(_named(mxnet_2)))
 
 __getattr__, __dir__ = register.offer(__name__, "")

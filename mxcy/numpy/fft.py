@@ -32,6 +32,11 @@ __all__ = [
     "rfftn",
 ]
 
+
+def __dir__():
+    return __all__
+
+
 _REVERSED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 

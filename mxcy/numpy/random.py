@@ -42,6 +42,10 @@ __all__ = [
 ]
 
 
+def __dir__():
+    return __all__
+
+
 @described("low high")
 def uniform(low=0.0, high=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
     """Samples of the uniform distribution on [low, high)."""

@@ -4,6 +4,7 @@ import math
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 
 from mxcy._base.suggestions import no_attribute
 from mxcy._library import front
@@ -152,6 +153,11 @@ def offer(module, namespace):
 
     def listing():
         offered = [name for home, name in homes.numpy_homes() if home == namespace]
-        return sorted({*vars(sys.modules[module]), *offered})
+        own = {
+            name
+            for name, value in vars(sys.modules[module]).items()
+            if not isinstance(value, ModuleType) or value.__name__ == f"{module}.{name}"
+        }
+        return sorted({*own, *offered})
 
     return lookup, listing

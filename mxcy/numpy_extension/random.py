@@ -11,6 +11,10 @@ from mxcy.numpy.random import bernoulli, normal, uniform
 __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]
 
 
+def __dir__():
+    return __all__
+
+
 def _batch(shape):
     """A size: batches of the parameters' common shape, for which -2 stands."""
     if shape is None:

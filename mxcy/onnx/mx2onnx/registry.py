@@ -1,15 +1,11 @@
 """Which operators have a counterpart in ONNX: the field `onnx` of their records."""
 
 import pkgutil
-import threading
 from importlib import import_module
 
 from mxcy.ops.core.record import ONLY_SYMBOLS, REGISTRY, find
 
 __all__ = ["convert", "load", "operators"]
-
-_lock = threading.Lock()
-_loaded = False
 
 
 def convert(*names):
@@ -41,13 +37,9 @@ def convert(*names):
 
 def load():
     """Import the converters, which enter themselves into the records."""
-    global _loaded
-    with _lock:
-        if not _loaded:
-            home = import_module("mxcy.onnx.mx2onnx.converters")
-            for module in sorted(pkgutil.iter_modules(home.__path__), key=lambda m: m.name):
-                import_module(f"{home.__name__}.{module.name}")
-            _loaded = True
+    home = import_module("mxcy.onnx.mx2onnx.converters")
+    for module in sorted(pkgutil.iter_modules(home.__path__), key=lambda m: m.name):
+        import_module(f"{home.__name__}.{module.name}")
 
 
 def operators():
