@@ -38,4 +38,18 @@ html_theme_options = {
 
 doctest_test_doctest_blocks = ""
 # Examples are compared with MXNet's sign of nothing: shapes, names and devices are part of it.
-doctest_global_setup = "import mxcy as mx\nmx.random.seed(7)\nmx.util.reset_np()"
+# They write files into a folder of their own.
+doctest_global_setup = """
+import os, tempfile
+import mxcy as mx
+_folder = tempfile.TemporaryDirectory()
+_home = os.getcwd()
+os.chdir(_folder.name)
+mx.random.seed(7)
+mx.util.reset_np()
+"""
+doctest_global_cleanup = """
+os.chdir(_home)
+_folder.cleanup()
+mx.amp.reset()
+"""

@@ -61,6 +61,10 @@ def test_documents_point_to_files_that_exist():
         text = (ROOT / document).read_text()
         targets = re.findall(r"\]\(((?!http|#)[^)\s]+)\)", text)
         for target in targets:
-            assert (ROOT / target).exists(), f"{document} points to {target}"
+            path, _, section = target.partition("#")
+            assert (ROOT / path).exists(), f"{document} points to {target}"
+            headings = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(), re.M) if section else []
+            named = {heading.lower().replace(" ", "-") for heading in headings}
+            assert not section or section in named, f"{document} points to {target}"
         for target in re.findall(r"`((?:mxcy|kernels|tests|benchmarks)/[\w./-]+)`", text):
             assert (ROOT / target).exists(), f"{document} names {target}"

@@ -1,7 +1,10 @@
 """Key figures of releases: kept in benchmarks/history, compared, drawn on the site.
 
-python tools/figures.py keep --kind training .benchmarks/train.json   from a report of a table
-python tools/figures.py slower                                       what became slower since
+python tools/figures.py keep --kind calls     of what `make bench` kept here; or training, scoring
+python tools/figures.py slower                what became slower since the release before
+
+A developer's own runs lie in .benchmarks/history (benchmarks/history.py); a release's figures are
+the newest rows of these.
 """
 
 import argparse
@@ -14,19 +17,30 @@ from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.history import OURS, History, machine  # noqa: E402
+
 HISTORY = ROOT / "benchmarks" / "history"
+#: kinds of figures, and under which names benchmarks/conftest.py keeps their rows
+KINDS = {
+    "training": "training table",
+    "scoring": "scoring table float32",
+    "int8 scoring": "scoring table int8",
+    "calls": "bench",
+}
 MOST = 1.05  # so much longer than in the release before may a figure take
 KEY = 30  # figures that are compared, at most
 _WIDTH, _ROW, _LEFT = 900, 18, 330
 
 
-def from_report(report, kind):
-    """Key figures of a table's report: our best seconds, and those of the others.
+def from_rows(rows, kind):
+    """Key figures of kept rows: our best seconds, and those of the others.
 
     Parameters
     ----------
-    report : dict
-        As ``--score-json`` writes it.
+    rows : dict
+        As `History.last` gives them.
     kind : str
         What the figures are of, such as ``training``.
 
@@ -36,13 +50,11 @@ def from_report(report, kind):
         {title: {"seconds": ..., "others": {contender: seconds}}}
     """
     entries = {}
-    for cell in report["cells"]:
-        best = {name: min(r["seconds"]) for name, r in cell["contenders"].items() if r["seconds"]}
-        ours = [seconds for name, seconds in best.items() if name.startswith("mxcy")]
+    for label, times in rows.items():
+        ours = [seconds for name, seconds in times.items() if name.startswith(OURS)]
         if ours:
-            others = {n: seconds for n, seconds in best.items() if not n.startswith("mxcy")}
-            title = f"{kind}, {cell['network']}, batch {cell['batch_size']}"
-            entries[title] = {"seconds": min(ours), "others": others}
+            others = {n: seconds for n, seconds in times.items() if not n.startswith(OURS)}
+            entries[f"{kind}, {label}"] = {"seconds": min(ours), "others": others}
     return entries
 
 
@@ -117,13 +129,13 @@ def bars(run):
     )
 
 
-def keep(path, kind, folder, release, machine, load=None, day=None):
-    """Add a report's figures to the kept run of this release, machine and day.
+def keep(rows, kind, folder, release, machine, load=None, day=None):
+    """Add figures of rows to the kept run of this release, machine and day.
 
     Parameters
     ----------
-    path : Path
-        The report.
+    rows : dict
+        As `History.last` gives them.
     kind, release, machine : str
     folder : Path
     load : float, optional
@@ -140,8 +152,7 @@ def keep(path, kind, folder, release, machine, load=None, day=None):
     about = {"release": release, "day": str(day), "machine": machine, "load": load, "figures": {}}
     if target.exists():
         about = json.loads(target.read_text(encoding="utf-8"))
-    report = json.loads(Path(path).read_text(encoding="utf-8"))
-    about["figures"].update(from_report(report, kind))
+    about["figures"].update(from_rows(rows, kind))
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     return target
@@ -150,9 +161,10 @@ def keep(path, kind, folder, release, machine, load=None, day=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     which = parser.add_subparsers(dest="what", required=True)
-    one = which.add_parser("keep", help="keep the figures of a report")
-    one.add_argument("report", type=Path)
-    one.add_argument("--kind", required=True, help="training, scoring, int8 scoring, ...")
+    one = which.add_parser("keep", help="keep the newest rows of this machine's own runs")
+    one.add_argument("--kind", required=True, choices=KINDS)
+    one.add_argument("--rows", help="only those whose label has this regular expression")
+    one.add_argument("--history", type=Path, default=ROOT / ".benchmarks" / "history")
     one.add_argument("--load", type=float, default=round(os.getloadavg()[0], 1))
     one.add_argument("--day", type=datetime.date.fromisoformat)
     which.add_parser("slower", help="tell which key figures became slower")
@@ -160,12 +172,15 @@ def main():
     if asked.what == "slower":
         print(*slower(HISTORY) or ["no key figure became slower"], sep="\n")
         return
-    sys.path.insert(0, str(ROOT))
-    from benchmarks.history import machine
-
+    rows = History(asked.history, KINDS[asked.kind]).last()
+    rows = {label: rows[label] for label in rows if re.search(asked.rows or "", label)}
+    if not rows:
+        raise SystemExit(
+            f"{asked.history} has no such rows of {KINDS[asked.kind]!r} of {machine()}"
+        )
     source = (ROOT / "mxcy" / "libinfo.py").read_text(encoding="utf-8")
     release = re.search(r'^__version__ = "(.+)"$', source, re.M).group(1)
-    print(keep(asked.report, asked.kind, HISTORY, release, machine(), asked.load, asked.day))
+    print(keep(rows, asked.kind, HISTORY, release, machine(), asked.load, asked.day))
 
 
 if __name__ == "__main__":

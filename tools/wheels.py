@@ -132,9 +132,22 @@ print(mx.__version__, mx.runtime.Features().is_enabled("ONEDNN"), runtime)
 """
 
 
+#: A reader's walk: the lines of a page of the site are typed in order, and must print what it says.
+_WALK = """
+import doctest, re, sys
+
+text = open(sys.argv[1], encoding="utf-8").read()
+lines = "\\n".join(re.findall(r"^```pycon\\n(.*?)^```", text, re.M | re.S))
+walk = doctest.DocTestParser().get_doctest(lines, {}, "walk", sys.argv[1], 0)
+failed, tried = doctest.DocTestRunner(verbose=False).run(walk)
+assert tried > 20 and not failed, f"{failed} of {tried} lines print something else"
+print(tried)
+"""
+
+
 def try_wheel(python, wheel, folder, fronts):
     """Install a wheel into an empty environment and use it, from a folder without sources."""
-    inner = environment(folder, python, f"mxcy[examples] @ {wheel.as_uri()}")
+    inner = environment(folder, python, f"mxcy[examples,onnx] @ {wheel.as_uri()}")
     plain = {k: v for k, v in os.environ.items() if not k.startswith(("MXNET_", "MXCY_", "PYTHON"))}
     for onednn in (False, True):
         if onednn:
@@ -149,6 +162,8 @@ def try_wheel(python, wheel, folder, fronts):
                 continue
             steps = ("--epochs", "1", "--steps", "20")
             run(inner, "-m", "mxcy.examples.train_mnist", *steps, **at)
+    page = ROOT / "docs" / "first_project.md"
+    print(f"   {page.name}:", run(inner, "-c", _WALK, page, **at).strip(), "lines as written")
     at["env"] = plain  # pip's own warnings are no errors of ours
     print(
         "   mxcy.diagnose:",

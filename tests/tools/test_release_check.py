@@ -102,18 +102,25 @@ def test_figures_that_became_slower_are_told(tmp_path):
     assert "gru" in line and "1.10" in line
 
 
-def test_reports_become_figures(tmp_path):
-    cell = {
-        "network": "lenet",
-        "batch_size": 64,
-        "contenders": {
-            "mxcy Gluon": {"seconds": [0.02, 0.01]},
-            "mxcy Module": {"seconds": [0.03]},
-            "PyTorch": {"seconds": [0.04]},
-        },
-    }
-    figure = figures.from_report({"cells": [cell]}, "training")["training, lenet, batch 64"]
+def test_rows_become_figures():
+    rows = {"lenet b64, 2 threads": {"mxcy Gluon": 0.01, "mxcy Module": 0.03, "PyTorch": 0.04}}
+    figure = figures.from_rows(rows, "training")["training, lenet b64, 2 threads"]
     assert figure == {"seconds": 0.01, "others": {"PyTorch": 0.04}}
+    assert figures.from_rows({"a + b": {"numpy": 1e-6}}, "calls") == {}
+
+
+def test_what_runs_have_kept_becomes_a_release(tmp_path):
+    own = figures.History(tmp_path / "own", figures.KINDS["calls"])
+    own.keep({"a + b": {"mxcy": 2e-7, "numpy": 4e-7}})
+    own.keep({"a + b": {"mxcy": 1e-7, "numpy": 4e-7}})
+    day = datetime.date(2026, 1, 2)
+    for release in ("1.0.0", "2.0.0"):
+        figures.keep(own.last(), "calls", tmp_path, release, figures.machine(), day=day)
+        own.keep({"a + b": {"mxcy": 3e-7, "numpy": 4e-7}})
+    first, second = figures.runs(tmp_path)
+    assert first["figures"] == {"calls, a + b": {"seconds": 1e-7, "others": {"numpy": 4e-7}}}
+    (line,) = figures.slower(tmp_path)
+    assert "a + b" in line and "3.00" in line and "1.0.0" in line
 
 
 def test_kept_figures_can_be_drawn():
