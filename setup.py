@@ -34,6 +34,7 @@ CYTHON_DIRECTIVES = {
     "cdivision": True,
     "initializedcheck": False,
     "embedsignature": False,
+    "freethreading_compatible": False,  # see docs/platforms.md
 }
 
 

@@ -125,7 +125,15 @@ def _case(record, sample, dtype, ctx, factor, among):
 
 
 def _largest(sample):
-    return max((math.prod(s) if isinstance(s, tuple) else 1 for s in sample.inputs), default=1)
+    """The number of elements of a sample's largest input."""
+    rng = np.random.default_rng(7)
+    return max((_elements(source, rng) for source in sample.inputs), default=1)
+
+
+def _elements(source, rng):
+    if isinstance(source, tuple):
+        return math.prod(source)
+    return np.size(source(rng) if callable(source) else source)
 
 
 def _works(call, case):
@@ -176,18 +184,20 @@ def cases(record, call, dtype, ctx):
         if chosen:
             return chosen
     for sample in sorted(samples, key=_largest, reverse=True)[:3]:
-        chosen, taken = None, 0
+        chosen, taken, largest = None, 0, max(1, _largest(sample))
         everything = range(len(sample.inputs))
+        longer = [everything, everything[:1]]
         for size in (1, *_SIZES):
             if taken * 16 > _SLOW:
                 break
-            factor = max(1, size // max(1, _largest(sample)))
-            for among in (everything, everything[:1]):
+            factor = max(1, size // largest)
+            for among in longer.copy():
                 case = _case(record, sample, dtype, ctx, factor, among)
                 seconds = _works(call, case)
                 if seconds is not None and (seconds < _SLOW or chosen is None):
                     chosen, taken = case, seconds
                     break
+                longer.remove(among)  # what is refused or slow would be worse at the next size
         if chosen is not None:
             return [chosen]
     return []

@@ -23,6 +23,7 @@ __all__ = ["Finding", "expected", "fuzzers", "repeat", "run"]
 HERE = Path(__file__).resolve().parent
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 _STARTING = 120  # seconds that importing and preparing may take
+_SLOWER = 5 if SANITIZED else 1  # what large memory costs more when it has a shadow
 
 
 @dataclasses.dataclass
@@ -64,7 +65,7 @@ def run(fuzzer, first, count, seconds=20, memory=2**30, until=None):
     first, count : int
         The seeds.
     seconds : float
-        How long a case may take.
+        How long a case may take; five times as long under a sanitizer.
     memory : int
         How many bytes a case may add to the child's address space; under a sanitizer there is no
         such limit.
@@ -108,7 +109,7 @@ def _child(fuzzer, seed, count, seconds, memory, until):
         ) as child,
     ):
         try:
-            return _watch(child, fuzzer, seed, seconds, until)
+            return _watch(child, fuzzer, seed, seconds * _SLOWER, until)
         finally:
             child.kill()
 
