@@ -244,10 +244,14 @@ def cumsum(a, G, x):
 
 @convert("_mx_searchsorted")
 def searchsorted(a, G, sequence, x):
-    """How many elements are before each."""
+    """How many elements are before each; NaN stands after all numbers."""
     sequence, x = G.meet(sequence, x)
     values = G.unsqueeze(x, (x.ndim,))
     before = G.Less(sequence, values)
+    if G.is_float(x):
+        before = G.Or(before, G.And(G.Not(G.IsNaN(sequence)), G.IsNaN(values)))
     if a.side == "right":
         before = G.Or(before, G.Equal(sequence, values))
+        if G.is_float(x):
+            before = G.Or(before, G.IsNaN(values))
     return G.reduce("Sum", G.cast(before, np.int64), (-1,))
