@@ -6,10 +6,9 @@ storages and plain containers are made.
 """
 
 import errno
-import io
 import math
+import mmap
 import os
-import pickle
 import struct
 import zipfile
 from collections import OrderedDict
@@ -19,6 +18,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.interop.arrays import made
+from mxcy.ndarray._files.pickle_machine import Machine, Name, refuse
 
 __all__ = ["load_torch"]
 
@@ -89,50 +89,104 @@ class _Tensor:
         return made(np.ascontiguousarray(values).reshape(self.shape), self.storage.kind.code, ctx)
 
 
-def _rebuilt(storage, offset, shape, strides, requires_grad=False, hooks=None, metadata=None):
-    if not isinstance(storage, _Storage):
-        raise pickle.UnpicklingError("a tensor of something that is no storage")
-    return _Tensor(storage, offset, shape, strides)
+class _OrderedDicts(Name):
+    """`collections.OrderedDict`; the state that PyTorch gives one tells of versions only."""
+
+    def __init__(self, machine):
+        super().__init__("collections.OrderedDict")
+        self._machine = machine
+
+    def call(self, items=()):
+        return self._machine.made_by(
+            self, OrderedDict((self._machine.key(key), value) for key, value in items)
+        )
+
+    def build(self, made, state):
+        if not isinstance(state, dict):
+            raise refuse("the state of an OrderedDict is no dict")
 
 
-def _parameter(data, requires_grad=True, hooks=None):
-    return data
+class _Tensors(Name):
+    """`torch._utils._rebuild_tensor_v2` and its elder."""
+
+    def call(self, storage, offset, shape, strides, requires_grad=False, hooks=None, metadata=None):
+        if not isinstance(storage, _Storage):
+            raise refuse("a tensor of something that is no storage")
+        if not isinstance(shape, tuple) or not isinstance(strides, tuple):
+            raise refuse("a tensor whose shape or strides are no tuple")
+        return _Tensor(storage, offset, shape, strides)
 
 
-class _Unpickler(pickle.Unpickler):
+class _Parameters(Name):
+    """`torch._utils._rebuild_parameter`."""
+
+    def call(self, data, requires_grad=True, hooks=None):
+        return data
+
+
+class _Sizes(Name):
+    """`torch.Size`."""
+
+    def call(self, extents=()):
+        if not isinstance(extents, tuple):
+            raise refuse("a torch.Size of something that is no tuple")
+        return extents
+
+
+class _StorageClass(Name):
+    """A class like `torch.FloatStorage`, which references to storages name."""
+
+    def __init__(self, name):
+        super().__init__(f"torch.{name}")
+        self.kind = _Kind(_STORAGES[name])
+
+
+class _Checkpoint(Machine):
     """Makes tensors, ordered dictionaries and what pickles have without classes."""
 
-    def __init__(self, file, storages):
-        super().__init__(file, encoding="utf-8")
+    def __init__(self, data, storages, start=0):
+        super().__init__(data, start)
         self.storages = storages
 
-    def find_class(self, module, name):
+    def find(self, module, name):
         if (module, name) == ("collections", "OrderedDict"):
-            return OrderedDict
-        if module == "torch._utils" and name in ("_rebuild_tensor_v2", "_rebuild_tensor"):
-            return _rebuilt
-        if (module, name) == ("torch._utils", "_rebuild_parameter"):
-            return _parameter
+            return _OrderedDicts(self)
         if module == "torch" and name in _STORAGES:
-            return _Kind(_STORAGES[name])
-        if (module, name) == ("torch", "Size"):
-            return tuple
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is never made of a file")
+            return _StorageClass(name)
+        if f"{module}.{name}" in _NAMES:
+            return _NAMES[f"{module}.{name}"](f"{module}.{name}")
+        raise refuse(f"it asks for {module}.{name}, which is never made of a file")
 
-    def persistent_load(self, pid):
-        if not isinstance(pid, tuple) or len(pid) < 5 or pid[0] != "storage":
-            raise pickle.UnpicklingError(f"a reference that is no storage: {pid!r}")
-        _, kind, key, _, count = pid[:5]
-        if not isinstance(kind, _Kind) or type(key) is not str or type(count) is not int:
-            raise pickle.UnpicklingError(f"a storage of an unknown kind: {pid!r}")
-        if len(pid) > 5 and pid[5] is not None:
-            raise pickle.UnpicklingError("views of storages are not supported")
-        return self.storages.setdefault(key, _Storage(kind, key, count))
+    def persistent(self, reference):
+        if not isinstance(reference, (tuple, list)) or len(reference) < 5:
+            raise refuse("a reference that is no storage")
+        word, of_class, key, _, count = reference[:5]
+        if word != "storage":
+            raise refuse("a reference that is no storage")
+        if (
+            not isinstance(of_class, _StorageClass)
+            or type(key) is not str
+            or type(count) is not int
+        ):
+            raise refuse("a storage of an unknown kind")
+        if len(reference) > 5 and reference[5] is not None:
+            raise refuse("views of storages are not supported")
+        return self.storages.setdefault(key, _Storage(of_class.kind, key, count))
 
 
-def _unpickled(file, storages, path):
+_NAMES = {
+    "torch._utils._rebuild_tensor": _Tensors,
+    "torch._utils._rebuild_tensor_v2": _Tensors,
+    "torch._utils._rebuild_parameter": _Parameters,
+    "torch.Size": _Sizes,
+}
+
+
+def _unpickled(data, storages, path, start=0):
+    """What a pickle holds that begins at `start`, and where it ends."""
+    machine = _Checkpoint(data, storages, start)
     try:
-        return _Unpickler(file, storages).load()
+        return machine.run(), machine.end
     except MXNetError:
         raise
     except Exception as error:  # damaged pickles raise nearly anything
@@ -154,7 +208,7 @@ def _of_archive(path):
                 raise MXNetError(f"{path}: tensors in big-endian order are not supported")
             if archive.getinfo(names[0]).file_size > _MOST_PICKLE:
                 raise MXNetError(f"{path}: its description of tensors is too long")
-            content = _unpickled(io.BytesIO(archive.read(names[0])), storages, path)
+            content, _ = _unpickled(archive.read(names[0]), storages, path)
             for storage in storages.values():
                 name = f"{folder}data/{storage.key}"
                 wanted = storage.count * storage.kind.stored.itemsize
@@ -172,24 +226,35 @@ def _of_archive(path):
 
 def _of_stream(path):
     """The object of a file of PyTorch before 1.6."""
-    storages, size = {}, os.path.getsize(path)
     with open(path, "rb") as file:
-        if _unpickled(file, storages, path) != _MAGIC:
+        if not os.fstat(file.fileno()).st_size:
+            raise MXNetError(f"{path}: no checkpoint of PyTorch: the file is empty")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return _of_pickles(data, path)
+
+
+def _of_pickles(data, path):
+    """The object of five pickles: a mark, a version, the writer's machine, the object, its keys."""
+    storages, position = {}, 0
+    parts = []
+    for _ in range(5):
+        part, position = _unpickled(data, storages, path, position)
+        parts.append(part)
+        if parts[0] != _MAGIC:
             raise MXNetError(f"{path}: no checkpoint of PyTorch")
-        _unpickled(file, storages, path)  # the version of the protocol
-        _unpickled(file, storages, path)  # the machine that wrote it
-        content = _unpickled(file, storages, path)
-        keys = _unpickled(file, storages, path)
-        if not isinstance(keys, list) or set(keys) != set(storages):
-            raise MXNetError(f"{path}: the storages {keys!r} are not those of its tensors")
-        for key in keys:
-            storage, head = storages[key], file.read(8)
-            wanted = storage.count * storage.kind.stored.itemsize
-            if len(head) < 8 or struct.unpack("<q", head)[0] != storage.count:
-                raise MXNetError(f"{path}: storage {key} has not {storage.count} elements")
-            if wanted > size - file.tell():
-                raise MXNetError(f"{path}: storage {key} of {wanted} bytes is cut off")
-            storage.data = file.read(wanted)
+    content, keys = parts[3:]
+    if not isinstance(keys, list) or {*map(type, keys)} - {str} or sorted(keys) != sorted(storages):
+        raise MXNetError(f"{path}: the storages {keys!r} are not those of its tensors")
+    for key in keys:
+        storage, head = storages[key], data[position : position + 8]
+        size = storage.count * storage.kind.stored.itemsize
+        if len(head) < 8 or struct.unpack("<q", head)[0] != storage.count:
+            raise MXNetError(f"{path}: storage {key} has not {storage.count} elements")
+        position += 8
+        if size > len(data) - position:
+            raise MXNetError(f"{path}: storage {key} of {size} bytes is cut off")
+        storage.data = data[position : position + size]
+        position += size
     return content
 
 

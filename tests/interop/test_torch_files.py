@@ -1,7 +1,10 @@
 """PyTorch's checkpoints: both formats, and nothing run that a file names."""
 
+import contextlib
 import os
 import pickle
+import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,3 +97,25 @@ def test_tensors_that_are_no_part_of_their_storage(tmp_path, shape, strides, tex
         writer(tmp_path / "x.pth", {"x": Claimed(np.ones(8, np.float32), shape, strides)})
         with pytest.raises(MXNetError, match=f"'x': .*{text}"):
             load_torch(tmp_path / "x.pth")
+
+
+@contextlib.contextmanager
+def limited_memory(extra):
+    """Let this process take so many more bytes and no others."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + extra, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def test_a_memo_cannot_ask_for_all_memory(tmp_path):
+    """C's unpickler makes a table as long as the largest index, here one of four bytes."""
+    bomb = b"\x80\x02Nr\xf0\xff\xff\xffq\x000."
+    write(tmp_path / "x.pth", {}, {"data.pkl": bomb})
+    (tmp_path / "old.pth").write_bytes(bomb)
+    for name in ("x.pth", "old.pth"):
+        with limited_memory(1 << 30), pytest.raises(MXNetError, match=name):
+            load_torch(tmp_path / name)

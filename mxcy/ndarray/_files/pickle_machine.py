@@ -3,8 +3,8 @@
 Python's own unpickler calls and changes whatever `find_class` returns: classes become keys, items
 and targets of BUILD before anybody can look. Here a name of the pickle becomes a `Name`, which only
 REDUCE and NEWOBJ take, and what still waits for its state is a `Draft`, which only BUILD takes;
-neither can lie in a list, be a key, or be the result. Persistent references, extension codes and
-the instructions of Python 2's old classes are refused.
+neither can lie in a list, be a key, or be the result. Persistent references are refused unless a
+subclass resolves them, extension codes and the instructions of Python 2's old classes always.
 """
 
 import codecs
@@ -76,21 +76,25 @@ class Machine:
 
     Parameters
     ----------
-    data : bytes
-        The pickle.
+    data : bytes or mmap.mmap
+        What holds the pickle.
+    start : int
+        Where it begins there.
 
     Attributes
     ----------
     position : int
         Where the instruction begins that is being carried out.
+    end : int
+        What comes next: behind the pickle, once it was read.
     """
 
     #: how many bytes may be made of each byte of the pickle, by copies of what it holds once
     copies = 8
 
-    def __init__(self, data):
-        self._data = bytes(data)
-        self._next = self.position = 0
+    def __init__(self, data, start=0):
+        self._data = data
+        self.end = self.position = start
         self._stack, self._marked, self._memo = [], [], {}
         self._makers = {}  # id of an object -> (the object, the name that made it)
         self._budget = self.copies * len(self._data) + 65536
@@ -98,6 +102,13 @@ class Machine:
     def find(self, module, name):
         """The `Name`, or the finished value, that a module and a name stand for."""
         raise refuse(f"{module}.{name} is not allowed here")
+
+    def persistent(self, reference):
+        """The finished value of a reference to what lies beside the pickle.
+
+        The reference is whatever the pickle says; a tuple may have a `Name` among its items.
+        """
+        raise refuse("a persistent reference is not allowed here")
 
     def spend(self, size):
         """Count memory that is made; a small pickle must not copy its content over and over."""
@@ -114,7 +125,7 @@ class Machine:
             Of any kind, when it is damaged.
         """
         while True:
-            self.position = self._next
+            self.position = self.end
             code = self.take(1)
             if code == pickle.STOP:
                 break
@@ -131,19 +142,19 @@ class Machine:
 
     def take(self, count):
         """The next bytes."""
-        content = self._data[self._next : self._next + count]
+        content = self._data[self.end : self.end + count]
         if len(content) < count:
             raise refuse(f"{count} bytes needed, only {len(content)} left")
-        self._next += count
+        self.end += count
         return content
 
     def line(self):
         """The bytes up to the next line feed."""
-        end = self._data.find(b"\n", self._next)
+        end = self._data.find(b"\n", self.end)
         if end < 0:
             raise refuse("a line without an end")
-        content = self._data[self._next : end]
-        self._next = end + 1
+        content = self._data[self.end : end]
+        self.end = end + 1
         return content
 
     def number(self, form):
@@ -265,6 +276,10 @@ class Machine:
         """Remember that `name` made an object, so that it may give it its state."""
         self._makers[id(made)] = made, name
         return made
+
+    def _resolve(self):
+        value = self.persistent(self._stack.pop())
+        self._stack.append(value)
 
     def _new_with_keywords(self):
         if self._stack.pop() != {}:
@@ -395,4 +410,5 @@ _ACTIONS = {
     pickle.NEWOBJ: lambda machine: machine._call("new"),
     pickle.NEWOBJ_EX: Machine._new_with_keywords,
     pickle.BUILD: Machine._build,
+    pickle.BINPERSID: Machine._resolve,
 }
