@@ -7,8 +7,8 @@ channel, spatial...); weights (out, in / groups, kernel...).
 """
 
 from mxcy.ops.convolution.conv_kernels import conv_kernels
-from mxcy.ops.convolution.windows import padded, reach, resolve, windows
-from mxcy.ops.core.attrs import Bool, Enum, Shape, UInt, ULong
+from mxcy.ops.convolution.windows import Filters, Window, padded, reach, resolve, windows
+from mxcy.ops.core.attrs import Bool, Enum, ULong
 from mxcy.ops.core.infer import Spec, back_batch, require, same_dtype
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.quantized import Quantized
@@ -165,7 +165,7 @@ CONV_SAMPLES = (
     ),
     amp="lp16",
 )
-class Convolution:
+class Convolution(Window, Filters):
     """Convolve the data with a bank of filters (as neural networks do: cross-correlation).
 
     ``out[n, f, x] = bias[f] + sum over c, k of weight[f, c, k] * data[n, c, p]`` with
@@ -177,12 +177,6 @@ class Convolution:
     `workspace` and the `cudnn_*` parameters are accepted and change nothing on CPU.
     """
 
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
-    num_filter: UInt
-    num_group: UInt = 1
     workspace: ULong = 1024
     no_bias: Bool = False
     cudnn_tune: Enum(None, "fastest", "limited_workspace", "off") = None

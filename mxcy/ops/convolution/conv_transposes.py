@@ -2,7 +2,8 @@
 
 from mxcy.ops.convolution.conv import conv_attrs, conv_shapes, data_ref, weight_ref
 from mxcy.ops.convolution.conv_kernels import conv_kernels
-from mxcy.ops.core.attrs import Shape, UInt
+from mxcy.ops.convolution.windows import Filters, Window
+from mxcy.ops.core.attrs import Shape
 from mxcy.ops.core.infer import Spec, require, same_dtype, whole_shape
 from mxcy.ops.core.record import op, sample
 
@@ -10,15 +11,9 @@ __all__ = []
 
 
 @op("_conv_data", inputs="grad weight")
-class _ConvData:
+class _ConvData(Window, Filters):
     """The transpose of a convolution with respect to its data, of spatial extents `spatial`."""
 
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
-    num_filter: UInt
-    num_group: UInt = 1
     spatial: Shape
 
     samples = (
@@ -79,15 +74,8 @@ class _ConvData:
 
 
 @op("_conv_weight", inputs="data grad")
-class _ConvWeight:
+class _ConvWeight(Window, Filters):
     """The transpose of a convolution with respect to its weight."""
-
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
-    num_filter: UInt
-    num_group: UInt = 1
 
     samples = (
         sample((2, 3, 5, 6), (2, 4, 3, 4), kernel=(3, 3), num_filter=4),

@@ -4,13 +4,20 @@ import math
 
 from mxcy.ops.convolution.conv import FUSED_ATTRS, data_ref, divides
 from mxcy.ops.convolution.conv_kernels import conv_kernels
-from mxcy.ops.convolution.windows import reach, resolve
-from mxcy.ops.core.attrs import Bool, Enum, Shape, UInt, ULong
+from mxcy.ops.convolution.windows import Filters, Window, reach, resolve
+from mxcy.ops.core.attrs import Bool, Enum, Shape, ULong
 from mxcy.ops.core.infer import Spec, back_batch, require, same_dtype
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.record import op, sample
 
-__all__ = ["Deconvolution", "resolve_deconv"]
+__all__ = ["Deconvolution", "Target", "resolve_deconv"]
+
+
+class Target:
+    """The attributes that say which of several possible extents a deconvolution's output has."""
+
+    adj: Shape = ()
+    target_shape: Shape = ()
 
 
 def resolve_deconv(a, spatial):
@@ -57,7 +64,7 @@ def resolve_deconv(a, spatial):
     ),
     amp="lp16/fp32",
 )
-class Deconvolution:
+class Deconvolution(Window, Target, Filters):
     """Transposed convolution: what a convolution's gradient does to its data.
 
     Shapes: data (batch, channel, spatial...), weight (channel, num_filter / num_group, kernel...),
@@ -66,14 +73,6 @@ class Deconvolution:
     chosen to fit.
     """
 
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
-    adj: Shape = ()
-    target_shape: Shape = ()
-    num_filter: UInt
-    num_group: UInt = 1
     workspace: ULong = 512
     no_bias: Bool = True
     cudnn_tune: Enum(None, "fastest", "limited_workspace", "off") = None

@@ -2,7 +2,7 @@
 
 import math
 
-from mxcy.ops.convolution.windows import padded, reach, resolve, windows
+from mxcy.ops.convolution.windows import Window, padded, reach, resolve, windows
 from mxcy.ops.core.attrs import Field, Shape
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import CONV
@@ -62,7 +62,7 @@ def _kernel(name, roles):
 
 
 @op("im2col")
-class Im2Col:
+class Im2Col(Window):
     """The patches under a window that slides over images, as columns.
 
     Shapes: data (batch, channels, spatial...) with one to three spatial dimensions; out (batch,
@@ -74,11 +74,6 @@ class Im2Col:
     MXNetError
         When the kernel does not fit into the padded data.
     """
-
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
 
     kernels = (_kernel("im2col", lambda ins, outs: (ins[0], outs[0])),)
     samples = (

@@ -2,11 +2,28 @@
 
 import itertools
 
+from mxcy.ops.core.attrs import Shape, UInt
 from mxcy.ops.core.infer import MOST_STEP, most, require
 
-__all__ = ["padded", "reach", "resolve", "windows"]
+__all__ = ["Filters", "Window", "padded", "reach", "resolve", "windows"]
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+
+
+class Window:
+    """The attributes that say which window slides over images, and how."""
+
+    kernel: Shape
+    stride: Shape = ()
+    dilate: Shape = ()
+    pad: Shape = ()
+
+
+class Filters:
+    """The attributes that say how many filters there are."""
+
+    num_filter: UInt
+    num_group: UInt = 1
 
 
 def resolve(a):

@@ -84,20 +84,31 @@ def register(name: str, **parts: Any) -> Op:
     return record
 
 
+def _kinds(body: type) -> dict[str, Any]:
+    """The annotated attributes of a class: those of its bases, in their order, then its own."""
+    kinds: dict[str, Any] = {}
+    for base in body.__bases__:
+        kinds.update(_kinds(base))
+    kinds.update(vars(body).get("__annotations__", {}))
+    return kinds
+
+
 _PARTS = set(Op.__init__.__kwdefaults__ or ()) - {"fields", "doc"}
 
 
 def op(name: str, **parts: Any) -> Callable[[type], Op]:
     """Class decorator that registers a record.
 
-    Annotated attributes of the class become the schema, its docstring `doc`; every other parameter
-    of `Op` may stand in the class or among `parts`.
+    Annotated attributes of the class become the schema, after those of its bases, and its docstring
+    `doc`; every other parameter of `Op` may stand in the class or among `parts`.
     """
 
     def decorate(body: type) -> Op:
         members = vars(body)
-        kinds = members.get("__annotations__", {})
-        fields = [Field(field, kind, members.get(field, REQUIRED)) for field, kind in kinds.items()]
+        kinds = _kinds(body)
+        fields = [
+            Field(field, kind, getattr(body, field, REQUIRED)) for field, kind in kinds.items()
+        ]
         own = {part: members[part] for part in _PARTS & members.keys() - kinds.keys()}
         doc = inspect.cleandoc(body.__doc__ or "")
         return register(name, fields=fields, doc=doc, **parts, **own)

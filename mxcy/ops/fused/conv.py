@@ -7,15 +7,17 @@ the shape (batch, channels / block, spatial..., block); `in_block` and `out_bloc
 import math
 
 from mxcy.ops.convolution.conv import Convolution, conv_shapes, forward_ref
-from mxcy.ops.convolution.windows import resolve
-from mxcy.ops.core.attrs import Bool, Enum, Field, Float, Int, Long, Shape, Str, UInt
+from mxcy.ops.convolution.windows import Filters, Window, resolve
+from mxcy.ops.core.attrs import Bool, Enum, Field, Int, Shape
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import FUSED_CONV
 from mxcy.ops.core.record import op, register, sample
 from mxcy.ops.fused.blocked import blocked, blocked_shape, plain, plain_shape
 from mxcy.ops.fused.layer import (
     NUMBERS,
-    Activation,
+    Algorithm,
+    Blocks,
+    Epilogue,
     activate,
     chosen,
     extras,
@@ -213,7 +215,7 @@ _SAMPLES = (
     inputs="data weight bias? scale? shift? other?",
     amp="fp32",
 )
-class FusedConvolution:
+class FusedConvolution(Window, Filters, Blocks, Epilogue, Algorithm):
     """Convolution, bias, sum with another array and activation in one.
 
     With `before`, ``data * scale + shift`` (and its positive part) takes the place of the data.
@@ -228,24 +230,8 @@ class FusedConvolution:
     beta]), ``linear`` (alpha * x + beta). `tile` is the chosen algorithm's own parameter.
     """
 
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
-    num_filter: UInt
-    num_group: UInt = 1
     no_bias: Bool = False
-    in_block: Int = 0
-    out_block: Int = 0
-    channels: UInt = 0
     before: _Before = "none"
-    act: Activation = "none"
-    alpha: Float = 0.0
-    beta: Float = 0.0
-    with_sum: Bool = False
-    algo: Str = ""
-    tile: Int = 0
-    packed: Long = 0
 
     arguments = _conv_names
     samples = _SAMPLES

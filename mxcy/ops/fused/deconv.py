@@ -5,15 +5,18 @@ The counterpart of fused_conv.py, on plain and on blocked arrays.
 
 import math
 
-from mxcy.ops.convolution.deconv import Deconvolution, resolve_deconv
-from mxcy.ops.core.attrs import Bool, Field, Float, Int, Long, Shape, Str, UInt
+from mxcy.ops.convolution.deconv import Deconvolution, Target, resolve_deconv
+from mxcy.ops.convolution.windows import Filters, Window
+from mxcy.ops.core.attrs import Bool, Field, Int, Shape
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import FUSED_CONV
 from mxcy.ops.core.record import op, register, sample
 from mxcy.ops.fused.blocked import blocked, blocked_shape, plain
 from mxcy.ops.fused.conv import conv_struct, plain_spec
 from mxcy.ops.fused.layer import (
-    Activation,
+    Algorithm,
+    Blocks,
+    Epilogue,
     activate,
     chosen,
     extras,
@@ -46,7 +49,7 @@ def _work(a, ins, outs):
 
 
 @op("_sg_onednn_deconv", inputs="data weight bias? other?")
-class FusedDeconvolution:
+class FusedDeconvolution(Window, Target, Filters, Blocks, Epilogue, Algorithm):
     """Deconvolution, bias, sum with another array and activation in one.
 
     Shapes: data (batch, channel, spatial...) or blocked by `in_block`; weight (channel,
@@ -56,25 +59,7 @@ class FusedDeconvolution:
     `_sg_onednn_conv` for `act`, `alpha`, `beta` and `tile`.
     """
 
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
-    adj: Shape = ()
-    target_shape: Shape = ()
-    num_filter: UInt
-    num_group: UInt = 1
     no_bias: Bool = True
-    in_block: Int = 0
-    out_block: Int = 0
-    channels: UInt = 0
-    act: Activation = "none"
-    alpha: Float = 0.0
-    beta: Float = 0.0
-    with_sum: Bool = False
-    algo: Str = ""
-    tile: Int = 0
-    packed: Long = 0
 
     arguments = names
     samples = (

@@ -2,14 +2,15 @@
 
 import math
 
-from mxcy.ops.core.attrs import Bool, Field, Float, Int, Long, Str
+from mxcy.ops.core.attrs import Bool, Field, Int
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.params import FUSED_DENSE
 from mxcy.ops.core.record import native, op, register, sample, values
 from mxcy.ops.fused.layer import (
     ACTIVATIONS,
     NUMBERS,
-    Activation,
+    Algorithm,
+    Epilogue,
     activate,
     chosen,
     extras,
@@ -56,7 +57,7 @@ def _depth(a, data):
     inputs="data weight bias? other?",
     amp="fp32",
 )
-class FusedFullyConnected:
+class FusedFullyConnected(Epilogue, Algorithm):
     """Dense layer, bias, sum with another array and activation in one.
 
     Shapes are those of `FullyConnected`; `other`, if `with_sum`, is like the output, and with
@@ -68,14 +69,7 @@ class FusedFullyConnected:
     num_hidden: Int
     no_bias: Bool = False
     flatten: Bool = True
-    act: Activation = "none"
-    alpha: Float = 0.0
-    beta: Float = 0.0
-    with_sum: Bool = False
     wide: Bool = False
-    algo: Str = ""
-    tile: Int = 0
-    packed: Long = 0
 
     arguments = names
 

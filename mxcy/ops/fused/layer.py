@@ -14,7 +14,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
 from mxcy.ops.activation.definitions import sigmoid, softrelu
-from mxcy.ops.core.attrs import Enum
+from mxcy.ops.core.attrs import Bool, Enum, Float, Int, Long, Str, UInt
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import native
 from mxcy.ops.elementwise.unary import by_element
@@ -22,6 +22,9 @@ from mxcy.ops.elementwise.unary import by_element
 __all__ = [
     "ACTIVATIONS",
     "Activation",
+    "Algorithm",
+    "Blocks",
+    "Epilogue",
     "NUMBERS",
     "activate",
     "chosen",
@@ -67,6 +70,31 @@ ACTIVATIONS = {
 #: name of an activation -> its number
 NUMBERS = {name: number for number, name in enumerate(ACTIVATIONS)}
 Activation = Enum(*ACTIVATIONS)
+
+
+class Epilogue:
+    """The attributes that say what follows a layer, and whether another array is added before."""
+
+    act: Activation = "none"
+    alpha: Float = 0.0
+    beta: Float = 0.0
+    with_sum: Bool = False
+
+
+class Blocks:
+    """The attributes that say how a layer's arrays are blocked, and how many channels there are."""
+
+    in_block: Int = 0
+    out_block: Int = 0
+    channels: UInt = 0
+
+
+class Algorithm:
+    """The attributes that name the kernel that runs a layer, and tell the size of its weights."""
+
+    algo: Str = ""
+    tile: Int = 0
+    packed: Long = 0
 
 
 def activate(a, xp, x):

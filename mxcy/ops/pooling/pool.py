@@ -11,7 +11,7 @@ from mxcy.ops.core.params import POOL
 from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample
 
-__all__ = ["params", "resolve"]
+__all__ = ["PoolingFields", "params", "resolve"]
 
 
 def resolve(a, spatial):
@@ -117,6 +117,21 @@ def _each_window(a, extents):
         yield (slice(None), slice(None), *position), slices, divisor, inside
 
 
+class PoolingFields:
+    """The attributes of pooling, of its gradient and of its form for bytes."""
+
+    kernel: Shape = ()
+    pool_type: Enum("avg", "lp", "max", "sum") = "max"
+    global_pool: Bool = False
+    cudnn_off: Bool = False
+    pooling_convention: Enum("full", "same", "valid") = "valid"
+    stride: Shape = ()
+    pad: Shape = ()
+    p_value: IntOrNone = None
+    count_include_pad: BoolOrNone = None
+    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC") = None
+
+
 _SAMPLES = (
     sample((2, 3, 5, 6), kernel=(2, 3), stride=(2, 1)),
     sample((2, 3, 5, 6), kernel=(2, 2), stride=(2, 2), pad=(1, 0), pool_type="avg"),
@@ -193,7 +208,7 @@ _POOL_GRAD = native(
     in_symbols=InSymbols(named=True, named_input=True, listed=_listed),
     amp="either/either",
 )
-class Pooling:
+class Pooling(PoolingFields):
     """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm.
 
     Shapes: data (batch, channel, spatial...), with one to three spatial dimensions. An average
@@ -201,17 +216,6 @@ class Pooling:
     of the sum of p-th powers, sign kept, for a `p_value` of 1, 2 or 3. With a `layout` that ends
     in C the channels come last.
     """
-
-    kernel: Shape = ()
-    pool_type: Enum("avg", "lp", "max", "sum") = "max"
-    global_pool: Bool = False
-    cudnn_off: Bool = False
-    pooling_convention: Enum("full", "same", "valid") = "valid"
-    stride: Shape = ()
-    pad: Shape = ()
-    p_value: IntOrNone = None
-    count_include_pad: BoolOrNone = None
-    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC") = None
 
     dtypes = ("float32", "float64", "float16")
 
@@ -262,18 +266,8 @@ class Pooling:
 
 
 @op("_pooling_grad", inputs="grad data result")
-class _PoolingGrad:
+class _PoolingGrad(PoolingFields):
     """The gradient of Pooling with respect to its data; the first of equal maxima receives it."""
-
-    kernel: Shape = ()
-    pool_type: Enum("avg", "lp", "max", "sum") = "max"
-    global_pool: Bool = False
-    pooling_convention: Enum("full", "same", "valid") = "valid"
-    stride: Shape = ()
-    pad: Shape = ()
-    p_value: IntOrNone = None
-    count_include_pad: BoolOrNone = None
-    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC") = None
 
     domain = (0.5, 1.5)
     kernels = (by_onednn(_POOL_GRAD), _POOL_GRAD)

@@ -1,7 +1,8 @@
 """Convolution and dense layer on numbers of 8 bits, with sums of 32 bits."""
 
 from mxcy.ops.convolution.conv import conv_shapes, forward_ref
-from mxcy.ops.core.attrs import Bool, Enum, Int, Shape, UInt, ULong
+from mxcy.ops.convolution.windows import Filters, Window
+from mxcy.ops.core.attrs import Bool, Enum, Int, ULong
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import op, sample, stop, values
 from mxcy.ops.matrix.dense import FullyConnected
@@ -92,19 +93,13 @@ _RANGES = (*_bounds(1, 2), *_bounds(0.2, 0.5), *_bounds(0.05, 0.1))
     inputs=_INPUTS,
     outputs="output min_output max_output",
 )
-class QuantizedConv:
+class QuantizedConv(Window, Filters):
     """Convolve int8 or uint8 data with int8 filters: sums of 32 bits and their range.
 
     Shapes and attributes are those of `Convolution`; data, weight and bias have 8 bits, each has a
     minimum and a maximum (1,). The bias is brought to the steps of the sums and rounded.
     """
 
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
-    num_filter: UInt
-    num_group: UInt = 1
     workspace: ULong = 1024
     no_bias: Bool = False
     cudnn_tune: Enum(None, "fastest", "limited_workspace", "off") = None

@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 from mxcy._base import dtypes
-from mxcy.ops.core.attrs import Bool, BoolOrNone, DType, Enum, Int, IntOrNone, Shape, ShapeOrNone
+from mxcy.ops.core.attrs import Bool, DType, Enum, Int, ShapeOrNone
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import POOL
 from mxcy.ops.core.record import native, op, register, sample, stop, values
 from mxcy.ops.indexing.embedding import Embedding
-from mxcy.ops.pooling.pool import Pooling
+from mxcy.ops.pooling.pool import Pooling, PoolingFields
 from mxcy.ops.pooling.pool import params as pool_params
 from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, kept_range, pair, range_specs
 from mxcy.ops.shape.permute import Transpose
@@ -149,23 +149,13 @@ def _many_in_window(a, ins, outs):
     inputs=_INPUTS,
     outputs=_OUTPUTS,
 )
-class QuantizedPooling:
+class QuantizedPooling(PoolingFields):
     """Reduce windows of quantized data to their maximum or average; the range stays.
 
     Attributes and shapes are those of `Pooling`; `pool_type` is ``'max'`` or ``'avg'``; averages
     are rounded half to even. `output_size` is not supported.
     """
 
-    kernel: Shape = ()
-    pool_type: Enum("avg", "lp", "max", "sum") = "max"
-    global_pool: Bool = False
-    cudnn_off: Bool = False
-    pooling_convention: Enum("full", "same", "valid") = "valid"
-    stride: Shape = ()
-    pad: Shape = ()
-    p_value: IntOrNone = None
-    count_include_pad: BoolOrNone = None
-    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC") = None
     output_size: ShapeOrNone = None
 
     dtypes = ("float32",)
