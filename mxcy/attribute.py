@@ -1,6 +1,6 @@
 """Attributes that a ``with`` statement attaches to every symbol made inside it."""
 
-from mxcy._base.per_thread import PerThread
+from mxcy._base.per_thread import PerThread, WithCurrent
 
 __all__ = ["AttrScope", "current"]
 
@@ -10,20 +10,7 @@ def current():
     return AttrScope._current.value
 
 
-class _AttrScopeType(type):
-    """Lets `AttrScope.current` be read and set on the class itself."""
-
-    @property
-    def current(cls):
-        """The current thread's scope."""
-        return current()
-
-    @current.setter
-    def current(cls, scope):
-        AttrScope._current.value = scope
-
-
-class AttrScope(metaclass=_AttrScopeType):
+class AttrScope(metaclass=WithCurrent):
     """String attributes for all symbols made in the scope; inner scopes add to outer ones.
 
     Parameters

@@ -1,6 +1,6 @@
 """Names for operators and blocks that the user did not name."""
 
-from mxcy._base.per_thread import PerThread
+from mxcy._base.per_thread import PerThread, WithCurrent
 
 __all__ = ["NameManager", "Prefix", "current"]
 
@@ -10,20 +10,7 @@ def current():
     return NameManager._current.value
 
 
-class _NameManagerType(type):
-    """Lets `NameManager.current` be read and set on the class itself."""
-
-    @property
-    def current(cls):
-        """The current thread's manager."""
-        return current()
-
-    @current.setter
-    def current(cls, manager):
-        NameManager._current.value = manager
-
-
-class NameManager(metaclass=_NameManagerType):
+class NameManager(metaclass=WithCurrent):
     """Gives every unnamed thing the name ``hint0``, ``hint1``... in order of creation.
 
     A manager becomes the active one inside a ``with`` statement; the counters belong to the manager

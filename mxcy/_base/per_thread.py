@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["PerThread"]
+__all__ = ["PerThread", "WithCurrent"]
 
 
 class PerThread(threading.local):
@@ -34,3 +34,18 @@ class PerThread(threading.local):
     def leave(self) -> None:
         """Put the value before the last `enter` in force again."""
         self.value = self._outer.pop()
+
+
+class WithCurrent(type):
+    """Lets `current` be read and set on a class of scopes itself; `_current` is its `PerThread`."""
+
+    _current: PerThread
+
+    @property
+    def current(cls) -> Any:
+        """The scope in force in this thread."""
+        return cls._current.value
+
+    @current.setter
+    def current(cls, scope: Any) -> None:
+        cls._current.value = scope
