@@ -271,6 +271,16 @@ def _dense(layout, number):
     return True
 
 
+def _on_blocked(layout, number):
+    """The same operator on blocked arrays, where one of its inputs is blocked already."""
+    node = layout.graph.nodes[number]
+    if not any(layout.is_blocked(entry) for entry in node.inputs):
+        return False
+    inputs = [layout.blocked(entry) for entry in node.inputs]
+    layout.put(number, layout.rewrite.add(node.op, node.attrs, inputs, node.name, node.extra), True)
+    return True
+
+
 def _elementwise(layout, number):
     """An operator that treats every element alike, on blocked arrays of one shape."""
     graph = layout.graph
@@ -280,11 +290,7 @@ def _elementwise(layout, number):
         graph.spec(entry).shape == shape and layout.can_block(entry) for entry in node.inputs
     ):
         return False
-    if not any(layout.is_blocked(entry) for entry in node.inputs):
-        return False
-    inputs = [layout.blocked(entry) for entry in node.inputs]
-    layout.put(number, layout.rewrite.add(node.op, node.attrs, inputs, node.name, node.extra), True)
-    return True
+    return _on_blocked(layout, number)
 
 
 @_blocked("Concat")
@@ -292,11 +298,7 @@ def _concat(layout, number):
     node = layout.graph.nodes[number]
     if node.attrs.dim != 1 or not all(layout.can_block(entry) for entry in node.inputs):
         return False
-    if not any(layout.is_blocked(entry) for entry in node.inputs):
-        return False
-    inputs = [layout.blocked(entry) for entry in node.inputs]
-    layout.put(number, layout.rewrite.add(node.op, node.attrs, inputs, node.name, node.extra), True)
-    return True
+    return _on_blocked(layout, number)
 
 
 @_blocked("Pooling")
