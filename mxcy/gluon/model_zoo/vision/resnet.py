@@ -106,7 +106,20 @@ class BottleneckV1(_ResidualV1):
         return F.Activation(self.body(x) + self._shortcut(x), act_type="relu")
 
 
-class BasicBlockV2(HybridBlock):
+class _ResidualV2(HybridBlock):
+    """What the residual blocks of version 2 have in common: they normalize before they convolve."""
+
+    def hybrid_forward(self, F, x):
+        shortcut = x
+        for norm, convolution in self._pairs():
+            x = F.Activation(norm(x), act_type="relu")
+            if norm is self.bn1 and self.downsample:
+                shortcut = self.downsample(x)
+            x = convolution(x)
+        return x + shortcut
+
+
+class BasicBlockV2(_ResidualV2):
     """Two 3x3 convolutions, each after normalization and ReLU, beside a shortcut.
 
     Parameters
@@ -129,17 +142,11 @@ class BasicBlockV2(HybridBlock):
         self.conv2 = _conv3x3(channels, 1, channels)
         self.downsample = _conv1x1(channels, stride, in_channels) if downsample else None
 
-    def hybrid_forward(self, F, x):
-        shortcut = x
-        x = F.Activation(self.bn1(x), act_type="relu")
-        if self.downsample:
-            shortcut = self.downsample(x)
-        x = self.conv1(x)
-        x = F.Activation(self.bn2(x), act_type="relu")
-        return self.conv2(x) + shortcut
+    def _pairs(self):
+        return (self.bn1, self.conv1), (self.bn2, self.conv2)
 
 
-class BottleneckV2(HybridBlock):
+class BottleneckV2(_ResidualV2):
     """1x1, 3x3 and 1x1 convolutions, each after normalization and ReLU, beside a shortcut.
 
     Parameters
@@ -164,16 +171,8 @@ class BottleneckV2(HybridBlock):
         self.conv3 = _conv1x1(channels)
         self.downsample = _conv1x1(channels, stride, in_channels) if downsample else None
 
-    def hybrid_forward(self, F, x):
-        shortcut = x
-        x = F.Activation(self.bn1(x), act_type="relu")
-        if self.downsample:
-            shortcut = self.downsample(x)
-        x = self.conv1(x)
-        x = F.Activation(self.bn2(x), act_type="relu")
-        x = self.conv2(x)
-        x = F.Activation(self.bn3(x), act_type="relu")
-        return self.conv3(x) + shortcut
+    def _pairs(self):
+        return (self.bn1, self.conv1), (self.bn2, self.conv2), (self.bn3, self.conv3)
 
 
 class _ResNet(HybridBlock):
