@@ -1,6 +1,7 @@
 """Convolution layers."""
 
 from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.nn._windows import as_tuple, describe
 from mxcy.gluon.nn.activations import Activation
 from mxcy.gluon.nn.deformable_layers import DeformableConvolution, ModulatedDeformableConvolution
 from mxcy.gluon.nn.pixel_shuffle import PixelShuffle1D, PixelShuffle2D, PixelShuffle3D
@@ -18,7 +19,6 @@ from mxcy.gluon.nn.pool_layers import (
     MaxPool2D,
     MaxPool3D,
     ReflectionPad2D,
-    as_tuple,
 )
 
 __all__ = [
@@ -145,23 +145,7 @@ class _Conv(HybridBlock):
         return out if self.act is None else self.act(out)
 
     def __repr__(self):
-        parts, ndim = self._kwargs, self._ndim
-        shape = self.weight.shape
-        content = [
-            f"{shape[1] or None} -> {shape[0]}, kernel_size={parts['kernel']}, "
-            f"stride={parts['stride']}"
-        ]
-        if parts["pad"] != (0,) * ndim:
-            content.append(f"padding={parts['pad']}")
-        if parts["dilate"] != (1,) * ndim:
-            content.append(f"dilation={parts['dilate']}")
-        if parts["num_group"] != 1:
-            content.append(f"groups={parts['num_group']}")
-        if self.bias is None:
-            content.append("bias=False")
-        if self.act:
-            content.append(repr(self.act))
-        return f"{type(self).__name__}({', '.join(content)})"
+        return describe(self, self._kwargs, self.weight, self.bias)
 
 
 def _convolution(one, none, layout):

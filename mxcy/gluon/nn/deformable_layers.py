@@ -3,8 +3,8 @@
 import math
 
 from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.nn._windows import as_tuple, describe
 from mxcy.gluon.nn.activations import Activation
-from mxcy.gluon.nn.pool_layers import as_tuple
 
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 
@@ -138,22 +138,8 @@ class _Deformable(HybridBlock):
         return out if self.act is None else self.act(out)
 
     def __repr__(self):
-        parts, shape = self._kwargs_deformable_conv, self.deformable_conv_weight.shape
-        content = [
-            f"{shape[1] or None} -> {shape[0]}, kernel_size={parts['kernel']}, "
-            f"stride={parts['stride']}"
-        ]
-        if parts["pad"] != (0, 0):
-            content.append(f"padding={parts['pad']}")
-        if parts["dilate"] != (1, 1):
-            content.append(f"dilation={parts['dilate']}")
-        if parts["num_group"] != 1:
-            content.append(f"groups={parts['num_group']}")
-        if self.deformable_conv_bias is None:
-            content.append("bias=False")
-        if self.act:
-            content.append(repr(self.act))
-        return f"{type(self).__name__}({', '.join(content)})"
+        parts, weight = self._kwargs_deformable_conv, self.deformable_conv_weight
+        return describe(self, parts, weight, self.deformable_conv_bias)
 
 
 class DeformableConvolution(_Deformable):

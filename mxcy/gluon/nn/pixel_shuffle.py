@@ -1,7 +1,7 @@
 """Layers that turn channels into pixels (sub-pixel upsampling, Shi et al., 2016)."""
 
 from mxcy.gluon.block import HybridBlock
-from mxcy.gluon.nn.pool_layers import as_tuple
+from mxcy.gluon.nn._windows import as_tuple
 
 __all__ = ["PixelShuffle1D", "PixelShuffle2D", "PixelShuffle3D"]
 

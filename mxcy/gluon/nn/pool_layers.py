@@ -1,6 +1,7 @@
 """Pooling and padding layers."""
 
 from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.nn._windows import as_tuple
 
 __all__ = [
     "MaxPool1D",
@@ -19,11 +20,6 @@ __all__ = [
 ]
 
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
-
-
-def as_tuple(value, ndim):
-    """A number repeated `ndim` times, or a sequence as a tuple."""
-    return (value,) * ndim if isinstance(value, int) else tuple(value)
 
 
 class _Pooling(HybridBlock):

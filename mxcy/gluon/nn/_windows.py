@@ -1,0 +1,27 @@
+"""What layers with sliding windows have in common."""
+
+__all__ = ["as_tuple", "describe"]
+
+
+def as_tuple(value, ndim):
+    """A number repeated `ndim` times, or a sequence as a tuple."""
+    return (value,) * ndim if isinstance(value, int) else tuple(value)
+
+
+def describe(block, attrs, weight, bias):
+    """The text of a block that convolves, from the attributes and arrays of its operator."""
+    shape, ndim = weight.shape, len(attrs["kernel"])
+    content = [
+        f"{shape[1] or None} -> {shape[0]}, kernel_size={attrs['kernel']}, stride={attrs['stride']}"
+    ]
+    if attrs["pad"] != (0,) * ndim:
+        content.append(f"padding={attrs['pad']}")
+    if attrs["dilate"] != (1,) * ndim:
+        content.append(f"dilation={attrs['dilate']}")
+    if attrs["num_group"] != 1:
+        content.append(f"groups={attrs['num_group']}")
+    if bias is None:
+        content.append("bias=False")
+    if block.act:
+        content.append(repr(block.act))
+    return f"{type(block).__name__}({', '.join(content)})"
