@@ -3,7 +3,7 @@
 from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.states import zeros_like
-from mxcy.optimizer.whole_steps import WholeStep
+from mxcy.optimizer.whole_steps import momentum_step
 
 __all__ = ["NAG"]
 
@@ -34,13 +34,7 @@ class NAG(Optimizer):
         return zeros_like(weight) if self.momentum != 0.0 else None
 
     def _whole_step(self, indices, states):
-        if states > 1:
-            return None
-        self._update_count(indices)
-        rates = [self._get_lrs(indices), self._get_wds(indices)]
-        if not states:
-            return WholeStep("_{}sgd_all", 0, rates)
-        return WholeStep("_{}nag_mom_all", 1, rates, momentum=self.momentum)
+        return momentum_step(self, indices, states, "_{}nag_mom_all")
 
     def _apply(self, weight, grad, state, lr, wd, count):
         arguments = {"out": weight, "lr": lr, "wd": wd, **self._operator_arguments()}

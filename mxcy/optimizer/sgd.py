@@ -3,7 +3,7 @@
 from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.states import in_turns, lazy_stype, tell_of_lazy_updates, zeros_like
-from mxcy.optimizer.whole_steps import WholeStep
+from mxcy.optimizer.whole_steps import momentum_step
 
 __all__ = ["SGD", "ccSGD"]
 
@@ -54,13 +54,7 @@ class SGD(Optimizer):
         self._update(index, weight, grad, state, multi_precision=self._has_master(first))
 
     def _whole_step(self, indices, states):
-        if states > 1:
-            return None
-        self._update_count(indices)
-        rates = [self._get_lrs(indices), self._get_wds(indices)]
-        if not states:
-            return WholeStep("_{}sgd_all", 0, rates)
-        return WholeStep("_{}sgd_mom_all", 1, rates, momentum=self.momentum)
+        return momentum_step(self, indices, states, "_{}sgd_mom_all")
 
     def _update(self, index, weight, grad, state, multi_precision):
         self._update_count(index)

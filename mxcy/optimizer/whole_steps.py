@@ -11,7 +11,7 @@ import numpy as np
 
 from mxcy import ndarray as nd
 
-__all__ = ["Together", "WholeStep", "takes_all"]
+__all__ = ["Together", "WholeStep", "momentum_step", "takes_all"]
 
 #: what users' classes may do otherwise; then their weights are handed to them as MXNet does
 _OVERRIDABLE = ("update", "update_multi_precision", "step", "fused_step", "_apply", "_update_some")
@@ -34,6 +34,34 @@ class WholeStep:
 
     def __init__(self, name, states, rates, **arguments):
         self.name, self.states, self.rates, self.arguments = name, states, rates, arguments
+
+
+def momentum_step(optimizer, indices, states, name):
+    """The step of gradient descent for all weights: plain, or with a momentum as the one state.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Has a `momentum`.
+    indices : list
+        Of the weights, whose counts grow.
+    states : int
+        How many states a weight has.
+    name : str
+        The operator's with a momentum, as `WholeStep` takes it.
+
+    Returns
+    -------
+    WholeStep or None
+        None where no operator has so many states.
+    """
+    if states > 1:
+        return None
+    optimizer._update_count(indices)
+    rates = [optimizer._get_lrs(indices), optimizer._get_wds(indices)]
+    if not states:
+        return WholeStep("_{}sgd_all", 0, rates)
+    return WholeStep(name, 1, rates, momentum=optimizer.momentum)
 
 
 def takes_all(optimizer):
