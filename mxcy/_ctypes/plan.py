@@ -189,15 +189,7 @@ class Plan:
         count = len(step.ins)
         arrays = [self.array(place, bases) for place in step.ins + step.outs]
         began = profiler.now()
-        try:
-            services.run_reference(step.call, step.call.attrs, arrays[:count], arrays[count:])
-        except (MXNetError, IndexError) as error:
-            uses.fail(error)
-        except BaseException:
-            uses.release()
-            raise
-        else:
-            uses.release()
+        uses.run_reference(step.call, step.call.attrs, arrays[:count], arrays[count:])
         if profiler.profiled.value & profiler.SYMBOLIC and self._sources:
             profiler.add(self._sources[number], began, profiler.now())
 

@@ -10,6 +10,7 @@ from mxcy._ctypes.engine import READS, WRITES, Operation, is_naive
 from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.native import lib
 from mxcy._ctypes.pending import forget, keep, settle, wait
+from mxcy._ctypes.services import services
 
 __all__ = ["Uses", "held", "is_heavy", "set_heavy_work"]
 
@@ -121,6 +122,18 @@ class Uses:
             self.release()
             raise error
         quick.mx_engine_leave(*self._native(), stored_text(error).encode())
+
+    def run_reference(self, call, attrs, inputs, outputs):
+        """Run a call by its definition in a hold, and end the hold."""
+        try:
+            services.run_reference(call, attrs, inputs, outputs)
+        except (MXNetError, IndexError) as error:
+            self.fail(error)
+        except BaseException:
+            self.release()
+            raise
+        else:
+            self.release()
 
     def push(self, name, function, *arguments):
         """Push an operation by one of the functions of mxcy_operations.h."""

@@ -9,7 +9,7 @@ import ctypes
 
 import numpy as np
 
-from mxcy._base.errors import MXNetError, kernel_error
+from mxcy._base.errors import kernel_error
 from mxcy._base.last_used import LastUsed
 from mxcy._ctypes import native, profiler
 from mxcy._ctypes.engine import READS, WRITES, is_naive
@@ -177,15 +177,7 @@ class Prepared:
         call = self.call
         attrs = call.op.schema.filled(call.attrs, numbers) if numbers else call.attrs
         began = profiler.api_begin()
-        try:
-            services.run_reference(call, attrs, inputs, outputs)
-        except (MXNetError, IndexError) as error:
-            uses.fail(error)
-        except BaseException:
-            uses.release()
-            raise
-        else:
-            uses.release()
+        uses.run_reference(call, attrs, inputs, outputs)
         if began and profiler.profiled.value & profiler.IMPERATIVE:
             profiler.add(self.named_source(), began, profiler.now())
 
