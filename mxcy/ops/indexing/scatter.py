@@ -112,6 +112,15 @@ def _check_scatter(a, data, indices, name="data"):
     data.fill(name, _gathered(whole_shape(a.shape), indices.shape))
 
 
+def _infer_scatter(a, data, indices):
+    _check_scatter(a, data, indices)
+    return Spec(a.shape, data.dtype)
+
+
+def _scatter_gradient(a, F, g, indices):
+    return F.gather_nd(g, indices)
+
+
 @op("scatter_nd", inputs="data indices")
 class ScatterND:
     """Zeros of the given shape with ``out[indices[0, i...], ...] = data[i...]``.
@@ -121,12 +130,7 @@ class ScatterND:
 
     shape: Shape
 
-    def infer(a, data, indices):
-        _check_scatter(a, data, indices)
-        return Spec(a.shape, data.dtype)
-
-    def grad(a, F, g, indices):
-        return F.gather_nd(g, indices)
+    infer, grad = _infer_scatter, _scatter_gradient
 
     def ref(a, xp, data, indices):
         out = xp.zeros(a.shape, data.dtype)
@@ -147,12 +151,7 @@ class GatherNDGradient:
 
     shape: Shape
 
-    def infer(a, data, indices):
-        _check_scatter(a, data, indices)
-        return Spec(a.shape, data.dtype)
-
-    def grad(a, F, g, indices):
-        return F.gather_nd(g, indices)
+    infer, grad = _infer_scatter, _scatter_gradient
 
     def ref(a, xp, data, indices):
         out = xp.zeros(a.shape, sum_dtype(data.dtype))

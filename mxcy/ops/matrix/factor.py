@@ -151,6 +151,11 @@ class Potri:
         return inverse.swapaxes(-1, -2) @ inverse
 
 
+def _inverse_gradient(a, F, g, out):
+    left = F._linalg_gemm2(out, g, transpose_a=True)
+    return F._linalg_gemm2(left, out, transpose_b=True, alpha=-1.0)
+
+
 @op("_linalg_inverse", aliases=("linalg_inverse",), inputs="A", amp="fp32")
 class Inverse:
     """The inverses of square matrices; an error when there is none."""
@@ -165,9 +170,7 @@ class Inverse:
     infer = _infer_square
     infer_back = back_data
 
-    def grad(a, F, g, out):
-        left = F._linalg_gemm2(out, g, transpose_a=True)
-        return F._linalg_gemm2(left, out, transpose_b=True, alpha=-1.0)
+    grad = _inverse_gradient
 
     def ref(a, xp, A):
         return solve(xp, A, _eye(xp, A))
@@ -187,9 +190,7 @@ class _InverseOrZero:
     infer = _infer_square
     infer_back = back_data
 
-    def grad(a, F, g, out):
-        left = F._linalg_gemm2(out, g, transpose_a=True)
-        return F._linalg_gemm2(left, out, transpose_b=True, alpha=-1.0)
+    grad = _inverse_gradient
 
     def ref(a, xp, A):
         singular = (xp.linalg.det(A) == 0)[..., None, None]

@@ -38,6 +38,12 @@ def _rows_work(a, ins, outs):
     return ins[0].size + outs[0].size
 
 
+def _count(a, ids):
+    """How many ids there are, -1 when unknown."""
+    require(a.extent >= 0, f"extent: must not be negative, got {a.extent}")
+    return ids.size if ids.shape is not None and -1 not in ids.shape else -1
+
+
 # --- ids -----------------------------------------------------------------------------------------
 
 
@@ -52,8 +58,7 @@ class UniqueIds:
     mode: Enum("clip", "raise") = "clip"
 
     def infer(a, ids):
-        require(a.extent >= 0, f"extent: must not be negative, got {a.extent}")
-        size = ids.size if ids.shape is not None and -1 not in ids.shape else -1
+        size = _count(a, ids)
         return Spec((size,), INT64), Spec((1,), INT64)
 
     def ref(a, xp, ids):
@@ -90,8 +95,7 @@ class GroupIds:
     mode: Enum("clip", "raise") = "clip"
 
     def infer(a, ids):
-        require(a.extent >= 0, f"extent: must not be negative, got {a.extent}")
-        size = ids.size if ids.shape is not None and -1 not in ids.shape else -1
+        size = _count(a, ids)
         each = Spec((size,), INT64)
         starts = Spec((size + 1 if size >= 0 else -1,), INT64)
         return each, starts, Spec((size,), INT64), Spec((1,), INT64)
