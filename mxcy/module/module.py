@@ -285,14 +285,7 @@ class Module(Checkpoints):
         self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False
     ):
         if not allow_missing:
-            self.init_params(
-                initializer=None,
-                arg_params=arg_params,
-                aux_params=aux_params,
-                allow_missing=allow_missing,
-                force_init=force_init,
-                allow_extra=allow_extra,
-            )
+            super().set_params(arg_params, aux_params, False, force_init, allow_extra)
             return
         if self._ignores_init_params(force_init, "set_params"):
             return
