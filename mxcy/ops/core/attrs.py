@@ -4,8 +4,6 @@ A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3,
 ``True`` and ``1.0`` are different values, and a type takes only those that it can mean.
 """
 
-import ast
-import numbers
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,7 @@ from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
 from mxcy._base.suggestions import did_you_mean
 from mxcy.base import _NullType
+from mxcy.ops.core import parsers
 
 __all__ = [
     "AttrType",
@@ -106,128 +105,28 @@ class AttrType:
         return f"{self.kind}{self.sep}optional, default={self.default_text(default)}"
 
 
-def _literal(value: Any) -> Any:
-    """A string as the Python literal it spells, an array without axes as its number."""
-    if not isinstance(value, str):
-        return value.item() if getattr(value, "shape", None) == () else value
-    try:
-        return ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise ValueError("cannot read it") from None
-
-
-def _integer(low: int, high: int, wanted: str = "an integer") -> Callable[[Any], int]:
-    """A parser of integers from `low` up to `high`."""
-
-    def parse(value: Any) -> int:
-        if type(value) is not int:  # it is by far the most frequent
-            value = _literal(value)
-            if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-                raise TypeError("expected an integer")
-            value = int(value)
-        if low <= value <= high:
-            return value
-        raise ValueError(f"expected {wanted} from {low} to {high}")
-
-    return parse
-
-
-_INT32, _INT64 = (1 << 31) - 1, (1 << 63) - 1
-_int, _long = _integer(-_INT32 - 1, _INT32), _integer(-_INT64 - 1, _INT64)
-_uint = _integer(0, (1 << 32) - 1, "a non-negative integer")
-_ulong = _integer(0, (1 << 64) - 1, "a non-negative integer")
-
-
-def _float(value: Any) -> float:
-    if isinstance(value, str) and value.strip().lstrip("+-").lower() in ("inf", "nan", "infinity"):
-        return float(value)
-    value = _literal(value)
-    if isinstance(value, (bool, np.bool_)):
-        return float(value)
-    if isinstance(value, numbers.Real):
-        return float(value)
-    raise TypeError("expected a number")
-
-
-def _saturated(value: Any) -> int:
-    """The number of a diagonal: beyond any matrix all are alike."""
-    value = _literal(value)
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        value = max(-_INT32, min(int(value), _INT32))
-    return _int(value)
-
-
-def _number(value: Any) -> int | float:
-    """A whole number as an int, so that files say what MXNet's say."""
-    number = _float(value)
-    return int(number) if number.is_integer() else number
-
-
-def _bool(value: Any) -> bool:
-    if value is True or value is False:
-        return value
-    if isinstance(value, str):
-        lowered = value.strip().lower()
-        if lowered in ("true", "1"):
-            return True
-        if lowered in ("false", "0"):
-            return False
-    elif isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    elif isinstance(value, numbers.Integral) and value in (0, 1):
-        return bool(value)
-    raise TypeError("expected True, False, 1 or 0")
-
-
-def _str(value: Any) -> str:
-    if value is None:
-        return "None"
-    return str(value)
-
-
-def _tuple_of(parse: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    def parse_tuple(value: Any) -> tuple[Any, ...]:
-        if type(value) is tuple:
-            return tuple([parse(v) for v in value])
-        value = _literal(value)
-        if isinstance(value, (tuple, list, np.ndarray)):
-            return tuple(parse(v) for v in value)
-        return (parse(value),)
-
-    return parse_tuple
-
-
-def _or_none(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None or value == "None" else parse(value)
-
-
-def _dim(value: Any) -> int:
-    return -1 if value is None or value == "None" else _long(value)
-
-
-_shape = _tuple_of(_dim)
-
-Int = AttrType("int", _int, quoted=True)
-UInt = AttrType("int (non-negative)", _uint)
-Long = AttrType("long", _long)
-ULong = AttrType("long (non-negative)", _ulong)
-Float = AttrType("float", _float, digits=9)
-Double = AttrType("double", _float, digits=17)
-Offset = AttrType("int", _saturated, quoted=True)
-Number = AttrType("int", _number, quoted=True)  # where MXNet takes integers only
-Bool = AttrType("boolean", _bool)
-Str = AttrType("string", _str, quoted=True)
-Shape = AttrType("Shape(tuple)", _or_none(_shape))
-Bounds = AttrType("Shape(tuple)", _tuple_of(_or_none(_long)))  # slice bounds: None is not -1
-ShapeOrNone = AttrType("Shape or None", _or_none(_shape))
-IntOrNone = AttrType("int or None", _or_none(_int), quoted=True)
-FloatOrNone = AttrType("float or None", _or_none(_float), digits=9)
-DoubleOrNone = AttrType("double or None", _or_none(_float), digits=17)
-BoolOrNone = AttrType("boolean or None", _or_none(_bool))
-FloatTuple = AttrType("tuple of <float>", _tuple_of(_float))
-DoubleTuple = AttrType("tuple of <double>", _tuple_of(_float))
-LongTuple = AttrType("tuple of <long>", _tuple_of(_long))
-ShapeTuple = AttrType("tuple of <Shape(tuple)>", _tuple_of(_shape))
+Int = AttrType("int", parsers.int32, quoted=True)
+UInt = AttrType("int (non-negative)", parsers.uint32)
+Long = AttrType("long", parsers.int64)
+ULong = AttrType("long (non-negative)", parsers.uint64)
+Float = AttrType("float", parsers.real, digits=9)
+Double = AttrType("double", parsers.real, digits=17)
+Offset = AttrType("int", parsers.saturated, quoted=True)
+Number = AttrType("int", parsers.number, quoted=True)  # where MXNet takes integers only
+Bool = AttrType("boolean", parsers.boolean)
+Str = AttrType("string", parsers.text, quoted=True)
+Shape = AttrType("Shape(tuple)", parsers.or_none(parsers.shape))
+# slice bounds: None is not -1
+Bounds = AttrType("Shape(tuple)", parsers.tuple_of(parsers.or_none(parsers.int64)))
+ShapeOrNone = AttrType("Shape or None", parsers.or_none(parsers.shape))
+IntOrNone = AttrType("int or None", parsers.or_none(parsers.int32), quoted=True)
+FloatOrNone = AttrType("float or None", parsers.or_none(parsers.real), digits=9)
+DoubleOrNone = AttrType("double or None", parsers.or_none(parsers.real), digits=17)
+BoolOrNone = AttrType("boolean or None", parsers.or_none(parsers.boolean))
+FloatTuple = AttrType("tuple of <float>", parsers.tuple_of(parsers.real))
+DoubleTuple = AttrType("tuple of <double>", parsers.tuple_of(parsers.real))
+LongTuple = AttrType("tuple of <long>", parsers.tuple_of(parsers.int64))
+ShapeTuple = AttrType("tuple of <Shape(tuple)>", parsers.tuple_of(parsers.shape))
 
 
 class Enum(AttrType):

@@ -4,7 +4,7 @@ from mxcy.ops.core.attrs import Double, Int
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.params import ADAGRAD, FTML, FTRL, RMSPROP, RMSPROPALEX
 from mxcy.ops.core.record import register, sample, values
-from mxcy.ops.optimizer.updates import (
+from mxcy.ops.optimizer.definitions import (
     CLIP,
     LR,
     RESCALE,

@@ -4,7 +4,7 @@ from mxcy.ops.core.attrs import Bool, Field, Float, Int
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.params import LAMB, LAMB_STEP
 from mxcy.ops.core.record import native, op, register, sample, values
-from mxcy.ops.optimizer.updates import (
+from mxcy.ops.optimizer.definitions import (
     BETAS,
     CLIP,
     LR,

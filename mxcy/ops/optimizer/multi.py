@@ -10,21 +10,18 @@ from mxcy.ops.core.attrs import Bool, DynamicTuple, Field, FloatTuple, Int, Shap
 from mxcy.ops.core.infer import numbered, require
 from mxcy.ops.core.params import MULTI_ADAMW, MULTI_LAMB, MULTI_SGD
 from mxcy.ops.core.record import native, register, sample, values
-from mxcy.ops.optimizer.layerwise import adam_direction, bounded, lamb_direction
-from mxcy.ops.optimizer.updates import (
+from mxcy.ops.optimizer.definitions import (
     BETAS,
     CLIP,
     MOMENTUM,
     RESCALE,
-    adabelief_step,
-    adamw_step,
     infer_update,
     number,
     require_size,
-    sgd_mom_step,
-    sgd_step,
     widened,
 )
+from mxcy.ops.optimizer.layerwise import adam_direction, bounded, lamb_direction
+from mxcy.ops.optimizer.updates import adabelief_step, adamw_step, sgd_mom_step, sgd_step
 
 __all__ = ["multi"]
 

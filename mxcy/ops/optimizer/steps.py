@@ -7,12 +7,9 @@ float64 each: learning rates, weight decays, and for AdamW the etas.
 from mxcy._base import dtypes
 from mxcy.ops.core.params import STEP_ALL
 from mxcy.ops.core.record import native
+from mxcy.ops.optimizer.definitions import BETAS, CLIP, MOMENTUM, RESCALE
 from mxcy.ops.optimizer.multi import multi
 from mxcy.ops.optimizer.updates import (
-    BETAS,
-    CLIP,
-    MOMENTUM,
-    RESCALE,
     SMALL,
     adam_step,
     adamw_step,

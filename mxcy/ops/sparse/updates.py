@@ -5,31 +5,26 @@ what the dense update does with a gradient whose other rows are zero. The weight
 """
 
 from mxcy._base import dtypes
-from mxcy.ops.core.attrs import Bool, Field
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.params import ADAGRAD, ADAM, FTRL, SGD, SGD_MOM
 from mxcy.ops.core.record import register, sample, values
 from mxcy.ops.optimizer.adaptive import adagrad_step, ftrl_step, group_adagrad_step
-from mxcy.ops.optimizer.updates import (
+from mxcy.ops.optimizer.definitions import (
     BETAS,
     CLIP,
+    LAZY,
     LR,
     MOMENTUM,
     RESCALE,
-    SMALL,
     WD,
-    adam_step,
     number,
-    sgd_mom_step,
-    sgd_step,
     tries_with,
     widened,
 )
+from mxcy.ops.optimizer.updates import SMALL, adam_step, sgd_mom_step, sgd_step
 from mxcy.ops.sparse.parts import check_rows, fill_rows, row_sparse_sample, sparse_native
 
 __all__ = []
-
-_LAZY = Field("lazy_update", Bool, True)
 
 
 def _infer(names, per_row):
@@ -147,7 +142,7 @@ def _lazily_or_not(**more):
 _row_update(
     "_row_sgd_update",
     "",
-    (LR, WD, RESCALE, CLIP, _LAZY),
+    (LR, WD, RESCALE, CLIP, LAZY),
     sgd_step,
     "sgd_update by a row_sparse gradient: rows `grad` at `indices`.",
     SGD,
@@ -156,7 +151,7 @@ _row_update(
 _row_update(
     "_row_sgd_mom_update",
     "mom",
-    (LR, MOMENTUM, WD, RESCALE, CLIP, _LAZY),
+    (LR, MOMENTUM, WD, RESCALE, CLIP, LAZY),
     sgd_mom_step,
     "sgd_mom_update by a row_sparse gradient: rows `grad` at `indices`.",
     SGD_MOM,
@@ -165,7 +160,7 @@ _row_update(
 _row_update(
     "_row_adam_update",
     "mean var",
-    (LR, *BETAS, SMALL, WD, RESCALE, CLIP, _LAZY),
+    (LR, *BETAS, SMALL, WD, RESCALE, CLIP, LAZY),
     adam_step,
     "adam_update by a row_sparse gradient: rows `grad` at `indices`.",
     ADAM,

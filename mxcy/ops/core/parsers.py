@@ -1,0 +1,138 @@
+"""How values of attributes are accepted and normalised, kind by kind."""
+
+import ast
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "boolean",
+    "extent",
+    "int32",
+    "int64",
+    "integer",
+    "literal",
+    "number",
+    "or_none",
+    "real",
+    "saturated",
+    "shape",
+    "text",
+    "tuple_of",
+    "uint32",
+    "uint64",
+]
+
+
+def literal(value: Any) -> Any:
+    """A string as the Python literal it spells, an array without axes as its number."""
+    if not isinstance(value, str):
+        return value.item() if getattr(value, "shape", None) == () else value
+    try:
+        return ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise ValueError("cannot read it") from None
+
+
+def integer(low: int, high: int, wanted: str = "an integer") -> Callable[[Any], int]:
+    """A parser of integers from `low` up to `high`."""
+
+    def parse(value: Any) -> int:
+        """An integer between the bounds."""
+        if type(value) is not int:  # it is by far the most frequent
+            value = literal(value)
+            if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+                raise TypeError("expected an integer")
+            value = int(value)
+        if low <= value <= high:
+            return value
+        raise ValueError(f"expected {wanted} from {low} to {high}")
+
+    return parse
+
+
+_INT32, _INT64 = (1 << 31) - 1, (1 << 63) - 1
+int32, int64 = integer(-_INT32 - 1, _INT32), integer(-_INT64 - 1, _INT64)
+uint32 = integer(0, (1 << 32) - 1, "a non-negative integer")
+uint64 = integer(0, (1 << 64) - 1, "a non-negative integer")
+
+
+def real(value: Any) -> float:
+    """A number as a float, ``"inf"`` and ``"nan"`` among them."""
+    if isinstance(value, str) and value.strip().lstrip("+-").lower() in ("inf", "nan", "infinity"):
+        return float(value)
+    value = literal(value)
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    raise TypeError("expected a number")
+
+
+def saturated(value: Any) -> int:
+    """The number of a diagonal: beyond any matrix all are alike."""
+    value = literal(value)
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        value = max(-_INT32, min(int(value), _INT32))
+    return int32(value)
+
+
+def number(value: Any) -> int | float:
+    """A whole number as an int, so that files say what MXNet's say."""
+    value = real(value)
+    return int(value) if value.is_integer() else value
+
+
+def boolean(value: Any) -> bool:
+    """A truth value, which texts and 0 and 1 name as well."""
+    if value is True or value is False:
+        return value
+    if isinstance(value, str):
+        lowered = value.strip().lower()
+        if lowered in ("true", "1"):
+            return True
+        if lowered in ("false", "0"):
+            return False
+    elif isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    elif isinstance(value, numbers.Integral) and value in (0, 1):
+        return bool(value)
+    raise TypeError("expected True, False, 1 or 0")
+
+
+def text(value: Any) -> str:
+    """Anything as its text."""
+    if value is None:
+        return "None"
+    return str(value)
+
+
+def tuple_of(parse: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """A parser of sequences, whose elements `parse` takes; a single value is a sequence of one."""
+
+    def parse_tuple(value: Any) -> tuple[Any, ...]:
+        """A sequence as a tuple."""
+        if type(value) is tuple:
+            return tuple([parse(v) for v in value])
+        value = literal(value)
+        if isinstance(value, (tuple, list, np.ndarray)):
+            return tuple(parse(v) for v in value)
+        return (parse(value),)
+
+    return parse_tuple
+
+
+def or_none(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A parser that takes None as well."""
+    return lambda value: None if value is None or value == "None" else parse(value)
+
+
+def extent(value: Any) -> int:
+    """An extent; None means that it is unknown, -1."""
+    return -1 if value is None or value == "None" else int64(value)
+
+
+#: a parser of shapes
+shape = tuple_of(extent)
