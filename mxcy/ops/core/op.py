@@ -3,7 +3,6 @@
 Records are made by `mxcy.ops.core.record.op`; the parameters of `Op` are what stands in them.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -17,25 +16,11 @@ from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.precision import Precision, read
 from mxcy.ops.core.public import Public
 from mxcy.ops.core.quantized import Quantized
+from mxcy.ops.core.rules import needs_of, no_rule, refusing
 from mxcy.ops.core.samples import Sample
 from mxcy.ops.core.stypes import Rule, flat
 
-__all__ = ["Op", "no_rule"]
-
-
-def no_rule(a: Attrs, F: Any, g: Any) -> None:
-    """The gradient rule of operators that depend on their inputs, but whose slope is not known.
-
-    A record's rule says which operator it is (`_refusing`); none at all means that no gradient
-    flows, so an operator without slope would silently count as a constant.
-    """
-
-
-def _refusing(name: str) -> Callable[..., Any]:
-    def rule(a: Attrs, F: Any, g: Any) -> None:
-        raise MXNetError(f"Error in operator {name}: it has no gradient, which was asked for here")
-
-    return rule
+__all__ = ["Op"]
 
 
 class Op:
@@ -268,7 +253,7 @@ class Op:
         self.ref, self.kernels = ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
         self._infer: Any = infer
-        self.grad_rule: Any = _refusing(name) if grad is no_rule else grad
+        self.grad_rule: Any = refusing(name) if grad is no_rule else grad
         self.differentiable = grad is not None
         self._grad_names = names or {}
         self._grad_needs: tuple[tuple[str, int], ...] | None = None if grad else ()
@@ -385,24 +370,11 @@ class Op:
     def grad_needs(self) -> tuple[tuple[str, int], ...]:
         """For each named parameter of the gradient rule: its kind and its index."""
         if self._grad_needs is None:  # of most operators a program never asks
-            self._grad_needs = self._plan_grad()
+            outputs = () if callable(self._outputs) else self._outputs
+            self._grad_needs = needs_of(
+                self.name, self.grad_rule, self.inputs, outputs, self._grad_names
+            )
         return self._grad_needs
-
-    def _plan_grad(self) -> tuple[tuple[str, int], ...]:
-        known = {name: ("in", i) for i, name in enumerate(self.inputs)}
-        if not callable(self._outputs):
-            for i, name in enumerate(self._outputs):
-                known.setdefault(name, ("out", i))
-        known.update(out=("out", 0), inputs=("ins", 0), outs=("outs", 0))
-        known.update(needs=("needs", 0), specs=("specs", 0))
-        known.update(self._grad_names)
-        parameters = list(inspect.signature(self.grad_rule).parameters)[3:]
-        for name in parameters:
-            if name not in known:
-                raise ValueError(
-                    f"{self.name}: the gradient rule asks for {name!r}, not an input or output"
-                )
-        return tuple(known[name] for name in parameters)
 
     def grad(
         self,

@@ -27,10 +27,11 @@ from mxcy._base.errors import MXNetError
 from mxcy._base.suggestions import did_you_mean
 from mxcy.ops.core.attrs import REQUIRED, Attrs, Field
 from mxcy.ops.core.kernel import Native, by_onednn, native
-from mxcy.ops.core.op import Op, no_rule
+from mxcy.ops.core.op import Op
 from mxcy.ops.core.public import Public
 from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.registry import Registry
+from mxcy.ops.core.rules import no_rule
 from mxcy.ops.core.samples import Sample, sample, values
 
 __all__ = [

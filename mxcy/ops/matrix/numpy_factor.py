@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES, complex_of, name_of, real_of
+from mxcy._base.dtypes import complex_of, name_of, real_of
 from mxcy._base.errors import MXNetError
-from mxcy.ops.core.attrs import Bool, Double, Enum
+from mxcy.ops.core.attrs import Bool, Enum
 from mxcy.ops.core.complex_slopes import VALUES
-from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
-from mxcy.ops.core.record import op, sample, values
+from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.record import op, sample
 from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
 
-__all__ = ["Eig", "check_finite", "drawn", "eigen_type", "refused", "symmetric"]
+__all__ = ["Eig", "chained", "check_finite", "drawn", "eigen_type", "refused", "symmetric"]
 
 #: what iterates, and might do so for ever, or end anywhere, with what is not finite
 _ITERATING = frozenset(("eig", "eigh", "eigvalsh", "lstsq", "pinv", "svd"))
@@ -48,7 +48,8 @@ def refused(xp, function, *arrays, **keywords):
         raise MXNetError(f"argument a: {error}") from None
 
 
-def _product(F, *arrays):
+def chained(F, *arrays):
+    """The product of several matrices."""
     product = arrays[0]
     for array in arrays[1:]:
         product = F._npi_matmul(product, array)
@@ -71,62 +72,6 @@ def _inverses(values):
     """1 / x, and 0 for 0."""
     zero = values == 0
     return (1 - zero) / (values + zero)
-
-
-def _summed(F, array, shape, target):
-    """A gradient of what was broadcast."""
-    lead = len(shape) - len(target)
-    axes = (
-        *range(lead),
-        *(i + lead for i, n in enumerate(target) if n == 1 and shape[i + lead] != 1),
-    )
-    return F._backward_reshape(F._npi_sum(array, axis=axes) if axes else array, shape=target)
-
-
-@op("_npi_solve", inputs="A B", amp="fp32")
-class Solve:
-    """The solutions X of linear systems ``A X = B``; B is one vector or matrices."""
-
-    complexes = True
-    samples = (
-        sample(drawn(3, 3), (3,), tol=20),
-        sample(drawn(2, 3, 3), (2, 3, 4), tol=20),
-        sample(drawn(3, 3), (2, 3, 2), tol=20),
-        sample(drawn(2, 3, 3), (3,), tol=20),
-        sample((0, 0), (0, 2), grad=False),
-    )
-
-    def infer(a, A, B):
-        dtype = same_dtype((A, B), ("A", "B"))
-        shape = square(A)
-        if shape is None or B.shape is None:
-            return Spec(None, dtype)
-        require(B.shape, "B: expected one dimension at least")
-        right = (*B.shape, 1) if B.ndim == 1 else B.shape
-        require(
-            right[-2] == shape[-1] or -1 in (right[-2], shape[-1]),
-            f"A {shape} and B {B.shape}: the rows differ in their number",
-        )
-        whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
-        return Spec(whole[:-1] if B.ndim == 1 else whole, dtype)
-
-    def grad(a, F, g, A, B, out, specs):
-        shape, right = specs[0].shape, specs[1].shape
-        if len(right) == 1:
-            right = (*right, 1)
-        whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
-        g, out = F._backward_reshape(g, shape=whole), F._backward_reshape(out, shape=whole)
-        by_b = F._npi_solve(transposed(F, A, len(shape)), g)
-        by_a = -F._npi_matmul(by_b, transposed(F, out, len(whole)))
-        square_shape = (*whole[:-2], *shape[-2:])
-        by_b = _summed(F, by_b, whole, right)
-        return (
-            _summed(F, by_a, square_shape, shape),
-            F._backward_reshape(by_b, shape=specs[1].shape),
-        )
-
-    def ref(a, xp, A, B):
-        return refused(xp, "solve", A, B)
 
 
 @op("_npi_qr", inputs="A", outputs="Q R", amp="fp32")
@@ -169,15 +114,13 @@ class Qr:
             last = {"axis": -1, "begin": m, "end": n}
             beyond = F.slice_axis(by_r, **last)
             right = F.slice_axis(A, **last)
-            by_q = by_q + _product(F, right, transposed(F, beyond, ndim))
+            by_q = by_q + chained(F, right, transposed(F, beyond, ndim))
             by_r, R = F.slice_axis(by_r, **first), F.slice_axis(R, **first)
-        inner = _product(F, R, transposed(F, by_r, ndim)) - _product(
-            F, transposed(F, by_q, ndim), Q
-        )
+        inner = chained(F, R, transposed(F, by_r, ndim)) - chained(F, transposed(F, by_q, ndim), Q)
         half = _half_diagonal(F, inner)
-        along = by_q + _product(F, Q, half + transposed(F, half, ndim))
+        along = by_q + chained(F, Q, half + transposed(F, half, ndim))
         gradient = F._linalg_trsm(R, along, rightside=True, transpose=True, lower=False)
-        return F.Concat(gradient, _product(F, Q, beyond), dim=-1, num_args=2) if m < n else gradient
+        return F.Concat(gradient, chained(F, Q, beyond), dim=-1, num_args=2) if m < n else gradient
 
     def ref(a, xp, A):
         return tuple(xp.linalg.qr(A, "complete" if a.complete else "reduced"))
@@ -223,20 +166,20 @@ class Svd:
         if a.full_matrices:
             by_u, u = (F.slice_axis(x, axis=-1, begin=0, end=k) for x in (by_u, u))
             by_v, V = (F.slice_axis(x, axis=-2, begin=0, end=k) for x in (by_v, V))
-        left = _product(F, transposed(F, u, ndim), by_u)
-        right = _product(F, V, transposed(F, by_v, ndim))
+        left = chained(F, transposed(F, u, ndim), by_u)
+        right = chained(F, V, transposed(F, by_v, ndim))
         gaps = _gaps(F, L * L)
         row, column = F.expand_dims(L, axis=-2), F.expand_dims(L, axis=-1)
         inner = F.broadcast_mul((left - transposed(F, left, ndim)) * gaps, row)
         inner = inner + F.broadcast_mul((right - transposed(F, right, ndim)) * gaps, column)
-        product = _product(F, u, inner + F._linalg_makediag(by_l), V)
+        product = chained(F, u, inner + F._linalg_makediag(by_l), V)
         over_row, over_column = _inverses(row), _inverses(column)
         if m > k:
-            outside = by_u - _product(F, u, left)
-            product = product + _product(F, F.broadcast_mul(outside, over_row), V)
+            outside = by_u - chained(F, u, left)
+            product = product + chained(F, F.broadcast_mul(outside, over_row), V)
         if n > k:
-            outside = by_v - _product(F, transposed(F, right, ndim), V)
-            product = product + _product(F, u, F.broadcast_mul(outside, over_column))
+            outside = by_v - chained(F, transposed(F, right, ndim), V)
+            product = product + chained(F, u, F.broadcast_mul(outside, over_column))
         return product
 
     def ref(a, xp, A):
@@ -269,8 +212,8 @@ class Eigh:
         ndim = len(specs[0].shape)
         by_w, by_v = g
         gradient = transposed(F, v, ndim)
-        inner = _product(F, gradient, by_v) * _gaps(F, w) + F._linalg_makediag(by_w)
-        product = _product(F, v, inner, gradient)
+        inner = chained(F, gradient, by_v) * _gaps(F, w) + F._linalg_makediag(by_w)
+        product = chained(F, v, inner, gradient)
         return (product + transposed(F, product, ndim)) * 0.5
 
     def ref(a, xp, A):
@@ -311,126 +254,3 @@ class Eig:
                 "argument A: a matrix has complex eigenvalues; cast it to a complex type for these"
             )
         return values.real, vectors.real
-
-
-def _by_pinv(F, g, A, p, ndim):
-    """The gradient of A by that of its pseudo-inverse p."""
-    turned_p, g_turned = (transposed(F, x, ndim) for x in (p, g))
-    product = -_product(F, turned_p, g, turned_p)
-    outside = g_turned - _product(F, A, p, g_turned)
-    product = product + _product(F, outside, p, turned_p)
-    outside = g_turned - _product(F, g_turned, p, A)
-    return product + _product(F, turned_p, p, outside)
-
-
-def _pinv_ref(xp, A, rcond, hermitian):
-    keywords = {"hermitian": True} if hermitian else {}  # CuPy's function has no such parameter
-    return refused(xp, "pinv", A, rcond, **keywords)
-
-
-@op("_npi_pinv_scalar_rcond", inputs="A", amp="fp32")
-class Pinv:
-    """Pseudo-inverses of matrices; singular values up to `rcond` times the largest count as 0."""
-
-    rcond: Double = 1e-15
-    hermitian: Bool = False
-
-    complexes = VALUES
-    samples = (
-        sample(drawn(3, 3), tol=50),
-        sample(drawn(2, 4, 3), tol=50),
-        sample(drawn(2, 2, 3), tol=50),
-        sample(lambda rng: np.ones((3, 2)), rcond=1e-5, grad=False, tol=50),
-        sample((0, 3), grad=False),
-    )
-
-    def infer(a, A):
-        shape = matrices(A)
-        return Spec(None if shape is None else (*shape[:-2], shape[-1], shape[-2]), A.dtype)
-
-    def grad(a, F, g, A, out, specs):
-        return _by_pinv(F, g, A, out, len(specs[0].shape))
-
-    def ref(a, xp, A):
-        return _pinv_ref(xp, A, a.rcond, a.hermitian)
-
-
-@op("_npi_pinv", inputs="A rcond", amp="fp32")
-class PinvOfParts:
-    """Pseudo-inverses of matrices with a threshold for each, which broadcasts to them.
-
-    Singular values up to the threshold times the largest count as 0.
-    """
-
-    hermitian: Bool = False
-
-    complexes = VALUES
-    samples = (
-        sample(drawn(3, 3), values(1e-7, 1e-6, ()), grad=False, tol=50),
-        sample(drawn(2, 4, 3), values(1e-7, 1e-6, (2,)), grad=False, tol=50),
-        sample((0, 3), (), grad=False),
-    )
-
-    def infer(a, A, rcond):
-        if A.dtype is not None:
-            rcond.fill("rcond", dtype=real_of(A.dtype))
-        shape = matrices(A)
-        if shape is not None and rcond.shape is not None:
-            fits = broadcast_shapes(shape[:-2], rcond.shape) == shape[:-2]
-            require(fits, f"rcond: {rcond.shape} cannot be broadcast to {shape[:-2]}")
-        return Spec(None if shape is None else (*shape[:-2], shape[-1], shape[-2]), A.dtype)
-
-    def grad(a, F, g, A, out, specs):
-        return _by_pinv(F, g, A, out, len(specs[0].shape)), None
-
-    def ref(a, xp, A, rcond):
-        return _pinv_ref(xp, A, rcond, a.hermitian)
-
-
-@op("_npi_lstsq", inputs="A B", outputs="x residuals rank s", amp="fp32")
-class Lstsq:
-    """The smallest x for which ``A x`` is nearest to B.
-
-    With it come the squared distances of the columns, the rank of A and its singular values, of
-    which those up to `rcond` times the largest count as 0.
-    """
-
-    rcond: Double = 1e-15
-
-    complexes = VALUES
-    samples = (
-        sample(drawn(4, 3), (4, 2), tol=50),
-        sample(drawn(3, 3), (3, 2), tol=50),
-        sample(drawn(2, 3), (2, 2), tol=50),
-    )
-
-    def infer(a, A, B):
-        dtype = same_dtype((A, B), ("A", "B"))
-        shape, right = matrices(A), matrices(B, "B")
-        if shape is None or right is None:
-            unknown, real = Spec(None, dtype), Spec(None, real_of(dtype))
-            return unknown, real, Spec((), CODES["int64"]), real
-        require(len(shape) == len(right) == 2, f"A {shape} and B {right}: expected matrices")
-        require(shape[0] == right[0], f"A {shape} and B {right}: the rows differ in their number")
-        return (
-            Spec((shape[1], right[1]), dtype),
-            Spec((right[1],), real_of(dtype)),
-            Spec((), CODES["int64"]),
-            Spec((min(shape),), real_of(dtype)),
-        )
-
-    def grad(a, F, g, A, B, x):
-        by_x, by_residuals, _, by_s = g
-        left, _, right = F._npi_svd(A)
-        p = F._npi_pinv_scalar_rcond(A, rcond=a.rcond)
-        turned_p = transposed(F, p, 2)
-        by_b = _product(F, turned_p, by_x)
-        by_a = _by_pinv(F, _product(F, by_x, transposed(F, B, 2)), A, p, 2)
-        residuals = F.broadcast_mul(B - _product(F, A, x), F.expand_dims(by_residuals, axis=0)) * 2
-        by_a = by_a + _product(F, F.broadcast_mul(left, F.expand_dims(by_s, axis=0)), right)
-        return by_a - _product(F, residuals, transposed(F, x, 2)), by_b + residuals
-
-    def ref(a, xp, A, B):
-        x, _, rank, s = refused(xp, "lstsq", A, B, rcond=a.rcond)
-        residuals = B - A @ x
-        return x, (residuals * residuals.conj()).real.sum(0), xp.asarray(rank, "int64"), s

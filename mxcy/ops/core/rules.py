@@ -1,0 +1,64 @@
+"""Gradient rules: those that refuse, and what a rule asks for by the names of its parameters."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mxcy._base.errors import MXNetError
+from mxcy.ops.core.attrs import Attrs
+
+__all__ = ["needs_of", "no_rule", "refusing"]
+
+
+def no_rule(a: Attrs, F: Any, g: Any) -> None:
+    """The gradient rule of operators that depend on their inputs, but whose slope is not known.
+
+    A record's rule says which operator it is (`refusing`); none at all means that no gradient
+    flows, so an operator without slope would silently count as a constant.
+    """
+
+
+def refusing(name: str) -> Callable[..., Any]:
+    """The rule of the operator `name` that stands for `no_rule`."""
+
+    def rule(a: Attrs, F: Any, g: Any) -> None:
+        raise MXNetError(f"Error in operator {name}: it has no gradient, which was asked for here")
+
+    return rule
+
+
+def needs_of(
+    operator: str,
+    rule: Callable[..., Any],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    names: Mapping[str, tuple[str, int]],
+) -> tuple[tuple[str, int], ...]:
+    """For each named parameter of a rule: its kind and its index.
+
+    Parameters
+    ----------
+    operator : str
+    rule : callable
+    inputs, outputs : sequence of str
+    names : dict of str to (str, int)
+        What the record calls inputs and outputs besides.
+
+    Raises
+    ------
+    ValueError
+        When the rule asks for something else.
+    """
+    known = {name: ("in", i) for i, name in enumerate(inputs)}
+    for i, name in enumerate(outputs):
+        known.setdefault(name, ("out", i))
+    known.update(out=("out", 0), inputs=("ins", 0), outs=("outs", 0))
+    known.update(needs=("needs", 0), specs=("specs", 0))
+    known.update(names)
+    parameters = list(inspect.signature(rule).parameters)[3:]
+    for name in parameters:
+        if name not in known:
+            raise ValueError(
+                f"{operator}: the gradient rule asks for {name!r}, not an input or output"
+            )
+    return tuple(known[name] for name in parameters)

@@ -1,0 +1,192 @@
+"""Linear systems of `mx.np.linalg`, and pseudo-inverses."""
+
+import numpy as np
+
+from mxcy._base.dtypes import CODES, real_of
+from mxcy.ops.core.attrs import Bool, Double
+from mxcy.ops.core.complex_slopes import VALUES
+from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
+from mxcy.ops.core.record import op, sample, values
+from mxcy.ops.matrix.linalg import matrices, square, transposed
+from mxcy.ops.matrix.numpy_factor import chained, drawn, refused
+
+__all__ = []
+
+
+def _summed(F, array, shape, target):
+    """A gradient of what was broadcast."""
+    lead = len(shape) - len(target)
+    axes = (
+        *range(lead),
+        *(i + lead for i, n in enumerate(target) if n == 1 and shape[i + lead] != 1),
+    )
+    return F._backward_reshape(F._npi_sum(array, axis=axes) if axes else array, shape=target)
+
+
+@op("_npi_solve", inputs="A B", amp="fp32")
+class Solve:
+    """The solutions X of linear systems ``A X = B``; B is one vector or matrices."""
+
+    complexes = True
+    samples = (
+        sample(drawn(3, 3), (3,), tol=20),
+        sample(drawn(2, 3, 3), (2, 3, 4), tol=20),
+        sample(drawn(3, 3), (2, 3, 2), tol=20),
+        sample(drawn(2, 3, 3), (3,), tol=20),
+        sample((0, 0), (0, 2), grad=False),
+    )
+
+    def infer(a, A, B):
+        dtype = same_dtype((A, B), ("A", "B"))
+        shape = square(A)
+        if shape is None or B.shape is None:
+            return Spec(None, dtype)
+        require(B.shape, "B: expected one dimension at least")
+        right = (*B.shape, 1) if B.ndim == 1 else B.shape
+        require(
+            right[-2] == shape[-1] or -1 in (right[-2], shape[-1]),
+            f"A {shape} and B {B.shape}: the rows differ in their number",
+        )
+        whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
+        return Spec(whole[:-1] if B.ndim == 1 else whole, dtype)
+
+    def grad(a, F, g, A, B, out, specs):
+        shape, right = specs[0].shape, specs[1].shape
+        if len(right) == 1:
+            right = (*right, 1)
+        whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
+        g, out = F._backward_reshape(g, shape=whole), F._backward_reshape(out, shape=whole)
+        by_b = F._npi_solve(transposed(F, A, len(shape)), g)
+        by_a = -F._npi_matmul(by_b, transposed(F, out, len(whole)))
+        square_shape = (*whole[:-2], *shape[-2:])
+        by_b = _summed(F, by_b, whole, right)
+        return (
+            _summed(F, by_a, square_shape, shape),
+            F._backward_reshape(by_b, shape=specs[1].shape),
+        )
+
+    def ref(a, xp, A, B):
+        return refused(xp, "solve", A, B)
+
+
+def _by_pinv(F, g, A, p, ndim):
+    """The gradient of A by that of its pseudo-inverse p."""
+    p_transposed, g_transposed = (transposed(F, x, ndim) for x in (p, g))
+    product = -chained(F, p_transposed, g, p_transposed)
+    outside = g_transposed - chained(F, A, p, g_transposed)
+    product = product + chained(F, outside, p, p_transposed)
+    outside = g_transposed - chained(F, g_transposed, p, A)
+    return product + chained(F, p_transposed, p, outside)
+
+
+def _pinv_ref(xp, A, rcond, hermitian):
+    keywords = {"hermitian": True} if hermitian else {}  # CuPy's function has no such parameter
+    return refused(xp, "pinv", A, rcond, **keywords)
+
+
+@op("_npi_pinv_scalar_rcond", inputs="A", amp="fp32")
+class Pinv:
+    """Pseudo-inverses of matrices; singular values up to `rcond` times the largest count as 0."""
+
+    rcond: Double = 1e-15
+    hermitian: Bool = False
+
+    complexes = VALUES
+    samples = (
+        sample(drawn(3, 3), tol=50),
+        sample(drawn(2, 4, 3), tol=50),
+        sample(drawn(2, 2, 3), tol=50),
+        sample(lambda rng: np.ones((3, 2)), rcond=1e-5, grad=False, tol=50),
+        sample((0, 3), grad=False),
+    )
+
+    def infer(a, A):
+        shape = matrices(A)
+        return Spec(None if shape is None else (*shape[:-2], shape[-1], shape[-2]), A.dtype)
+
+    def grad(a, F, g, A, out, specs):
+        return _by_pinv(F, g, A, out, len(specs[0].shape))
+
+    def ref(a, xp, A):
+        return _pinv_ref(xp, A, a.rcond, a.hermitian)
+
+
+@op("_npi_pinv", inputs="A rcond", amp="fp32")
+class PinvOfParts:
+    """Pseudo-inverses of matrices with a threshold for each, which broadcasts to them.
+
+    Singular values up to the threshold times the largest count as 0.
+    """
+
+    hermitian: Bool = False
+
+    complexes = VALUES
+    samples = (
+        sample(drawn(3, 3), values(1e-7, 1e-6, ()), grad=False, tol=50),
+        sample(drawn(2, 4, 3), values(1e-7, 1e-6, (2,)), grad=False, tol=50),
+        sample((0, 3), (), grad=False),
+    )
+
+    def infer(a, A, rcond):
+        if A.dtype is not None:
+            rcond.fill("rcond", dtype=real_of(A.dtype))
+        shape = matrices(A)
+        if shape is not None and rcond.shape is not None:
+            fits = broadcast_shapes(shape[:-2], rcond.shape) == shape[:-2]
+            require(fits, f"rcond: {rcond.shape} cannot be broadcast to {shape[:-2]}")
+        return Spec(None if shape is None else (*shape[:-2], shape[-1], shape[-2]), A.dtype)
+
+    def grad(a, F, g, A, out, specs):
+        return _by_pinv(F, g, A, out, len(specs[0].shape)), None
+
+    def ref(a, xp, A, rcond):
+        return _pinv_ref(xp, A, rcond, a.hermitian)
+
+
+@op("_npi_lstsq", inputs="A B", outputs="x residuals rank s", amp="fp32")
+class Lstsq:
+    """The smallest x for which ``A x`` is nearest to B.
+
+    With it come the squared distances of the columns, the rank of A and its singular values, of
+    which those up to `rcond` times the largest count as 0.
+    """
+
+    rcond: Double = 1e-15
+
+    complexes = VALUES
+    samples = (
+        sample(drawn(4, 3), (4, 2), tol=50),
+        sample(drawn(3, 3), (3, 2), tol=50),
+        sample(drawn(2, 3), (2, 2), tol=50),
+    )
+
+    def infer(a, A, B):
+        dtype = same_dtype((A, B), ("A", "B"))
+        shape, right = matrices(A), matrices(B, "B")
+        if shape is None or right is None:
+            unknown, real = Spec(None, dtype), Spec(None, real_of(dtype))
+            return unknown, real, Spec((), CODES["int64"]), real
+        require(len(shape) == len(right) == 2, f"A {shape} and B {right}: expected matrices")
+        require(shape[0] == right[0], f"A {shape} and B {right}: the rows differ in their number")
+        return (
+            Spec((shape[1], right[1]), dtype),
+            Spec((right[1],), real_of(dtype)),
+            Spec((), CODES["int64"]),
+            Spec((min(shape),), real_of(dtype)),
+        )
+
+    def grad(a, F, g, A, B, x):
+        by_x, by_residuals, _, by_s = g
+        left, _, right = F._npi_svd(A)
+        p = F._npi_pinv_scalar_rcond(A, rcond=a.rcond)
+        p_transposed = transposed(F, p, 2)
+        by_b = chained(F, p_transposed, by_x)
+        by_a = _by_pinv(F, chained(F, by_x, transposed(F, B, 2)), A, p, 2)
+        residuals = F.broadcast_mul(B - chained(F, A, x), F.expand_dims(by_residuals, axis=0)) * 2
+        by_a = by_a + chained(F, F.broadcast_mul(left, F.expand_dims(by_s, axis=0)), right)
+        return by_a - chained(F, residuals, transposed(F, x, 2)), by_b + residuals
+
+    def ref(a, xp, A, B):
+        x, _, rank, s = refused(xp, "lstsq", A, B, rcond=a.rcond)
+        residuals = B - A @ x
+        return x, (residuals * residuals.conj()).real.sum(0), xp.asarray(rank, "int64"), s
