@@ -14,6 +14,7 @@ from mxcy._execute.executor_arrays import (
     requests_of,
     resized,
 )
+from mxcy._execute.executor_slots import add_to_gradients, head_slots_of, sources_of
 from mxcy._execute.planned import Planned, training_graph
 from mxcy._execute.watching import Watcher
 from mxcy._library.api_calls import api_call
@@ -21,9 +22,7 @@ from mxcy.base import MXNetError
 from mxcy.context import Context
 from mxcy.custom.objects import share
 from mxcy.graph.backend import to_entries
-from mxcy.graph.builder import Builder
 from mxcy.graph.control import expand
-from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer, infer_partial
 from mxcy.graph.passes import cse
@@ -57,8 +56,8 @@ class Executor:
             if gradient is None:
                 self._requests[name] = "null"
         self._plans: dict = {}  # by training mode, and whether the backward pass is planned too
-        self._sources: dict = {}  # plan -> see _sources_of
-        self._head_slots: dict = {}  # plan -> see _head_slots_of
+        self._sources: dict = {}  # plan -> see sources_of
+        self._head_slots: dict = {}  # plan -> see head_slots_of
         self._objects: dict = {}  # of users' operators
         self._watcher: Any = None
         self._arena: Any = None  # the plan that it fits, and the memory
@@ -267,21 +266,18 @@ class Executor:
                 trace: list | None = None if self._watcher is None else []
                 graph = training_graph(graph, wanted, trace=trace)
                 adding = [name for name in wanted if self._requests[name] == "add"]
-                graph = _add_to_gradients(graph, len(self._output_names), wanted, adding)
+                graph = add_to_gradients(graph, len(self._output_names), wanted, adding)
                 if trace:
                     self._watcher.trace(training, graph, trace)
             planned = self._plans[training, differentiable] = Planned(
                 graph, self._ctx, self._watcher is None
             )
             share(planned.plan.steps, self._objects)
-            self._sources[planned] = self._sources_of(planned)
-            self._head_slots[planned] = self._head_slots_of(planned)
+            self._sources[planned] = sources_of(
+                planned, self._arg_names, self._aux_names, self._output_names, self._wanted()
+            )
+            self._head_slots[planned] = head_slots_of(planned, len(self._output_names))
         return planned
-
-    def _head_slots_of(self, planned):
-        """(slot, number of the output) for each head gradient that a plan reads."""
-        heads = {f"{HEAD}{position}": position for position in range(len(self._output_names))}
-        return [(slot, heads[name]) for slot, name in enumerate(planned.variables) if name in heads]
 
     def _bases(self, planned):
         """The arrays of a plan's slots: the variables', then the outputs and their gradients."""
@@ -290,21 +286,6 @@ class Executor:
         if self._watcher is not None:  # which has asked for further outputs
             arrays += planned.new_outputs()[len(arrays) - len(planned.variables) :]
         return arrays
-
-    def _sources_of(self, planned):
-        """For each slot of a plan the list its array is in, by number as in `_bases`, and where."""
-        names = (self._arg_names, self._aux_names)
-        place = {name: (kind, i) for kind in (0, 1) for i, name in enumerate(names[kind])}
-        gradient = {name: (2, i) for i, name in enumerate(self._arg_names)}
-        # Heads are set by backward; until then any array keeps their slots.
-        slots = [
-            gradient[name.removeprefix(_SUM)] if name.startswith(_SUM) else place.get(name, (3, 0))
-            for name in planned.variables
-        ]
-        slots += [(3, i) for i in range(len(self._output_names))]
-        if len(planned.outputs) > len(self._output_names):
-            slots += [gradient[name] for name in self._wanted()]
-        return slots
 
     # --- the rest of the public interface ---
     def set_monitor_callback(self, callback, monitor_all=False):
@@ -434,21 +415,3 @@ class Executor:
         graph.specs = infer_partial(graph, self._known)
         merged = cse.run(graph, self._planned(False, False).machine)
         return self._symbol if merged is graph else type(self._symbol)(to_entries(merged))
-
-
-#: what the names of variables start with that hold gradients which are added to
-_SUM = "__grad_sum_"
-
-
-def _add_to_gradients(graph, skip, wanted, adding):
-    """The graph with ``grad + gradient`` in place of the gradients that are to be added."""
-    if not adding:
-        return graph
-    builder = Builder(True)
-    builder.copy(graph)
-    outputs = list(graph.outputs)
-    for position, name in enumerate(wanted, skip):
-        if name in adding:
-            before = builder.variable(_SUM + name, graph.spec(outputs[position]))
-            outputs[position] = builder.add("elemwise_add", {}, [before, outputs[position]])
-    return builder.finish(outputs, graph.forward)

@@ -3,11 +3,9 @@
 import logging
 from collections import OrderedDict
 
-import numpy as np
-
 from mxcy import ndarray as nd
-from mxcy._base import dtypes
 from mxcy.io import DataDesc
+from mxcy.module.binding import bind_part
 from mxcy.module.slices import (
     batch_axes,
     columns,
@@ -17,8 +15,6 @@ from mxcy.module.slices import (
     part_shapes,
     split_batch,
 )
-from mxcy.ops.core.infer import Spec
-from mxcy.symbol.binding import storage_types, variable_contexts
 
 __all__ = ["DataParallelExecutorGroup"]
 
@@ -172,7 +168,7 @@ class DataParallelExecutorGroup:
                 execs.append(self.execs[i].reshape(allow_up_sizing=True, **self._inputs_of(parts)))
             else:
                 shared = None if shared_group is None else shared_group.execs[i]
-                execs.append(self._bind(ctx, parts, shared, self._group2ctxs[i]))
+                execs.append(bind_part(self, ctx, parts, shared, self._group2ctxs[i]))
         # Until here nothing has changed: after a failure, what was bound before goes on to work.
         self.execs, self.batch_size, self.slices = execs, batch_size, slices
         self.data_shapes, self.label_shapes = data_shapes, label_shapes
@@ -189,61 +185,6 @@ class DataParallelExecutorGroup:
             return known
         inferred = zip(self.arg_names, shapes, strict=True)
         return {name: shape for name, shape in inferred if name not in self.param_names}
-
-    def _bind(self, ctx, parts, shared, group2ctx):
-        """An executor with new arrays, or those of `shared` for parameters and states."""
-        parts = [one for one in parts if one.name in self.arg_names]
-        shapes = {one.name: one.shape for one in parts}
-        arg_shapes, _, aux_shapes = self.symbol.infer_shape(**shapes)
-        assert arg_shapes is not None, (
-            f"the shapes of the network's arguments do not follow from {shapes}"
-        )
-        types = {one.name: one.dtype for one in parts}
-        arg_types, _, aux_types = self.symbol.infer_type(**types)
-        if arg_types is None:
-            arg_types = [types.get(name, np.float32) for name in self.arg_names]
-            aux_types = [np.float32] * len(self.aux_names)
-        known_args, known_grads, known_states = {}, {}, {}
-        if shared is not None:
-            own = {*self.arg_names} - {*shapes, *self.state_names}
-            known_args = {n: array for n, array in shared.arg_dict.items() if n in own}
-            known_grads = {n: array for n, array in shared.grad_dict.items() if n in own}
-            known_states = shared.aux_dict
-        described = zip(
-            [*self.arg_names, *self.aux_names],
-            [*arg_shapes, *aux_shapes],
-            [*arg_types, *aux_types],
-            strict=True,
-        )
-        specs = {name: Spec(shape, dtypes.code_of(dtype)) for name, shape, dtype in described}
-        wanted = [name for name in self.arg_names if self.grad_req[name] != "null"]
-        stypes, grad_stypes = storage_types(self.symbol, specs, {}, wanted)
-        places = variable_contexts(self.symbol, group2ctx, ctx)
-        args, grads = [], {}
-        for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types, strict=True):
-            place, known = places[name], known_args.get(name)
-            args.append(self._array(name, shape, dtype, place, known, stypes[name]))
-            if name in grad_stypes:
-                known, stype = known_grads.get(name), grad_stypes[name]
-                grads[name] = self._array(name, shape, dtype, place, known, stype)
-        states = [
-            self._array(name, shape, dtype, places[name], known_states.get(name), "default")
-            for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True)
-        ]
-        options = {} if group2ctx is None else {"group2ctx": group2ctx}
-        return self.symbol.bind(
-            ctx, args, args_grad=grads, grad_req=self.grad_req, aux_states=states, **options
-        )
-
-    @staticmethod
-    def _array(name, shape, dtype, ctx, known, stype):
-        if known is None:
-            return nd.zeros(shape, ctx=ctx, dtype=dtype, stype=stype)
-        assert known.shape == tuple(shape), (
-            f"{name} has shape {tuple(shape)} here, but {known.shape} in the module that it is "
-            "shared with"
-        )
-        return known
 
     def _collect_arrays(self):
         own = [name for name in self.arg_names if name in self.param_names]
