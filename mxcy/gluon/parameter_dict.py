@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy import initializer, profile
 from mxcy import ndarray as nd
-from mxcy._base import dtypes
+from mxcy.gluon.agreement import brief, reconcile
 from mxcy.gluon.parameter import Constant, Parameter
 from mxcy.util import np_array, np_shape
 
@@ -124,7 +124,7 @@ class ParameterDict(dict):
             own = name if profile.is_mxnet_2() else full_name
             return self._add(full_name, Parameter(own, **kwargs))
         for attribute, wanted in kwargs.items():
-            _reconcile(parameter, attribute, wanted)
+            reconcile(parameter, attribute, wanted)
         return parameter
 
     def get_constant(self, name, value=None):
@@ -411,43 +411,3 @@ class ParameterDict(dict):
 def _plain(name):
     """A name in a file without the ``arg:`` or ``aux:`` of symbolic models."""
     return name[4:] if name.startswith(("arg:", "aux:")) else name
-
-
-def _reconcile(parameter, attribute, wanted):
-    """Make an existing parameter agree with an argument of `get`."""
-    existing = getattr(parameter, attribute, None)
-    if existing is None:
-        setattr(parameter, attribute, wanted)
-        return
-    if attribute == "shape" and wanted is not None:
-        merged = _merged_shape(existing, (wanted,) if isinstance(wanted, int) else wanted)
-        if merged is not None:
-            parameter._shape = merged
-            return
-    elif attribute == "dtype" and dtypes.code_of(wanted) == dtypes.code_of(existing):
-        return
-    assert wanted is None or wanted == existing, (
-        f"Cannot retrieve Parameter '{parameter.name}' because desired attribute does not match "
-        f"with stored for attribute '{attribute}': desired '{wanted}' vs stored '{existing}'."
-    )
-
-
-def _merged_shape(a, b):
-    """The shape that two shapes with unknown extents agree on, or None."""
-    if len(a) != len(b):
-        return None
-    merged = []
-    for m, n in zip(a, b, strict=True):
-        if m > 0 and n > 0 and m != n:
-            return None
-        merged.append(m if m > 0 else n)
-    return tuple(merged)
-
-
-def brief(names, at_most=6):
-    """A readable list of names; of a long one the beginning and the end."""
-    names = [f"'{name}'" for name in names]
-    if len(names) > at_most:
-        half = at_most // 2
-        names = [*names[:half], "...", *names[-half:]]
-    return ", ".join(names)

@@ -5,7 +5,7 @@ import warnings
 
 from mxcy import ndarray as nd
 from mxcy import profile
-from mxcy.gluon.parameter_dict import brief
+from mxcy.gluon.agreement import brief
 
 __all__ = ["ParameterFiles", "save_arrays"]
 

@@ -4,9 +4,8 @@ from mxcy import autograd
 from mxcy import optimizer as optimizers
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
-from mxcy.kvstore import KVStore, KVStoreBase
-from mxcy.kvstore.choice import choose_store, create
-from mxcy.kvstore.local import KINDS, why_not
+from mxcy.gluon.trainer_stores import check_kind, spans_processes, store_for
+from mxcy.kvstore import KVStore
 from mxcy.optimizer import state_files
 
 __all__ = ["Trainer"]
@@ -54,7 +53,7 @@ class Trainer:
         }
         for parameter in self._params:
             parameter._set_trainer(self)
-        _check_kind(kvstore)
+        check_kind(kvstore)
         self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
         self._compression_params = compression_params
         self._contexts = self._check_contexts()
@@ -76,7 +75,7 @@ class Trainer:
         RuntimeError
             When other processes share the store.
         """
-        if _spans_processes(self._kvstore):
+        if spans_processes(self._kvstore):
             raise RuntimeError("a store that several processes share cannot be chosen afresh")
         self._kv_initialized = False
         self._kvstore = self._update_on_kvstore = self._distributed = None
@@ -98,21 +97,6 @@ class Trainer:
             return optimizer
         return optimizers.create(optimizer, param_dict=by_index, **optimizer_params)
 
-    def _choose_sparse_store(self):
-        """The store that has the rows of row_sparse parameters, and runs the optimizer on them."""
-        kvstore = self._kvstore_params["kvstore"]
-        if not isinstance(kvstore, str | KVStoreBase):
-            raise TypeError(
-                f"Cannot create '{kvstore}' KVStore with row_sparse parameters. The type must be "
-                "KVStore or str."
-            )
-        if self._kvstore_params["update_on_kvstore"] is False:
-            raise ValueError("Cannot set update_on_kvstore=False when sparse weights are present.")
-        store = kvstore if isinstance(kvstore, KVStoreBase) else create(kvstore)
-        if not hasattr(store, "row_sparse_pull"):
-            raise ValueError(f"{type(store).__name__} cannot hold row_sparse parameters")
-        return store, True
-
     def _row_sparse_pull(self, parameter, out, row_id, full_idx=False):
         """Get rows of a parameter out of the store; with `full_idx` all of them."""
         index = next(i for i, one in enumerate(self._params) if one is parameter)
@@ -125,35 +109,19 @@ class Trainer:
 
     def _init_kvstore(self):
         """Choose the store, and whether it runs the optimizer."""
-        named = {parameter.name: parameter for parameter in self._params}
-        if any(parameter._stype != "default" for parameter in self._params):
-            store, on_store = self._choose_sparse_store()
-        else:
-            kvstore = self._kvstore_params["kvstore"]
-            store, on_store = choose_store(kvstore, len(self._contexts), named)
-            if any(parameter._grad_stype != "default" for parameter in self._params):
-                on_store = _spans_processes(store)
-                if on_store and self._kvstore_params["update_on_kvstore"] is False:
-                    raise ValueError(
-                        "Cannot set update_on_kvstore=False on dist kvstore when sparse gradients "
-                        "are present."
-                    )
-        asked = self._kvstore_params["update_on_kvstore"]
-        if store is not None and asked is not None:
-            on_store = asked
-            if asked and not store.is_capable(KVStoreBase.OPTIMIZER):
-                raise ValueError(
-                    f"Please set update_on_kvstore=False when training with {type(store)}"
-                )
-        if _spans_processes(store) and "async" in store.type and not on_store:
-            raise ValueError("Please set update_on_kvstore=True when training in async mode.")
+        store, on_store = store_for(
+            self._params,
+            len(self._contexts),
+            self._kvstore_params["kvstore"],
+            self._kvstore_params["update_on_kvstore"],
+        )
         if store is not None and self._compression_params:
             store.set_gradient_compression(self._compression_params)
         if on_store:
             store.set_optimizer(self._optimizer)
         self._kvstore = store
         self._update_on_kvstore = None if store is None else on_store
-        self._distributed = _spans_processes(store)
+        self._distributed = spans_processes(store)
         self._kv_initialized = True
 
     def _check_contexts(self):
@@ -403,29 +371,6 @@ class Trainer:
 def _mark_as_stale(arrays):
     for array in arrays:
         array._fresh_grad = False
-
-
-def _check_kind(kvstore):
-    """Refuse at once what `choose_store` would refuse at the first step."""
-    if kvstore is None or isinstance(kvstore, KVStoreBase):
-        return
-    if isinstance(kvstore, str) and kvstore.lower() in (*KINDS, *KVStoreBase.kv_registry):
-        return
-    if isinstance(kvstore, str) and "dist" in kvstore.lower():
-        return
-    why = why_not(kvstore.lower()) if isinstance(kvstore, str) else ""
-    raise ValueError(
-        "kvstore must be None, a KVStoreBase, the name of a registered one or one of "
-        f"{KINDS}, got {kvstore!r}{why}"
-    )
-
-
-def _spans_processes(store):
-    """Whether a store, or None, adds up gradients of several processes."""
-    try:
-        return store is not None and "dist" in store.type
-    except NotImplementedError:  # users' own stores need no type
-        return False
 
 
 def _as_list(params):
