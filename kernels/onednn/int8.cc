@@ -131,6 +131,7 @@ int64_t Dense::* extent_of_batch(const Dense&) { return &Dense::rows; }
 // for others is asked as well.
 template <class P, class Shapes>
 bool find_weights(const P& p, Layout* weights) {
+  if (p.zero) return mx_fail("layers of 8 bits: another number than 0 stands for 0") == 0;
   const Shapes shapes(p);
   const auto extent = extent_of_batch(p);
   for (const int64_t batch : {p.*extent, (int64_t)1, (int64_t)8}) {

@@ -5,7 +5,8 @@
 
 /* a convolution of 8-bit channels-last data and what follows it: act(scale[f] * sum +
  * bias[f] + other_scale * other), rounded; act: 0 none, 1 ReLU, 2 cut to 0 ... limit; the
- * types are those of data, output and the other array */
+ * types are those of data, output and the other array; `zero` of the data stands for 0,
+ * which padding is */
 typedef struct {
   int64_t batch;
   int64_t groups;
@@ -23,6 +24,7 @@ typedef struct {
   int32_t source_type;
   int32_t target_type;
   int32_t other_type;
+  int32_t zero;
   double limit;
   double other_scale;
 } mx_int8_conv_params;
@@ -38,6 +40,7 @@ typedef struct {
   int32_t source_type;
   int32_t target_type;
   int32_t other_type;
+  int32_t zero;
   double limit;
   double other_scale;
 } mx_int8_dense_params;

@@ -10,6 +10,12 @@ typedef struct {
   double high;
 } mx_calibrated_params;
 
+/* what a step of 8-bit numbers stands for, and the number that stands for 0 */
+typedef struct {
+  double step;
+  int32_t zero;
+} mx_linear_params;
+
 /* batch normalisation of 8-bit (outer, channels, inner) arrays into a given range */
 typedef struct {
   int64_t outer;

@@ -115,6 +115,22 @@ def test_depthwise_convolutions(source, channels, extent, window):
     _image(rng, algo, source, shape, channels, channels, kernel=(3, 3), **window)
 
 
+@pytest.mark.parametrize("source, zero", [("int8", -128), ("int8", 37), ("uint8", 255)])
+def test_other_numbers_than_0_may_stand_for_0(source, zero):
+    """Padding has that number, and sums do not count it."""
+    rng = np.random.default_rng(zero % 256)
+    data, weight = _drawn(rng, (2, 9, 7, 6), source), _drawn(rng, (20, 6, 3, 3), "int8")
+    attrs = {"kernel": (3, 3), "pad": (1, 2), "num_filter": 20, "zero": zero}
+    form = {"batch": 2, "source": (9, 7)}
+    _layer(rng, "_int8_conv", "int8_conv_direct", data, weight, attrs, form)
+    data, weight = _drawn(rng, (2, 9, 7, 40), source), _drawn(rng, (40, 1, 3, 3), "int8")
+    attrs |= {"num_filter": 40, "num_group": 40}
+    _layer(rng, "_int8_conv", "int8_conv_depthwise", data, weight, attrs, form)
+    data, weight = _drawn(rng, (5, 70), source), _drawn(rng, (21, 70), "int8")
+    attrs = {"num_hidden": 21, "zero": zero}
+    _layer(rng, "_int8_dense", "int8_dense_direct", data, weight, attrs, {"batch": 5})
+
+
 def test_factors_of_any_size():
     rng = np.random.default_rng(1)
     _image(rng, "int8_conv_direct", "uint8", (2, 6, 5, 8), 40, exact=False, kernel=(3, 3))

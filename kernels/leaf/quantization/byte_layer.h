@@ -16,6 +16,7 @@ struct ByteLayer {
   int64_t images, channels, filters, height, width, out_height, out_width;
   int64_t taps_y, taps_x, stride_y, stride_x, dilate_y, dilate_x, pad_y, pad_x;
   bool is_signed;
+  uint8_t middle;  // the unsigned byte that stands for 0
 
   explicit ByteLayer(const mx_int8_conv_params& p)
       : images(p.batch),
@@ -33,7 +34,8 @@ struct ByteLayer {
         dilate_x(p.dilate[2]),
         pad_y(p.pad[1]),
         pad_x(p.pad[2]),
-        is_signed(p.source_type == MX_I8) {
+        is_signed(p.source_type == MX_I8),
+        middle((uint8_t)(p.zero + (is_signed ? kMiddle : 0))) {
     if (taps_y * taps_x == 1 && stride_y * stride_x == 1 && pad_y + pad_x == 0) {
       width = out_width = images * height * width;
       images = height = out_height = 1;
@@ -55,7 +57,8 @@ struct ByteLayer {
         dilate_x(1),
         pad_y(0),
         pad_x(0),
-        is_signed(p.source_type == MX_I8) {}
+        is_signed(p.source_type == MX_I8),
+        middle((uint8_t)(p.zero + (is_signed ? kMiddle : 0))) {}
 
   // One row of pixels that need not be told apart.
   bool flat() const {

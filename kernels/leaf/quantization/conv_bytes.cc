@@ -1,6 +1,6 @@
 // "int8_conv_direct" and "int8_dense_direct": convolutions of channels-last bytes and dense layers
 // with packed weights, by sums in registers (bytes.h). "…_pack" packs the weights: what each
-// filter's sum begins with, where int8 data is taken as unsigned bytes, then panels of filters.
+// filter's sum begins with, where 0 is another unsigned byte, then panels of filters.
 //
 // Data is read where it lies if it is unsigned and needs no padding, else through a band: the rows
 // under some output rows with padding written out, int8 numbers moved up by 128.
@@ -58,7 +58,7 @@ void take_bytes(uint8_t* to, const uint8_t* from, int64_t n, uint8_t up) {
 // The rows under output rows [first, first + rows).
 void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, int64_t first,
                int64_t rows) {
-  const uint8_t zero = l.is_signed ? kMiddle : 0;
+  const uint8_t zero = l.middle, up = l.is_signed ? kMiddle : 0;
   const int64_t c = l.channels, columns = l.band_row() / c, under = l.band_rows(rows);
   for (int64_t y = 0; y < under; ++y, band += columns * c) {
     const int64_t row =
@@ -72,7 +72,7 @@ void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, int64_t 
       for (int64_t x = 0; x < columns; ++x) {
         const int64_t column = x * l.stride_x - l.pad_x;
         if (column >= 0 && column < l.width)
-          take_bytes(band + x * c, from + column * c, c, zero);
+          take_bytes(band + x * c, from + column * c, c, up);
         else
           memset(band + x * c, zero, c);
       }
@@ -81,7 +81,7 @@ void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, int64_t 
     const int64_t low = least(l.pad_x, columns);
     const int64_t high = least(l.pad_x + l.width, columns);
     memset(band, zero, low * c);
-    if (high > low) take_bytes(band + low * c, from, (high - low) * c, zero);
+    if (high > low) take_bytes(band + low * c, from, (high - low) * c, up);
     memset(band + high * c, zero, (columns - high) * c);
   }
 }
@@ -299,7 +299,7 @@ int pack(const mx_call* call) {
             total += weight;
           }
         }
-        start[f] = l.is_signed ? -kMiddle * total : 0;
+        start[f] = -l.middle * total;
       }
     }
   });

@@ -85,6 +85,8 @@ int64_t padded(int64_t channels) { return round_up(channels, kHalf); }
 int64_t channel_of(int64_t part, int64_t lane) { return lane / 4 * 16 + part * 4 + lane % 4; }
 
 int64_t columns_of(const P& p) { return (p.target[2] - 1) * p.stride[2] + kTaps; }
+// The unsigned byte that stands for 0.
+uint8_t middle_of(const P& p) { return (uint8_t)(p.zero + (p.source_type == MX_I8 ? kMiddle : 0)); }
 int64_t rows_at_once(const P& p) { return p.stride[1] == 1 ? 2 : 1; }
 
 struct Work {
@@ -103,7 +105,8 @@ struct Work {
 template <class V>
 void interleave(const P& p, const uint8_t* image, int64_t top, uint64_t inside, uint8_t* band) {
   typedef typename V::Bytes B;
-  const B zero = V::splat((uint8_t)(p.source_type == MX_I8 ? kMiddle : 0));
+  const B up = V::splat((uint8_t)(p.source_type == MX_I8 ? kMiddle : 0));
+  const B zero = V::splat(middle_of(p));
   const uint8_t* row[4];
   for (int64_t y = 0; y < 4; ++y) {
     const bool in = top + y >= 0 && top + y < p.source[1];
@@ -116,7 +119,7 @@ void interleave(const P& p, const uint8_t* image, int64_t top, uint64_t inside, 
     B r[4];
 #pragma GCC unroll 4
     for (int y = 0; y < 4; ++y)
-      r[y] = in && row[y] ? V::flipped(V::load(row[y] + column * step, inside), zero) : zero;
+      r[y] = in && row[y] ? V::flipped(V::load(row[y] + column * step, inside), up) : zero;
     const B a = V::low8(r[0], r[1]), b = V::high8(r[0], r[1]);
     const B c = V::low8(r[2], r[3]), d = V::high8(r[2], r[3]);
     V::store(band, V::low16(a, c));
@@ -135,7 +138,7 @@ void Work::rows(int64_t image, int64_t chunk, int64_t first, uint8_t* band) cons
   const bool whole = left >= V::channels;
   const uint8_t* source = in + image * p.source[1] * p.source[2] * p.groups + channel;
   interleave<V>(p, source, first * p.stride[1] - p.pad[1], inside, band);
-  const B zero = V::splat((uint8_t)0), flip = V::splat(kMiddle);
+  const B zero = V::splat((uint8_t)0), middle = V::splat(middle_of(p));
   F factor[kParts], shift[kParts];
   constexpr int64_t kLanes32 = V::channels / kParts;
   for (int j = 0; j < kParts; ++j) {
@@ -157,7 +160,7 @@ void Work::rows(int64_t image, int64_t chunk, int64_t first, uint8_t* band) cons
       for (int t = 0; t < kTaps; ++t) {
         const B read = V::load(from + (t * kParts + j) * V::channels);
         w[t][j] = y > first ? V::down(read) : read;
-        if (p.source_type == MX_I8) add_products(added, flip, w[t][j]);
+        if (middle_of(p)) add_products(added, middle, w[t][j]);
       }
       start[j] = V::less(zero, added);
     }

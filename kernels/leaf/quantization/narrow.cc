@@ -1,6 +1,7 @@
 // Between floats, sums of 32 bits and numbers of 8 bits with a range: "quantize_v2" (data ->
 // numbers, minimum, maximum), "requantize" (sums, minimum, maximum -> the same) and "dequantize"
-// (numbers, minimum, maximum -> floats). Each rounds as ops/quantization says.
+// (numbers, minimum, maximum -> floats); by a step and the number of 0, "quantize_linear" and
+// "dequantize_linear". Each rounds as ops/quantization says.
 #include "leaf/leaf.h"
 #include "leaf/quantization/steps.h"
 #include "params/quantization.gen.h"
@@ -101,6 +102,39 @@ int dequantize(const mx_call* call) {
   return 0;
 }
 
+template <class D>
+void narrow_linear(const mx_call* call) {
+  const auto& p = *(const mx_linear_params*)call->params;
+  const float step = (float)p.step, zero = (float)p.zero;
+  const float* src = data<float>(call->in[0]);
+  D* dst = data<D>(call->out[0]);
+  parallel_for(call->threads, count(call->in[0]), 1 << 14, [&](int64_t begin, int64_t end) {
+    const float* from = src;
+    const float by = step, shift = zero;
+    fill_run(dst, begin, end,
+             [=](int64_t i) { return saturated<D>(__builtin_rintf(from[i] / by) + shift); });
+  });
+}
+
+int quantize_linear(const mx_call* call) {
+  call->out[0].dtype == MX_I8 ? narrow_linear<int8_t>(call) : narrow_linear<uint8_t>(call);
+  return 0;
+}
+
+template <class S>
+int dequantize_linear(const mx_call* call) {
+  const auto& p = *(const mx_linear_params*)call->params;
+  const float step = (float)p.step, zero = (float)p.zero;
+  const S* src = data<S>(call->in[0]);
+  float* dst = data<float>(call->out[0]);
+  parallel_for(call->threads, count(call->in[0]), 1 << 14, [&](int64_t begin, int64_t end) {
+    const S* from = src;
+    const float by = step, shift = zero;
+    fill_run(dst, begin, end, [=](int64_t i) { return ((float)from[i] - shift) * by; });
+  });
+  return 0;
+}
+
 }  // namespace
 
 void register_quantize_narrow() {
@@ -108,5 +142,8 @@ void register_quantize_narrow() {
   mx_kernel_add("requantize", requantize, MX_BIT(I32), 0);
   mx_kernel_add("dequantize", dequantize<int8_t>, MX_BIT(I8), 0);
   mx_kernel_add("dequantize", dequantize<uint8_t>, MX_BIT(U8), 0);
+  mx_kernel_add("quantize_linear", quantize_linear, MX_BIT(F32), 0);
+  mx_kernel_add("dequantize_linear", dequantize_linear<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("dequantize_linear", dequantize_linear<uint8_t>, MX_BIT(U8), 0);
 }
 MX_LEAF_END

@@ -10,7 +10,7 @@ import math
 
 from mxcy._base import dtypes
 from mxcy.graph.algorithm import choose_int8
-from mxcy.graph.analysis.ranges import known_ranges
+from mxcy.graph.analysis.steps import KnownSteps, Steps
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.planning.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
@@ -20,10 +20,11 @@ from mxcy.ops.core.record import find
 __all__ = ["run"]
 
 _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
-_DEQUANTIZE, _QUANTIZE = find("_contrib_dequantize"), find("_contrib_quantize_v2")
+_DEQUANTIZE = find("_contrib_dequantize")
 _RELU = find("_contrib_quantized_act")
 _PARAMETER = find("_dequantize_parameter")
-_ROUNDED = _PARAMETER, find("_round_filters")
+_FILTERS = find("_dequantize_filters")
+_ROUNDED = _PARAMETER, _FILTERS, find("_round_filters")
 #: fused layer of floats -> (that of 8 bits, what packs its weights)
 _LAYERS = {
     find("_sg_onednn_conv"): (find("_int8_conv"), "_pack_int8_conv_weight"),
@@ -43,7 +44,7 @@ def _last(name):
 
 def run(graph, target):
     """Narrow every layer for which there is a kernel."""
-    if not any(node.op is _DEQUANTIZE for node in graph.nodes):
+    if not KnownSteps.occur_in(graph):
         return graph
     state = _State(graph, target)
     if not state.layers:
@@ -60,11 +61,16 @@ def run(graph, target):
 
 
 class _Layer:
-    """A fused layer that can be narrowed: node numbers, entries of quantized arrays, attributes."""
+    """A fused layer that can be narrowed: node numbers, Steps, its record and its attributes."""
 
-    def __init__(self, number, end, data, other, op, attrs, choice, steps):
-        self.number, self.end, self.data, self.other = number, end, data, other
-        self.op, self.attrs, self.choice, self.steps = op, attrs, choice, steps
+    def __init__(self, number, end, op, attrs, data, other, out):
+        self.number, self.end, self.op, self.attrs = number, end, op, attrs
+        self.data, self.other, self.out = data, other, out
+        #: what biases get, as results and the other summand count from other numbers than 0
+        self.offset = float(out.zero)
+        if other is not None:
+            self.offset -= other.zero * attrs["other_scale"]
+        attrs["no_bias"] = attrs["no_bias"] and not self.offset
 
 
 class _State:
@@ -72,7 +78,8 @@ class _State:
 
     def __init__(self, graph, target):
         self.graph, self.target = graph, target
-        self.ranges, self.users = known_ranges(graph), Users(graph)
+        self.steps, self.users = KnownSteps(graph), Users(graph)
+        self.ranges = self.steps.ranges
         self.rewrite, self._plain, self._last = Rewrite(graph), set(), {}
         found = (_find(self, number) for number in range(len(graph.nodes)))
         self.layers = {layer.end: layer for layer in found if layer is not None}
@@ -157,38 +164,29 @@ def _find(state, number):
         return None
     if not _is_rounded(graph, node.inputs[1]):
         return None
-    data = _quantized(state, node.inputs[0])
-    other = _quantized(state, node.inputs[-1]) if node.attrs.with_sum else None
-    end = _end(state, number)
+    data = state.steps.of_floats(node.inputs[0])
+    other = state.steps.of_floats(node.inputs[-1]) if node.attrs.with_sum else None
+    out = _result(state, number)
+    end = out.entry[0]
     if data is None or (node.attrs.with_sum and (other is None or end == number)):
         return None
-    kind = _kind(graph.specs[end][0])
-    steps = _step(state, data), 1.0 if end == number else _step(state, (end, 0))
-    follows = _act(node.attrs, steps[1])
-    if 0 in steps or follows is None:
+    follows = _act(node.attrs, out)
+    if 0 in (data.step, out.step) or follows is None:
         return None
     op, _ = _LAYERS[node.op]
     attrs = {
         name: getattr(node.attrs, name) for name in op.schema.names if hasattr(node.attrs, name)
     }
-    attrs |= {"act": follows[0], "limit": follows[1], "out_type": kind}
-    attrs["source_type"] = _kind(graph.spec(data))
+    attrs |= {"act": follows[0], "limit": follows[1], "out_type": out.kind}
+    attrs |= {"source_type": data.kind, "zero": data.zero}
     if other is not None:
-        attrs["other_type"] = _kind(graph.spec(other))
-        attrs["other_scale"] = _step(state, other) / steps[1]
-    choice = choose_int8(state.target, op, attrs, _specs(graph, number, attrs, data, other))
+        attrs |= {"other_type": other.kind, "other_scale": other.step / out.step}
+    layer = _Layer(number, end, op, attrs, data, other, out)
+    choice = choose_int8(state.target, op, attrs, _specs(graph, layer))
     if choice is None:
         return None
     attrs |= {"algo": choice.algo, "packed": choice.packed}
-    return _Layer(number, end, data, other, op, attrs, choice, steps)
-
-
-def _quantized(state, entry):
-    """The quantized array of known range that an entry is the floats of, or None."""
-    node = state.graph.nodes[entry[0]]
-    if node.op is not _DEQUANTIZE or node.inputs[0] not in state.ranges:
-        return None
-    return node.inputs[0]
+    return layer
 
 
 def _is_rounded(graph, entry):
@@ -204,42 +202,41 @@ def _is_rounded(graph, entry):
     return False
 
 
-def _end(state, number):
-    """The node that alone reads a layer and quantizes it by a known range, or the layer itself."""
+def _result(state, number):
+    """The Steps of what alone reads a layer and quantizes it, or of the layer's floats."""
     after = state.users.only(number)
-    if after is None or state.graph.nodes[after].op is not _QUANTIZE:
-        return number
-    return after if (after, 0) in state.ranges else number
-
-
-def _step(state, entry):
-    """The float that a step of a quantized array stands for."""
-    low, high = state.ranges[entry]
-    limit = 255.5 if _kind(state.graph.spec(entry)) == "uint8" else 127.5
-    return max(abs(low), abs(high)) / limit
+    steps = None if after is None else state.steps.of_result(after)
+    return steps or Steps((number, 0), "float32")
 
 
 def _kind(spec):
     return dtypes.name_of(spec.dtype)
 
 
-def _act(a, step):
+def _act(a, out):
     """(activation, its limit in steps) of attributes, or None."""
-    if a.act in ("none", "relu"):
+    if a.act == "none":
         return a.act, 0.0
-    return ("clip", a.beta / step) if a.act == "clip" and a.alpha == 0 < a.beta else None
+    if a.act not in ("relu", "clip") or a.act == "clip" and not a.alpha == 0 < a.beta:
+        return None
+    if not out.zero:
+        return a.act, a.beta / out.step if a.act == "clip" else 0.0
+    # The type's ends may do what the activation does.
+    least, largest = out.limits()
+    whole = a.act == "relu" or a.beta / out.step + out.zero >= largest
+    return ("none", 0.0) if out.zero == least and whole else None
 
 
-def _specs(graph, number, attrs, data, other):
-    """The Specs of a narrowed layer's inputs, with its attributes."""
-    source, out = graph.spec(data), graph.specs[number][0]
-    rows = Spec((out.shape[1 if "kernel" in attrs else -1],), _FLOAT)
-    specs = [_data_spec(graph.nodes[number], source), Spec((1,), _OCTET), rows]
-    if not attrs["no_bias"]:
+def _specs(graph, layer):
+    """The Specs of a narrowed layer's inputs."""
+    source, out = graph.spec(layer.data.entry), graph.specs[layer.number][0]
+    rows = Spec((out.shape[1 if "kernel" in layer.attrs else -1],), _FLOAT)
+    specs = [_data_spec(graph.nodes[layer.number], source), Spec((1,), _OCTET), rows]
+    if not layer.attrs["no_bias"]:
         specs.append(rows)
-    if other is not None:
-        other = graph.spec(other)
-        specs.append(_last_spec(other) if "kernel" in attrs else other)
+    if layer.other is not None:
+        other = graph.spec(layer.other.entry)
+        specs.append(_last_spec(other) if "kernel" in layer.attrs else other)
     return specs
 
 
@@ -262,12 +259,13 @@ def _place(state, layer):
     graph, rewrite = state.graph, state.rewrite
     node, attrs = graph.nodes[layer.number], layer.attrs
     image = "kernel" in attrs
-    parameters, stored = _parameters(graph, node.inputs[1 : 2 if attrs["no_bias"] else 3])
-    filters = {"no_bias": attrs["no_bias"], "data_step": layer.steps[0], "out_step": layer.steps[1]}
-    filters["quantized"] = stored
+    no_bias = node.attrs.no_bias
+    parameters, form = _parameters(graph, node.inputs[1 : 2 if no_bias else 3])
+    filters = {"no_bias": no_bias, "data_step": layer.data.step, "out_step": layer.out.step}
+    filters |= {"offset": layer.offset, **form}
     parameters = [state.plain(entry) for entry in parameters]
     made, _ = state.add_once("_int8_filters", filters, parameters, f"{node.name}_filters")
-    data = state.last(layer.data) if image else _rows(state, layer)
+    data = state.last(layer.data.entry) if image else _rows(state, layer)
     source = rewrite.spec(data).shape
     packing = {**attrs, "batch": source[0] if image else math.prod(source[:-1])}
     if image:
@@ -278,30 +276,34 @@ def _place(state, layer):
     if not attrs["no_bias"]:
         inputs.append((made, 2))
     if layer.other is not None:
-        inputs.append(state.last(layer.other) if image else state.plain(layer.other))
+        other = layer.other.entry
+        inputs.append(state.last(other) if image else state.plain(other))
     new = rewrite.add(layer.op, attrs, inputs, graph.nodes[layer.end].name)
     state.put((layer.end, 0), new, image)
 
 
 def _parameters(graph, parameters):
-    """(entries, whether they are int8 numbers and then their ranges) of a layer's parameters.
+    """(entries, attributes of `_int8_filters` that tell their form) of a layer's parameters.
 
     What has 8 bits already is taken as it is; to round it once more would lose some of it.
     """
     nodes = [graph.nodes[number] for number, _ in parameters]
+    if nodes[0].op is _FILTERS:
+        return [*nodes[0].inputs, *parameters[1:]], {"stepped": True}
     if any(node.op is not _PARAMETER for node in nodes):
-        return parameters, False
+        return parameters, {}
     ranges = [entry for node in nodes for entry in node.inputs[1:]]
-    return [*(node.inputs[0] for node in nodes), *ranges], True
+    return [*(node.inputs[0] for node in nodes), *ranges], {"quantized": True}
 
 
 def _rows(state, layer):
     """The data of a dense layer with as many dimensions as its result."""
-    shape = state.graph.spec(layer.data).shape
+    entry = layer.data.entry
+    shape = state.graph.spec(entry).shape
     if not state.graph.nodes[layer.number].attrs.flatten or len(shape) == 2:
-        return state.plain(layer.data)
-    alike = state.is_last(layer.data) and math.prod(shape[2:]) == 1
-    data = state.last(layer.data) if alike else state.plain(layer.data)
+        return state.plain(entry)
+    alike = state.is_last(entry) and math.prod(shape[2:]) == 1
+    data = state.last(entry) if alike else state.plain(entry)
     rows = (shape[0], math.prod(shape[1:]))
     return state.rewrite.add("_backward_reshape", {"shape": rows}, [data])
 

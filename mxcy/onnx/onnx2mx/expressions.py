@@ -240,15 +240,17 @@ class Expressions:
     def layer_weight(self, weight, x):
         """A layer's weight, a variable where it is a constant.
 
-        One of 8 bits is rounded to such, so that a layer of data `x` of 8 bits can be one too.
+        One of 8 bits stays that, so that a layer of data `x` of 8 bits can be one too.
         """
         if weight.array is None:
             return weight
-        stepped = weight.stepped and weight.dtype == np.float32
-        weight = self.parameter(weight)
-        if not stepped or x.entry is None or x.entry[0].op is not find("_contrib_dequantize"):
-            return weight
-        return self("_round_filters", Value(self, weight.spec, entry=weight.entry))
+        narrow = x.entry is not None and x.entry[0].op is find("_dequantize_linear")
+        parts = weight.stepped.by_channel() if narrow and weight.stepped else None
+        if parts is None:
+            return self.parameter(weight)
+        # As variables, so that they are not folded: layers of 8 bits take the numbers themselves.
+        variables = [Value(self, p.spec, entry=self.parameter(p).entry) for p in parts]
+        return self("_dequantize_filters", *variables)
 
     # --- operators that rows need in more than one place ---
     def shaped(self, operator, inputs, attrs, *results):

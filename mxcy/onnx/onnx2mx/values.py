@@ -6,7 +6,7 @@ from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.ops.core.reference import narrow, widen
 
-__all__ = ["UnknownValueError", "Value", "cast_array"]
+__all__ = ["Stepped", "UnknownValueError", "Value", "cast_array"]
 
 
 class UnknownValueError(MXNetError):
@@ -23,6 +23,45 @@ class UnknownValueError(MXNetError):
         self.names = names
 
 
+class Stepped:
+    """A constant as int8 numbers, with one step or one for each place along an axis.
+
+    Parameters
+    ----------
+    numbers, steps : Value
+        Constants; `steps` has one dimension.
+    axis : int or None
+        Along which there are steps; None: there is one.
+    """
+
+    __slots__ = ("numbers", "steps", "axis")
+
+    def __init__(self, numbers, steps, axis):
+        self.numbers, self.steps, self.axis = numbers, steps, axis
+
+    def transposed(self):
+        """The same of the transposed matrix."""
+        numbers = self.numbers
+        turned = numbers.F.constant(np.ascontiguousarray(numbers.array.T))
+        turned.name = numbers.name and f"{numbers.name}_transposed"
+        return Stepped(turned, self.steps, None if self.axis is None else 1 - self.axis)
+
+    def by_channel(self):
+        """The numbers and the steps of the first axis' channels, or None where others have them."""
+        if self.axis is None:
+            count = len(self.numbers.array)
+            every = self.steps.F.constant(np.repeat(self.steps.array, count), name=self.steps.name)
+            return self.numbers, every
+        return None if self.axis else (self.numbers, self.steps)
+
+    def floats(self):
+        """The floats, a NumPy array."""
+        shape = [1] * self.numbers.ndim
+        if self.axis is not None:
+            shape[self.axis] = -1
+        return self.numbers.array.astype(np.float32) * self.steps.array.reshape(shape)
+
+
 class Value:
     """One ONNX value: a constant (`array`), or an `entry` of the symbol under construction.
 
@@ -34,15 +73,15 @@ class Value:
         Of the initializer that it is.
     extents : tuple or None
         Its extents with the names of those that are open, where they are known.
-    stepped : bool
-        Whether it is a constant that was dequantized.
+    stepped : Stepped or None
+        The numbers of 8 bits that it was dequantized from, if it is a constant.
     """
 
     __slots__ = ("F", "array", "entry", "spec", "name", "extents", "stepped")
 
     def __init__(self, F, spec, array=None, entry=None, name=None, extents=None):
         self.F, self.spec, self.array, self.entry, self.name = F, spec, array, entry, name
-        self.extents, self.stepped = extents, False
+        self.extents, self.stepped = extents, None
 
     @property
     def shape(self):

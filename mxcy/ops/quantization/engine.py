@@ -18,15 +18,7 @@ from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import INT8_CONV, INT8_DENSE
 from mxcy.ops.core.record import native, register, sample, values
 from mxcy.ops.fused.layer import extras, fill_blob, names, require_plain
-from mxcy.ops.quantization.ranges import (
-    F32,
-    INT8,
-    LARGEST,
-    eight_bits,
-    range_specs,
-    reach,
-    saturated,
-)
+from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, saturated
 
 __all__ = ["ACTS"]
 
@@ -40,6 +32,7 @@ _FIELDS = (
     Field("with_sum", Bool, False),
     Field("other_scale", Double, 1.0),
     Field("source_type", Enum("int8", "uint8"), "int8"),
+    Field("zero", Int, 0),
     Field("other_type", Enum("int8", "uint8"), "int8"),
     Field("out_type", Enum("int8", "uint8", "float32"), "int8"),
     Field("algo", Str, ""),
@@ -64,6 +57,7 @@ def _rest_struct(a):
         "sum": a.with_sum,
         "act": ACTS.index(a.act),
         "source_type": dtypes.code_of(a.source_type),
+        "zero": a.zero,
         "target_type": dtypes.code_of(a.out_type),
         "other_type": dtypes.code_of(a.other_type),
         "limit": a.limit,
@@ -75,6 +69,8 @@ def _check(a, count, data, weight, scale, rest, shape):
     """The types and shapes of everything but data and weight, which `shape` of the output tells."""
     bias, other = extras(a, rest)
     data.fill("data", dtype=dtypes.code_of(a.source_type))
+    ends = np.iinfo(a.source_type)
+    require(ends.min <= a.zero <= ends.max, f"zero: {a.zero} is no {a.source_type}")
     if a.algo:
         fill_blob(a, weight)
     else:
@@ -182,7 +178,7 @@ def _infer_conv(a, data, weight, scale, *rest):
 
 def _conv_ref(a, xp, data, weight, scale, *rest):
     require_plain(a)
-    source = xp.moveaxis(data, -1, 1).astype("int64")
+    source = xp.moveaxis(data, -1, 1).astype("int64") - a.zero
     sums = xp.moveaxis(forward_ref(a, xp, source, weight.astype("int64")), 1, -1)
     return _finish(a, xp, sums, scale, rest)
 
@@ -207,6 +203,7 @@ def _conv_samples():
         **shared,
     )
     yield sample(data, weight, scale, (4,), act="clip", limit=6, out_type="float32", **shared)
+    yield sample(unsigned, weight, scale, (4,), source_type="uint8", zero=131, **shared)
     yield sample(
         data,
         values(-128, 128, (3, 1, 1, 2), "int8"),
@@ -240,7 +237,7 @@ register(
 
 Shapes: data and output channels-last, weight (num_filter, channel / num_group, kernel...) or the
 `packed` bytes for `algo`; scale and bias (num_filter,); other like the output. `clip` cuts to 0 ...
-`limit`.""",
+`limit`. The number `zero` of the data stands for 0.""",
 )
 
 
@@ -322,13 +319,14 @@ def _infer_dense(a, data, weight, scale, *rest):
 
 def _dense_ref(a, xp, data, weight, scale, *rest):
     require_plain(a)
-    return _finish(a, xp, data.astype("int64") @ weight.astype("int64").T, scale, rest)
+    return _finish(a, xp, (data.astype("int64") - a.zero) @ weight.astype("int64").T, scale, rest)
 
 
 def _dense_samples():
     weight, scale = values(-128, 128, (4, 6), "int8"), values(0.0005, 0.001, (4,), "float32")
     signed, unsigned = values(-128, 128, (3, 6), "int8"), values(0, 256, (2, 3, 6), "uint8")
     yield sample(signed, weight, scale, (4,), num_hidden=4)
+    yield sample(signed, weight, scale, (4,), num_hidden=4, zero=-7)
     shared = {"num_hidden": 4, "source_type": "uint8", "no_bias": True}
     yield sample(unsigned, weight, scale, out_type="float32", **shared)
     other = values(0, 256, (2, 3, 4), "uint8")
@@ -381,85 +379,4 @@ register(
     doc="""Weights of `_int8_dense` in the layout of the kernel `algo`, as `packed` bytes.
 
 The other attributes describe the layer that will use them; its data has `batch` rows.""",
-)
-
-
-# --- weights and factors -------------------------------------------------------------------------
-
-
-def _infer_filters(a, *specs):
-    kind, by_name = INT8 if a.quantized else _FLOAT, dict(zip(_filter_names(a), specs, strict=True))
-    weight = by_name["weight"].fill("weight", dtype=kind)
-    count = None if weight.shape is None else weight.shape[:1]
-    if "bias" in by_name:
-        by_name["bias"].fill("bias", count, kind)
-    range_specs(*((name, spec) for name, spec in by_name.items() if name[:4] in ("min_", "max_")))
-    return Spec(weight.shape, INT8), Spec(count, _FLOAT), Spec(count, _FLOAT)
-
-
-def _filter_names(a):
-    bias = () if a.no_bias else ("bias",)
-    if not a.quantized:
-        return ("weight", *bias)
-    ranges = ("min_weight", "max_weight", *(() if a.no_bias else ("min_bias", "max_bias")))
-    return ("weight", *bias, *ranges)
-
-
-def _filters_ref(a, xp, *arrays):
-    by_name = dict(zip(_filter_names(a), arrays, strict=True))
-    weight, bias = by_name["weight"], by_name.get("bias")
-    count = weight.shape[0]
-    if a.quantized:
-        numbers = weight
-        step = reach(xp, by_name["min_weight"], by_name["max_weight"]) / F32(LARGEST["int8"])
-        steps = xp.full((count,), step, F32)
-        if bias is not None:
-            unit = reach(xp, by_name["min_bias"], by_name["max_bias"]) / F32(LARGEST["int8"])
-            bias = bias.astype(F32) * unit
-    else:
-        weight = weight.astype(F32)
-        flat = weight.reshape(count, -1)
-        largest = xp.abs(flat).max(axis=1) if flat.size else xp.zeros((count,), F32)
-        steps = xp.where(largest > 0, largest, F32(1)) / F32(LARGEST["int8"])
-        shape = (-1, *[1] * (weight.ndim - 1))
-        numbers = xp.clip(xp.rint(weight / steps.reshape(shape)), -127, 127).astype("int8")
-    shift = xp.zeros((count,), F32) if bias is None else bias.astype(F32) / F32(a.out_step)
-    return numbers, steps * F32(a.data_step / a.out_step), shift
-
-
-_W, _B = (5, 3, 2, 2), (5,)
-_LOW, _HIGH = values(-2, -1, (1,), "float32"), values(0.5, 1, (1,), "float32")
-register(
-    "_int8_filters",
-    inputs="weight bias? min_weight? max_weight? min_bias? max_bias?",
-    outputs="numbers scale shift",
-    fields=(
-        Field("quantized", Bool, False),
-        Field("no_bias", Bool, False),
-        Field("data_step", Double, 1.0),
-        Field("out_step", Double, 1.0),
-    ),
-    arguments=_filter_names,
-    infer=_infer_filters,
-    ref=_filters_ref,
-    dtypes=("float32",),
-    samples=(
-        sample(_W, _B, data_step=0.5, out_step=0.25),
-        sample(_W, no_bias=True, data_step=2),
-        sample(
-            values(-128, 128, _W, "int8"),
-            values(-128, 128, _B, "int8"),
-            _LOW,
-            _HIGH,
-            _LOW,
-            _HIGH,
-            quantized=True,
-        ),
-        sample(values(-128, 128, _W, "int8"), _LOW, _HIGH, quantized=True, no_bias=True),
-    ),
-    doc="""What `_int8_conv` and `_int8_dense` need of a layer's weight and bias.
-
-Float weights become int8 by a step of each filter's own; those that are `quantized` already keep
-their numbers, and they and the bias have ranges. A step of the data stands for `data_step`, one of
-the output for `out_step`. Returns int8 weights, factors and biases (num_filter,).""",
 )

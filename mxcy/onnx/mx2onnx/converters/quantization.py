@@ -59,6 +59,30 @@ def dequantize(a, G, x, low, high):
     return G.DequantizeLinear(x, step, zero, dtype=np.float32)
 
 
+@convert("_quantize_linear")
+def quantize_linear(a, G, x):
+    """ONNX's own."""
+    step, zero = G.const(np.float32(a.step)), G.const(np.asarray(a.zero, G.out.dtype))
+    return G.QuantizeLinear(x, step, zero, dtype=G.out.dtype)
+
+
+@convert("_dequantize_linear")
+def dequantize_linear(a, G, x):
+    """ONNX's own."""
+    step, zero = G.const(np.float32(a.step)), G.const(np.asarray(a.zero, x.dtype))
+    return G.DequantizeLinear(x, step, zero, dtype=np.float32)
+
+
+@convert("_dequantize_filters")
+def dequantize_filters(a, G, weight, steps):
+    """With a step for each channel, which ONNX has from version 13 on."""
+    if G.opset >= 13:
+        zeros = None if steps.array is None else G.const(np.zeros(steps.shape, np.int8))
+        return G.DequantizeLinear(weight, steps, zeros, axis=0, dtype=np.float32)
+    floats = G.Cast(weight, to=1, dtype=np.float32)
+    return floats * G.reshape(steps, [-1, *(1,) * (len(weight.shape) - 1)])
+
+
 @convert("_contrib_quantize")
 def quantize_by_range(a, G, x, low, high):
     """By the step that a range tells; int8 has no -128."""

@@ -18,12 +18,19 @@ def dense(F, x, weight, bias=None, flatten=False):
     )
 
 
+def _transposed(F, y):
+    """A constant matrix transposed."""
+    weight = F.constant(np.ascontiguousarray(y.array.T), y.spec.dtype)
+    weight.name = y.name and f"{y.name}_transposed"
+    weight.stepped = y.stepped and y.stepped.transposed()
+    return weight
+
+
 def product(F, x, y):
     """NumPy's matmul."""
     layer = y.array is not None and y.ndim == 2 and x.array is None and x.ndim >= 2
     if layer and x.kind == "f" and 0 not in y.shape:
-        weight = F.constant(np.ascontiguousarray(y.array.T), y.spec.dtype)
-        weight.name, weight.stepped = y.name and f"{y.name}_transposed", y.stepped
+        weight = _transposed(F, y)
         return dense(F, x, weight)
     if x.kind == "f":
         return F("_npi_matmul", x, y)
@@ -44,8 +51,7 @@ def gemm(F, a, x, y, c=None):
     if plain and y.ndim == 2 and x.kind == "f" and (y.array is not None or a.transB):
         weight = y
         if not a.transB:
-            weight = F.constant(np.ascontiguousarray(y.array.T), y.spec.dtype)
-            weight.name, weight.stepped = y.name and f"{y.name}_transposed", y.stepped
+            weight = _transposed(F, y)
         hidden = weight.shape[0]
         vector = c is not None and c.spec.known and c.shape in ((hidden,), (1, hidden))
         if hidden > 0 and 0 not in weight.shape and (c is None or vector):

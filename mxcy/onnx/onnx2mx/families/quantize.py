@@ -7,11 +7,10 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.onnx.onnx2mx.families.convolution import convolution
+from mxcy.onnx.onnx2mx.families.matrix import product
 from mxcy.onnx.onnx2mx.table import row
 from mxcy.onnx.onnx2mx.tensors import code_of
-from mxcy.onnx.onnx2mx.values import Value
-from mxcy.ops.core.infer import Spec
-from mxcy.ops.core.record import find
+from mxcy.onnx.onnx2mx.values import Stepped
 
 __all__ = []
 
@@ -47,32 +46,40 @@ def _quantized(F, x, scale, zero, code):
     return rounded.astype("int32").astype(dtypes.name_of(code))
 
 
-#: element type -> how far it reaches in steps, as our quantization counts
-_REACH = {dtypes.CODES["int8"]: 127.5, dtypes.CODES["uint8"]: 255.5}
+_EIGHT_BITS = {dtypes.CODES[name]: name for name in ("int8", "uint8")}
 
 
-def _plain_step(x, scale, zero):
-    """The step of symmetric quantization by one constant float, or None."""
-    one = scale.array is not None and scale.array.size == 1 and scale.dtype == np.float32
-    none = zero is None or zero.array is not None and not zero.array.any()
-    return float(scale.array.reshape(())) if one and none and scale.array > 0 else None
-
-
-def _own_steps(x):
-    """The range that our quantization gave a value, two Values, or None."""
-    if x.entry is None or x.entry[0].op is not _QUANTIZE or x.entry[1]:
+def _whole(F, scale, zero):
+    """(step, number of 0) where one constant float32 step serves a whole array, or None."""
+    if scale.array is None or scale.array.size != 1 or scale.dtype != np.float32:
         return None
-    return [Value(x.F, Spec((1,), _FLOAT), entry=(x.entry[0], i)) for i in (1, 2)]
+    if zero is not None and (zero.array is None or zero.array.size != 1):
+        return None
+    step = float(scale.array.reshape(()))
+    if not 0 < step < math.inf:
+        return None
+    return {"step": step, "zero": 0 if zero is None else int(zero.array.reshape(()))}
 
 
-def _same(x, own, step):
-    """Whether a value was quantized by the step by which it is dequantized."""
-    return math.isclose(
-        x.entry[0].parsed.max_calib_range, _REACH[x.spec.dtype] * step, rel_tol=1e-6
-    )
-
-
-_QUANTIZE, _FLOAT = find("_contrib_quantize_v2"), dtypes.CODES["float32"]
+def _stepped(F, x, scale, zero, axis):
+    """The int8 numbers of a constant and their steps, or None where they are no such."""
+    parts = [part for part in (x, scale, zero) if part is not None]
+    if any(part.array is None or part.is_open for part in parts) or x.ndim < 1:
+        return None
+    if x.spec.dtype not in _EIGHT_BITS or scale.dtype != np.float32:
+        return None
+    axis %= x.ndim
+    if any(p.ndim > 1 or p.array.size not in (1, x.shape[axis]) for p in parts[1:]):
+        return None
+    numbers = x.array.astype(np.int32)
+    if zero is not None:
+        shape = tuple(-1 if i == axis else 1 for i in range(x.ndim))
+        numbers = numbers - zero.array.astype(np.int32).reshape(shape)
+    if numbers.size and not -128 <= numbers.min() <= numbers.max() <= 127:
+        return None
+    kept = F.constant(numbers.astype(np.int8), name=x.name)
+    steps = F.constant(scale.array.reshape(-1), name=scale.name)
+    return Stepped(kept, steps, axis if scale.array.ndim and scale.array.size > 1 else None)
 
 
 @row("QuantizeLinear", since=10)
@@ -81,15 +88,10 @@ def quantize(F, a, x, scale, zero=None):
         code = zero.spec.dtype
     else:
         code = code_of(a.output_dtype, "attribute output_dtype") if a.output_dtype else 3
-    step = _plain_step(x, scale, zero)
-    if step is not None and code in _REACH and x.array is None and x.dtype == np.float32:
-        # Ours, which layers between such arrays take into themselves.
-        top = _REACH[code] * step
-        low = 0.0 if dtypes.name_of(code) == "uint8" else -top
-        word = dtypes.name_of(code)
-        return F(
-            "_contrib_quantize_v2", x, out_type=word, min_calib_range=low, max_calib_range=top
-        )[0]
+    whole = _whole(F, scale, zero)
+    if whole and code in _EIGHT_BITS and x.array is None and x.dtype == np.float32:
+        # Which layers between such arrays take into themselves.
+        return F("_quantize_linear", x, out_type=_EIGHT_BITS[code], **whole)
     axis, block = 1 if a.axis is None else a.axis, a.block_size
     scale, zero = (_spread(F, part, x, axis, block) for part in (scale, zero))
     if x.kind != "f":
@@ -99,11 +101,11 @@ def quantize(F, a, x, scale, zero=None):
 
 @row("DequantizeLinear", since=10)
 def dequantize(F, a, x, scale, zero=None):
-    step = _plain_step(x, scale, zero)
-    own = _own_steps(x)
-    if own is not None and step is not None and not a.output_dtype and _same(x, own, step):
-        return F("_contrib_dequantize", x, *own)
+    whole = _whole(F, scale, zero)
+    if whole and x.array is None and x.spec.dtype in _EIGHT_BITS and not a.output_dtype:
+        return F("_dequantize_linear", x, **whole)
     axis, block = 1 if a.axis is None else a.axis, a.block_size
+    stepped = None if block else _stepped(F, x, scale, zero, axis)
     scale, zero = (_spread(F, part, x, axis, block) for part in (scale, zero))
     target = scale.dtype
     if a.output_dtype:
@@ -112,7 +114,7 @@ def dequantize(F, a, x, scale, zero=None):
     if zero is not None:
         wide = wide - zero.astype("float32")
     floats = F.binary("multiply", wide, scale.astype("float32")).astype(target)
-    floats.stepped = x.array is not None and x.spec.dtype in _REACH
+    floats.stepped = stepped if target == np.float32 else None
     return floats
 
 
@@ -156,8 +158,42 @@ def conv_integer(F, a, x, weight, x_zero=None, weight_zero=None):
     return convolution(F, a, left, right).astype("int32")
 
 
+def _layer(F, x, w, scale, zero, axis, compute):
+    """A layer between arrays of 8 bits with one step each, which passes make one of 8 bits.
+
+    Parameters
+    ----------
+    x, w : tuple of Value
+        Data and weight, each with its scale and its zero point.
+    scale, zero : Value
+        Those of the result.
+    axis : int
+        Of the weight's scales.
+    compute : callable
+        ``compute(data, weight)`` of floats.
+
+    Returns
+    -------
+    Value or None
+        None where scales or zero points are of another kind.
+    """
+    data, out = _whole(F, *x[1:]), _whole(F, scale, zero)
+    stepped = _stepped(F, *w, axis)
+    if None in (data, out, stepped) or x[0].array is not None or zero.spec.dtype not in _EIGHT_BITS:
+        return None
+    weight = F.constant(stepped.floats())
+    weight.stepped = stepped
+    result = compute(F("_dequantize_linear", x[0], **data), weight)
+    return F("_quantize_linear", result, out_type=_EIGHT_BITS[zero.spec.dtype], **out)
+
+
 @row("QLinearMatMul", since=10)
 def qlinear_matmul(F, a, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
+    if y.ndim == 2 and x.ndim >= 2 and 0 not in y.shape:
+        told = (x, x_scale, x_zero), (y, y_scale, y_zero), scale, zero
+        result = _layer(F, *told, 1, lambda data, weight: product(F, data, weight))
+        if result is not None:
+            return result
     left = _centred(F, x, x_zero, _of_rows(x_zero))
     right = _centred(F, y, y_zero)
     x_scale, y_scale, scale = (s.astype("float32") for s in (x_scale, y_scale, scale))
@@ -168,8 +204,22 @@ def qlinear_matmul(F, a, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
     return _quantized(F, F.binary("multiply", total, factor), scale, zero, zero.spec.dtype)
 
 
+def _float_bias(F, bias, x_scale, w_scale):
+    """The floats of a bias whose step is the product of data's and weight's; None: not known."""
+    if x_scale.array is None or w_scale.array is None:
+        return None
+    step = x_scale.array.reshape(-1).astype(np.float64) * w_scale.array.reshape(-1)
+    return F.constant((bias.array * step).astype(np.float32), name=bias.name)
+
+
 @row("QLinearConv", since=10)
 def qlinear_conv(F, a, x, x_scale, x_zero, w, w_scale, w_zero, scale, zero, bias=None):
+    if bias is None or bias.array is not None:
+        told = (x, x_scale, x_zero), (w, w_scale, w_zero), scale, zero
+        floats = bias and _float_bias(F, bias, x_scale, w_scale)
+        result = _layer(F, *told, 0, lambda data, weight: convolution(F, a, data, weight, floats))
+        if result is not None:
+            return result
     channels = (-1, *(1,) * (w.ndim - 1))
     total = convolution(F, a, _centred(F, x, x_zero), _centred(F, w, w_zero, channels))
     spread = (1, -1, *(1,) * (w.ndim - 2))

@@ -10,6 +10,10 @@ CALIBRATED = _struct(
     "calibrated", "the range of a result, where it is given",
     given="i32", low="f64", high="f64",
 )
+LINEAR = _struct(
+    "linear", "what a step of 8-bit numbers stands for, and the number that stands for 0",
+    step="f64", zero="i32",
+)
 QUANTIZED_NORM = _struct(
     "quantized_norm",
     "batch normalisation of 8-bit (outer, channels, inner) arrays into a given range",

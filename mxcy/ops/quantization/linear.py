@@ -1,0 +1,112 @@
+"""Numbers of 8 bits by a step and the number that stands for 0, as ONNX defines them.
+
+MXNet's quantized arrays have a range around 0 instead: `mxcy.ops.quantization.quantize`.
+"""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Double, Enum, Int
+from mxcy.ops.core.infer import Spec, back_shape, require
+from mxcy.ops.core.params import LINEAR
+from mxcy.ops.core.record import native, op, sample, stop, values
+from mxcy.ops.quantization.ranges import F32, INT8, eight_bits
+
+__all__ = []
+
+_FLOAT = dtypes.code_of("float32")
+
+
+def _linear(a, ins, outs):
+    return {"step": a.step, "zero": a.zero}
+
+
+def _check(a, kind):
+    """Refuse a step that is none, or a number for 0 that the type has not."""
+    require(0 < a.step < np.inf, f"step: expected a positive number, got {a.step}")
+    ends = np.iinfo(kind)
+    require(ends.min <= a.zero <= ends.max, f"zero: {a.zero} is no {kind}")
+
+
+@op("_quantize_linear", inputs="data")
+class QuantizeLinear:
+    """Turn floats into numbers of 8 bits: ``data / step`` rounded half to even, plus `zero`, cut.
+
+    Shape: any; NaN becomes the largest number of `out_type`.
+    """
+
+    step: Double = 1.0
+    zero: Int = 0
+    out_type: Enum("int8", "uint8") = "uint8"
+
+    dtypes = ("float32",)
+    domain = (-3.0, 3.0)
+    samples = (
+        sample((3, 70), step=0.02, zero=128),
+        sample((2, 3, 5), step=0.03, zero=-5, out_type="int8"),
+        sample((0, 2)),
+    )
+    kernels = (native("quantize_linear", struct=LINEAR, params=_linear, mixed=True),)
+    infer_back = back_shape
+    grad = stop
+
+    def infer(a, data):
+        _check(a, a.out_type)
+        data.fill("data", dtype=_FLOAT)
+        return Spec(data.shape, dtypes.code_of(a.out_type))
+
+    def ref(a, xp, data):
+        ends = np.iinfo(a.out_type)
+        numbers = xp.rint(data.astype(F32) / F32(a.step)) + F32(a.zero)
+        numbers = xp.where(numbers < F32(ends.max), numbers, F32(ends.max))
+        return xp.maximum(numbers, F32(ends.min)).astype(a.out_type)
+
+
+@op("_dequantize_linear", inputs="data")
+class DequantizeLinear:
+    """Turn int8 or uint8 numbers into floats: ``(data - zero) * step``."""
+
+    step: Double = 1.0
+    zero: Int = 0
+
+    dtypes = ("float32",)
+    samples = (
+        sample(values(0, 256, (3, 70), "uint8"), step=0.02, zero=128),
+        sample(values(-128, 128, (2, 3, 5), "int8"), step=0.5, zero=-128),
+    )
+    kernels = (native("dequantize_linear", struct=LINEAR, params=_linear, mixed=True),)
+    infer_back = back_shape
+    grad = stop
+
+    def infer(a, data):
+        eight_bits("data", data)
+        if data.dtype is not None:
+            _check(a, dtypes.name_of(data.dtype))
+        return Spec(data.shape, _FLOAT)
+
+    def ref(a, xp, data):
+        return (data.astype(F32) - F32(a.zero)) * F32(a.step)
+
+
+@op("_dequantize_filters", inputs="weight steps")
+class DequantizeFilters:
+    """A layer's int8 weight as floats: each channel of its first axis times its step.
+
+    Shapes: weight any, with as many channels as `steps` (channels,) has float32 numbers.
+    """
+
+    dtypes = ("float32",)
+    samples = (
+        sample(values(-128, 128, (4, 3, 2, 2), "int8"), (4,)),
+        sample(values(-128, 128, (3, 5), "int8"), (3,)),
+    )
+    grad = stop
+
+    def infer(a, weight, steps):
+        eight_bits("weight", weight, (INT8,))
+        require(weight.shape != (), "weight: expected a dimension of channels")
+        steps.fill("steps", weight.shape and weight.shape[:1], _FLOAT)
+        return Spec(weight.shape, _FLOAT)
+
+    def ref(a, xp, weight, steps):
+        return weight.astype(F32) * steps.astype(F32).reshape(-1, *(1,) * (weight.ndim - 1))

@@ -1,0 +1,130 @@
+"""ONNX's layers of integers against ONNX Runtime: the same numbers, computed in 8 bits."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy._base.dtypes import code_of
+from mxcy._library import front
+
+onnx = pytest.importorskip("onnx", reason="the extra 'onnx' is not installed")
+runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to compare with")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+KINDS = {"uint8": TensorProto.UINT8, "int8": TensorProto.INT8}
+
+
+def one_node(op, inputs, kinds, shape, constants, **attrs):
+    """A model of one node, whose first input is the graph's own."""
+    node = helper.make_node(op, inputs, ["y"], **attrs)
+    told = [
+        helper.make_tensor_value_info(name, KINDS[kind], extents)
+        for name, kind, extents in (("x", kinds[0], shape), ("y", kinds[1], None))
+    ]
+    tensors = [numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()]
+    graph = helper.make_graph([node], "g", told[:1], told[1:], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def drawn(rng, kind, shape):
+    ends = np.iinfo(kind)
+    return rng.integers(ends.min, ends.max + 1, shape).astype(kind)
+
+
+def of_onnxruntime(model, x):
+    session = runtime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return session.run(None, {"x": x})[0]
+
+
+def compare(model, x, narrowed, monkeypatch, capfd):
+    """Results are the same; the layer is one of 8 bits where the CPU has them."""
+    wanted = of_onnxruntime(model, x)
+    assert len(np.unique(wanted)) > 20
+    net = mx.contrib.onnx.import_to_gluon(model)
+    eager = net(mx.nd.array(x, dtype=x.dtype)).asnumpy()
+    monkeypatch.setenv("MXCY_VERBOSE", "passes")
+    net.hybridize()
+    capfd.readouterr()
+    planned = net(mx.nd.array(x, dtype=x.dtype)).asnumpy()
+    lines = [t for t in capfd.readouterr().out.splitlines() if "pass int8" in t]
+    if front.has_kernel("int8_conv_direct", code_of("uint8")):
+        assert any(f"{narrowed} 0 -> 1" in line for line in lines)
+    for result in (eager, planned):
+        assert result.dtype == wanted.dtype
+        distance = np.abs(result.astype(int) - wanted.astype(int))
+        assert distance.max() <= 1 and (distance > 0).mean() < 0.005
+
+
+def quantized_conv(rng, kind, zeros, weight_zero=None, window=None, group=1, bias=True, image=8):
+    filters = 16 if group == 1 else image
+    shape = (filters, image // group, 3, 3)
+    if weight_zero is None:
+        weight, weight_zero = rng.integers(-127, 128, shape).astype("int8"), np.zeros(filters, "i1")
+        steps = rng.uniform(0.0005, 0.002, filters).astype("float32")
+    else:
+        weight, steps = drawn(rng, "uint8", shape), np.float32(0.001)
+        weight_zero = np.uint8(weight_zero)
+    names = ["x", "x_step", "x_zero", "w", "w_step", "w_zero", "y_step", "y_zero"]
+    constants = {
+        "x_step": np.float32(0.03),
+        "x_zero": np.asarray(zeros[0], kind),
+        "w": weight,
+        "w_step": steps,
+        "w_zero": weight_zero,
+        "y_step": np.float32(0.021 * np.sqrt(image / group)),
+        "y_zero": np.asarray(zeros[1], kind),
+    }
+    if bias:
+        names.append("b")
+        constants["b"] = rng.integers(-3000, 3000, filters).astype("int32")
+    window = {"pads": [1] * 4, "group": group, **(window or {})}
+    shape = ["n", image, 13, 11]
+    return one_node("QLinearConv", names, (kind, kind), shape, constants, **window)
+
+
+@pytest.mark.parametrize(
+    "kind, zeros, more",
+    [
+        ("uint8", (131, 7), {}),
+        ("uint8", (0, 0), {"bias": False}),
+        ("int8", (-20, 5), {"window": {"strides": [2, 2]}}),
+        ("uint8", (255, 255), {"weight_zero": 128}),
+        ("uint8", (200, 90), {"window": {"dilations": [2, 2], "pads": [2] * 4}}),
+        ("int8", (100, -128), {"group": 40, "image": 40}),
+        ("uint8", (9, 90), {"window": {"pads": [0] * 4}, "image": 3}),
+    ],
+)
+def test_convolutions(kind, zeros, more, monkeypatch, capfd):
+    rng = np.random.default_rng(3)
+    model = quantized_conv(rng, kind, zeros, **more)
+    x = drawn(rng, kind, (2, more.get("image", 8), 13, 11))
+    compare(model, x, "_int8_conv", monkeypatch, capfd)
+
+
+def test_weights_of_nine_bits_are_floats():
+    rng = np.random.default_rng(4)
+    model = quantized_conv(rng, "uint8", (131, 7), weight_zero=20)
+    x = drawn(rng, "uint8", (1, 8, 13, 11))
+    found = mx.contrib.onnx.import_to_gluon(model)(mx.nd.array(x, dtype=x.dtype)).asnumpy()
+    assert np.abs(found.astype(int) - of_onnxruntime(model, x).astype(int)).max() <= 1
+
+
+@pytest.mark.parametrize("kind, zeros", [("uint8", (131, 7)), ("int8", (3, -9))])
+@pytest.mark.parametrize("shape", [(5, 70), (2, 3, 70)])
+def test_products(kind, zeros, shape, monkeypatch, capfd):
+    rng = np.random.default_rng(5)
+    names = ["x", "x_step", "x_zero", "w", "w_step", "w_zero", "y_step", "y_zero"]
+    constants = {
+        "x_step": np.float32(0.03),
+        "x_zero": np.asarray(zeros[0], kind),
+        "w": rng.integers(-127, 128, (70, 21)).astype("int8"),
+        "w_step": np.float32(0.001),
+        "w_zero": np.int8(0),
+        "y_step": np.float32(0.05),
+        "y_zero": np.asarray(zeros[1], kind),
+    }
+    model = one_node("QLinearMatMul", names, (kind, kind), shape, constants)
+    compare(model, drawn(rng, kind, shape), "_int8_dense", monkeypatch, capfd)
