@@ -5,6 +5,7 @@ from importlib import import_module
 from mxcy import autograd, env, ndarray, random, storage, util
 from mxcy import ndarray as nd
 from mxcy import random as rnd
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import no_attribute
 from mxcy._library import forks  # noqa: F401  it acts when the process forks
 from mxcy._semantics import switches as _switches
@@ -131,8 +132,7 @@ def __getattr__(name):
     return module
 
 
-def __dir__():
-    return sorted({*globals(), *_LATER})
+__dir__ = listing(__name__, _LATER)
 
 
 _offer_numpy(lambda: import_module("mxcy.numpy").ndarray)

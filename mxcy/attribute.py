@@ -1,8 +1,11 @@
 """Attributes that a ``with`` statement attaches to every symbol made inside it."""
 
+from mxcy._base.listing import listing
 from mxcy._base.per_thread import PerThread, WithCurrent
 
 __all__ = ["AttrScope", "current"]
+
+__dir__ = listing(__name__)
 
 
 def current():

@@ -5,6 +5,7 @@
 
 from mxcy._base import older_paths
 from mxcy._base.errors import TracedValueError
+from mxcy._base.listing import listing
 from mxcy._library import front
 from mxcy.ndarray import NDArray
 from mxcy.ndarray.gradients import as_list, backward, grad, mark_variables
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 __getattr__ = older_paths.offer(__name__, "mxcy.symbol.recorded", ("get_symbol",))
+__dir__ = listing(__name__)
 
 is_recording = front.is_recording
 is_training = front.is_training

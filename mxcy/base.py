@@ -5,6 +5,7 @@ import numpy as np
 from mxcy import env
 from mxcy._base import older_paths
 from mxcy._base.errors import MXNetError, NotImplementedForSymbol, NotSupportedForSparseNDArray
+from mxcy._base.listing import listing
 
 __all__ = [
     "MXNetError",
@@ -21,6 +22,7 @@ __all__ = [
 __getattr__ = older_paths.offer(
     __name__, ("mxcy._base.errors", "mxcy._library.c_interface", "mxcy._base.class_tools")
 )
+__dir__ = listing(__name__)
 
 
 def data_dir():

@@ -10,6 +10,7 @@ import time
 from collections import namedtuple
 from importlib import import_module
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy._files.checkpoint import save_checkpoint
 from mxcy.base import MXNetError
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)
 
 #: What callbacks are told at the end of a batch: numbers of epoch and batch, the metric, and the
 #: variables of the training loop by name.

@@ -3,9 +3,12 @@
 import numbers
 from collections.abc import Mapping
 
+from mxcy._base.listing import listing
 from mxcy._library import front
 
 __all__ = ["ADT", "Map", "String"]
+
+__dir__ = listing(__name__)
 
 
 class String(str):

@@ -8,6 +8,7 @@ import operator
 import re
 
 from mxcy._base.cpus import logical_processors
+from mxcy._base.listing import listing
 from mxcy._base.per_thread import PerThread
 from mxcy.base import MXNetError
 
@@ -29,6 +30,8 @@ __all__ = [
     "serve_cache",
     "serve_device",
 ]
+
+__dir__ = listing(__name__)
 
 _NAMES = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
 _CODES = {name: code for code, name in _NAMES.items()}

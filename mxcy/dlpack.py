@@ -3,6 +3,7 @@
 import ctypes
 import enum
 
+from mxcy._base.listing import listing
 from mxcy.ndarray._exchange import dlpack as exchange
 from mxcy.ndarray._functions import creation
 
@@ -23,6 +24,8 @@ __all__ = [
     "to_dlpack_for_read_doc",
     "to_dlpack_for_write_doc",
 ]
+
+__dir__ = listing(__name__)
 
 
 from_dlpack_doc, from_numpy_doc = exchange.from_dlpack.__doc__, creation.from_numpy.__doc__

@@ -7,11 +7,14 @@ fails there is raised by the waits for what should have been computed.
 import os
 import sys
 
+from mxcy._base.listing import listing
 from mxcy._library import front
 from mxcy.context import current_context
 from mxcy.profiler.scopes import IMPERATIVE
 
 __all__ = ["Var", "bulk", "push", "set_bulk_size", "stats", "waitall"]
+
+__dir__ = listing(__name__)
 
 Var = front.Var
 

@@ -9,12 +9,15 @@ from collections import Counter
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base.listing import listing
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.module.slices import columns
 from mxcy.module.slices import split_batch as _split_input_slice
 
 __all__ = ["DataParallelExecutorGroup", "DataParallelExecutorManager"]
+
+__dir__ = listing(__name__)
 
 
 def _check_arguments(symbol):

@@ -5,8 +5,11 @@ import warnings
 from pathlib import Path
 
 from mxcy import env
+from mxcy._base.listing import listing
 
 __all__ = ["__version__", "find_lib_path", "find_include_path", "find_conf_path"]
+
+__dir__ = listing(__name__)
 
 __version__ = "0.1.0"
 

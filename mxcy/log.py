@@ -4,7 +4,11 @@ import logging
 import warnings
 from logging import CRITICAL, DEBUG, ERROR, INFO, NOTSET, WARNING
 
+from mxcy._base.listing import listing
+
 __all__ = ["CRITICAL", "DEBUG", "ERROR", "INFO", "NOTSET", "WARNING", "getLogger", "get_logger"]
+
+__dir__ = listing(__name__)
 
 _GREEN, _RED, _BLUE, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[34m", "\x1b[0m"
 

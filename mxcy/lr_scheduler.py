@@ -7,6 +7,7 @@ the middle of training; the step schedulers continue from there.
 import logging
 from math import cos, pi
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__, ("pi",))  # MXNet's module shows it
 
 _WARMUP_MODES = ("linear", "constant")
 

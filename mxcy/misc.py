@@ -2,7 +2,11 @@
 
 import logging
 
+from mxcy._base.listing import listing
+
 __all__ = ["FactorScheduler", "LearningRateScheduler"]
+
+__dir__ = listing(__name__)
 
 
 class LearningRateScheduler:

@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 
+from mxcy._base.listing import listing
 from mxcy._files.checkpoint import load_checkpoint, load_params, save_checkpoint
 from mxcy.callback import BatchEndParam
 from mxcy.module.feed_forward import FeedForward
@@ -21,3 +22,5 @@ __all__ = [
     "load_params",
     "save_checkpoint",
 ]
+
+__dir__ = listing(__name__)

@@ -4,9 +4,12 @@ import logging
 import re
 
 from mxcy import ndarray as nd
+from mxcy._base.listing import listing
 from mxcy.ndarray import NDArray
 
 __all__ = ["Monitor"]
+
+__dir__ = listing(__name__)
 
 
 def _mean_magnitude(array):

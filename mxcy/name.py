@@ -1,8 +1,11 @@
 """Names for operators and blocks that the user did not name."""
 
+from mxcy._base.listing import listing
 from mxcy._base.per_thread import PerThread, WithCurrent
 
 __all__ = ["NameManager", "Prefix", "current"]
+
+__dir__ = listing(__name__)
 
 
 def current():

@@ -8,6 +8,7 @@ from collections import namedtuple
 import numpy as np
 
 from mxcy._base.files import local_path, text_lines
+from mxcy._base.listing import listing
 from mxcy._files.record_stream import PlaceInFile, file_offset, framed, read_record
 from mxcy._library.opencv import decode, opencv
 from mxcy.base import MXNetError
@@ -21,6 +22,8 @@ __all__ = [
     "unpack",
     "unpack_img",
 ]
+
+__dir__ = listing(__name__)
 
 
 class MXRecordIO:

@@ -4,9 +4,12 @@ import json
 import warnings
 from typing import TypeVar
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import did_you_mean
 
 __all__ = ["get_registry", "get_register_func", "get_alias_func", "get_create_func"]
+
+__dir__ = listing(__name__)
 
 _CLASSES: dict[type, dict[str, type]] = {}
 _Class = TypeVar("_Class", bound=type)

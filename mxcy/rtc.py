@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 
+from mxcy._base.listing import listing
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import num_gpus
@@ -14,6 +15,8 @@ from mxcy.gpu.devices import is_device
 from mxcy.ndarray import NDArray
 
 __all__ = ["CudaKernel", "CudaModule"]
+
+__dir__ = listing(__name__)
 
 #: types of parameters -> NumPy's, and those of numbers that are passed
 _TYPES = {

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 from mxcy import env, libinfo
 from mxcy._base import cpus
+from mxcy._base.listing import listing
 from mxcy._library import blas, front, onednn
 from mxcy._library.open import open_library
 from mxcy._machine import threads as process_threads
@@ -232,3 +233,6 @@ def threads():
         "runtimes": process_threads.openmp_runtimes(),
         "pools": process_threads.pools(),
     }
+
+
+__dir__ = listing(__name__)

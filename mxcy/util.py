@@ -7,6 +7,7 @@ import types
 import numpy as np
 
 from mxcy import context, env, ndarray, profile
+from mxcy._base.listing import listing
 from mxcy._library import front
 from mxcy._machine import threads as process_threads
 from mxcy._semantics import switches
@@ -78,6 +79,8 @@ __all__ = [
     "wrap_np_unary_func",
     "wrap_sort_functions",
 ]
+
+__dir__ = listing(__name__)
 
 
 def set_profile(version):

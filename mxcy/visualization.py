@@ -3,12 +3,15 @@
 import math
 import warnings
 
+from mxcy._base.listing import listing
 from mxcy.graph.drawing import Drawing
 from mxcy.graph.node import topological
 from mxcy.symbol import Symbol
 from mxcy.symbol.text import output_name
 
 __all__ = ["plot_network", "print_summary"]
+
+__dir__ = listing(__name__)
 
 #: the names that records give to what layers learn
 _LEARNED = ("weight", "bias", "gamma", "beta", "parameters", "i2h_weight", "h2h_weight")

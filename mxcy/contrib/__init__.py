@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import no_attribute
 from mxcy.contrib import memonger
 
@@ -33,5 +34,4 @@ def __getattr__(name):
     return module
 
 
-def __dir__():
-    return sorted({*globals(), *_LATER})
+__dir__ = listing(__name__, _LATER)

@@ -5,6 +5,8 @@ It is imported when first asked for, since Gluon, on which it builds, itself imp
 
 from importlib import import_module
 
+from mxcy._base.listing import own_names
+
 _HOME = "mxcy.quantization"
 
 
@@ -13,4 +15,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *import_module(_HOME).__all__})
+    return sorted({*own_names(__name__), *import_module(_HOME).__all__})

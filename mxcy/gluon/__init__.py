@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import no_attribute
 from mxcy.gluon import (
     block,
@@ -53,5 +54,4 @@ def __getattr__(name):
     return import_module("mxcy.gluon.probability")
 
 
-def __dir__():
-    return sorted({*globals(), *__all__})
+__dir__ = listing(__name__)

@@ -1,5 +1,6 @@
 """The base classes of blocks, under the module name that MXNet gives them."""
 
+from mxcy._base.listing import listing
 from mxcy.gluon import saved_models
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.plain_block import Block, _indent  # noqa: F401  blocks of users' own
@@ -9,6 +10,8 @@ from mxcy.gluon.tracing import flatten, holds_values
 from mxcy.profiler.scopes import scope
 
 __all__ = ["Block", "HybridBlock", "SymbolBlock"]
+
+__dir__ = listing(__name__)
 
 
 def _block_scope(block):

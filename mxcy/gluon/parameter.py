@@ -8,6 +8,7 @@ import numpy as np
 from mxcy import autograd, initializer, symbol
 from mxcy import ndarray as nd
 from mxcy._base import dtypes, older_paths
+from mxcy._base.listing import listing
 from mxcy.context import cpu
 from mxcy.gluon.parameter_arrays import (
     DeferredInitializationError,
@@ -24,6 +25,7 @@ from mxcy.util import is_np_array, is_np_shape
 __all__ = ["DeferredInitializationError", "Parameter", "Constant", "tensor_types"]
 
 __getattr__ = older_paths.offer(__name__, "mxcy.gluon", ("ParameterDict",))
+__dir__ = listing(__name__)
 
 tensor_types = (NDArray,)
 

@@ -2,6 +2,7 @@
 
 from mxcy import autograd
 from mxcy import optimizer as optimizers
+from mxcy._base.listing import listing
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.gluon.trainer_stores import check_kind, spans_processes, store_for
@@ -9,6 +10,8 @@ from mxcy.kvstore import KVStore
 from mxcy.optimizer import state_files
 
 __all__ = ["Trainer"]
+
+__dir__ = listing(__name__)
 
 
 class Trainer:

@@ -6,6 +6,7 @@ import weakref
 from collections import OrderedDict
 
 from mxcy import ndarray as nd
+from mxcy._base.listing import listing
 from mxcy._files.download import (  # noqa: F401
     _get_repo_file_url,
     _get_repo_url,
@@ -28,6 +29,8 @@ __all__ = [
     "split_rnn_params",
     "HookHandle",
 ]
+
+__dir__ = listing(__name__)
 
 
 def in_numpy(array):

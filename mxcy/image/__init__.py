@@ -3,6 +3,7 @@
 Images are arrays (height, width, channel), red first.
 """
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.image import detection, image
 from mxcy.image.detection import *  # noqa: F403
@@ -13,3 +14,4 @@ from mxcy.image.image import __all__ as _image
 __all__ = [*_detection, *_image, "detection", "image"]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -4,6 +4,7 @@ An initializer is called with a description of the parameter (`InitDesc`: its na
 and the array to fill. Random ones draw from `mxcy.random`, so a seed decides all weights.
 """
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.initializer.base import InitDesc, Initializer, alias, create, register
 from mxcy.initializer.choosing import Load, Mixed
@@ -34,3 +35,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -1,5 +1,6 @@
 """`mx.io`: batches of data for modules, and the iterators that make them."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.io.array_iter import NDArrayIter
 from mxcy.io.batch import DataBatch, DataDesc
@@ -38,3 +39,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -1,5 +1,6 @@
 """`mx.kvstore`: stores that add up gradients of several devices and keep the weights."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.byteps import BytePS
@@ -23,3 +24,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

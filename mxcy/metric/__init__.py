@@ -1,6 +1,7 @@
 """Metrics: how good predictions are, summed over batches."""
 
 from mxcy import ndarray  # noqa: F401  GluonTS imports it from here
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.metric.base import (
     Caffe,
@@ -46,3 +47,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

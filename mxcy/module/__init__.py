@@ -1,5 +1,6 @@
 """`mx.module`: networks given as symbols, together with what trains them."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.module.base_module import BaseModule
 from mxcy.module.bucketing_module import BucketingModule
@@ -17,3 +18,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

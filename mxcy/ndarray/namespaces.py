@@ -2,6 +2,7 @@
 
 import sys
 
+from mxcy._base.listing import own_names
 from mxcy._base.suggestions import no_attribute
 from mxcy.ndarray import register
 from mxcy.ops.core import homes
@@ -42,6 +43,6 @@ def lazy_operators(module, namespace, function_of):
         return function
 
     def listing():
-        return sorted({*vars(sys.modules[module]), *homes.names(namespace)})
+        return sorted({*own_names(module), *homes.names(namespace)})
 
     return lookup, listing

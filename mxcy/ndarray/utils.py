@@ -3,6 +3,7 @@
 import os
 
 from mxcy._base import older_paths
+from mxcy._base.listing import listing
 from mxcy.ndarray._files import serialization
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.state import array_of, block_of
@@ -10,6 +11,7 @@ from mxcy.ndarray.state import array_of, block_of
 __all__ = ["load", "load_frombuffer", "save"]
 
 __getattr__ = older_paths.offer(__name__, "mxcy.ndarray", ("array", "empty", "zeros"))
+__dir__ = listing(__name__)
 
 
 def save(fname, data, format=None) -> None:

@@ -2,10 +2,13 @@
 
 import numpy as onp
 
+from mxcy._base.listing import listing
 from mxcy.numpy._calls.operands import from_onp
 from mxcy.numpy._creation.rules import place
 
 __all__ = ["genfromtxt"]
+
+__dir__ = listing(__name__)
 
 
 def genfromtxt(fname, *args, ctx=None, device=None, **kwargs):

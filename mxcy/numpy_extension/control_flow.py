@@ -1,9 +1,12 @@
 """`mx.npx.foreach`, `while_loop` and `cond`: loops and branches over arrays of `mx.np`."""
 
+from mxcy._base.listing import listing
 from mxcy.ndarray._contrib import control
 from mxcy.numpy._calls.operands import is_array
 
 __all__ = ["cond", "foreach", "while_loop"]
+
+__dir__ = listing(__name__)
 
 
 def foreach(body, data, init_states):

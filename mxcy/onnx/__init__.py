@@ -5,6 +5,7 @@ The package `onnx` is optional (``pip install 'mxcy[onnx]'``), and imported when
 
 from importlib import import_module
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import no_attribute
 
 __all__ = ["export_model", "get_operator_support"]
@@ -26,5 +27,4 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
-    return sorted({*globals(), *_LATER})
+__dir__ = listing(__name__, _LATER)

@@ -12,6 +12,7 @@ from collections import namedtuple
 import numpy as np
 
 from mxcy import profile
+from mxcy._base.listing import listing
 from mxcy.base import MXNetError, NDArrayHandle, py_str
 from mxcy.custom.described import NAME, PROPERTIES
 from mxcy.ndarray import NDArray, array
@@ -35,6 +36,8 @@ __all__ = [
     "ctypes",
     "py_str",
 ]
+
+__dir__ = listing(__name__)
 
 #: the number of arguments of an operator, their names and their type texts
 OperatorArguments = namedtuple("OperatorArguments", ["narg", "names", "types"])

@@ -1,5 +1,6 @@
 """Optimizers: rules that change weights by their gradients."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.optimizer import contrib, utils
 from mxcy.optimizer.adabelief import AdaBelief
@@ -56,3 +57,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -13,6 +13,7 @@ library records the events (``kernels/core/profile/profiler.cc``).
 """
 
 from mxcy._base import older_paths
+from mxcy._base.listing import listing
 from mxcy.profiler.control import (
     dump,
     dump_profile,
@@ -54,3 +55,4 @@ __all__ = [
 
 # the store that was set last
 __getattr__ = older_paths.offer(__name__, "mxcy.profiler.control", ("profiler_kvstore_handle",))
+__dir__ = listing(__name__)

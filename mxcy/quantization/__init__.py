@@ -3,6 +3,7 @@
 See ``docs/quantization.md``.
 """
 
+from mxcy._base.listing import listing
 from mxcy.quantization import batches, collectors, symbols
 from mxcy.quantization.collectors import CalibrationCollector, combine_histogram
 from mxcy.quantization.model import (
@@ -25,6 +26,8 @@ __all__ = [
     "quantize_net",
     "quantize_net_v2",
 ]
+
+__dir__ = listing(__name__)
 
 # By these names MXNet's own tests and published programs reach what is not public.
 _DataIterWrapper, _as_data_iter = batches.DataIterWrapper, batches.as_data_iter

@@ -1,5 +1,6 @@
 """`mx.rnn`: recurrent cells that make symbols, their checkpoints, and sentences in buckets."""
 
+from mxcy._base.listing import listing
 from mxcy.rnn import cell, cells, containers, conv_cells, fused, io, modifiers, rnn, rnn_cell
 from mxcy.rnn.cell import BaseRNNCell, RNNParams
 from mxcy.rnn.cells import GRUCell, LSTMCell, RNNCell
@@ -43,3 +44,5 @@ __all__ = [
     "rnn_unroll",
     "save_rnn_checkpoint",
 ]
+
+__dir__ = listing(__name__)

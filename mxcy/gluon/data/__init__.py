@@ -1,5 +1,6 @@
 """Data sets and the loading of batches."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.data import batchify, dataloader, dataset, sampler, vision
 from mxcy.gluon.data.dataloader import DataLoader
@@ -35,3 +36,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -3,11 +3,14 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base.listing import listing
 from mxcy.context import cpu_shared
 from mxcy.gluon.utils import in_numpy
 from mxcy.ndarray import NDArray
 
 __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
+
+__dir__ = listing(__name__)
 
 
 def _as_numpy(item):

@@ -7,6 +7,7 @@ import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy import util
+from mxcy._base.listing import listing
 from mxcy.context import cpu_pinned, cpu_shared
 from mxcy.gluon.data import sampler as _sampler  # noqa: F401
 from mxcy.gluon.data.pool_batches import (  # noqa: F401
@@ -48,6 +49,8 @@ __all__ = [
     "reduce_ndarray",
     "worker_loop_v1",
 ]
+
+__dir__ = listing(__name__)
 
 # What is imported above and not used here is for loaders of other libraries.
 sharing.register()

@@ -3,10 +3,13 @@
 import os
 
 from mxcy import recordio
+from mxcy._base.listing import listing
 from mxcy.gluon.data.sampler import FilterSampler, Sampler, SequentialSampler
 from mxcy.ndarray import NDArray
 
 __all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
+
+__dir__ = listing(__name__)
 
 
 class Dataset:

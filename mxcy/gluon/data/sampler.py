@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mxcy._base.listing import listing
+
 __all__ = [
     "Sampler",
     "SequentialSampler",
@@ -11,6 +13,8 @@ __all__ = [
     "IntervalSampler",
     "SplitSampler",
 ]
+
+__dir__ = listing(__name__)
 
 
 class Sampler:

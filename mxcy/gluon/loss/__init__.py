@@ -1,5 +1,6 @@
 """Losses: blocks that tell how bad predictions are."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.loss.base import Loss, _apply_weighting, _reshape_like  # noqa: F401
 from mxcy.gluon.loss.classification import (
@@ -38,3 +39,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -1,5 +1,6 @@
 """The metrics of MXNet 2.x, some of which count differently from `mx.metric`."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.metric.base import (
     PCC,
@@ -61,3 +62,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -1,5 +1,6 @@
 """Layers."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.nn import activations, basic_layers, conv_layers
@@ -15,3 +16,4 @@ __all__ = ["Block", "HybridBlock", "SymbolBlock", "activations", "basic_layers",
 __all__ += _activations + _basic_layers + _conv_layers
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -1,9 +1,12 @@
 """Activation layers."""
 
 from mxcy import initializer
+from mxcy._base.listing import listing
 from mxcy.gluon.block import HybridBlock
 
 __all__ = ["Activation", "LeakyReLU", "PReLU", "ELU", "SELU", "GELU", "Swish", "SiLU"]
+
+__dir__ = listing(__name__)
 
 
 class Activation(HybridBlock):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import did_you_mean
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.nn.activations import Activation
@@ -41,6 +42,8 @@ __all__ = [
     "HybridConcatenate",
     "Identity",
 ]
+
+__dir__ = listing(__name__)
 
 
 class Dense(HybridBlock):

@@ -1,5 +1,6 @@
 """Convolution layers."""
 
+from mxcy._base.listing import listing
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.nn._windows import as_tuple, describe
 from mxcy.gluon.nn.activations import Activation
@@ -47,6 +48,8 @@ __all__ = [
     "DeformableConvolution",
     "ModulatedDeformableConvolution",
 ]
+
+__dir__ = listing(__name__)
 
 
 class _Conv(HybridBlock):

@@ -1,5 +1,6 @@
 """Probability: distributions, transformations, divergences, and blocks that tell losses."""
 
+from mxcy._base.listing import listing
 from mxcy.gluon.probability import block, distributions
 from mxcy.gluon.probability.block import *  # noqa: F403
 from mxcy.gluon.probability.block import __all__ as _blocks
@@ -9,3 +10,5 @@ from mxcy.gluon.probability.transformation import *  # noqa: F403
 from mxcy.gluon.probability.transformation import __all__ as _transformations
 
 __all__ = ["block", "distributions", *_blocks, *_distributions, *_transformations]
+
+__dir__ = listing(__name__)

@@ -1,5 +1,6 @@
 """Recurrent layers and cells."""
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.rnn import conv_rnn_cell, rnn_cell, rnn_layer
 from mxcy.gluon.rnn.cell import HybridRecurrentCell, RecurrentCell
@@ -58,3 +59,4 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)

@@ -1,5 +1,6 @@
 """All cells but the convolutional ones, under MXNet's name of the module."""
 
+from mxcy._base.listing import listing
 from mxcy.gluon.rnn.cell import HybridRecurrentCell, RecurrentCell
 from mxcy.gluon.rnn.cells import GRUCell, LSTMCell, LSTMPCell, RNNCell
 from mxcy.gluon.rnn.containers import BidirectionalCell, HybridSequentialRNNCell, SequentialRNNCell
@@ -32,6 +33,8 @@ __all__ = [
     "dynamic_unroll",
     "tensor_types",
 ]
+
+__dir__ = listing(__name__)
 
 #: what cells take as inputs
 tensor_types = (Symbol, NDArray)

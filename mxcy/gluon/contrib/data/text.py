@@ -6,6 +6,7 @@ import zipfile
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base.listing import listing
 from mxcy.base import MXNetError
 from mxcy.contrib import text
 from mxcy.gluon.data.dataset import Dataset
@@ -13,6 +14,8 @@ from mxcy.gluon.data.vision.files import folder_of, published
 from mxcy.gluon.utils import check_sha1
 
 __all__ = ["WikiText2", "WikiText103"]
+
+__dir__ = listing(__name__)
 
 END = "<eos>"
 

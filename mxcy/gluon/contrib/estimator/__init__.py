@@ -5,6 +5,7 @@
 >>> estimator.fit(train_loader, val_loader, epochs=5)
 """
 
+from mxcy._base.listing import listing
 from mxcy.gluon.contrib.estimator import batch_processor, estimator, event_handler, utils
 from mxcy.gluon.contrib.estimator.batch_processor import BatchProcessor
 from mxcy.gluon.contrib.estimator.estimator import Estimator
@@ -13,3 +14,5 @@ from mxcy.gluon.contrib.estimator.event_handler import __all__ as _event_handler
 
 __all__ = ["BatchProcessor", "Estimator", "batch_processor", "estimator", "event_handler", "utils"]
 __all__ += [name for name in _event_handler if name != "EventHandler"]
+
+__dir__ = listing(__name__)

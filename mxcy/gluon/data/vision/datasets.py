@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base.listing import listing
 from mxcy.base import MXNetError
 from mxcy.gluon.data.dataset import Dataset
 from mxcy.gluon.data.vision import files
@@ -22,6 +23,8 @@ __all__ = [
     "ImageRecordDataset",
     "MNIST",
 ]
+
+__dir__ = listing(__name__)
 
 
 class _Images(Dataset):

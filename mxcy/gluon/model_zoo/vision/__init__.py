@@ -5,6 +5,7 @@
 224 x 224; outputs are (N, classes), before softmax.
 """
 
+from mxcy._base.listing import listing
 from mxcy._base.suggestions import did_you_mean, module_getattr
 from mxcy.gluon.model_zoo.vision.alexnet import *  # noqa: F403
 from mxcy.gluon.model_zoo.vision.alexnet import __all__ as _alexnet
@@ -25,6 +26,7 @@ __all__ = ["get_model", *_alexnet, *_densenet, *_inception, *_mobilenet, *_resne
 __all__ += _vgg
 
 __getattr__ = module_getattr(__name__)
+__dir__ = listing(__name__)
 
 _MULTIPLIERS = ("1.0", "0.75", "0.5", "0.25")
 # name in the zoo -> function of this module, where they differ

@@ -1,5 +1,6 @@
 """Distributions of random numbers."""
 
+from mxcy._base.listing import listing
 from mxcy.gluon.probability.distributions import constraint  # noqa: F401
 from mxcy.gluon.probability.distributions.bernoulli import Bernoulli
 from mxcy.gluon.probability.distributions.beta import Beta
@@ -92,3 +93,5 @@ __all__ = [
     "register_kl",
     "sample_n_shape_converter",
 ]
+
+__dir__ = listing(__name__)

@@ -1,5 +1,6 @@
 """Loaders of images with augmentation, for classification and detection, and what they use."""
 
+from mxcy._base.listing import listing
 from mxcy.gluon.contrib.data.vision import dataloader, transforms
 from mxcy.gluon.contrib.data.vision.dataloader import (
     ImageBboxDataLoader,
@@ -24,3 +25,5 @@ __all__ = [
     "dataloader",
     "transforms",
 ]
+
+__dir__ = listing(__name__)

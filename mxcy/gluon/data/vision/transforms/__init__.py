@@ -5,6 +5,7 @@ channels to the front. Random transforms draw from MXNet's random streams, rotat
 `numpy.random` as in MXNet.
 """
 
+from mxcy._base.listing import listing
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.data.vision.colours import draw
 from mxcy.gluon.data.vision.transforms import image
@@ -13,6 +14,8 @@ from mxcy.gluon.data.vision.transforms.image import __all__ as _image
 from mxcy.gluon.nn import HybridSequential, Sequential
 
 __all__ = [*_image, "Cast", "Compose", "HybridCompose", "HybridRandomApply", "RandomApply", "image"]
+
+__dir__ = listing(__name__)
 
 
 class Compose(Sequential):
