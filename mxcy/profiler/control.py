@@ -2,6 +2,7 @@
 
 import warnings
 
+from mxcy._base.suggestions import no_attribute
 from mxcy.base import MXNetError
 from mxcy.profiler import tables
 from mxcy.profiler.session import BITS, session
@@ -24,18 +25,24 @@ __all__ = [
 _FORMATS = {"table": tables.as_table, "json": tables.as_json}
 _STATES = {"run": True, "stop": False}
 
-#: the key-value store that ``profile_process='server'`` means
-profiler_kvstore_handle = None
+
+class _Servers:
+    store = None  # the key-value store that ``profile_process='server'`` means
+
+
+def __getattr__(name):
+    if name == "profiler_kvstore_handle":
+        return _Servers.store
+    raise no_attribute(__name__, name)
 
 
 def set_kvstore_handle(handle):
     """Tell which key-value store ``profile_process='server'`` means."""
-    global profiler_kvstore_handle
-    profiler_kvstore_handle = handle
+    _Servers.store = handle
 
 
 def _servers():
-    store = profiler_kvstore_handle
+    store = _Servers.store
     return "none is in use" if store is None else f"{store!r} has none"
 
 
