@@ -12,18 +12,27 @@ runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to compar
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-KINDS = {"uint8": TensorProto.UINT8, "int8": TensorProto.INT8}
+KINDS = {
+    "uint8": TensorProto.UINT8,
+    "int8": TensorProto.INT8,
+    "int32": TensorProto.INT32,
+    "float32": TensorProto.FLOAT,
+}
 
 
 def one_node(op, inputs, kinds, shape, constants, **attrs):
     """A model of one node, whose first input is the graph's own."""
-    node = helper.make_node(op, inputs, ["y"], **attrs)
+    return model_of([helper.make_node(op, inputs, ["y"], **attrs)], kinds, shape, constants)
+
+
+def model_of(nodes, kinds, shape, constants):
+    """A model from `x` to `y`, with the element types of both."""
     told = [
         helper.make_tensor_value_info(name, KINDS[kind], extents)
         for name, kind, extents in (("x", kinds[0], shape), ("y", kinds[1], None))
     ]
     tensors = [numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()]
-    graph = helper.make_graph([node], "g", told[:1], told[1:], tensors)
+    graph = helper.make_graph(nodes, "g", told[:1], told[1:], tensors)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
@@ -54,6 +63,12 @@ def compare(model, x, narrowed, monkeypatch, capfd):
         assert any(f"{narrowed} 0 -> 1" in line for line in lines)
     for result in (eager, planned):
         assert result.dtype == wanted.dtype
+        if wanted.dtype == np.float32:
+            np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5 * abs(wanted).max())
+            continue
+        if wanted.dtype == np.int32:
+            np.testing.assert_array_equal(result, wanted)
+            continue
         distance = np.abs(result.astype(int) - wanted.astype(int))
         assert distance.max() <= 1 and (distance > 0).mean() < 0.005
 
@@ -128,3 +143,50 @@ def test_products(kind, zeros, shape, monkeypatch, capfd):
     }
     model = one_node("QLinearMatMul", names, (kind, kind), shape, constants)
     compare(model, drawn(rng, kind, shape), "_int8_dense", monkeypatch, capfd)
+
+
+@pytest.mark.parametrize("depth, narrowed", [(70, True), (900, False)])
+def test_sums_of_products_are_exact(depth, narrowed, monkeypatch, capfd):
+    """float32 has not all sums of more than some 500 products."""
+    rng = np.random.default_rng(6)
+    constants = {"x_zero": np.uint8(77), "w": drawn(rng, "int8", (depth, 21)), "w_zero": np.int8(0)}
+    names = ["x", "w", "x_zero", "w_zero"]
+    model = one_node("MatMulInteger", names, ("uint8", "int32"), (5, depth), constants)
+    name = "_int8_dense" if narrowed else "nothing to do"
+    x = drawn(rng, "uint8", (5, depth))
+    if narrowed:
+        compare(model, x, name, monkeypatch, capfd)
+    else:
+        found = mx.contrib.onnx.import_to_gluon(model)(mx.nd.array(x, dtype="uint8")).asnumpy()
+        np.testing.assert_array_equal(found, of_onnxruntime(model, x))
+
+
+@pytest.mark.parametrize("window", [{"pads": [1] * 4}, {"strides": [2, 1]}])
+def test_sums_of_windows_are_exact(window, monkeypatch, capfd):
+    rng = np.random.default_rng(7)
+    constants = {"x_zero": np.uint8(77), "w": drawn(rng, "uint8", (16, 8, 3, 3))}
+    constants["w_zero"] = np.uint8(128)
+    names, kinds = ["x", "w", "x_zero", "w_zero"], ("uint8", "int32")
+    model = one_node("ConvInteger", names, kinds, ("n", 8, 13, 11), constants, **window)
+    compare(model, drawn(rng, "uint8", (2, 8, 13, 11)), "_int8_conv", monkeypatch, capfd)
+
+
+@pytest.mark.parametrize("depth", [70, 900])
+def test_dynamically_quantized_products(depth, monkeypatch, capfd):
+    """Scale and zero point of the data are known only when the graph runs."""
+    rng = np.random.default_rng(8)
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "x_step", "x_zero"]),
+        helper.make_node("MatMulInteger", ["q", "w", "x_zero", "w_zero"], ["sums"]),
+        helper.make_node("Cast", ["sums"], ["floats"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["x_step", "w_step"], ["step"]),
+        helper.make_node("Mul", ["floats", "step"], ["y"]),
+    ]
+    constants = {
+        "w": drawn(rng, "int8", (depth, 21)),
+        "w_zero": np.zeros(21, "int8"),
+        "w_step": rng.uniform(0.001, 0.002, 21).astype("float32"),
+    }
+    model = model_of(nodes, ("float32", "float32"), ("n", 6, depth), constants)
+    x = (rng.normal(size=(2, 6, depth)) + 0.5).astype("float32")
+    compare(model, x, "_int8_dense", monkeypatch, capfd)

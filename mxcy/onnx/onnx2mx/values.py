@@ -75,13 +75,15 @@ class Value:
         Its extents with the names of those that are open, where they are known.
     stepped : Stepped or None
         The numbers of 8 bits that it was dequantized from, if it is a constant.
+    floats : Value or None
+        The same integers as float32, where these are at hand.
     """
 
-    __slots__ = ("F", "array", "entry", "spec", "name", "extents", "stepped")
+    __slots__ = ("F", "array", "entry", "spec", "name", "extents", "stepped", "floats")
 
     def __init__(self, F, spec, array=None, entry=None, name=None, extents=None):
         self.F, self.spec, self.array, self.entry, self.name = F, spec, array, entry, name
-        self.extents, self.stepped = extents, None
+        self.extents, self.stepped, self.floats = extents, None, None
 
     @property
     def shape(self):

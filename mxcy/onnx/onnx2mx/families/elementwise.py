@@ -252,6 +252,8 @@ _OLD_NAMES = {name: number for name, number in TensorProto.DataType.items()}
 def cast(F, a, x):
     to = a.to if not isinstance(a.to, str) else _OLD_NAMES.get(a.to, 0)
     code = code_of(to, "attribute to")
+    if x.floats is not None and code == x.floats.spec.dtype:
+        return x.floats
     if x.kind == "f" and dtypes.name_of(code) in ("uint8", "int8", "int16", "uint16", "uint32"):
         x = x.astype("int64")  # what lies outside wraps around, on every CPU
     return x.astype(dtypes.name_of(code))

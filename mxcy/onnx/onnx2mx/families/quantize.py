@@ -1,5 +1,6 @@
 """Quantized numbers, by their definitions."""
 
+import functools
 import math
 
 import numpy as np
@@ -142,14 +143,81 @@ def _summed(F, left, right):
     return F("_npi_matmul", left, right)
 
 
+#: the largest sum of products of 8 bits that float32 has every integer up to
+_EXACT = 2**24 // (255 * 128)
+
+
+def _sums(F, x, x_zero, w, w_zero, axis, compute):
+    """The sums of a layer of integers as float32, which passes make one of 8 bits.
+
+    Parameters
+    ----------
+    x, w : Value
+        Data and weight.
+    x_zero, w_zero : Value or None
+        Their zero points; that of the data may be known only when the graph runs.
+    axis : int
+        Of the weight's filters.
+    compute : callable
+        ``compute(data, weight)`` of floats; where the data's zero point is not known, that of a
+        product of matrices.
+
+    Returns
+    -------
+    Value or None
+        None where zero points are of another kind.
+    """
+    one = F.constant(np.ones(1, np.float32))
+    stepped = None if x.array is not None else _stepped(F, w, one, w_zero, axis)
+    if stepped is None or x.spec.dtype not in _EIGHT_BITS:
+        return None
+    known = x_zero is None or x_zero.array is not None
+    whole = _whole(F, one, x_zero if known else None)
+    if whole is None or not known and x_zero.spec.shape != ():
+        return None
+    weight = F.constant(stepped.floats())
+    weight.stepped = stepped
+    sums = compute(F("_dequantize_linear", x, **whole), weight)
+    if known:
+        return sums
+    total = stepped.numbers.array.sum(axis=1 - axis, dtype=np.float64).astype(np.float32)
+    return sums - F.binary("multiply", F.constant(total), x_zero.astype("float32"))
+
+
+def _whole_numbers(sums, depth, exactly):
+    """A layer's sums as int32; `exactly` computes those that float32 may not have."""
+    numbers = sums.astype("int32") if depth <= _EXACT else exactly()
+    numbers.floats = sums
+    return numbers
+
+
 @row("MatMulInteger", since=10)
 def matmul_integer(F, a, x, y, x_zero=None, y_zero=None):
+    if y.ndim == 2 and x.ndim >= 2 and 0 not in y.shape:
+        sums = _sums(F, x, x_zero, y, y_zero, 1, lambda data, weight: product(F, data, weight))
+        if sums is not None:
+            exactly = functools.partial(_matmul_integer, F, x, y, x_zero, y_zero)
+            return _whole_numbers(sums, y.shape[0], exactly)
+    return _matmul_integer(F, x, y, x_zero, y_zero)
+
+
+def _matmul_integer(F, x, y, x_zero, y_zero):
     left, right = _centred(F, x, x_zero, _of_rows(x_zero)), _centred(F, y, y_zero)
     return _summed(F, left, right).astype("int32")
 
 
 @row("ConvInteger", since=10)
 def conv_integer(F, a, x, weight, x_zero=None, weight_zero=None):
+    if x_zero is None or x_zero.array is not None:
+        told = x, x_zero, weight, weight_zero, 0
+        sums = _sums(F, *told, lambda data, filters: convolution(F, a, data, filters))
+        if sums is not None:
+            exactly = functools.partial(_conv_integer, F, a, x, weight, x_zero, weight_zero)
+            return _whole_numbers(sums, math.prod(weight.full_shape[1:]), exactly)
+    return _conv_integer(F, a, x, weight, x_zero, weight_zero)
+
+
+def _conv_integer(F, a, x, weight, x_zero, weight_zero):
     shape = (-1, *(1,) * (weight.ndim - 1))
     left = _centred(F, x, x_zero)
     right = _centred(F, weight, weight_zero, shape)
