@@ -72,7 +72,6 @@ class _Bound:
         if entries:
             whole = Symbol(entries)
             shapes = {n: s for n, s in self._shapes.items() if n in whole.list_inputs()}
-            self._executor = whole.simple_bind(ctx, grad_req="null", **shapes)
             values = {n: a.as_nd_ndarray() for n, a in parameters.items()}
             missing = set(whole.list_inputs()) - values.keys() - shapes.keys()
             missing -= {name for name in missing if name.endswith("label")}
@@ -81,6 +80,7 @@ class _Bound:
                     f"calibration: no values for {', '.join(sorted(missing))}; expected them among "
                     f"the parameters or the data ({', '.join(batch)})"
                 )
+            self._executor = whole.simple_bind(ctx, grad_req="null", **shapes)
             self._executor.copy_params_from(values, values, allow_extra_params=True)
 
     def fits(self, batch):

@@ -7,7 +7,7 @@ import numpy as np
 from mxcy import autograd, symbol
 from mxcy import ndarray as nd
 from mxcy import numpy as mx_np
-from mxcy.gluon import SymbolBlock
+from mxcy.gluon import HybridBlock, SymbolBlock
 from mxcy.gluon.tracing import flatten
 from mxcy.graph.fused.ranges import give_floats
 from mxcy.quantization import calibration
@@ -90,8 +90,11 @@ def quantize_net(
     Raises
     ------
     ValueError
-        When nothing tells the shapes of the inputs, or for wrong arguments.
+        When the network is no HybridBlock, nothing tells the shapes of the inputs, or for other
+        wrong arguments.
     """
+    if not isinstance(network, HybridBlock):
+        raise ValueError(f"network must be a HybridBlock, while received type {type(network)}")
     ctx = device_of(ctx, device)
     calibrates = check_calibration(calib_mode)
     if calibrates and calib_data is None:

@@ -1,6 +1,7 @@
 """The lists of operators, which records make, beside MXNet's."""
 
 import ctypes
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -120,3 +121,12 @@ def test_lists_after_a_name_came_twice():
         net(mx.nd.ones((1, 2)))
     names = amp.list_fp32_ops("bfloat16")
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("module", ["mxcy.contrib.amp", "mxcy.contrib.amp.amp"])
+def test_the_older_name_offers_the_same_functions(module):
+    names = {}
+    exec(f"from {module} import *", names)
+    offered = dir(importlib.import_module(module))
+    for name in ("init", "scale_loss", "convert_symbol", "list_lp16_ops"):
+        assert names[name] is getattr(mx.amp, name) and name in offered

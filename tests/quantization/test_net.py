@@ -97,3 +97,21 @@ def test_single_images_stay_in_8_bits(monkeypatch, capfd):
     narrow(image).wait_to_read()
     (line,) = [text for text in capfd.readouterr().out.splitlines() if "pass int8" in text]
     assert "_int8_conv 0 -> 2" in line
+
+
+def test_what_is_wrong_of_arguments_is_named():
+    plain = mx.gluon.nn.Sequential()
+    with pytest.raises(ValueError, match="network must be a HybridBlock"):
+        mx.contrib.quantization.quantize_net_v2(plain, data_shapes=[(2, 3)], calib_mode="none")
+    symbol = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+    parameters = {"fc_weight": mx.nd.ones((3, 4)), "fc_bias": mx.nd.ones(3)}
+    with pytest.raises(mx.MXNetError, match=r"no values for data; .*\(other\)"):
+        mx.contrib.quantization.quantize_model(
+            symbol,
+            parameters,
+            {},
+            data_names=("other",),
+            ctx=mx.cpu(),
+            calib_mode="naive",
+            calib_data=mx.io.NDArrayIter(mx.nd.ones((4, 4)), batch_size=2),
+        )

@@ -2,8 +2,29 @@
 
 from mxcy._base import older_paths
 from mxcy._base.dtypes import bfloat16
+from mxcy._base.listing import listing
 from mxcy.contrib.amp import lists
 
-__all__ = ["bfloat16", "lists"]
+#: imported when they are first asked for: `mxcy.amp` needs Gluon
+_FUNCTIONS = (
+    "convert_bucketing_module",
+    "convert_hybrid_block",
+    "convert_model",
+    "convert_symbol",
+    "init",
+    "init_trainer",
+    "list_conditional_fp32_ops",
+    "list_fp32_ops",
+    "list_loss_output_functions",
+    "list_lp16_fp32_ops",
+    "list_lp16_ops",
+    "list_lp16_use_fp32_params",
+    "list_widest_type_cast",
+    "scale_loss",
+    "unscale",
+)
+
+__all__ = ["bfloat16", "lists", *_FUNCTIONS]
 
 __getattr__ = older_paths.offer(__name__, "mxcy.amp.amp")
+__dir__ = listing(__name__, _FUNCTIONS)
