@@ -21,10 +21,10 @@ SKIPPED = (
 
 def functions_and_classes():
     """Every (qualified name, object) that a module of the package defines in public."""
-    for found in pkgutil.walk_packages(mxcy.__path__, "mxcy."):
-        if found.name.startswith(SKIPPED):
+    for actual in pkgutil.walk_packages(mxcy.__path__, "mxcy."):
+        if actual.name.startswith(SKIPPED):
             continue
-        module = importlib.import_module(found.name)
+        module = importlib.import_module(actual.name)
         for name, value in vars(module).items():
             if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
                 continue

@@ -60,8 +60,8 @@ def imported(path):
     """The names, dotted from mxcy, that a source file imports anywhere in it."""
     text = path.read_text()
     if path.suffix != ".py":
-        found = re.findall(r"^\s*(?:from\s+(mxcy[\w.]*)\s+)?c?import\s+(\w[\w.]*)", text, re.M)
-        return {f"{source}.{name}" if source else name for source, name in found}
+        matches = re.findall(r"^\s*(?:from\s+(mxcy[\w.]*)\s+)?c?import\s+(\w[\w.]*)", text, re.M)
+        return {f"{source}.{name}" if source else name for source, name in matches}
     names = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):

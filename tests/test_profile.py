@@ -33,13 +33,13 @@ def restored():
 
 def test_few_places_ask():
     asks = re.compile(r"profile\.(is_mxnet_2|current)\(\)")
-    found = {}
+    collected = {}
     for path in PACKAGE.rglob("*.py"):
         count = len(asks.findall(path.read_text()))
         if count:
-            found[path.relative_to(PACKAGE).as_posix()] = count
-    assert found.keys() == READERS.keys()
-    assert len(found) <= 10  # and profile.saves_as_numpy, for all who write files
+            collected[path.relative_to(PACKAGE).as_posix()] = count
+    assert collected.keys() == READERS.keys()
+    assert len(collected) <= 10  # and profile.saves_as_numpy, for all who write files
 
 
 def test_set_profile(restored):

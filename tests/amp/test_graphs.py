@@ -18,14 +18,14 @@ _spec.loader.exec_module(graphs)
 
 def golden():
     """{name: lines} of MXNet's graphs."""
-    found, name = {}, ""
+    actual, name = {}, ""
     for line in (DATA / "amp_graphs.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("  "):
-            found[name].append(line)
+            actual[name].append(line)
         else:
             name = line
-            found[name] = []
-    return found
+            actual[name] = []
+    return actual
 
 
 GOLDEN = golden()
@@ -40,10 +40,10 @@ def test_conversion(name):
 @pytest.mark.parametrize("name", [name for name in GOLDEN if name != "init"])
 @pytest.mark.parametrize("target", ["float16", "bfloat16"])
 def test_a_second_conversion_changes_nothing(name, target):
-    symbol, given = graphs.networks(mx)[name]
-    given = {key: value for key, value in given.items() if not key.endswith("_ops")}
-    once = amp.convert_symbol(symbol, target, **given)
-    assert graphs.described(amp.convert_symbol(once, target, **given)) == graphs.described(once)
+    symbol, keywords = graphs.networks(mx)[name]
+    keywords = {key: value for key, value in keywords.items() if not key.endswith("_ops")}
+    once = amp.convert_symbol(symbol, target, **keywords)
+    assert graphs.described(amp.convert_symbol(once, target, **keywords)) == graphs.described(once)
 
 
 def test_symbols_made_under_init(mixed, caplog):
@@ -55,9 +55,9 @@ def test_symbols_made_under_init(mixed, caplog):
 @pytest.mark.parametrize("name", list(graphs.networks(mx)))
 @pytest.mark.parametrize("target", ["float16", "bfloat16"])
 def test_files_are_those_of_float32(name, target):
-    symbol, given = graphs.networks(mx)[name]
-    given = {key: value for key, value in given.items() if not key.endswith("_ops")}
-    converted = amp.convert_symbol(symbol, target, **given)
+    symbol, keywords = graphs.networks(mx)[name]
+    keywords = {key: value for key, value in keywords.items() if not key.endswith("_ops")}
+    converted = amp.convert_symbol(symbol, target, **keywords)
     plain, nodes = (json.loads(one.tojson())["nodes"] for one in (symbol, converted))
     inner = [node for node in nodes if node["op"] not in ("amp_cast", "amp_multicast")]
     told = [{key: node[key] for key in ("op", "name", "inputs")} for node in inner]
@@ -91,8 +91,8 @@ def test_control_flow_runs_in_float32():
     dense = mx.sym.FullyConnected(x, num_hidden=2, name="f")
     total, _ = mx.sym.contrib.foreach(lambda row, s: (row + s, row + s), dense, mx.sym.var("s"))
     symbol = amp.convert_symbol(total, "bfloat16")
-    given = {"x": mx.nd.ones((3, 2)), "f_weight": mx.nd.ones((2, 2)), "f_bias": mx.nd.zeros(2)}
-    out = symbol.eval(s=mx.nd.zeros(2), **given)[0]
+    keywords = {"x": mx.nd.ones((3, 2)), "f_weight": mx.nd.ones((2, 2)), "f_bias": mx.nd.zeros(2)}
+    out = symbol.eval(s=mx.nd.zeros(2), **keywords)[0]
     np.testing.assert_array_equal(out.asnumpy(), [[2, 2], [4, 4], [6, 6]])
 
 

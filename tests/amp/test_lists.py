@@ -102,12 +102,12 @@ def test_what_records_say():
 def test_all_names_by_way_of_c():
     names, size = ctypes.POINTER(ctypes.c_char_p)(), ctypes.c_uint()
     mx.base._LIB.MXListAllOpNames(ctypes.byref(size), ctypes.byref(names))
-    found = [names[i].decode("utf-8") for i in range(size.value)]
-    assert found == mx.operator.get_all_registered_operators()
+    actual = [names[i].decode("utf-8") for i in range(size.value)]
+    assert actual == mx.operator.get_all_registered_operators()
     lists = classic.lists.symbol_bf16
     listed = {*lists.BF16_FUNCS, *lists.BF16_FP32_FUNCS, *lists.FP32_FUNCS}
     listed.update(lists.WIDEST_TYPE_CASTS, (row[0] for row in lists.CONDITIONAL_FP32_FUNCS))
-    assert {name for name in found if not name.startswith("_backward_")} == listed
+    assert {name for name in actual if not name.startswith("_backward_")} == listed
     with pytest.raises(mx.MXNetError, match="no C interface"):
         mx.base._LIB.MXNDArrayCreate()
 

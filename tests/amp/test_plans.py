@@ -92,11 +92,11 @@ def arrays_of(symbol, shape):
     draw = np.random.RandomState(0)
     names = (symbol.list_arguments(), symbol.list_auxiliary_states())
     shapes, _, states = symbol.infer_shape(data=shape)
-    found = {}
+    collected = {}
     for name, extents in zip(sum(names, []), (*shapes, *states), strict=True):
         low, high = (0.5, 1.5) if name.endswith(("gamma", "var")) else (-0.5, 0.5)
-        found[name] = mx.nd.array(draw.uniform(low, high, extents))
-    return found
+        collected[name] = mx.nd.array(draw.uniform(low, high, extents))
+    return collected
 
 
 def graph_of(symbol, arrays):

@@ -12,17 +12,17 @@ def evaluated(symbol, *arrays, train=True):
     """The outputs of a symbol for its arguments in order."""
     names = symbol.list_inputs()
     assert len(names) == len(arrays), names
-    found = mx.nd.CachedOp(symbol)
+    actual = mx.nd.CachedOp(symbol)
     with mx.autograd.train_mode() if train else mx.autograd.predict_mode():
-        return found(*arrays).asnumpy()
+        return actual(*arrays).asnumpy()
 
 
 @pytest.fixture
 def arrays():
     values = np.random.RandomState(0).normal(size=(2, 2, 3)).astype("float32")
-    found = mx.nd.array(values[0]), mx.nd.array(values[1])
-    found[0].attach_grad()
-    return found
+    actual = mx.nd.array(values[0]), mx.nd.array(values[1])
+    actual[0].attach_grad()
+    return actual
 
 
 def test_operators_views_and_numbers(arrays):
@@ -80,10 +80,10 @@ def test_blocks(hybridize, arrays):
     assert len(symbol.list_auxiliary_states()) == 2
     parameters = {p.name: p.data() for p in net.collect_params().values()}
     dense, norm = net[0], net[1]
-    given = [x, dense.weight, dense.bias, norm.gamma, norm.beta]
-    given += [norm.running_mean, norm.running_var]
-    given = [value if value is x else parameters[value.name].copy() for value in given]
-    np.testing.assert_allclose(evaluated(symbol, *given), y.asnumpy(), rtol=1e-5)
+    inputs = [x, dense.weight, dense.bias, norm.gamma, norm.beta]
+    inputs += [norm.running_mean, norm.running_var]
+    inputs = [value if value is x else parameters[value.name].copy() for value in inputs]
+    np.testing.assert_allclose(evaluated(symbol, *inputs), y.asnumpy(), rtol=1e-5)
 
 
 @pytest.mark.parametrize(("limit", "operators"), [(2, ["_CachedOp"]), (3, ["FullyConnected"] * 3)])
@@ -99,16 +99,16 @@ def test_blocks_beyond_the_inline_limit_are_one_node(arrays, limit, operators):
     symbol = mx.autograd.get_symbol(y)
     nodes = json.loads(symbol.tojson())["nodes"]
     assert [node["op"] for node in nodes if node["op"] != "null"] == [*operators, "_mul_scalar"]
-    given = [x, *(array for layer in net for array in (layer.weight.data(), layer.bias.data()))]
+    inputs = [x, *(array for layer in net for array in (layer.weight.data(), layer.bias.data()))]
     for one in (symbol, mx.sym.load_json(symbol.tojson())):
         assert one.infer_shape(**{one.list_arguments()[0]: x.shape})[1] == [(2, 4)]
-        np.testing.assert_allclose(evaluated(one, *given), y.asnumpy(), rtol=1e-5)
+        np.testing.assert_allclose(evaluated(one, *inputs), y.asnumpy(), rtol=1e-5)
     if limit == 2:
         wrong = symbol.tojson().replace('"num_outputs": "1"', '"num_outputs": "2"')
         with pytest.raises(mx.MXNetError, match="the body has 1 outputs, not 2"):
             mx.sym.load_json(wrong).infer_shape()
     executor = symbol.simple_bind(mx.cpu(), **{symbol.list_arguments()[0]: x.shape})
-    for name, array in zip(symbol.list_arguments(), given, strict=True):
+    for name, array in zip(symbol.list_arguments(), inputs, strict=True):
         executor.arg_dict[name][:] = array
     executor.forward(is_train=True)
     executor.backward(mx.nd.ones(y.shape))

@@ -78,9 +78,9 @@ class Gradients:
     def at(self, inputs, factor=1.0):
         """The gradients as NumPy's arrays, of the outputs times a factor."""
         variables, heads = self._recorded(inputs)
-        outs, given = map(list, zip(*heads, strict=True))
-        given = [as_array(np.asarray(g.asnumpy() * factor, g.dtype)) for g in given]
-        autograd.backward(outs, given, train_mode=self.sample.train)
+        outs, arrays = map(list, zip(*heads, strict=True))
+        arrays = [as_array(np.asarray(g.asnumpy() * factor, g.dtype)) for g in arrays]
+        autograd.backward(outs, arrays, train_mode=self.sample.train)
         return [variable.grad.asnumpy() for variable in variables]
 
     def twice(self, weights):

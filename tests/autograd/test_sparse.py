@@ -114,8 +114,8 @@ def test_gradients_as_results():
     w.attach_grad()
     with autograd.record():
         y = nd.Embedding(nd.array([1]), w, input_dim=5, output_dim=2, sparse_grad=True)
-    (found,) = autograd.grad([y], [w])
-    assert found.stype == "row_sparse" and found.indices.asnumpy().tolist() == [1]
+    (actual,) = autograd.grad([y], [w])
+    assert actual.stype == "row_sparse" and actual.indices.asnumpy().tolist() == [1]
 
 
 def test_unknown_storage_types():
@@ -154,8 +154,8 @@ def test_bound_embedding_with_a_sparse_gradient():
 
 def test_symbols_cast_and_evaluate():
     x = mx.sym.var("x")
-    (found,) = mx.sym.sparse.cast_storage(x, stype="csr").eval(x=nd.array(DENSE))
-    assert found.stype == "csr" and np.array_equal(found.asnumpy(), DENSE)
+    (actual,) = mx.sym.sparse.cast_storage(x, stype="csr").eval(x=nd.array(DENSE))
+    assert actual.stype == "csr" and np.array_equal(actual.asnumpy(), DENSE)
 
 
 def test_dense_graphs_take_sparse_head_gradients():
@@ -179,5 +179,5 @@ def test_hybridized_blocks_take_sparse_inputs_and_heads():
         for x in (nd.array(DENSE), nd.array(DENSE).tostype("csr")):
             gradient(lambda x=x: net(x), head=nd.array(DENSE).tostype("row_sparse"))
             results.append(net[0].weight.grad().asnumpy())
-    for found in results[1:]:
-        np.testing.assert_allclose(found, results[0], rtol=1e-5, atol=1e-6)
+    for actual in results[1:]:
+        np.testing.assert_allclose(actual, results[0], rtol=1e-5, atol=1e-6)

@@ -132,13 +132,13 @@ def test_derivatives_of_gammaln():
     """Those of order 1 to 4 at 1, known constants, and below zero, by the reflection."""
     places = nd.array([1.0, -0.5], dtype="float64")
     places.attach_grad()
-    found = []
+    collected = []
     with autograd.record():
         current = nd.gammaln(places)
         for _ in range(4):
             current = autograd.grad(current.sum(), places, create_graph=True)[0]
-            found.append(current.asnumpy())
+            collected.append(current.asnumpy())
     zeta3 = 1.2020569031595942
     below = [0.03648997397857652, 8.934802200544679, -0.8287966442343205, 193.40909103400242]
     at_one = [-0.5772156649015329, np.pi**2 / 6, -2 * zeta3, np.pi**4 / 15]
-    np.testing.assert_allclose(np.array(found), np.array([at_one, below]).T, 1e-12)
+    np.testing.assert_allclose(np.array(collected), np.array([at_one, below]).T, 1e-12)

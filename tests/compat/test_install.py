@@ -23,11 +23,11 @@ def mxcy_modules():
     """All modules of mxcy that can be imported here and are no program."""
     import pkgutil
 
-    for found in pkgutil.walk_packages(mxcy.__path__, "mxcy."):
-        last = found.name.rpartition(".")[2]
-        private = found.name.startswith(("mxcy._", "mxcy.examples"))
+    for actual in pkgutil.walk_packages(mxcy.__path__, "mxcy."):
+        last = actual.name.rpartition(".")[2]
+        private = actual.name.startswith(("mxcy._", "mxcy.examples"))
         if last not in ("__main__", "libmxcy", "autostart") and not private:  # those act
-            yield found.name
+            yield actual.name
 
 
 def test_every_module_is_the_very_same(installed):

@@ -17,11 +17,11 @@ def test_batches_of_a_loader():
     assert batches.provide_data[0] == ("data", (2, 4)) and batches.batch_size == 2
     assert batches.provide_label[0] == ("label", (2,))
     for _ in range(2):
-        found = list(batches)
-        assert [batch.pad for batch in found] == [0, 0, 1]
-        assert found[0].data[0].dtype == np.float32
-        assert found[2].data[0].asnumpy().tolist() == [[16, 17, 18, 19], [0] * 4]
-        assert found[2].label[0].asnumpy().tolist() == [4, 0]
+        actual = list(batches)
+        assert [batch.pad for batch in actual] == [0, 0, 1]
+        assert actual[0].data[0].dtype == np.float32
+        assert actual[2].data[0].asnumpy().tolist() == [[16, 17, 18, 19], [0] * 4]
+        assert actual[2].label[0].asnumpy().tolist() == [4, 0]
         batches.reset()
 
 

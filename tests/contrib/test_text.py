@@ -62,33 +62,35 @@ def vectors(tmp_path):
 
 
 def test_custom_embedding(vectors):
-    made = embeddings.CustomEmbedding(vectors, init_unknown_vec=mx.nd.ones, reserved_tokens=["<p>"])
-    assert made.idx_to_token == ["<unk>", "<p>", "a", "b", "C"] and made.vec_len == 3
+    embedding = embeddings.CustomEmbedding(
+        vectors, init_unknown_vec=mx.nd.ones, reserved_tokens=["<p>"]
+    )
+    assert embedding.idx_to_token == ["<unk>", "<p>", "a", "b", "C"] and embedding.vec_len == 3
     np.testing.assert_allclose(
-        made.idx_to_vec.asnumpy(),
+        embedding.idx_to_vec.asnumpy(),
         [[1, 1, 1], [0, 0, 0], [0.1, 0.2, 0.3], [1, 2, 3], [7, 8, 9]],
         rtol=1e-6,
     )
-    assert made.get_vecs_by_tokens("b").asnumpy().tolist() == [1, 2, 3]
-    assert made.get_vecs_by_tokens(["B", "?"]).asnumpy().tolist() == [[1, 1, 1]] * 2
-    found = made.get_vecs_by_tokens(["B", "C"], lower_case_backup=True)
-    assert found.asnumpy().tolist() == [[1, 2, 3], [7, 8, 9]]
-    made.update_token_vectors(["b", "<unk>"], mx.nd.array([[1, 1, 2], [3, 3, 4]]))
-    made.update_token_vectors("C", mx.nd.array([5, 5, 6]))
-    assert made.idx_to_vec[3:].asnumpy().tolist() == [[1, 1, 2], [5, 5, 6]]
-    assert made.get_vecs_by_tokens("?").asnumpy().tolist() == [3, 3, 4]
+    assert embedding.get_vecs_by_tokens("b").asnumpy().tolist() == [1, 2, 3]
+    assert embedding.get_vecs_by_tokens(["B", "?"]).asnumpy().tolist() == [[1, 1, 1]] * 2
+    actual = embedding.get_vecs_by_tokens(["B", "C"], lower_case_backup=True)
+    assert actual.asnumpy().tolist() == [[1, 2, 3], [7, 8, 9]]
+    embedding.update_token_vectors(["b", "<unk>"], mx.nd.array([[1, 1, 2], [3, 3, 4]]))
+    embedding.update_token_vectors("C", mx.nd.array([5, 5, 6]))
+    assert embedding.idx_to_vec[3:].asnumpy().tolist() == [[1, 1, 2], [5, 5, 6]]
+    assert embedding.get_vecs_by_tokens("?").asnumpy().tolist() == [3, 3, 4]
 
 
 def test_embedding_of_a_vocabulary(vectors, tmp_path):
     vocab = Vocabulary(collections.Counter(["b", "b", "new"]), reserved_tokens=["<p>"])
-    made = embeddings.CustomEmbedding(vectors, vocabulary=vocab)
-    assert made.idx_to_token == ["<unk>", "<p>", "b", "new"]
-    assert made.reserved_tokens == ["<p>"]
-    assert made.idx_to_vec.asnumpy().tolist() == [[0] * 3, [0] * 3, [1, 2, 3], [0] * 3]
+    embedding = embeddings.CustomEmbedding(vectors, vocabulary=vocab)
+    assert embedding.idx_to_token == ["<unk>", "<p>", "b", "new"]
+    assert embedding.reserved_tokens == ["<p>"]
+    assert embedding.idx_to_vec.asnumpy().tolist() == [[0] * 3, [0] * 3, [1, 2, 3], [0] * 3]
     other = tmp_path / "other.txt"
     other.write_text("<unk>,9,9\nnew,5,6\n")
     both = embeddings.CompositeEmbedding(
-        vocab, [made, embeddings.CustomEmbedding(str(other), elem_delim=",")]
+        vocab, [embedding, embeddings.CustomEmbedding(str(other), elem_delim=",")]
     )
     assert both.vec_len == 5
     assert both.idx_to_vec.asnumpy().tolist() == [
@@ -97,7 +99,7 @@ def test_embedding_of_a_vocabulary(vectors, tmp_path):
         [1, 2, 3, 9, 9],
         [0, 0, 0, 5, 6],
     ]
-    lone = embeddings.CompositeEmbedding(Vocabulary(), made)
+    lone = embeddings.CompositeEmbedding(Vocabulary(), embedding)
     assert lone.idx_to_vec.shape == (1, 3)
 
 
@@ -105,10 +107,10 @@ def test_headers_and_repeated_words(tmp_path):
     path = tmp_path / "vectors.vec"
     path.write_text("3 3\na 1 2 3\na 4 5 6\n")
     with pytest.warns(UserWarning) as told:
-        made = embeddings.CustomEmbedding(str(path))
+        embedding = embeddings.CustomEmbedding(str(path))
     assert "line 1" in str(told[0].message) and "line 3" in str(told[1].message)
     assert [one.filename for one in told] == [__file__] * 2
-    assert made.idx_to_vec.asnumpy().tolist() == [[0] * 3, [1, 2, 3]]
+    assert embedding.idx_to_vec.asnumpy().tolist() == [[0] * 3, [1, 2, 3]]
 
 
 def test_embedding_refusals(vectors, tmp_path):
@@ -124,17 +126,17 @@ def test_embedding_refusals(vectors, tmp_path):
         path.write_text(content)
         with pytest.raises(MXNetError, match=message):
             embeddings.CustomEmbedding(str(path))
-    made = embeddings.CustomEmbedding(vectors)
+    embedding = embeddings.CustomEmbedding(vectors)
     with pytest.raises(MXNetError, match=r"expected shape \(1, 3\), got \(1, 2\)"):
-        made.update_token_vectors("a", mx.nd.zeros(2))
+        embedding.update_token_vectors("a", mx.nd.zeros(2))
     with pytest.raises(MXNetError, match="expected an NDArray"):
-        made.update_token_vectors("a", [1, 2, 3])
+        embedding.update_token_vectors("a", [1, 2, 3])
     with pytest.raises(ValueError, match="Token new is unknown"):
-        made.update_token_vectors("new", mx.nd.zeros(3))
+        embedding.update_token_vectors("new", mx.nd.zeros(3))
     with pytest.raises(MXNetError, match="expected a Vocabulary"):
         embeddings.CustomEmbedding(vectors, vocabulary=["a"])
     with pytest.raises(MXNetError, match="expected embeddings"):
-        embeddings.CompositeEmbedding(Vocabulary(), [made, "made"])
+        embeddings.CompositeEmbedding(Vocabulary(), [embedding, "made"])
 
 
 def test_names_of_published_files():

@@ -76,8 +76,8 @@ def test_arguments_come_as_texts():
 
 def test_inputs_by_name_and_out():
     x, out = mx.nd.array([[1.0, 2.0]]), mx.nd.zeros((1, 2))
-    found = mx.nd.Custom(label=mx.nd.zeros(1), data=x, op_type="test_softmax", out=out)
-    assert found is out
+    actual = mx.nd.Custom(label=mx.nd.zeros(1), data=x, op_type="test_softmax", out=out)
+    assert actual is out
     np.testing.assert_allclose(out.asnumpy(), mx.nd.softmax(x).asnumpy(), rtol=1e-6)
 
 

@@ -9,9 +9,9 @@ from tests.custom import operators  # noqa: F401  it registers them
 
 @pytest.fixture
 def x():
-    made = mx.nd.array([1.0, 2.0])
-    made.attach_grad()
-    return made
+    array = mx.nd.array([1.0, 2.0])
+    array.attach_grad()
+    return array
 
 
 def test_forward_names_operator_and_line(x):
@@ -50,8 +50,8 @@ def test_before_it_runs(x, where, text):
 
 
 def test_in_an_executor():
-    made = mx.sym.Custom(mx.sym.var("x"), op_type="test_broken", where="forward", name="rain")
-    executor = made.simple_bind(mx.cpu(), x=(2,))
+    symbol = mx.sym.Custom(mx.sym.var("x"), op_type="test_broken", where="forward", name="rain")
+    executor = symbol.simple_bind(mx.cpu(), x=(2,))
     with pytest.raises(mx.MXNetError, match="test_broken.*it rains"):
         executor.forward()[0].asnumpy()
 

@@ -89,8 +89,8 @@ def test_files():
     assert again.tojson() == out.tojson()
     assert '"op_type": "test_softmax"' in again.tojson() and '"scale": "0.5"' in again.tojson()
     values = {"x": mx.nd.array([[1.0, 2.0]]), "y": mx.nd.zeros(1)}
-    found = [s.eval(ctx=mx.cpu(), **values)[0].asnumpy() for s in (out, again)]
-    np.testing.assert_array_equal(*found)
+    actual = [s.eval(ctx=mx.cpu(), **values)[0].asnumpy() for s in (out, again)]
+    np.testing.assert_array_equal(*actual)
 
 
 def test_file_with_an_unknown_type():
@@ -114,8 +114,8 @@ def test_equal_calls_are_not_merged():
             return Counting()
 
     out = mx.sym.Custom(x, op_type="test_counting") + mx.sym.Custom(x, op_type="test_counting")
-    found = out.eval(ctx=mx.cpu(), x=mx.nd.array([3.0]))[0].asscalar()
-    assert found == 18 and len(calls) == 2
+    actual = out.eval(ctx=mx.cpu(), x=mx.nd.array([3.0]))[0].asscalar()
+    assert actual == 18 and len(calls) == 2
 
 
 def test_module_learns():
@@ -149,7 +149,7 @@ def test_hybridized_equals_eager(kind):
     net = Net(kind)
     net.initialize(mx.init.Uniform(1))
     x = mx.nd.random.uniform(-1, 1, (3, 5))
-    found = []
+    collected = []
     for hybrid in (False, True):
         net.hybridize(hybrid)
         grads = []
@@ -158,8 +158,8 @@ def test_hybridized_equals_eager(kind):
             loss = both[0] + 3 * both[1]
         loss.backward()
         grads = [p.grad().asnumpy() for p in net.collect_params().values()]
-        found.append([*(y.asnumpy() for y in both), *grads])
-    for eager, planned in zip(*found, strict=True):
+        collected.append([*(y.asnumpy() for y in both), *grads])
+    for eager, planned in zip(*collected, strict=True):
         np.testing.assert_allclose(planned, eager, rtol=1e-5, atol=1e-6)
 
 

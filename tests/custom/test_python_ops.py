@@ -50,9 +50,9 @@ def test_registered_operators():
 
 
 def test_arguments_of_operators():
-    found = mx.operator.get_operator_arguments("Activation")
-    assert found.narg == 2 and found.names == ["data", "act_type"]
-    assert found.types[0] == "NDArray-or-Symbol" and "required" in found.types[1]
+    actual = mx.operator.get_operator_arguments("Activation")
+    assert actual.narg == 2 and actual.names == ["data", "act_type"]
+    assert actual.types[0] == "NDArray-or-Symbol" and "required" in actual.types[1]
     assert mx.operator.get_operator_arguments("Custom").names == ["data", "op_type"]
     with pytest.raises(mx.MXNetError, match="no_such_operator"):
         mx.operator.get_operator_arguments("no_such_operator")

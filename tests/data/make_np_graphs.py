@@ -20,21 +20,21 @@ def arrays():
     def some(*shape):
         return draw.uniform(0.5, 2, shape).astype("float32")
 
-    found = {name: some(2, 3) for name in "xy"}
-    found.update((name, some(4)) for name in "vw")
-    found["v3"], found["s"] = some(3), some(3, 3)
+    actual = {name: some(2, 3) for name in "xy"}
+    actual.update((name, some(4)) for name in "vw")
+    actual["v3"], actual["s"] = some(3), some(3, 3)
     root = draw.uniform(0.1, 1, (3, 3))
-    found["spd"] = (root @ root.T + 3 * onp.eye(3)).astype("float32")
-    found["img"], found["ker"] = some(1, 2, 4, 4), some(2, 2, 3, 3)
-    found["g3"], found["z3"] = some(3), some(3)
-    found["i"] = onp.array([[0, 1, 1], [1, 0, 1]], "int64")
-    return found
+    actual["spd"] = (root @ root.T + 3 * onp.eye(3)).astype("float32")
+    actual["img"], actual["ker"] = some(1, 2, 4, 4), some(2, 2, 3, 3)
+    actual["g3"], actual["z3"] = some(3), some(3)
+    actual["i"] = onp.array([[0, 1, 1], [1, 0, 1]], "int64")
+    return actual
 
 
 def operands(whole):
     """The operands of a call; `whole` ones are int32."""
-    found = arrays()
-    return {name: (3 * a).astype("int32") for name, a in found.items()} if whole else found
+    actual = arrays()
+    return {name: (3 * a).astype("int32") for name, a in actual.items()} if whole else actual
 
 
 def flat(value):
@@ -50,18 +50,18 @@ def main():
     from mxnet import _deferred_compute as deferred
 
     cases = json.loads(gzip.decompress(TARGET.read_bytes()))
-    found = {}
+    collected = {}
     for call, (_, _, whole) in cases.items():
-        given = {k: mx.np.array(a, dtype=a.dtype) for k, a in operands(whole).items()}
-        variables = [mx.sym.var(name) for name in given]
+        keywords = {k: mx.np.array(a, dtype=a.dtype) for k, a in operands(whole).items()}
+        variables = [mx.sym.var(name) for name in keywords]
         with deferred.context():
-            deferred.set_variable(list(given.values()), variables)
-            names = {"np": mx.np, "npx": mx.npx, "mx": mx, "onp": onp, **given}
+            deferred.set_variable(list(keywords.values()), variables)
+            names = {"np": mx.np, "npx": mx.npx, "mx": mx, "onp": onp, **keywords}
             outputs = flat(eval(call, names))
             graph = json.loads(deferred.get_symbol(outputs).tojson())
         results = [[str(a.dtype), list(a.shape), a.asnumpy().tolist()] for a in outputs]
-        found[call] = graph, results, whole
-    text = json.dumps(found, separators=(",", ":"))
+        collected[call] = graph, results, whole
+    text = json.dumps(collected, separators=(",", ":"))
     TARGET.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 

@@ -22,7 +22,9 @@ def main():
         }
         for case in cases()
     }
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(found)}" for name, found in golden.items())
+    lines = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(actual)}" for name, actual in golden.items()
+    )
     text = f'{{"mxnet": "{mxnet.__version__}", "cases": {{\n{lines}\n}}}}\n'
     (HERE / "random_golden.json").write_text(text)
 

@@ -36,7 +36,7 @@ def answers(case):
     if symbol is None:
         return None
     text = symbol.tojson()
-    found = {
+    actual = {
         "args": symbol.list_arguments(),
         "aux": symbol.list_auxiliary_states(),
         "outs": symbol.list_outputs(),
@@ -48,7 +48,7 @@ def answers(case):
 
     def ask(key, function):
         try:
-            found[key] = function()
+            actual[key] = function()
         except mx.MXNetError:
             pass
 
@@ -59,12 +59,12 @@ def answers(case):
         ask("shape of first", lambda: symbol.infer_shape_partial(**{first: shapes[first]}))
         ask("shape of last", lambda: symbol.infer_shape_partial(**{last: shapes[last]}))
         ask("type of first", lambda: names(symbol.infer_type_partial(**{first: "float64"})))
-    if inputs and len(symbol) == 1 and found.get("shape"):
+    if inputs and len(symbol) == 1 and actual.get("shape"):
         whole = symbol + mx.sym.var("other")
-        out = tuple(found["shape"][1][0])
+        out = tuple(actual["shape"][1][0])
         ask("shape of output", lambda: whole.infer_shape_partial(other=out))
         ask("type of output", lambda: names(whole.infer_type_partial(other="float64")))
-    return found
+    return actual
 
 
 lines = []

@@ -107,8 +107,8 @@ def test_pieces_of_the_backward_pass(monkeypatch, overlap):
         arrays = [data, *(p.data() for p in net.collect_params().values())]
         by_name = dict(zip(["data", *net.collect_params()], arrays, strict=True))
         cached = net._cached_op
-        found = cached.describe(*(by_name.get(name, data) for name in cached._names))
-    assert (len(found["segments"]["backward"]) > 1) == overlap
+        actual = cached.describe(*(by_name.get(name, data) for name in cached._names))
+    assert (len(actual["segments"]["backward"]) > 1) == overlap
 
 
 _TWO = r"""

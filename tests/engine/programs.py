@@ -13,10 +13,10 @@ __all__ = ["failures", "networks", "threads", "train"]
 
 def digest(arrays):
     """A number for the bits of arrays."""
-    found = hashlib.sha256()
+    actual = hashlib.sha256()
     for array in arrays:
-        found.update(np.ascontiguousarray(array.asnumpy()).tobytes())
-    return found.hexdigest()[:16]
+        actual.update(np.ascontiguousarray(array.asnumpy()).tobytes())
+    return actual.hexdigest()[:16]
 
 
 def train():

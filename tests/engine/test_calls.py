@@ -195,11 +195,11 @@ def test_packed_weights_follow_asynchronous_updates():
         for parameter in net.collect_params().values():
             weight = parameter.data()
             mx.nd.broadcast_mul(weight, mx.nd.array([0.5 + step]), out=weight)
-        found = net(data)
+        actual = net(data)
         net.hybridize(False)
         expected = net(data)
         net.hybridize(static_alloc=True, static_shape=True)
-        np.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(actual.asnumpy(), expected.asnumpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_moving_averages_and_momentum_are_written_in_order():
@@ -234,13 +234,13 @@ def test_many_threads_wait_for_one_array():
     data = mx.nd.ones((400, 400))
     for _ in range(5):
         data = mx.nd.dot(data, data) / 400
-    found = []
-    waiters = [threading.Thread(target=lambda: found.append(data.asnumpy())) for _ in range(6)]
+    collected = []
+    waiters = [threading.Thread(target=lambda: collected.append(data.asnumpy())) for _ in range(6)]
     for waiter in waiters:
         waiter.start()
     for waiter in waiters:
         waiter.join()
-    assert all((values == found[0]).all() for values in found) and len(found) == 6
+    assert all((values == collected[0]).all() for values in collected) and len(collected) == 6
 
 
 def plan_operations(**variables):

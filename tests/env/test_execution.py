@@ -31,7 +31,7 @@ def test_match_range(monkeypatch):
         bytes_of[most] = [described(net, train, **shape)["bytes"] / 2**20 for train in (0, 1)]
     assert bytes_of["0"] == pytest.approx([20, 40], rel=0.03)
     assert bytes_of["16"] == pytest.approx([1, 21], rel=0.03)
-    assert all(bytes_of["16"] <= found for found in bytes_of.values())
+    assert all(bytes_of["16"] <= actual for actual in bytes_of.values())
     monkeypatch.delenv("NNVM_EXEC_MATCH_RANGE")
     monkeypatch.setenv("MXNET_EXEC_MATCH_RANGE", "0")
     with warnings.catch_warnings():  # the old name; only its first use in a process warns
@@ -72,11 +72,11 @@ def test_mirror(monkeypatch, variable):
 
 
 def test_memory_opt_saves_at_least_as_much_as_mirroring(monkeypatch):
-    net, shape, found = convolutions(8), {"data": (4, 16, 12, 12)}, []
+    net, shape, actual = convolutions(8), {"data": (4, 16, 12, 12)}, []
     for setting in ({}, {"MXNET_BACKWARD_DO_MIRROR": "1"}, {"MXNET_MEMORY_OPT": "1"}):
         with mx.test_utils.environment(setting):
-            found.append(described(net, True, **shape)["bytes"])
-    assert found[2] <= found[1] < found[0]
+            actual.append(described(net, True, **shape)["bytes"])
+    assert actual[2] <= actual[1] < actual[0]
 
 
 # --- segments -----------------------------------------------------------------------------------

@@ -25,16 +25,16 @@ def test_eliminate_common_expr(monkeypatch):
 def test_use_fusion(monkeypatch, capfd):
     net = chain(10)
     monkeypatch.setenv("MXNET_RTC_VERBOSE", "1")
-    found = described(net)
-    assert [len(group) for group in found["fused"]] == [10] and found["steps"] == 1
+    actual = described(net)
+    assert [len(group) for group in actual["fused"]] == [10] and actual["steps"] == 1
     program = capfd.readouterr().err
     assert program.count("sin") == 5 and program.count("tanh") == 5
     monkeypatch.delenv("MXNET_RTC_VERBOSE")
     values = results(net, data=(4, 5))
     assert "tanh" not in capfd.readouterr().err
     monkeypatch.setenv("MXNET_USE_FUSION", "0")
-    found = described(net)
-    assert not found["fused"] and found["steps"] == 10
+    actual = described(net)
+    assert not actual["fused"] and actual["steps"] == 10
     for one, other in zip(results(net, data=(4, 5)), values, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
 
@@ -196,13 +196,13 @@ def test_quantized_layers_take_in_what_follows(monkeypatch):
     assert counts == [0, 0]
     step = np.abs(values).max() / 127
     monkeypatch.setenv("MXNET_ONEDNN_FUSE_DEQUANTIZE", "0")
-    found, counts = quantized()
+    actual, counts = quantized()
     assert counts == [0, 2]
-    assert np.abs(found - values).max() < 4 * step
+    assert np.abs(actual - values).max() < 4 * step
     monkeypatch.setenv("MXNET_ONEDNN_FUSE_REQUANTIZE", "0")
-    found, counts = quantized()
+    actual, counts = quantized()
     assert counts == [2, 2]
-    assert np.abs(found - values).max() < 4 * step
+    assert np.abs(actual - values).max() < 4 * step
 
 
 def test_subgraph_backend(monkeypatch, capfd):

@@ -54,8 +54,8 @@ def test_library_path(tmp_path, given):
     """A library elsewhere is the one that is in the process, for both fronts."""
     copy = shutil.copy(libinfo.find_lib_path()[0], tmp_path / "libmxcy.so")
     wanted = copy if given == "file" else tmp_path
-    _, _, maps, found, result, _ = python(_FRONT, MXNET_LIBRARY_PATH=str(wanted)).value
-    assert maps == found == [str(copy)] and result == [2, 2]
+    _, _, maps, actual, result, _ = python(_FRONT, MXNET_LIBRARY_PATH=str(wanted)).value
+    assert maps == actual == [str(copy)] and result == [2, 2]
 
 
 def test_a_library_that_is_not_there():

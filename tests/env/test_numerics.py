@@ -36,9 +36,9 @@ print(json.dumps([float(number) for number in found]))
     ],
 )
 def test_safe_accumulation(value, expected):
-    found = python(_SUMS, MXNET_SAFE_ACCUMULATION=value).value
-    assert found == pytest.approx(expected, rel=3e-3)
-    assert found[0] == expected[0]
+    actual = python(_SUMS, MXNET_SAFE_ACCUMULATION=value).value
+    assert actual == pytest.approx(expected, rel=3e-3)
+    assert actual[0] == expected[0]
 
 
 _TRIALS = """

@@ -38,14 +38,14 @@ def test_onednn_enabled():
 
 
 def test_onednn_library(tmp_path):
-    found = onednn.find_libraries()[0]
+    actual = onednn.find_libraries()[0]
     code = (
         "import mxcy as mx\n"
         "assert mx._library.onednn.version()\n"
         "maps = open('/proc/self/maps').read().split()\n"
         "print(*{part for part in maps if 'dnnl' in part})\n"
     )
-    copy = shutil.copy(found, tmp_path / "mine-dnnl.so")
+    copy = shutil.copy(actual, tmp_path / "mine-dnnl.so")
     assert python(code, MXCY_ONEDNN_LIBRARY=str(copy)).out.strip() == str(copy)
     wrong = python(code, fails=True, MXCY_ONEDNN_LIBRARY="/nowhere/dnnl.so")
     assert "MXCY_ONEDNN_LIBRARY=/nowhere/dnnl.so: there is no such file" in wrong.err
@@ -153,5 +153,5 @@ def test_use_onednn_rnn(name):
         lines = [line for line in done.out.splitlines() if "dispatch RNN " in line]
         assert lines and {line.split("-> ")[1].split()[0] for line in lines} == {kernel}
         results.append(done.value)
-    for found, expected in zip(*results, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+    for actual, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-5 * np.abs(expected).max())

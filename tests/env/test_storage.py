@@ -30,15 +30,15 @@ MIB = 1 << 20
 
 def run(code, **variables):
     """A program; a variable whose name begins with FAMILY takes one value for each family."""
-    given = {}
+    settings = {}
     for name, value in variables.items():
         if name.startswith("FAMILY"):
             texts = [value] * 3 if isinstance(value, str) else value
             for family, text in zip(FAMILIES, texts, strict=True):
-                given[name.replace("FAMILY", f"MXNET_{family}")] = text
+                settings[name.replace("FAMILY", f"MXNET_{family}")] = text
         else:
-            given[name] = value
-    return python(START + code, MXCY_VIRTUAL_DEVICES="2", **given)
+            settings[name] = value
+    return python(START + code, MXCY_VIRTUAL_DEVICES="2", **settings)
 
 
 def refusals(*given, **others):

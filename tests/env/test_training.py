@@ -61,12 +61,12 @@ def _calls(rule):
 @pytest.mark.parametrize("rule", _RULES)
 def test_optimizer_aggregation_size(monkeypatch, rule):
     """As many weights as asked for change in one call, and to the same bits."""
-    found = []
+    collected = []
     for size in (1, 4, 45):
         monkeypatch.setenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", str(size))
         assert len(_calls(rule)) == math.ceil(10 / size)
-        found.append(_weights_after(rule) + _weights_after(rule, "float16", True))
-    for weights in zip(*found, strict=True):
+        collected.append(_weights_after(rule) + _weights_after(rule, "float16", True))
+    for weights in zip(*collected, strict=True):
         assert np.isfinite(weights[0]).all()
         np.testing.assert_array_equal(weights[0], weights[1])
         np.testing.assert_array_equal(weights[0], weights[2])

@@ -59,11 +59,11 @@ def test_importing_measures_nothing(home, tmp_path):
 
 
 def test_figures(home):
-    found = python(RUN, **home).value
-    assert found["threads"] == 2 and found["measured_threads"] == [2]
-    assert 0 < float(found["region"]) < float("inf")
-    assert found["types_measured"] == ["float32", "float64", "int32"]
-    rows = {(row["operator"], row["dtype"]): row for row in found["operators"]}
+    actual = python(RUN, **home).value
+    assert actual["threads"] == 2 and actual["measured_threads"] == [2]
+    assert 0 < float(actual["region"]) < float("inf")
+    assert actual["types_measured"] == ["float32", "float64", "int32"]
+    rows = {(row["operator"], row["dtype"]): row for row in actual["operators"]}
     row = rows["exp", "float32"]
     for figures in filter(None, (row["in_cache"], row["out_of_cache"])):
         assert 0 < figures["team"] and 0 < figures["alone"] < 1000
@@ -72,13 +72,13 @@ def test_figures(home):
 
 @pytest.mark.parametrize("name", ["MXNET_USE_OPERATOR_TUNING", "MXNET_ENABLE_OPERATOR_TUNING"])
 def test_switched_off(home, name):
-    found = python(RUN, **{name: "0"}, **home).value
-    assert found["operators"] == [] and found["measured_threads"] == [] and found["types"] == []
+    actual = python(RUN, **{name: "0"}, **home).value
+    assert actual["operators"] == [] and actual["measured_threads"] == [] and actual["types"] == []
 
 
 def test_a_list_of_types(home):
-    found = python(RUN, MXNET_USE_OPERATOR_TUNING="float64, int32", **home).value
-    assert found["types"] == found["types_measured"] == ["float64", "int32"]
+    actual = python(RUN, MXNET_USE_OPERATOR_TUNING="float64, int32", **home).value
+    assert actual["types"] == actual["types_measured"] == ["float64", "int32"]
 
 
 def test_unknown_types_are_ignored_with_a_warning(home):
@@ -93,20 +93,20 @@ def test_parallel_size_is_a_threshold(home):
     assert tuned_off == [1, 1, 1, PARALLEL]
     moved = python(THREADS + sizes, MXNET_CPU_PARALLEL_SIZE="1000", **home).value
     assert moved == [1, PARALLEL, PARALLEL, PARALLEL]
-    found = python(RUN, MXNET_CPU_PARALLEL_SIZE="1000", **home).value
-    assert found["operators"] == [] and found["parallel_size"] == 1000
+    actual = python(RUN, MXNET_CPU_PARALLEL_SIZE="1000", **home).value
+    assert actual["operators"] == [] and actual["parallel_size"] == 1000
 
 
 def test_one_core_never_pays(home):
     code = THREADS + "print(json.dumps([threads(n) for n in (100, 100000, 10000000)]))"
     assert python(code, MXNET_USE_NUM_CORES_OPERATOR_TUNING="1", **home).value == [1, 1, 1]
-    found = python(RUN, MXNET_USE_NUM_CORES_OPERATOR_TUNING="1", **home).value
-    assert found["region"] == "inf" and found["operators"] == []
+    actual = python(RUN, MXNET_USE_NUM_CORES_OPERATOR_TUNING="1", **home).value
+    assert actual["region"] == "inf" and actual["operators"] == []
 
 
 def test_regions_are_measured_up_to_a_number_of_cores(home):
-    found = python(RUN, MXNET_USE_NUM_CORES_OPERATOR_TUNING="4", **home).value
-    assert found["measured_threads"] == [2, 3, 4]
+    actual = python(RUN, MXNET_USE_NUM_CORES_OPERATOR_TUNING="4", **home).value
+    assert actual["measured_threads"] == [2, 3, 4]
 
 
 def test_weight_scale_moves_the_threshold(home, tmp_path):
@@ -126,9 +126,9 @@ def test_weight_scale_moves_the_threshold(home, tmp_path):
 def test_cache(home, tmp_path):
     python(RUN, MXNET_OPERATOR_TUNING_CACHE="0", **home)
     assert not (tmp_path / "op_tuning").exists()
-    found = python(RUN, **home).value
+    actual = python(RUN, **home).value
     (path,) = (tmp_path / "op_tuning").iterdir()
-    assert found["file"] == str(path) and path.name.endswith("-2.json")
+    assert actual["file"] == str(path) and path.name.endswith("-2.json")
     assert json.loads(path.read_text())["threads"] == 2
 
 
@@ -164,8 +164,8 @@ def test_verbose(home):
 
 
 def test_determinism_is_not_decided_by_time(home):
-    found = python(RUN, MXNET_ENFORCE_DETERMINISM="1", **home).value
-    assert found["operators"] == [] and found["measured_threads"] == []
+    actual = python(RUN, MXNET_ENFORCE_DETERMINISM="1", **home).value
+    assert actual["operators"] == [] and actual["measured_threads"] == []
 
 
 def test_eager_calls_and_plans_obey(home):

@@ -52,8 +52,8 @@ def test_engine_workers_that_were_spawned(tmp_path):
     program = tmp_path / "program.py"
     start = 'if __name__ == "__main__":\n    multiprocessing.set_start_method("spawn")\n'
     program.write_text(LOADED + start + ENGINE)
-    given = {"MXNET_CPU_WORKER_NTHREADS": "3", "MXNET_MP_WORKER_NTHREADS": "2"}
-    assert python("-m", "program", cwd=tmp_path, **given).value == [2, 3]
+    variables = {"MXNET_CPU_WORKER_NTHREADS": "3", "MXNET_MP_WORKER_NTHREADS": "2"}
+    assert python("-m", "program", cwd=tmp_path, **variables).value == [2, 3]
 
 
 def test_parallel_team():

@@ -14,7 +14,7 @@ def test_it_learns(capsys):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     options = "--characters 6000 --units 48 --layers 1 --batch-size 4 --steps 16 --epochs 2"
-    found = module.main(options.split())
+    actual = module.main(options.split())
     text = capsys.readouterr().out
-    assert found < 30  # of 70 and more characters
+    assert actual < 30  # of 70 and more characters
     assert "The " in text

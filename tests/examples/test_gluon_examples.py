@@ -19,8 +19,8 @@ def example(name):
 
 def test_estimator_trains_lenet(tmp_path, capsys):
     module = example("lenet_estimator")
-    found = module.main(f"--epochs 2 --images 1500 --folder {tmp_path}".split())
-    assert found > 0.8
+    actual = module.main(f"--epochs 2 --images 1500 --folder {tmp_path}".split())
+    assert actual > 0.8
     assert {path.name for path in tmp_path.iterdir()} >= {
         "lenet-best.params",
         "lenet-best.states",
@@ -89,15 +89,15 @@ def test_figures_of_detection():
     module = example("shapes_ssd")
     labels = np.array([[[0, 0, 0, 0.5, 0.5], [0, 0.5, 0.5, 1, 1]], [[1, 0, 0, 1, 1], [-1] * 5]])
     nothing = [-1.0] * 6
-    found = np.array(
+    actual = np.array(
         [
             [[0, 0.9, 0, 0, 0.5, 0.5], [0, 0.8, 0, 0, 0.4, 0.4], [0, 0.7, 0.5, 0.5, 1, 1]],
             [[0, 0.6, 0, 0, 1, 1], nothing, nothing],
         ]
     )
-    assert module.mean_overlap(found, labels) == pytest.approx(2 / 3)
-    assert module.average_precision(found, labels, 0) == pytest.approx((1 + 2 / 3) / 2)
-    assert module.average_precision(found, labels, 1) == 0
+    assert module.mean_overlap(actual, labels) == pytest.approx(2 / 3)
+    assert module.average_precision(actual, labels, 0) == pytest.approx((1 + 2 / 3) / 2)
+    assert module.average_precision(actual, labels, 1) == 0
 
 
 def test_detector_learns_shapes():

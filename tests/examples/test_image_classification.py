@@ -134,8 +134,8 @@ def test_onnx_file_computes_the_same(material, tmp_path):
 
     write_onnx(material.folder, tmp_path / "network.onnx")
     images, expected = run(material, 1)
-    found = ReferenceEvaluator(str(tmp_path / "network.onnx")).run(None, {"data": images})[0]
-    assert np.abs(found - expected).max() <= 1e-4 * np.abs(expected).max()
+    actual = ReferenceEvaluator(str(tmp_path / "network.onnx")).run(None, {"data": images})[0]
+    assert np.abs(actual - expected).max() <= 1e-4 * np.abs(expected).max()
 
 
 def test_report_tells_ratios_and_demands():

@@ -52,8 +52,8 @@ def test_images_are_shifted():
 def test_transformer_learns_a_text(capsys):
     module = example("transformer_text")
     options = "--characters 6000 --units 32 --layers 1 --steps 32 --epochs 2 --batch-size 8"
-    found = module.main(f"{options} --learning-rate 0.01 --write 60".split())
-    assert found < 25  # of 70 and more characters
+    actual = module.main(f"{options} --learning-rate 0.01 --write 60".split())
+    assert actual < 25  # of 70 and more characters
     assert "The " in capsys.readouterr().out
 
 

@@ -95,7 +95,7 @@ def test_bad_value_names_the_variable():
 @pytest.mark.parametrize("variable", [None, "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"])
 def test_how_the_team_waits_is_asked_for_only_while_loading(variable):
     """The library sees a short spin, unless the user said something; nobody else does."""
-    given = {"OMP_WAIT_POLICY": "Passive", "GOMP_SPINCOUNT": "7"}
+    variables = {"OMP_WAIT_POLICY": "Passive", "GOMP_SPINCOUNT": "7"}
     code = (
         "import os, sys\n"
         "seen = []\n"
@@ -104,13 +104,13 @@ def test_how_the_team_waits_is_asked_for_only_while_loading(variable):
         "import mxcy\n"
         "print((b'GOMP_SPINCOUNT', b'10000') in seen, os.environ.get('GOMP_SPINCOUNT'))\n"
     )
-    extra = {variable: given[variable]} if variable else {}
-    environment = {k: v for k, v in os.environ.items() if k not in given}
-    found = subprocess.run(
+    extra = {variable: variables[variable]} if variable else {}
+    environment = {k: v for k, v in os.environ.items() if k not in variables}
+    actual = subprocess.run(
         [sys.executable, "-c", code],
         env={**environment, **extra},
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert found == f"{variable is None} {extra.get('GOMP_SPINCOUNT')}\n"
+    assert actual == f"{variable is None} {extra.get('GOMP_SPINCOUNT')}\n"

@@ -88,10 +88,10 @@ def _shape(shape, rng):
 def _values(values, rng):
     """The array with special numbers in some places."""
     own = mutations.name_of(values)
-    made = np.array(mutations.plain(values).real, np.float64)
-    some = rng.random(made.shape) < rng.random()
-    made[some] = rng.choice(mutations.NUMBERS, int(some.sum()))
-    return mutations.typed(made, own)
+    array = np.array(mutations.plain(values).real, np.float64)
+    some = rng.random(array.shape) < rng.random()
+    array[some] = rng.choice(mutations.NUMBERS, int(some.sum()))
+    return mutations.typed(array, own)
 
 
 # --- three ways to run it ------------------------------------------------------------------------

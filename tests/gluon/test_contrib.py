@@ -34,12 +34,12 @@ CONTENT = json.loads(gzip.decompress((GOLDEN / "contrib.json.gz").read_bytes()))
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers(name):
-    found, expected = layer(mx, name), CONTENT["layers"][name]
-    assert found["parameters"] == expected["parameters"]
+    actual, expected = layer(mx, name), CONTENT["layers"][name]
+    assert actual["parameters"] == expected["parameters"]
     for mode in ("training", "inference", "gradient"):
         # MXNet's own gradient of selu is not quite that of selu.
         rtol = 0.02 if (name, mode) == ("selu", "gradient") else 1e-5
-        np.testing.assert_allclose(found[mode], expected[mode], rtol=rtol, atol=1e-6)
+        np.testing.assert_allclose(actual[mode], expected[mode], rtol=rtol, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", STACKS)
@@ -49,8 +49,8 @@ def test_parameters_are_named_as_in_mxnet(name):
 
 @pytest.mark.parametrize("name", UNROLLED)
 def test_dynamic_unroll(name):
-    for found, expected in zip(unrolled(mx, name), CONTENT["unrolled"][name], strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    for actual, expected in zip(unrolled(mx, name), CONTENT["unrolled"][name], strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", CELLS)
@@ -87,9 +87,9 @@ def test_dynamic_unroll_in_graphs_serves_any_length():
     )
     for length in (1, 4):
         inputs, begin = mx.nd.random.uniform(shape=(length, 2, 2)), cell.begin_state(2)
-        found, *_ = block(inputs, *begin)
+        actual, *_ = block(inputs, *begin)
         expected, _ = cell.unroll(length, inputs, layout="TNC", merge_outputs=True)
-        np.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(actual.asnumpy(), expected.asnumpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_dropout_of_dynamic_unroll_is_the_same_at_all_steps():
@@ -100,19 +100,19 @@ def test_dropout_of_dynamic_unroll_is_the_same_at_all_steps():
         outputs, _ = contrib.rnn.rnn_cell.dynamic_unroll(
             cell, inputs, cell.begin_state(2), drop_inputs=0.5, layout="NTC"
         )
-    found = outputs.asnumpy()
-    assert set(np.unique(found)) == {0, 2}
-    assert (found == found[:, :1]).all()
+    actual = outputs.asnumpy()
+    assert set(np.unique(actual)) == {0, 2}
+    assert (actual == actual[:, :1]).all()
 
 
 @pytest.mark.parametrize("name", ["estimated", "resumed"])
 def test_estimator(name):
-    found, expected = estimated(mx, name == "resumed"), CONTENT[name]
-    assert found["names"] == expected["names"]
-    assert found["files"] == expected["files"]
-    assert found["lines"] == expected["lines"]
-    np.testing.assert_allclose(found["values"], expected["values"], rtol=1e-5)
-    np.testing.assert_allclose(found["weight"], expected["weight"], rtol=1e-4, atol=1e-5)
+    actual, expected = estimated(mx, name == "resumed"), CONTENT[name]
+    assert actual["names"] == expected["names"]
+    assert actual["files"] == expected["files"]
+    assert actual["lines"] == expected["lines"]
+    np.testing.assert_allclose(actual["values"], expected["values"], rtol=1e-5)
+    np.testing.assert_allclose(actual["weight"], expected["weight"], rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("monitor_all", [False, True])
@@ -124,8 +124,8 @@ def test_hooks_of_operators(monitor_all):
 @pytest.mark.parametrize("hybridize", [False, True])
 @pytest.mark.parametrize("name", CTC)
 def test_loss_of_sequences(name, hybridize):
-    for found, expected in zip(ctc(mx, name, hybridize), CONTENT["ctc"][name], strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    for actual, expected in zip(ctc(mx, name, hybridize), CONTENT["ctc"][name], strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
     with pytest.raises(AssertionError, match="layouts for pred"):
         mx.gluon.loss.CTCLoss("CTN")
     with pytest.raises(AssertionError, match="layouts for label"):
@@ -158,15 +158,15 @@ def test_wikitext(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="segment must be one of train, validation, test"):
         contrib.data.text.WikiText103(root=str(tmp_path), segment="all")
     (tmp_path / "wiki.valid.tokens").write_text(WORDS)
-    found = contrib.data.text.WikiText2(root=str(tmp_path), segment="validation", seq_len=3)
-    assert found.frequencies["a"] == 3
-    words = found.vocabulary
+    actual = contrib.data.text.WikiText2(root=str(tmp_path), segment="validation", seq_len=3)
+    assert actual.frequencies["a"] == 3
+    words = actual.vocabulary
     assert words.idx_to_token == ["<unk>", "<eos>", "a", "=", "b", "Title", "c"]
-    assert len(found) == 3
-    data, label = found[1]
+    assert len(actual) == 3
+    data, label = actual[1]
     assert words.to_tokens(data.asnumpy().tolist()) == ["<eos>", "a", "b"]
     assert words.to_tokens(label.asnumpy().tolist()) == ["a", "b", "a"]
     other = mx.contrib.text.vocab.Vocabulary({"a": 1})
-    found = contrib.data.text.WikiText2(str(tmp_path), "validation", other, 3)
-    assert found.frequencies is None
-    assert found[1][0].asnumpy().tolist() == [0, 1, 0]
+    actual = contrib.data.text.WikiText2(str(tmp_path), "validation", other, 3)
+    assert actual.frequencies is None
+    assert actual[1][0].asnumpy().tolist() == [0, 1, 0]

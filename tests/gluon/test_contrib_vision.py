@@ -34,10 +34,12 @@ def test_overlaps():
 def test_transforms(name):
     if name == "resize_cubic":
         pytest.importorskip("cv2", reason="images are resized by OpenCV")
-    for found, expected in zip(transform(mx, bbox, name), CONTENT["transforms"][name], strict=True):
-        assert found[0] == expected[0]
-        np.testing.assert_allclose(found[1], expected[1], rtol=1e-3)
-        np.testing.assert_allclose(found[2], expected[2], rtol=1e-5)
+    for actual, expected in zip(
+        transform(mx, bbox, name), CONTENT["transforms"][name], strict=True
+    ):
+        assert actual[0] == expected[0]
+        np.testing.assert_allclose(actual[1], expected[1], rtol=1e-3)
+        np.testing.assert_allclose(actual[2], expected[2], rtol=1e-5)
 
 
 def test_single_boxes():

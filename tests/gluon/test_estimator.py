@@ -22,9 +22,9 @@ def make(trainer=True, **kwargs):
     if trainer:
         net.initialize(ctx=kwargs.get("context") or kwargs.get("device"))
         kwargs["trainer"] = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
-    made = Estimator(net, LOSS, **kwargs)
-    made.logger.handlers = []
-    return made
+    estimator = Estimator(net, LOSS, **kwargs)
+    estimator.logger.handlers = []
+    return estimator
 
 
 class Counter(
@@ -63,14 +63,14 @@ class Counter(
 
 def test_it_learns_and_initializes():
     with pytest.warns(UserWarning, match="No trainer specified"):
-        made = make(trainer=False, initializer=mx.init.One())
-    assert made.net.weight.shape == (1, 0)
-    made.trainer.set_learning_rate(0.5)
-    made.fit(loader(), loader(), epochs=30)
-    assert made.train_metrics[0].name == "training l2loss"
-    assert made.val_metrics[0].get() == ("validation l2loss", pytest.approx(0, abs=1e-3))
+        estimator = make(trainer=False, initializer=mx.init.One())
+    assert estimator.net.weight.shape == (1, 0)
+    estimator.trainer.set_learning_rate(0.5)
+    estimator.fit(loader(), loader(), epochs=30)
+    assert estimator.train_metrics[0].name == "training l2loss"
+    assert estimator.val_metrics[0].get() == ("validation l2loss", pytest.approx(0, abs=1e-3))
     with pytest.warns(UserWarning, match="already fully initialized"):
-        Estimator(made.net, LOSS, initializer=mx.init.One(), trainer=made.trainer)
+        Estimator(estimator.net, LOSS, initializer=mx.init.One(), trainer=estimator.trainer)
 
 
 @pytest.mark.parametrize(
@@ -145,10 +145,10 @@ def test_handlers_can_be_prepared_and_sorted_by_subclasses():
 
 def test_batches_are_divided_among_contexts():
     one, two = make(), make(context=[mx.cpu(0), mx.cpu(1)])
-    for made in (one, two):
-        made.net(mx.nd.zeros((1, 3), ctx=made.context[0]))
-        made.net.weight.set_data(mx.nd.ones((1, 3)))
-        made.fit(loader(), epochs=2)
+    for estimator in (one, two):
+        estimator.net(mx.nd.zeros((1, 3), ctx=estimator.context[0]))
+        estimator.net.weight.set_data(mx.nd.ones((1, 3)))
+        estimator.fit(loader(), epochs=2)
     assert two.device == [mx.cpu(0), mx.cpu(1)]
     for ctx in two.context:
         np.testing.assert_allclose(
@@ -157,14 +157,14 @@ def test_batches_are_divided_among_contexts():
 
 
 def test_other_network_loss_and_metrics_for_validation():
-    made = make()
-    shifted = mx.gluon.nn.HybridLambda(lambda F, x: made.net(x) * 0)
+    estimator = make()
+    shifted = mx.gluon.nn.HybridLambda(lambda F, x: estimator.net(x) * 0)
     other = Estimator(
-        made.net,
+        estimator.net,
         LOSS,
         train_metrics=mx.metric.MAE(),
         val_metrics=[mx.metric.MSE()],
-        trainer=made.trainer,
+        trainer=estimator.trainer,
         val_net=shifted,
         val_loss=mx.gluon.loss.L1Loss(),
     )
@@ -189,25 +189,25 @@ def test_processor_of_batches():
 
 
 def test_validation_has_its_own_period():
-    made, times = make(), []
+    estimator, times = make(), []
     handler = estimators.ValidationHandler(
         None, lambda **kwargs: times.append(kwargs), epoch_period=2, batch_period=5
     )
-    made.fit(loader(), loader(), epochs=4, event_handlers=handler)
+    estimator.fit(loader(), loader(), epochs=4, event_handlers=handler)
     assert len(times) == 2 + 2  # 4 epochs of 3 batches
     assert times[0] == {"val_data": None, "batch_axis": 0, "event_handlers": None}
 
 
 def test_early_stopping():
-    made = make()
-    made.trainer.set_learning_rate(0)
-    stopping = estimators.EarlyStoppingHandler(made.train_metrics[0], patience=2)
+    estimator = make()
+    estimator.trainer.set_learning_rate(0)
+    stopping = estimators.EarlyStoppingHandler(estimator.train_metrics[0], patience=2)
     counter = Counter()
-    made.fit(loader(), epochs=9, event_handlers=[stopping, counter])
+    estimator.fit(loader(), epochs=9, event_handlers=[stopping, counter])
     assert counter.events.count("epoch_end") == 3
     assert stopping.stopped_epoch == 2
-    stopping = estimators.EarlyStoppingHandler(made.train_metrics[0], baseline=-1, mode="min")
-    made.fit(loader(), epochs=9, event_handlers=[stopping])
+    stopping = estimators.EarlyStoppingHandler(estimator.train_metrics[0], baseline=-1, mode="min")
+    estimator.fit(loader(), epochs=9, event_handlers=[stopping])
     assert stopping.current_epoch == 1
 
 
@@ -231,9 +231,9 @@ def test_what_improves_goes_by_the_name():
 
 def test_checkpoints_go_on(tmp_path):
     straight, first, second = make(), make(), make()
-    for made in (straight, first, second):
-        made.net(mx.nd.zeros((1, 3)))
-        made.net.weight.set_data(mx.nd.ones((1, 3)) / 2)
+    for estimator in (straight, first, second):
+        estimator.net(mx.nd.zeros((1, 3)))
+        estimator.net.weight.set_data(mx.nd.ones((1, 3)) / 2)
 
     def keeping(**options):
         return estimators.CheckpointHandler(str(tmp_path), "m", **options)
@@ -252,18 +252,18 @@ def test_checkpoints_go_on(tmp_path):
 
 
 def test_old_checkpoints_are_deleted(tmp_path):
-    made = make()
+    estimator = make()
     keeping = estimators.CheckpointHandler(
         str(tmp_path / "new"), epoch_period=None, batch_period=1, max_checkpoints=2
     )
-    made.fit(loader(), batches=5, event_handlers=keeping)
+    estimator.fit(loader(), batches=5, event_handlers=keeping)
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
     ends = ("params", "states")
     assert names == [f"model-epoch1batch{b}.{end}" for b in (3, 4) for end in ends]
 
 
 def test_bad_arguments():
-    made = make()
+    estimator = make()
     for problem, options in (
         ("loss must be a Loss", {"loss": len}),
         ("metrics must be a Metric", {"train_metrics": [len]}),
@@ -271,7 +271,9 @@ def test_bad_arguments():
         ("context must be a Context", {"context": "cpu"}),
     ):
         with pytest.raises(ValueError, match=problem):
-            Estimator(**{"net": made.net, "loss": LOSS, "trainer": made.trainer, **options})
+            Estimator(
+                **{"net": estimator.net, "loss": LOSS, "trainer": estimator.trainer, **options}
+            )
     for problem, data, options in (
         ("only support input as Gluon DataLoader", [1], {"epochs": 1}),
         ("exactly one type of iteration", loader(), {}),
@@ -284,7 +286,7 @@ def test_bad_arguments():
         ),
     ):
         with pytest.raises(ValueError, match=problem):
-            made.fit(data, **options)
+            estimator.fit(data, **options)
     with pytest.raises(ValueError, match="log_interval must be"):
         estimators.LoggingHandler("batch")
     with pytest.raises(ValueError, match="one simple metric"):

@@ -41,18 +41,18 @@ def small():
 
 def test_collect_params_is_a_dict_of_both_names(second):
     net = small()
-    found = net.collect_params()
+    actual = net.collect_params()
     full = [f"{net[0].prefix}weight", f"{net[0].prefix}bias", f"{net[1].prefix}weight"]
     structural = ["0.weight", "0.bias", "1.weight"]
-    assert isinstance(found, dict) and isinstance(found, gluon.ParameterDict)
-    assert list(found) == (structural if second else full)
-    assert [p.name for p in found.values()] == (["weight", "bias", "weight"] if second else full)
+    assert isinstance(actual, dict) and isinstance(actual, gluon.ParameterDict)
+    assert list(actual) == (structural if second else full)
+    assert [p.name for p in actual.values()] == (["weight", "bias", "weight"] if second else full)
     for one, other in zip(full, structural, strict=True):
-        assert found[one] is found[other] and one in found and other in found
-    assert "2.weight" not in found
+        assert actual[one] is actual[other] and one in actual and other in actual
+    assert "2.weight" not in actual
     with pytest.raises(KeyError, match="2"):
-        found["2.weight"]
-    assert found.get("1.weight", None) is net[1].weight and found.get("nothing", 3) == 3
+        actual["2.weight"]
+    assert actual.get("1.weight", None) is net[1].weight and actual.get("nothing", 3) == 3
 
 
 @pytest.mark.parametrize("pattern", [r"0\.", ".*0_", ".*bias"])
@@ -60,10 +60,10 @@ def test_select_takes_either_kind_of_name(second, pattern):
     net = nn.HybridSequential(prefix="net_")
     with net.name_scope():
         net.add(nn.Dense(3), nn.Dense(2, in_units=3, use_bias=False))
-    found = net.collect_params(pattern)
+    actual = net.collect_params(pattern)
     expected = [net[0].weight, net[0].bias] if "0" in pattern else [net[0].bias]
-    assert list(found.values()) == expected
-    assert ("0.bias" in list(found)) == second
+    assert list(actual.values()) == expected
+    assert ("0.bias" in list(actual)) == second
 
 
 def test_shared_parameters_have_two_keys_and_are_initialized_once(second, recwarn):
@@ -171,8 +171,8 @@ def test_exports_of_both_releases_load(generation, release):
         str(DATA / f"layers_{release}{end}") for end in ("-symbol.json", "-0000.params")
     )
     net = gluon.SymbolBlock.imports(graph, ["data"], values)
-    found = net(mx.nd.array(stored["data"])).asnumpy()
-    np.testing.assert_allclose(found, stored["out"], rtol=1e-5, atol=1e-6)
+    actual = net(mx.nd.array(stored["data"])).asnumpy()
+    np.testing.assert_allclose(actual, stored["out"], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("make", [layers, recurrent])
@@ -252,9 +252,9 @@ DEFAULTS = {
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_defaults_of_optimizers(second, name):
     rates, attribute, values = DEFAULTS[name]
-    made = mx.optimizer.create(name)
-    assert made.learning_rate == rates[second]
-    assert getattr(made, attribute) == values[second]
+    optimizer = mx.optimizer.create(name)
+    assert optimizer.learning_rate == rates[second]
+    assert getattr(optimizer, attribute) == values[second]
     assert mx.optimizer.create(name, learning_rate=0.5).learning_rate == 0.5
 
 

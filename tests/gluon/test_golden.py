@@ -18,11 +18,11 @@ sys.path.remove(str(GOLDEN))
 @pytest.fixture(scope="module")
 def golden():
     with np.load(GOLDEN / "golden.npz") as file:
-        found = {}
+        collected = {}
         for key in file.files:
             program, name, part = key.split("/")
-            found.setdefault((program, name), {})[part] = file[key]
-        return found
+            collected.setdefault((program, name), {})[part] = file[key]
+        return collected
 
 
 def tolerances(values):
@@ -37,11 +37,11 @@ def tolerances(values):
 )
 def test_equals_mxnet(program, name, golden):
     expected = golden[program.__name__, name]
-    found = program(mx, name)
-    assert found.keys() == expected.keys()
+    actual = program(mx, name)
+    assert actual.keys() == expected.keys()
     for part, values in expected.items():
-        assert found[part].dtype == values.dtype, part
-        np.testing.assert_allclose(found[part], values, **tolerances(values), err_msg=part)
+        assert actual[part].dtype == values.dtype, part
+        np.testing.assert_allclose(actual[part], values, **tolerances(values), err_msg=part)
 
 
 def test_states_of_mxnet_are_continued(golden):

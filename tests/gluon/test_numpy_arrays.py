@@ -44,11 +44,11 @@ def test_layers_compute_in_the_class_of_their_input(name, hybrid):
     states = [layer.begin_state(shape[0])] if name == "GRUCell" else []
     expected = layer(data, *states)
     layer.hybridize(hybrid)
-    found = layer(data.as_np_ndarray(), *states)
+    actual = layer(data.as_np_ndarray(), *states)
     if name == "GRUCell":
-        expected, found = expected[0], found[0]
-    assert is_numpy(found) and type(expected) is mx.nd.NDArray
-    np.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-5, atol=1e-6)
+        expected, actual = expected[0], actual[0]
+    assert is_numpy(actual) and type(expected) is mx.nd.NDArray
+    np.testing.assert_allclose(actual.asnumpy(), expected.asnumpy(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("deferred", [False, True])
@@ -146,7 +146,7 @@ def test_loaders_give_arrays_of_the_semantics(numpy_semantics, workers, threads)
 
 def test_batchify_and_split(numpy_semantics):
     stack, pad = gluon.data.batchify.Stack(), gluon.data.batchify.Pad()
-    for found, dtype in (
+    for actual, dtype in (
         (stack([1, 2]), np.int64),
         (stack([1.0, 2.0]), np.float64),
         (stack([mx.np.ones((2,)), mx.np.zeros((2,))]), np.float32),
@@ -154,7 +154,7 @@ def test_batchify_and_split(numpy_semantics):
         (gluon.data.batchify.Append()([[1, 2]])[0], np.int64),
         (gluon.utils.split_and_load([[1.0], [2.0]], [mx.cpu()])[0], np.float32),
     ):
-        assert is_numpy(found) and found.dtype == dtype
+        assert is_numpy(actual) and actual.dtype == dtype
 
 
 def test_metrics_take_arrays_of_np(numpy_semantics):
@@ -170,7 +170,7 @@ OPTIMIZERS = sorted({*mx.optimizer.Optimizer.opt_registry} - {"sgld"})
 @pytest.mark.parametrize("name", [n for n in OPTIMIZERS if not n.startswith("_")])
 @pytest.mark.parametrize("options", [{}, {"wd": 0.1, "clip_gradient": 0.3}])
 def test_optimizers_update_arrays_of_np(name, options):
-    found = []
+    collected = []
     for convert in (mx.nd.NDArray.as_nd_ndarray, mx.nd.NDArray.as_np_ndarray):
         numbers = np.random.RandomState(1)
         weights = [convert(mx.nd.array(numbers.randn(4, 3))) for _ in range(2)]
@@ -180,8 +180,8 @@ def test_optimizers_update_arrays_of_np(name, options):
         for _ in range(3):
             updater([0, 1], [convert(mx.nd.array(numbers.randn(4, 3))) for _ in weights], weights)
         assert all(type(weight) is type(convert(weight)) for weight in weights)
-        found.append([weight.asnumpy() for weight in weights])
-    np.testing.assert_array_equal(*found)
+        collected.append([weight.asnumpy() for weight in weights])
+    np.testing.assert_array_equal(*collected)
 
 
 def test_group_norm_has_a_scale_per_channel(numpy_semantics):
@@ -225,5 +225,5 @@ def test_losses_of_instances(numpy_semantics, hybrid):
             loss.hybridize()
     poisson = (np.exp(a.asnumpy()) - a.asnumpy() * b.asnumpy()).mean(1)
     np.testing.assert_allclose(losses[0](a, b).asnumpy(), poisson, rtol=1e-5)
-    found = losses[1](a, b, mx.np.array([1, -1, 1]))
-    np.testing.assert_allclose(found.asnumpy(), [0.5527864, 0, 0.80388385], rtol=1e-5)
+    actual = losses[1](a, b, mx.np.array([1, -1, 1]))
+    np.testing.assert_allclose(actual.asnumpy(), [0.5527864, 0, 0.80388385], rtol=1e-5)

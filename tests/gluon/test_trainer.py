@@ -233,10 +233,10 @@ def test_the_environment_decides_where_updates_happen(monkeypatch):
     x = gluon.Parameter("x", shape=(2,))
     x.initialize(init="ones", ctx=[mx.cpu(0), mx.cpu(1)])
     monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", "0")
-    for asked, found in ((None, False), (True, True)):
+    for asked, actual in ((None, False), (True, True)):
         trainer = gluon.Trainer([x], "sgd", update_on_kvstore=asked)
         trainer._init_kvstore()
-        assert trainer._update_on_kvstore == found
+        assert trainer._update_on_kvstore == actual
 
 
 @pytest.mark.parametrize("update_on_kvstore", [True, False])

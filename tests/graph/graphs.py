@@ -43,12 +43,14 @@ def spec(*shape, dtype="float32"):
 
 def values_for(graph, seed=0):
     """Random values for the variables of a graph; the same name gets the same values."""
-    found = {}
+    collected = {}
     for number in graph.variables():
         name, (spec_of,) = graph.nodes[number].name, graph.specs[number]
         rng = np.random.default_rng([seed, *name.encode()])
-        found[name] = rng.uniform(0.5, 1.5, spec_of.shape).astype(dtypes.dtype_of(spec_of.dtype))
-    return found
+        collected[name] = rng.uniform(0.5, 1.5, spec_of.shape).astype(
+            dtypes.dtype_of(spec_of.dtype)
+        )
+    return collected
 
 
 _UNARY = ("sin", "relu", "sigmoid", "square", "sqrt_abs", "scale", "ones", "zeros", "again")
@@ -70,7 +72,7 @@ def random_graph(rng, count, outputs=2):
     size = 4
     square = [b.value(b.variable(f"x{i}", spec(size, size))) for i in range(3)]
     vector = b.value(b.variable("v", spec(size)))
-    made = list(square)
+    values = list(square)
 
     def grow(x):
         kind = rng.choice(_UNARY)
@@ -81,7 +83,7 @@ def random_graph(rng, count, outputs=2):
         if kind == "ones":
             return x * F.ones_like(x)
         if kind == "zeros":
-            return x + F.zeros_like(rng.choice(made))
+            return x + F.zeros_like(rng.choice(values))
         if kind == "again":
             return F.sin(x) * F.sin(x)
         return getattr(F, kind)(x)
@@ -104,7 +106,7 @@ def random_graph(rng, count, outputs=2):
         if kind == 0:
             return F.FullyConnected(x, rng.choice(square), vector, num_hidden=size)
         if kind == 1:
-            return F.tanh(F.dot(x, rng.choice(made)))
+            return F.tanh(F.dot(x, rng.choice(values)))
         if kind == 2:
             return F.broadcast_mul(x, F.mean(x, axis=1, keepdims=True))
         if kind == 3:
@@ -116,15 +118,15 @@ def random_graph(rng, count, outputs=2):
         return F.BlockGrad(F.tanh(x)) + x
 
     for _ in range(count):
-        x = rng.choice(made[-5:])
+        x = rng.choice(values[-5:])
         step = rng.random()
         if step < 0.5:
-            made.append(grow(x))
+            values.append(grow(x))
         elif step < 0.8:
-            made.append(join(x, rng.choice(made)))
+            values.append(join(x, rng.choice(values)))
         else:
-            made.append(mix(x))
-    chosen = [made[-1], *(rng.choice(made[3:]) for _ in range(outputs - 1))]
+            values.append(mix(x))
+    chosen = [values[-1], *(rng.choice(values[3:]) for _ in range(outputs - 1))]
     return b.finish([F.tanh(value).entry for value in chosen])
 
 

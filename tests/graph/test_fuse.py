@@ -14,11 +14,11 @@ from tests.graph.graphs import spec, target, values_for
 
 def fused(graph, **settings):
     """The graph after the pass, whose outputs are those of the graph before."""
-    made = verify(fuse.run(graph, target(**settings)), "fuse")
+    rewritten = verify(fuse.run(graph, target(**settings)), "fuse")
     values = values_for(graph)
-    for got, want in zip(evaluate(made, values)[0], evaluate(graph, values)[0], strict=True):
+    for got, want in zip(evaluate(rewritten, values)[0], evaluate(graph, values)[0], strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
-    return made
+    return rewritten
 
 
 def groups(graph):
@@ -35,9 +35,9 @@ def test_a_chain_becomes_one_operator():
     b, F, x = start()
     for _ in range(5):
         x = F.sin(x * 2.0)
-    made = fused(b.finish([x.entry]))
-    assert made.count_ops() == {"_fused_pointwise": 1}
-    assert [len(names) for names in groups(made)] == [10]
+    fused_graph = fused(b.finish([x.entry]))
+    assert fused_graph.count_ops() == {"_fused_pointwise": 1}
+    assert [len(names) for names in groups(fused_graph)] == [10]
 
 
 def test_fusion_can_be_switched_off():
@@ -57,8 +57,8 @@ def test_paths_that_leave_and_come_back_are_not_closed():
     b, F, x = start()
     y = F.exp(x)
     z = F.sin(F.softmax(y) + y)
-    made = fused(b.finish([z.entry]))
-    assert [sorted(names) for names in groups(made)] == [["broadcast_add_0", "sin_0"]]
+    fused_graph = fused(b.finish([z.entry]))
+    assert [sorted(names) for names in groups(fused_graph)] == [["broadcast_add_0", "sin_0"]]
 
 
 def test_results_that_others_read_are_returned():
@@ -66,8 +66,8 @@ def test_results_that_others_read_are_returned():
     y = F.exp(x)
     z = F.sin(y * 3.0)
     graph = b.finish([F.softmax(y).entry, z.entry])
-    made = fused(graph)
-    (node,) = (n for n in made.nodes if fuse.FUSED in n.extra)
+    fused_graph = fused(graph)
+    (node,) = (n for n in fused_graph.nodes if fuse.FUSED in n.extra)
     assert node.count == 2
 
 
@@ -75,16 +75,16 @@ def test_shapes_part_groups_and_vectors_are_repeated():
     b, F, x = start(3, 4)
     v = b.value(b.variable("v", spec(1, 4)))
     scale = F.exp(F.sin(v))
-    made = fused(b.finish([F.relu(F.broadcast_add(F.broadcast_mul(x, scale), v)).entry]))
-    assert sorted(len(names) for names in groups(made)) == [2, 3]
+    fused_graph = fused(b.finish([F.relu(F.broadcast_add(F.broadcast_mul(x, scale), v)).entry]))
+    assert sorted(len(names) for names in groups(fused_graph)) == [2, 3]
 
 
 def test_a_short_branch_waits_for_its_reader():
     b, F, x = start()
     early = x * 2.0
     late = F.softmax(F.softmax(x))
-    made = fused(b.finish([F.sin(late + early).entry]))
-    assert [len(names) for names in groups(made)] == [3]
+    fused_graph = fused(b.finish([F.sin(late + early).entry]))
+    assert [len(names) for names in groups(fused_graph)] == [3]
 
 
 def test_long_branches_wait_for_their_only_reader():
@@ -92,32 +92,34 @@ def test_long_branches_wait_for_their_only_reader():
     b, F, x = start()
     late = F.softmax(F.softmax(x))
     inside = (1 - (x < -0.5)) * (1 - (x > 0.5))
-    made = fused(b.finish([(late * inside).entry]))
-    assert [len(names) for names in groups(made)] == [6]
+    fused_graph = fused(b.finish([(late * inside).entry]))
+    assert [len(names) for names in groups(fused_graph)] == [6]
 
 
 def test_branches_with_other_readers_do_not_wait():
     """exp and sin go into the softmax, on which the sum depends."""
     b, F, x = start()
     early = F.sin(F.exp(x))
-    made = fused(b.finish([F.cos(F.softmax(early) + early).entry]))
-    assert sorted(len(names) for names in groups(made)) == [2, 2]
+    fused_graph = fused(b.finish([F.cos(F.softmax(early) + early).entry]))
+    assert sorted(len(names) for names in groups(fused_graph)) == [2, 2]
 
 
 def test_types_part_groups():
     b, F, x = start()
-    made = fused(b.finish([F.sin(F.exp(F.cast(F.sin(F.exp(x)), dtype="float64"))).entry]))
-    assert all(len({*names}) == 2 for names in groups(made)) and len(groups(made)) == 2
+    fused_graph = fused(b.finish([F.sin(F.exp(F.cast(F.sin(F.exp(x)), dtype="float64"))).entry]))
+    assert (
+        all(len({*names}) == 2 for names in groups(fused_graph)) and len(groups(fused_graph)) == 2
+    )
 
 
 def test_the_border_of_the_forward_pass_is_kept():
     b, F, x = start(train=True)
     graph = b.finish([F.sin(F.exp(F.tanh(x))).entry])
     training = gradient(graph, [x.entry[0]], given=[False])
-    made = fused(training)
-    assert made.forward < len(made.nodes)
+    fused_graph = fused(training)
+    assert fused_graph.forward < len(fused_graph.nodes)
     forward = {n.name for n in graph.nodes}
-    for names in groups(made):
+    for names in groups(fused_graph):
         assert forward.issuperset(names) or not forward & {*names}
 
 
@@ -126,12 +128,12 @@ def test_random_operators_keep_their_order():
     first = F.exp(x * 2.0)
     dropped = [F.Dropout(first + float(i), p=0.5) for i in range(3)]
     graph = b.finish([F.add_n(*(F.sin(d) for d in dropped)).entry])
-    made = verify(fuse.run(graph, target()), "fuse")
+    rewritten = verify(fuse.run(graph, target()), "fuse")
 
     def order(g):
         return [n.name for n in g.nodes if n.op is not None and n.op.name == "Dropout"]
 
-    assert order(made) == order(graph) and groups(made)
+    assert order(rewritten) == order(graph) and groups(rewritten)
 
 
 def test_readers_of_written_variables_are_not_moved():
@@ -140,8 +142,8 @@ def test_readers_of_written_variables_are_not_moved():
     before = F.sin(F.exp(momentum))
     moved = F.sgd_mom_update(x, x, momentum, lr=0.5)
     after = F.sin(F.exp(momentum))
-    made = fused(b.finish([before.entry, moved.entry, after.entry]))
-    assert made.count_ops()["exp"] == 2
+    fused_graph = fused(b.finish([before.entry, moved.entry, after.entry]))
+    assert fused_graph.count_ops()["exp"] == 2
 
 
 @pytest.mark.parametrize("inputs", [MAX_INPUTS, MAX_INPUTS + 5, 3 * MAX_INPUTS])
@@ -149,9 +151,9 @@ def test_many_inputs_are_spread_over_programs(inputs):
     b, F, x = start()
     for i in range(inputs - 1):
         x = x + b.value(b.variable(f"v{i}", spec(3, 4)))
-    made = fused(b.finish([x.entry]))
-    assert all(len(n.inputs) <= MAX_INPUTS for n in made.nodes)
-    assert len(groups(made)) == -(-(inputs - 1) // (MAX_INPUTS - 1))
+    fused_graph = fused(b.finish([x.entry]))
+    assert all(len(n.inputs) <= MAX_INPUTS for n in fused_graph.nodes)
+    assert len(groups(fused_graph)) == -(-(inputs - 1) // (MAX_INPUTS - 1))
 
 
 def test_many_steps_and_outputs_are_spread_over_programs():
@@ -161,9 +163,9 @@ def test_many_steps_and_outputs_are_spread_over_programs():
         x = F.sin(x)
         if i % 4 == 0:
             outputs.append(x.entry)
-    made = fused(b.finish(outputs))
-    assert set(made.count_ops()) <= {"_fused_pointwise", "sin"}
-    assert all(n.count <= MAX_OUTPUTS for n in made.nodes)
+    fused_graph = fused(b.finish(outputs))
+    assert set(fused_graph.count_ops()) <= {"_fused_pointwise", "sin"}
+    assert all(n.count <= MAX_OUTPUTS for n in fused_graph.nodes)
 
 
 def test_programs_are_printed_on_demand(capfd):

@@ -26,9 +26,9 @@ def cases():
                 attrs = record.schema.intern(name, attrs_of(record, sample))
                 if makes_sparse(record, attrs, len(sample.inputs)):
                     continue  # or refuses dense arrays
-                found = sample.dtypes or record.dtypes
-                dtype = "float64" if "float64" in found else "float32"
-                if dtype in found:
+                kinds = sample.dtypes or record.dtypes
+                dtype = "float64" if "float64" in kinds else "float32"
+                if dtype in kinds:
                     yield pytest.param(record, sample, dtype, id=f"{name}-{index}")
 
 
@@ -101,10 +101,10 @@ def test_graphs_agree_with_the_tape(record, sample, dtype):
         with pytest.raises(MXNetError, match="no gradient"):
             by_graph(record, sample, inputs, wanted, [])
         return
-    found = by_graph(record, sample, inputs, wanted, weights)
-    if found is None:
+    actual = by_graph(record, sample, inputs, wanted, weights)
+    if actual is None:
         return
     tolerance = 1e-9 if dtype == "float64" else 2e-5
-    for got, want in zip(found, tape, strict=True):
+    for got, want in zip(actual, tape, strict=True):
         assert got.shape == want.shape and got.dtype == want.dtype
         np.testing.assert_allclose(got, want, tolerance * sample.tol, tolerance * sample.tol)

@@ -33,12 +33,12 @@ def _drawn(rng, shape, kind):
     return mx.nd.array(rng.integers(low, high, shape), dtype=kind)
 
 
-def _assert_a_step_apart(found, want, kind):
-    assert found.dtype == want.dtype == np.dtype(kind)
+def _assert_a_step_apart(actual, want, kind):
+    assert actual.dtype == want.dtype == np.dtype(kind)
     if kind == "float32":
-        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-4)
+        np.testing.assert_allclose(actual, want, rtol=1e-5, atol=1e-4)
     else:  # halves may be rounded either way, as sums are rounded before
-        difference = abs(found.astype(int) - want.astype(int))
+        difference = abs(actual.astype(int) - want.astype(int))
         assert difference.max() <= 1 and (difference > 0).mean() < 0.01
 
 
@@ -62,8 +62,8 @@ def test_packed_convolutions(source, out_type, group):
             given.append(_drawn(rng, (2, 9, 8, filters), "int8"))
             extra = {**extra, "with_sum": True, "other_scale": 0.3}
         want = mx.nd._internal._int8_conv(*given, **attrs, **extra).asnumpy()
-        found = _packed("_int8_conv", "_pack_int8_conv_weight", attrs | extra, given, form)
-        _assert_a_step_apart(found, want, out_type)
+        actual = _packed("_int8_conv", "_pack_int8_conv_weight", attrs | extra, given, form)
+        _assert_a_step_apart(actual, want, out_type)
 
 
 @needs_onednn
@@ -74,10 +74,10 @@ def test_packed_dense_layers(source, out_type):
     data, weight = _drawn(rng, (3, 70), source), _drawn(rng, (21, 70), "int8")
     scale, bias = mx.nd.array(rng.uniform(0.5, 1, 21) / 9000), mx.nd.array(rng.uniform(-9, 9, 21))
     attrs = {"num_hidden": 21, "source_type": source, "out_type": out_type, "act": "relu"}
-    given = [data, weight, scale, bias]
-    want = mx.nd._internal._int8_dense(*given, **attrs).asnumpy()
-    found = _packed("_int8_dense", "_pack_int8_dense_weight", attrs, given, {"batch": 3})
-    _assert_a_step_apart(found, want, out_type)
+    inputs = [data, weight, scale, bias]
+    want = mx.nd._internal._int8_dense(*inputs, **attrs).asnumpy()
+    actual = _packed("_int8_dense", "_pack_int8_dense_weight", attrs, inputs, {"batch": 3})
+    _assert_a_step_apart(actual, want, out_type)
 
 
 class _Net:
@@ -90,8 +90,8 @@ class _Net:
 
     @staticmethod
     def quantized(floats, low, high):
-        given = {"min_calib_range": low, "max_calib_range": high, "out_type": "auto"}
-        return list(mx.sym.contrib.quantize_v2(floats, **given))
+        keywords = {"min_calib_range": low, "max_calib_range": high, "out_type": "auto"}
+        return list(mx.sym.contrib.quantize_v2(floats, **keywords))
 
     @staticmethod
     def floats(numbers):
@@ -123,20 +123,20 @@ class _Net:
     def compare(self, monkeypatch, capfd, *outputs, narrowed, tol=0.03):
         """Outputs as 8 bits against those of floats between the same quantized arrays."""
         executor = self.executor(*outputs)
-        given = {**executor.arg_dict}, {**executor.aux_dict}
+        inputs = {**executor.arg_dict}, {**executor.aux_dict}
         symbol = mx.sym.Group(outputs) if len(outputs) > 1 else outputs[0]
         monkeypatch.setenv("MXNET_SUBGRAPH_BACKEND", "NONE")
-        plain = symbol.bind(mx.cpu(), given[0], aux_states=given[1], grad_req="null")
+        plain = symbol.bind(mx.cpu(), inputs[0], aux_states=inputs[1], grad_req="null")
         want = [x.asnumpy() for x in plain.forward()]
         monkeypatch.delenv("MXNET_SUBGRAPH_BACKEND")
         monkeypatch.setenv("MXCY_VERBOSE", "passes")
         capfd.readouterr()
-        narrow = symbol.bind(mx.cpu(), given[0], aux_states=given[1], grad_req="null")
-        found = [x.asnumpy() for x in narrow.forward()]
+        narrow = symbol.bind(mx.cpu(), inputs[0], aux_states=inputs[1], grad_req="null")
+        actual = [x.asnumpy() for x in narrow.forward()]
         (line,) = [t for t in capfd.readouterr().out.splitlines() if "pass int8" in t]
         for op, count in narrowed.items():
             assert f"{op} 0 -> {count}" in line if count else op not in line, line
-        for got, expected in zip(found, want, strict=True):
+        for got, expected in zip(actual, want, strict=True):
             assert got.dtype == expected.dtype and got.shape == expected.shape
             if expected.dtype == np.float32:
                 assert abs(got - expected).max() <= tol * abs(expected).max()
@@ -178,9 +178,9 @@ def test_relu6_groups_and_other_dimensions(monkeypatch, capfd):
 @needs_onednn
 def test_what_has_no_known_range_or_float_weights_stays_float(monkeypatch, capfd):
     net = _Net()
-    found = mx.sym.contrib.quantize_v2(net.data)
+    actual = mx.sym.contrib.quantize_v2(net.data)
     unknown = mx.sym.Convolution(
-        net.floats(list(found)), kernel=(3, 3), num_filter=4, name="of_unknown_range"
+        net.floats(list(actual)), kernel=(3, 3), num_filter=4, name="of_unknown_range"
     )
     known = net.conv(net.numbers, "of_known_range")
     tanh = mx.sym.Activation(net.conv(net.numbers, "curved"), act_type="tanh")
@@ -208,12 +208,12 @@ def test_normalisations_between_layers_stay_channels_last(monkeypatch, capfd):
     net = _Net()
     first = net.quantized(net.conv(net.numbers, "c1"), -3, 3)
     parts = [mx.sym.var(f"bn_{name}") for name in ("gamma", "beta", "mean", "var")]
-    given = {"min_calib_range": -2, "max_calib_range": 2}
-    norm = mx.sym.contrib.quantized_batch_norm(first[0], *parts, *first[1:], **given)
+    keywords = {"min_calib_range": -2, "max_calib_range": 2}
+    norm = mx.sym.contrib.quantized_batch_norm(first[0], *parts, *first[1:], **keywords)
     relu = mx.sym.contrib.quantized_act(*norm, act_type="relu")
     second = net.quantized(net.conv(relu, "c2"), -3, 3)
     added = mx.sym.contrib.quantized_elemwise_add(
-        second[0], first[0], second[1], second[2], first[1], first[2], **given
+        second[0], first[0], second[1], second[2], first[1], first[2], **keywords
     )
     narrowed = {"_int8_conv": 2, "_quantized_norm_relu": 1, "_quantize_last": 1, "transpose": 1}
     outputs = net.floats(list(added)), added[1]

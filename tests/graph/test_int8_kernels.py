@@ -40,11 +40,11 @@ def _layer(rng, name, algo, data, weight, attrs, form, exact=True):
     shift = np.ceil(np.log2(100 * np.sqrt(depth)))
     scale = 2.0 ** -(shift + rng.integers(0, 3, filters)) if exact else rng.uniform(0.5, 1, filters)
     scale = scale if exact else scale / 2**shift
-    given = [data, weight, mx.nd.array(scale), mx.nd.array(rng.integers(-40, 40, filters) / 4)]
+    inputs = [data, weight, mx.nd.array(scale), mx.nd.array(rng.integers(-40, 40, filters) / 4)]
     attrs = {**attrs, "source_type": np.dtype(data.dtype).name}
     call = getattr(mx.nd._internal, name)
     alone = algo == "int8_conv_depthwise"  # nothing is added, and there are no floats
-    shape = call(*given, **attrs).shape
+    shape = call(*inputs, **attrs).shape
     for out_type, other_type, extra in (
         ("int8", "int8", {}),
         ("uint8", "uint8", {"act": "relu"}),
@@ -57,7 +57,7 @@ def _layer(rng, name, algo, data, weight, attrs, form, exact=True):
     ):
         if alone and ("with_sum" in extra or out_type == "float32"):
             continue
-        arrays = given[:3] if extra.get("no_bias") else list(given)
+        arrays = inputs[:3] if extra.get("no_bias") else list(inputs)
         if extra.get("with_sum"):
             arrays.append(_drawn(rng, shape, other_type))
         every = {**attrs, **extra, "out_type": out_type, "other_type": other_type}

@@ -73,9 +73,9 @@ class Net:
         plain = self.run(self.planned(*outputs, optimized=False))
         verify(planned.graph)
         for _ in range(2):  # the second run takes what was computed once
-            for found, expected in zip(self.run(planned), plain, strict=True):
+            for actual, expected in zip(self.run(planned), plain, strict=True):
                 scale = np.abs(expected).max() + 1e-6
-                np.testing.assert_allclose(found / scale, expected / scale, atol=2e-5)
+                np.testing.assert_allclose(actual / scale, expected / scale, atol=2e-5)
         return planned.graph.count_ops()
 
 
@@ -314,9 +314,9 @@ def test_new_arrays_in_old_places_are_packed_anew():
     for value in (1.0, 2.0, 3.0):
         net.arrays[name] = None  # its memory is free for the next one
         net.arrays[name] = mx.nd.full(shape, value)
-        found = net.run(planned)[0]
+        actual = net.run(planned)[0]
         fresh = net.run(net.planned(net.builder.value((len(net.builder.nodes) - 1, 0))))[0]
-        np.testing.assert_allclose(found, fresh, rtol=1e-5)
+        np.testing.assert_allclose(actual, fresh, rtol=1e-5)
 
 
 def test_images_of_about_the_same_size_share_a_trial(monkeypatch, capsys, tmp_path):

@@ -37,8 +37,8 @@ def marks(sym):
 
 
 def test_only_borders_are_kept():
-    found = marks(mx.contrib.memonger.search_plan(mlp(16), **SHAPES))
-    kept = [name for name, mark in found.items() if mark == "False"]
+    actual = marks(mx.contrib.memonger.search_plan(mlp(16), **SHAPES))
+    kept = [name for name, mark in actual.items() if mark == "False"]
     assert 2 <= len(kept) <= 6
     assert "__force_mirroring__" not in mlp(16).attr_dict().get("fc1", {})
 
@@ -57,7 +57,7 @@ def test_gradients_are_the_same_bits():
     symbol, shapes = mlp(9, 8), {"data": (4, 8), "label": (4, 8)}
     planned = mx.contrib.memonger.make_mirror_plan(symbol, 0, **shapes)
     assert "True" in marks(planned).values()
-    found = []
+    collected = []
     for each in (symbol, planned):
         executor = each.simple_bind(mx.cpu(), **shapes)
         rng = np.random.default_rng(1)
@@ -65,8 +65,8 @@ def test_gradients_are_the_same_bits():
             array[:] = mx.nd.array(rng.uniform(-1, 1, array.shape))
         executor.forward(is_train=True)
         executor.backward()
-        found.append([g.asnumpy() for g in executor.grad_arrays if g is not None])
-    for got, want in zip(*found, strict=True):
+        collected.append([g.asnumpy() for g in executor.grad_arrays if g is not None])
+    for got, want in zip(*collected, strict=True):
         np.testing.assert_array_equal(got, want)
 
 
@@ -90,8 +90,8 @@ def trained_block(mirror):
     loss.backward()
     (traced,) = (traced for _, traced in net._calls._traced)
     with mx.autograd.record():
-        found = traced._cached.plan(x, *(p.data() for p in parameters))
-    return [p.grad().asnumpy() for p in parameters], found.arena
+        actual = traced._cached.plan(x, *(p.data() for p in parameters))
+    return [p.grad().asnumpy() for p in parameters], actual.arena
 
 
 def test_hybridized_blocks_in_stages():

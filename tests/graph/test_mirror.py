@@ -63,11 +63,11 @@ def chain(count, operator="sin", extra=None):
 @pytest.mark.parametrize("residual", [False, True])
 def test_norm_and_relu_are_computed_again(residual):
     graph = conv_net(residual=residual)
-    made = verify(mirror.run(graph, target(**MIRROR)), "mirror")
-    again = copies(made)
+    rewritten = verify(mirror.run(graph, target(**MIRROR)), "mirror")
+    again = copies(rewritten)
     assert again and not any(name.startswith("conv") for name in again)
     assert "relu0" in again and "norm0" in again
-    assert size(made) <= (1.0 if residual else 0.7) * size(graph)
+    assert size(rewritten) <= (1.0 if residual else 0.7) * size(graph)
 
 
 def test_stages_keep_some_of_the_sums_of_residual_nets():
@@ -81,9 +81,9 @@ def test_resnet_50_needs_much_less(settings, share):
     learnt = ("weight", "bias", "gamma", "beta")
     wanted = [n for n in graph.variables() if graph.nodes[n].name.startswith(learnt)]
     training = gradient(graph, wanted, given=[False])
-    made = mirror.run(training, target(**settings))
-    assert size(made) <= share * size(training)
-    assert size(fuse.run(made, target())) <= size(made)
+    rewritten = mirror.run(training, target(**settings))
+    assert size(rewritten) <= share * size(training)
+    assert size(fuse.run(rewritten, target())) <= size(rewritten)
 
 
 def test_mirroring_is_off_by_default():
@@ -93,11 +93,11 @@ def test_mirroring_is_off_by_default():
 
 def test_results_are_the_same_bits_and_statistics_move_once():
     graph = conv_net(blocks=3)
-    made = mirror.run(graph, target(**MIRROR))
-    assert copies(made)
+    rewritten = mirror.run(graph, target(**MIRROR))
+    assert copies(rewritten)
     values = values_for(graph)
-    (wanted, states), (found, moved) = evaluate(graph, values), evaluate(made, values)
-    for got, want in zip(found, wanted, strict=True):
+    (wanted, states), (actual, moved) = evaluate(graph, values), evaluate(rewritten, values)
+    for got, want in zip(actual, wanted, strict=True):
         np.testing.assert_array_equal(got, want)
     assert states.keys() == moved.keys()
     for name, want in states.items():
@@ -126,9 +126,11 @@ def test_plans_never_grow(seed):
     everything = mirror.run(graph, target(**OPT))
     assert size(everything) <= size(mirrored) <= plain
     values = values_for(graph)
-    for made in (mirrored, everything):
-        verify(made, "mirror")
-        for got, want in zip(evaluate(made, values)[0], evaluate(graph, values)[0], strict=True):
+    for rewritten in (mirrored, everything):
+        verify(rewritten, "mirror")
+        for got, want in zip(
+            evaluate(rewritten, values)[0], evaluate(graph, values)[0], strict=True
+        ):
             np.testing.assert_array_equal(got, want)
 
 
@@ -172,9 +174,9 @@ def test_prediction_graphs_stay():
 
 def test_memory_of_staged_chains_grows_with_the_root():
     """A long chain of cheap operators keeps about sqrt(n) values."""
-    found = {n: size(mirror.run(chain(n), target(**OPT))) for n in (16, 64, 256)}
-    assert size(chain(64)) >= 3 * found[64]
-    slope = math.log(found[256] / found[16]) / math.log(256 / 16)
+    actual = {n: size(mirror.run(chain(n), target(**OPT))) for n in (16, 64, 256)}
+    assert size(chain(64)) >= 3 * actual[64]
+    slope = math.log(actual[256] / actual[16]) / math.log(256 / 16)
     assert 0.4 <= slope <= 0.6
 
 

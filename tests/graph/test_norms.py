@@ -38,13 +38,15 @@ def test_gradients_stay(act):
     assert ops["_batch_norm_relu"] == 1 and not {"BatchNorm", "Activation", "relu", "clip"} & {*ops}
     wanted = [i for i in graph.variables() if graph.nodes[i].name in ("x", "gamma", "beta")]
     names = [graph.nodes[i].name for i in wanted]
-    found = []
+    collected = []
     for one in (graph, fused):
         numbers = {one.nodes[i].name: i for i in one.variables()}
         training = gradient(one, [numbers[name] for name in names], [False])
-        found.append(evaluate(training, values_for(graph))[0])
-    assert 0 < (found[0][0] == 0).mean() < 1 and (act != "relu6" or (found[0][0] == 12).any())
-    for before, after in zip(*found, strict=True):
+        collected.append(evaluate(training, values_for(graph))[0])
+    assert 0 < (collected[0][0] == 0).mean() < 1 and (
+        act != "relu6" or (collected[0][0] == 12).any()
+    )
+    for before, after in zip(*collected, strict=True):
         np.testing.assert_allclose(after, before, rtol=1e-5, atol=1e-5)
 
 

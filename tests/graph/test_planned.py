@@ -48,8 +48,8 @@ def test_random_graphs(seed, monkeypatch):
     for values in rng.sample(chosen, 4):
         for name, value in zip(SETTINGS, values, strict=True):
             monkeypatch.setenv(name, value)
-        for made in (run(training), run(training, optimized=False), run(graph)):
-            for got, want in zip(made, wanted, strict=False):
+        for results in (run(training), run(training, optimized=False), run(graph)):
+            for got, want in zip(results, wanted, strict=False):
                 np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-4, err_msg=str(values))
 
 
@@ -60,8 +60,8 @@ def test_mirrored_networks_give_the_same_bits(setting, monkeypatch):
     wanted = run(graph, states=plain)
     monkeypatch.setenv(setting, "1")
     assert Planned(graph, mx.cpu()).describe()["recomputed"]
-    found = run(graph, states=mirrored)
-    for got, want in zip([*found, *mirrored.values()], [*wanted, *plain.values()], strict=True):
+    actual = run(graph, states=mirrored)
+    for got, want in zip([*actual, *mirrored.values()], [*wanted, *plain.values()], strict=True):
         np.testing.assert_array_equal(got, want)
     before = values_for(graph)
     assert not np.array_equal(plain["moving_mean0"], before["moving_mean0"])
@@ -80,11 +80,11 @@ def test_small_and_empty_arrays(shape):
 
 
 def test_each_plan_keeps_its_own_constants():
-    made = []
+    pairs = []
     for count, dtype in ((4, "float32"), (3, "float32"), (4, "int32")):
         x = mx.sym.var("x", dtype=dtype)
         out = mx.sym.elemwise_add(x, mx.sym.square(mx.sym.arange(count, dtype=dtype)))
         data = mx.nd.ones((count,), dtype=dtype)
-        made.append((out.bind(mx.cpu(), {"x": data}), np.arange(count) ** 2 + 1))
-    for executor, expected in made + made:
+        pairs.append((out.bind(mx.cpu(), {"x": data}), np.arange(count) ** 2 + 1))
+    for executor, expected in pairs + pairs:
         assert executor.forward()[0].asnumpy().tolist() == expected.tolist()

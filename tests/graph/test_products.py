@@ -19,11 +19,11 @@ def check(monkeypatch, symbol, **shapes):
         executor = symbol.bind(mx.cpu(), arrays, grad_req="null")
         return executor, [array.asnumpy() for array in executor.forward()]
 
-    executor, found = run()
+    executor, actual = run()
     with monkeypatch.context() as patch:
         patch.setenv("MXNET_SUBGRAPH_BACKEND", "NONE")
         _, expected = run()
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(actual, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
     lines = [line for line in executor.debug_str().splitlines() if " by " in line]
     return [line.split(": ")[1].split(" by ")[0] for line in lines]
@@ -86,12 +86,12 @@ def test_steps_before_samples(monkeypatch):
 def test_a_branch_in_the_middle_ends_the_match(monkeypatch):
     values, attention = mx.sym.var("v"), mx.sym.var("a")
     product = mx.sym.batch_dot(attention, by_heads(values))
-    turned = mx.sym.transpose(product, axes=(0, 2, 1, 3))
-    net = mx.sym.Group([mx.sym.reshape(turned, shape=(0, 0, -1)), mx.sym.tanh(product)])
+    transposed = mx.sym.transpose(product, axes=(0, 2, 1, 3))
+    net = mx.sym.Group([mx.sym.reshape(transposed, shape=(0, 0, -1)), mx.sym.tanh(product)])
     shapes = {"v": (BATCH, STEPS, WIDTH), "a": (BATCH, HEADS, STEPS, STEPS)}
     operators = check(monkeypatch, net, **shapes)
     assert moves(operators) == ["transpose"] and operators.count("_strided_dot") == 1
-    ended = mx.sym.Group([product, mx.sym.reshape(turned, shape=(0, 0, -1))])
+    ended = mx.sym.Group([product, mx.sym.reshape(transposed, shape=(0, 0, -1))])
     assert moves(check(monkeypatch, ended, **shapes)) == ["transpose"]
 
 
@@ -106,8 +106,8 @@ def test_what_others_read_stays_as_well(monkeypatch):
 @pytest.mark.parametrize("right", [False, True])
 def test_transposed_matrices_become_an_attribute(monkeypatch, left, right):
     x, y = mx.sym.var("x"), mx.sym.var("y")
-    turned = mx.sym.swapaxes(x, 1, 2), mx.sym.transpose(y, axes=(0, 2, 1))
-    net = mx.sym.batch_dot(*turned, transpose_a=left, transpose_b=right)
+    transposed = mx.sym.swapaxes(x, 1, 2), mx.sym.transpose(y, axes=(0, 2, 1))
+    net = mx.sym.batch_dot(*transposed, transpose_a=left, transpose_b=right)
     shapes = {"x": (2, 3, 4) if left else (2, 4, 3), "y": (2, 4, 5) if right else (2, 5, 4)}
     operators = check(monkeypatch, net, **shapes)
     assert operators == ["batch_dot"]
@@ -116,8 +116,8 @@ def test_transposed_matrices_become_an_attribute(monkeypatch, left, right):
 def test_products_of_moved_products(monkeypatch):
     x = mx.sym.var("x")
     first = mx.sym.batch_dot(by_heads(x), by_heads(x), transpose_b=True) / 2
-    turned = mx.sym.swapaxes(first, 2, 3)
-    second = mx.sym.batch_dot(turned, turned)
+    transposed = mx.sym.swapaxes(first, 2, 3)
+    second = mx.sym.batch_dot(transposed, transposed)
     third = mx.sym.batch_dot(mx.sym.swapaxes(second, 2, 3), second)
     operators = check(monkeypatch, third, x=(BATCH, STEPS, WIDTH))
     assert "_strided_dot" in operators
@@ -192,10 +192,10 @@ def test_random_moves_around_products(monkeypatch, seed):
 
 def positions(view):
     """The places of all elements, one by one."""
-    found = np.array([view.offset])
+    actual = np.array([view.offset])
     for rounds, step in view.loops:
-        found = (found[:, None] + np.arange(rounds) * step).reshape(-1)
-    return found
+        actual = (actual[:, None] + np.arange(rounds) * step).reshape(-1)
+    return actual
 
 
 def test_views_of_views():
@@ -213,13 +213,13 @@ def test_views_of_views():
     for _ in range(300):
         outer = draw(int(rng.choice([24, 12, 16])))
         inner = draw(outer.size)
-        found = outer.of(inner)
-        if found is None:
+        actual = outer.of(inner)
+        if actual is None:
             continue
         told += 1
-        np.testing.assert_array_equal(positions(found), positions(outer)[positions(inner)])
-        back = found.inverse()
+        np.testing.assert_array_equal(positions(actual), positions(outer)[positions(inner)])
+        back = actual.inverse()
         if back is not None:
-            order = positions(back)[positions(found)]
-            np.testing.assert_array_equal(order, np.arange(found.size))
+            order = positions(back)[positions(actual)]
+            np.testing.assert_array_equal(order, np.arange(actual.size))
     assert told > 200

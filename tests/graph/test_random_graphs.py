@@ -27,8 +27,8 @@ def results(graph):
     return evaluate(graph, values_for(graph))[0]
 
 
-def assert_same(found, wanted, after):
-    for got, want in zip(found, wanted, strict=True):
+def assert_same(actual, wanted, after):
+    for got, want in zip(actual, wanted, strict=True):
         assert got.dtype == want.dtype and got.shape == want.shape
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=after)
 

@@ -27,9 +27,9 @@ def outputs(record, sample, inputs):
 @pytest.mark.parametrize(("record", "sample", "dtype"), list(cases(lambda record: record.identity)))
 def test_identities_hand_on_their_first_input(record, sample, dtype):
     inputs = draw(record, sample, dtype)
-    found = outputs(record, sample, inputs)[0]
-    assert found.dtype == inputs[0].dtype
-    np.testing.assert_array_equal(np.ravel(found), np.ravel(inputs[0]))
+    actual = outputs(record, sample, inputs)[0]
+    assert actual.dtype == inputs[0].dtype
+    np.testing.assert_array_equal(np.ravel(actual), np.ravel(inputs[0]))
 
 
 @pytest.mark.parametrize(("record", "sample", "dtype"), list(cases(lambda record: record.ignored)))

@@ -28,14 +28,14 @@ def test_joined_once_until_written(mode, bidirectional):
     data = mx.nd.random.uniform(shape=(3, 2, 5))
     for _ in range(2):
         for _ in range(2):  # the second run takes what was joined in the first
-            found = net(data).asnumpy()
+            actual = net(data).asnumpy()
         net.hybridize(False)
-        np.testing.assert_allclose(found, net(data).asnumpy(), atol=1e-6)
+        np.testing.assert_allclose(actual, net(data).asnumpy(), atol=1e-6)
         net.hybridize(inline_limit=0)
         for parameter in net.collect_params().values():
             parameter.set_data(parameter.data() * 0.5 + 0.1)
     net(data)
-    assert np.abs(net(data).asnumpy() - found).max() > 1e-3
+    assert np.abs(net(data).asnumpy() - actual).max() > 1e-3
 
 
 def test_only_the_joined_array_is_kept():

@@ -28,10 +28,10 @@ def test_changes_of_passes():
 
 
 def test_a_described_plan():
-    found = Planned(pointwise(), mx.cpu()).describe()
-    assert found["fused"] == [["exp_0", "sin_1"]]
-    assert ("reshape_0", "sin_1") in found["inplace"]
-    assert found["bytes"] == sum(found["buffers"]) and found["match_range"] in (
+    actual = Planned(pointwise(), mx.cpu()).describe()
+    assert actual["fused"] == [["exp_0", "sin_1"]]
+    assert ("reshape_0", "sin_1") in actual["inplace"]
+    assert actual["bytes"] == sum(actual["buffers"]) and actual["match_range"] in (
         1,
         2,
         4,
@@ -39,25 +39,25 @@ def test_a_described_plan():
         16,
         None,
     )
-    assert found["segments"] == {"forward": [(0, found["steps"] - 1)], "backward": []}
-    assert found["recomputed"] == []
+    assert actual["segments"] == {"forward": [(0, actual["steps"] - 1)], "backward": []}
+    assert actual["recomputed"] == []
 
 
 def test_settings_show_in_the_description(monkeypatch):
     monkeypatch.setenv("MXNET_USE_FUSION", "0")
     monkeypatch.setenv("MXNET_EXEC_ENABLE_INPLACE", "0")
     monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_INFERENCE", "0")
-    found = Planned(pointwise(), mx.cpu()).describe()
-    assert found["fused"] == [] and found["inplace"] == []
-    assert len(found["segments"]["forward"]) == found["steps"]
+    actual = Planned(pointwise(), mx.cpu()).describe()
+    assert actual["fused"] == [] and actual["inplace"] == []
+    assert len(actual["segments"]["forward"]) == actual["steps"]
 
 
 def test_training_plans_tell_what_is_computed_again(monkeypatch):
     monkeypatch.setenv("MXNET_BACKWARD_DO_MIRROR", "1")
     monkeypatch.setenv("MXNET_USE_FUSION", "0")
-    found = Planned(conv_net(), mx.cpu()).describe()
-    assert {"relu0", "norm0"} <= {*found["recomputed"]}
-    assert found["segments"]["backward"]
+    actual = Planned(conv_net(), mx.cpu()).describe()
+    assert {"relu0", "norm0"} <= {*actual["recomputed"]}
+    assert actual["segments"]["backward"]
     assert mirror.MIRROR == "__mirror_of__"  # what users see in attributes
 
 

@@ -18,11 +18,11 @@ def training_graph():
 
 def test_changes_keep_the_border_of_the_forward_pass():
     graph = training_graph()
-    made = verify(simplify.run(graph, None))
-    assert made.count_ops()["square"] == 1 and "_copy" not in made.count_ops()
-    last = made.nodes[made.forward - 1]
+    rewritten = verify(simplify.run(graph, None))
+    assert rewritten.count_ops()["square"] == 1 and "_copy" not in rewritten.count_ops()
+    last = rewritten.nodes[rewritten.forward - 1]
     assert graph.nodes[graph.forward - 1].name == last.name
-    assert made.forward == graph.forward - 1
+    assert rewritten.forward == graph.forward - 1
 
 
 def test_chains_end_where_others_read():

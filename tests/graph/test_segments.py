@@ -32,10 +32,10 @@ def test_the_most_operators_of_a_segment(most):
 
 
 def test_forward_and_backward_apart():
-    found = counts(
+    actual = counts(
         MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD=3, MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD=9
     )
-    assert found == (6, 2)
+    assert actual == (6, 2)
 
 
 def test_training_switched_off():

@@ -378,21 +378,21 @@ def golden():
     """What is in image_golden.npz: arrays by name."""
     with np.load(GOLDEN) as file:
         index, content = json.loads(file["index"].tobytes()), file["content"].tobytes()
-    found, start = {}, 0
+    actual, start = {}, 0
     for name, dtype, stored, shape in index:
-        made = np.frombuffer(content, stored, int(np.prod(shape)), start).reshape(shape)
-        found[name], start = made.astype(dtype), start + made.nbytes
-    return found
+        array = np.frombuffer(content, stored, int(np.prod(shape)), start).reshape(shape)
+        actual[name], start = array.astype(dtype), start + array.nbytes
+    return actual
 
 
 def main():
     import mxnet
 
-    found = {}
+    collected = {}
     for group in GROUPS:
-        found.update(answers(mxnet, group))
+        collected.update(answers(mxnet, group))
     index, content = [], b""
-    for name, array in found.items():
+    for name, array in collected.items():
         with np.errstate(invalid="ignore"):
             stored = array.astype(np.uint8)
         stored = stored if (stored == array).all() else array

@@ -25,10 +25,10 @@ def limit(array):
 @pytest.mark.parametrize("group", cases.GROUPS, ids=lambda group: group.__name__)
 def test_like_real_mxnet(group, golden):
     expected = {k: v for k, v in golden.items() if k.startswith(group.__name__ + " ")}
-    found = cases.answers(mx, group)
-    assert expected and list(found) == list(expected)
+    actual = cases.answers(mx, group)
+    assert expected and list(actual) == list(expected)
     wrong = []
-    for name, array in found.items():
+    for name, array in actual.items():
         want = expected[name]
         if array.shape != want.shape or array.dtype != want.dtype:
             wrong.append(f"{name}: {array.dtype} {array.shape}, not {want.dtype} {want.shape}")

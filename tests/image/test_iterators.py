@@ -75,9 +75,9 @@ def test_several_labels_and_lists(paths, tmp_path):
     ],
 )
 def test_refusals(paths, options, error, message):
-    given = {"batch_size": 2, "data_shape": (3, 6, 8), "path_imgrec": paths["rec"], **options}
+    keywords = {"batch_size": 2, "data_shape": (3, 6, 8), "path_imgrec": paths["rec"], **options}
     with pytest.raises(error, match=message):
-        mx.image.ImageIter(**given)
+        mx.image.ImageIter(**keywords)
 
 
 def test_bad_images_and_labels(paths, tmp_path):

@@ -15,8 +15,8 @@ WORDS += ("int64", "uint64", "bool")
 
 def arrays():
     rng = np.random.RandomState(0)
-    found = {word: rng.randint(0, 2, (2, 3)).astype(word) for word in WORDS}
-    return {**found, "empty": np.zeros((0, 4), np.float32), "number": np.array(7, np.int64)}
+    actual = {word: rng.randint(0, 2, (2, 3)).astype(word) for word in WORDS}
+    return {**actual, "empty": np.zeros((0, 4), np.float32), "number": np.array(7, np.int64)}
 
 
 def test_our_files_come_back(tmp_path):
@@ -25,23 +25,23 @@ def test_our_files_come_back(tmp_path):
     given["half"] = mx.nd.array([1.5, -2]).astype("bfloat16")
     given["complex"] = mx.np.array([1 + 2j], dtype="complex64")
     save_safetensors(path, given, metadata={"format": "mxcy"})
-    found = load_safetensors(path)
-    assert list(found) == list(given)
+    actual = load_safetensors(path)
+    assert list(actual) == list(given)
     for name, array in given.items():
-        assert found[name].dtype == array.dtype and found[name].shape == array.shape
-        np.testing.assert_array_equal(found[name].asnumpy(), array.asnumpy())
+        assert actual[name].dtype == array.dtype and actual[name].shape == array.shape
+        np.testing.assert_array_equal(actual[name].asnumpy(), array.asnumpy())
 
 
 def test_the_package_reads_ours_and_we_read_its(tmp_path):
     package = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
     save_safetensors(tmp_path / "ours", arrays(), metadata={"a": "b"})
-    found = package.load_file(tmp_path / "ours")
+    actual = package.load_file(tmp_path / "ours")
     package.save_file(arrays(), tmp_path / "its")
     ours = load_safetensors(tmp_path / "its")
     for name, array in arrays().items():
-        np.testing.assert_array_equal(found[name], array)
+        np.testing.assert_array_equal(actual[name], array)
         np.testing.assert_array_equal(ours[name].asnumpy(), array)
-        assert found[name].dtype == ours[name].dtype == array.dtype
+        assert actual[name].dtype == ours[name].dtype == array.dtype
 
 
 def written(path, header, data=b""):

@@ -30,13 +30,13 @@ def state():
 def test_both_formats(tmp_path, writer):
     path, given = tmp_path / "x.pth", state()
     writer(path, given)
-    found = load_torch(path)
-    assert list(found) == list(given)
+    actual = load_torch(path)
+    assert list(actual) == list(given)
     for name in ("weight", "turned", "number", "none"):
-        assert found[name].dtype == given[name].dtype
-        np.testing.assert_array_equal(found[name].asnumpy(), given[name])
-    assert found["inner"]["epoch"] == 3 and found["inner"]["list"][1] == "text"
-    assert found["inner"]["list"][0].asnumpy().tolist() == [True, False]
+        assert actual[name].dtype == given[name].dtype
+        np.testing.assert_array_equal(actual[name].asnumpy(), given[name])
+    assert actual["inner"]["epoch"] == 3 and actual["inner"]["list"][1] == "text"
+    assert actual["inner"]["list"][0].asnumpy().tolist() == [True, False]
 
 
 class Evil:

@@ -75,11 +75,13 @@ def squeezenet_state():
         state[f"features.{place}.expand3x3"] = (many, few, 3)
         channels = 2 * many
     state["classifier.1"] = (10, 512, 1)
-    found = {}
+    collected = {}
     for name, (out, into, kernel) in state.items():
-        found[f"{name}.weight"] = draw(out, into, kernel, kernel) / np.sqrt(into * kernel**2 / 2)
-        found[f"{name}.bias"] = draw(out) / 10
-    return {name: value.astype(np.float32) for name, value in found.items()}
+        collected[f"{name}.weight"] = draw(out, into, kernel, kernel) / np.sqrt(
+            into * kernel**2 / 2
+        )
+        collected[f"{name}.bias"] = draw(out) / 10
+    return {name: value.astype(np.float32) for name, value in collected.items()}
 
 
 def test_a_whole_network_of_a_file(tmp_path):
@@ -89,9 +91,9 @@ def test_a_whole_network_of_a_file(tmp_path):
     wrapped = {"state_dict": {f"module.{name}": value for name, value in state.items()}}
     same = from_torchvision("squeezenet1_1", wrapped, classes=10)
     x = mx.nd.array(draw(1, 3, 224, 224))
-    found = net(x).asnumpy()
-    assert found.shape == (1, 10) and found.std() > 0
-    np.testing.assert_array_equal(found, same(x).asnumpy())
+    actual = net(x).asnumpy()
+    assert actual.shape == (1, 10) and actual.std() > 0
+    np.testing.assert_array_equal(actual, same(x).asnumpy())
 
 
 def test_bottlenecks_have_their_strides_where_torchvision_has_them():

@@ -10,17 +10,17 @@ DATA, LABEL = np.arange(7.0), np.arange(7) * 10
 
 def epochs(iterator, count):
     """The data of each batch, and its padding, for some epochs."""
-    found = []
+    collected = []
     for number in range(count):
         if number:
             iterator.reset()
-        found.append([(batch.data[0].asnumpy().tolist(), batch.pad) for batch in iterator])
-    return found
+        collected.append([(batch.data[0].asnumpy().tolist(), batch.pad) for batch in iterator])
+    return collected
 
 
 def test_pad_fills_the_last_batch_from_the_start():
-    found = epochs(mx.io.NDArrayIter(DATA, LABEL, 3), 2)
-    assert found == [[([0, 1, 2], 0), ([3, 4, 5], 0), ([6, 0, 1], 2)]] * 2
+    actual = epochs(mx.io.NDArrayIter(DATA, LABEL, 3), 2)
+    assert actual == [[([0, 1, 2], 0), ([3, 4, 5], 0), ([6, 0, 1], 2)]] * 2
 
 
 def test_a_batch_larger_than_the_data_is_filled_by_repetition():
@@ -28,8 +28,8 @@ def test_a_batch_larger_than_the_data_is_filled_by_repetition():
 
 
 def test_discard_leaves_the_rest_out():
-    found = epochs(mx.io.NDArrayIter(DATA, LABEL, 3, last_batch_handle="discard"), 2)
-    assert found == [[([0, 1, 2], 0), ([3, 4, 5], 0)]] * 2
+    actual = epochs(mx.io.NDArrayIter(DATA, LABEL, 3, last_batch_handle="discard"), 2)
+    assert actual == [[([0, 1, 2], 0), ([3, 4, 5], 0)]] * 2
 
 
 def test_roll_over_puts_the_rest_before_the_next_epoch():
@@ -41,8 +41,8 @@ def test_roll_over_puts_the_rest_before_the_next_epoch():
 
 
 def test_roll_over_collects_until_a_batch_is_full():
-    found = epochs(mx.io.NDArrayIter(DATA[:2], None, 5, last_batch_handle="roll_over"), 3)
-    assert found == [[], [], [([0, 1, 0, 1, 0], 4)]]
+    actual = epochs(mx.io.NDArrayIter(DATA[:2], None, 5, last_batch_handle="roll_over"), 3)
+    assert actual == [[], [], [([0, 1, 0, 1, 0], 4)]]
 
 
 def test_hard_reset_forgets_the_rest():

@@ -26,8 +26,10 @@ def make(tmp_path):
     writer.close()
 
     def made(**options):
-        given = {"path_imgrec": path, "data_shape": (3, HEIGHT, WIDTH), "batch_size": COUNT}
-        return mx.io.ImageDetRecordIter(**{**given, "verbose": False, "fill_value": 0, **options})
+        keywords = {"path_imgrec": path, "data_shape": (3, HEIGHT, WIDTH), "batch_size": COUNT}
+        return mx.io.ImageDetRecordIter(
+            **{**keywords, "verbose": False, "fill_value": 0, **options}
+        )
 
     return made
 

@@ -22,8 +22,8 @@ def make(paths):
     """A function that makes an iterator over seven pictures."""
 
     def made(maker="ImageRecordIter", **options):
-        given = {"path_imgrec": paths["rec"], "data_shape": (3, 6, 8), "batch_size": 3}
-        return getattr(mx.io, maker)(**{**given, "verbose": False, **options})
+        keywords = {"path_imgrec": paths["rec"], "data_shape": (3, 6, 8), "batch_size": 3}
+        return getattr(mx.io, maker)(**{**keywords, "verbose": False, **options})
 
     return made
 
@@ -54,13 +54,13 @@ def test_batches(make):
 @pytest.mark.parametrize("indexed", [False, True])
 @pytest.mark.parametrize("count", range(1, 10))
 def test_parts_are_the_whole(make, paths, indexed, count):
-    found = []
+    collected = []
     for part in range(count):
         options = {"path_imgidx": paths["idx"]} if indexed else {}
-        found += numbers(
+        collected += numbers(
             make(num_parts=count, part_index=part, batch_size=1, shuffle=True, **options)
         )
-    assert sorted(found) == list(range(COUNT))
+    assert sorted(collected) == list(range(COUNT))
 
 
 @pytest.fixture
@@ -78,11 +78,11 @@ def large(tmp_path):
 def test_chunks_are_shuffled(make, large):
     def orders(**options):
         iterator = make(path_imgrec=large, batch_size=5, shuffle_chunk_size=1, **options)
-        found = []
+        collected = []
         for _ in range(3):
-            found.append(numbers(iterator))
+            collected.append(numbers(iterator))
             iterator.reset()
-        return found
+        return collected
 
     chunks = [set(range(11)), set(range(11, 21)), set(range(21, 30))]
     for order in orders():
@@ -115,12 +115,12 @@ def test_seeds_decide_on_the_order_and_the_images_not_threads(make, paths):
             max_rotate_angle=20,
             **seeds,
         )
-        found = []
+        collected = []
         for _ in range(3):
             batch = next(iterator)
-            found.append((batch.index.tolist(), batch.data[0].asnumpy().tolist()))
+            collected.append((batch.index.tolist(), batch.data[0].asnumpy().tolist()))
             iterator.reset()
-        return found
+        return collected
 
     first = epochs(1, seed=3)
     assert epochs(4, seed=3) == first
@@ -305,10 +305,10 @@ def test_a_forked_process_begins_the_epoch_anew(make):
 def test_a_mean_image_is_made_when_it_is_missing(make, tmp_path):
     path = str(tmp_path / "mean.nd")
     plain = pixels(make())
-    found = pixels(make(mean_img=path, scale=0.5))
+    actual = pixels(make(mean_img=path, scale=0.5))
     mean = mx.nd.load(path)["mean_img"].asnumpy()
     np.testing.assert_allclose(mean, plain.mean(0), rtol=1e-5)
-    np.testing.assert_allclose(found, (plain - mean) / 2, atol=1e-4)
+    np.testing.assert_allclose(actual, (plain - mean) / 2, atol=1e-4)
     with pytest.raises(mx.MXNetError, match="no array 'mean_img' of shape"):
         make(mean_img=path, data_shape=(3, 5, 5))
 
@@ -358,9 +358,9 @@ def test_colours_go_to_the_gray_of_mxnet(make, tmp_path, change):
         writer.write(mx.recordio.pack((0, 0.0, number, 0), content))
     writer.close()
     options = {"path_imgrec": path, "batch_size": 50, "data_shape": (3, 4, 4), change: 0.4}
-    found = next(make(**options)).data[0].asnumpy()[:, :, 0, 0]
-    factor = (found[:, 2:] - found[:, :1]) / 60
-    gray = ((found - factor * colour) / np.where(factor == 1, np.nan, 1 - factor))[
+    actual = next(make(**options)).data[0].asnumpy()[:, :, 0, 0]
+    factor = (actual[:, 2:] - actual[:, :1]) / 60
+    gray = ((actual - factor * colour) / np.where(factor == 1, np.nan, 1 - factor))[
         abs(factor[:, 0] - 1) > 0.2
     ]
     assert len(gray) > 5 and np.ptp(factor) > 0.4

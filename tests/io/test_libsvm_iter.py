@@ -28,10 +28,10 @@ def test_batches(lines):
         for batch in batches:
             assert batch.data[0].stype == "csr" and batch.label[0].stype == "default"
             batch.data[0].check_format()  # a line of the file is not sorted
-        found = np.concatenate([batch.data[0].asnumpy() for batch in batches])
-        assert found.tolist() == [ROWS[row] for row in expected]
-        found = np.concatenate([batch.label[0].asnumpy() for batch in batches])
-        assert found.tolist() == [LABELS[row] for row in expected]
+        actual = np.concatenate([batch.data[0].asnumpy() for batch in batches])
+        assert actual.tolist() == [ROWS[row] for row in expected]
+        actual = np.concatenate([batch.label[0].asnumpy() for batch in batches])
+        assert actual.tolist() == [LABELS[row] for row in expected]
         assert batches[-1].pad == (len(expected) > 5)
         iterator.reset()
 
@@ -43,11 +43,11 @@ def test_labels_of_another_file_and_parts(lines):
     assert batch.label[0].stype == "csr"
     assert batch.label[0].asnumpy().tolist() == [[1, 0], [0, 3]]
     assert batch.data[0].dtype == np.float64
-    found = []
+    collected = []
     for part in range(3):
         iterator = mx.io.LibSVMIter(**{**options, "batch_size": 1}, num_parts=3, part_index=part)
-        found += [batch.data[0].asnumpy()[0].tolist() for batch in iterator]
-    assert found == ROWS
+        collected += [batch.data[0].asnumpy()[0].tolist() for batch in iterator]
+    assert collected == ROWS
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_pieces_and_parts_of_several_files(tmp_path, monkeypatch, piece):
                 file.write(f"{len(want)} {pairs}\n")
     files = {"data_libsvm": ";".join(names), "data_shape": (6,), "batch_size": 1}
     for parts in (1, 2, 7):
-        found, labels = [], []
+        actual, labels = [], []
         for part in range(parts):
             for batch in mx.io.LibSVMIter(**files, num_parts=parts, part_index=part):
-                found.append(batch.data[0].asnumpy()[0])
+                actual.append(batch.data[0].asnumpy()[0])
                 labels.append(batch.label[0].asnumpy()[0])
-        np.testing.assert_array_equal(found, want)
+        np.testing.assert_array_equal(actual, want)
         np.testing.assert_array_equal(labels, np.arange(len(want)) + 1)
     # Labels of another file go with the lines of a part.
     for part in range(3):

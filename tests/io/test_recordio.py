@@ -80,8 +80,8 @@ def test_threads_read_by_key_at_once(indexed):
     reader = recordio.MXIndexedRecordIO(*paths, "r")
     keys = [3 * (i * 37 % len(expected)) for i in range(2000)]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(reader.read_idx, keys))
-    assert found == [expected[key // 3] for key in keys]
+        actual = list(pool.map(reader.read_idx, keys))
+    assert actual == [expected[key // 3] for key in keys]
     reader.read_idx(6)
     assert reader.read() == expected[3]
 
@@ -198,7 +198,7 @@ def test_images_are_packed(ending):
     header = recordio.IRHeader(0, [1.0, 2.0], 5, 0)
     quality = 9 if ending == ".png" else 95
     packed = recordio.pack_img(header, pixels, quality=quality, img_fmt=ending)
-    header, found = recordio.unpack_img(packed)
-    assert header.label.tolist() == [1, 2] and found.shape == pixels.shape
-    np.testing.assert_allclose(found, pixels, atol=0 if ending == ".png" else 3)
+    header, actual = recordio.unpack_img(packed)
+    assert header.label.tolist() == [1, 2] and actual.shape == pixels.shape
+    np.testing.assert_allclose(actual, pixels, atol=0 if ending == ".png" else 3)
     assert recordio.unpack_img(packed, iscolor=0)[1].shape == (10, 10)

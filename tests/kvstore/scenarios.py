@@ -115,10 +115,10 @@ def trained(mx, kvstore, on_store, optimizer="sgd"):
     for _ in range(5):
         parts = [mx.nd.array(draw.uniform(-1, 1, (3, 4)), ctx=device) for device in devices]
         with mx.autograd.record():
-            found = [(net(part) - part[:, :2]).square().sum() for part in parts]
-        mx.autograd.backward(found)
+            actual = [(net(part) - part[:, :2]).square().sum() for part in parts]
+        mx.autograd.backward(actual)
         trainer.step(6)
-        losses.append(float(sum(loss.asscalar() for loss in found)))
+        losses.append(float(sum(loss.asscalar() for loss in actual)))
     weights = [net.weight.data(device).asnumpy().tolist() for device in devices]
     return [losses, weights]
 

@@ -23,14 +23,14 @@ def load_scenarios():
 SCENARIOS = load_scenarios()
 
 
-def assert_alike(found, expected):
+def assert_alike(actual, expected):
     if isinstance(expected, list):
-        for one, other in zip(found, expected, strict=True):
+        for one, other in zip(actual, expected, strict=True):
             assert_alike(one, other)
     elif isinstance(expected, float):
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
     else:
-        assert found == expected
+        assert actual == expected
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -29,10 +29,10 @@ def compiled(folder, name, *options):
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    found = compiled(tmp_path_factory.mktemp("library"), "libexternal")
+    actual = compiled(tmp_path_factory.mktemp("library"), "libexternal")
     with pytest.warns(UserWarning, match="0 partitioners and 1 passes of graphs are not used"):
-        mx.library.load(found)
-    return found
+        mx.library.load(actual)
+    return actual
 
 
 @pytest.fixture

@@ -99,10 +99,10 @@ def sequence(mx):
 
 def softmax_gradient(scores, labels):
     """The gradient of cross-entropy after softmax."""
-    found = np.exp(scores.asnumpy())
-    found /= found.sum(axis=1, keepdims=True)
-    found[np.arange(len(found)), labels.asnumpy().astype(int)] -= 1
-    return found
+    actual = np.exp(scores.asnumpy())
+    actual /= actual.sum(axis=1, keepdims=True)
+    actual[np.arange(len(actual)), labels.asnumpy().astype(int)] -= 1
+    return actual
 
 
 def python_loss(mx):

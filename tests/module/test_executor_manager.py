@@ -79,8 +79,8 @@ def test_training_on_two_devices():
     assert manager.slices == [slice(0, 6), slice(6, 10)]
     assert metric.get()[1] == pytest.approx(1.002993, abs=1e-4)
     for name, expected in MEANS.items():
-        found = {**arguments, **states}[name].asnumpy().ravel()[:3]
-        np.testing.assert_allclose(found, expected, atol=2e-4, err_msg=name)
+        actual = {**arguments, **states}[name].asnumpy().ravel()[:3]
+        np.testing.assert_allclose(actual, expected, atol=2e-4, err_msg=name)
 
 
 def test_buckets_share_parameters(caplog):

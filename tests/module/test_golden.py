@@ -23,22 +23,22 @@ def load_scenarios():
 SCENARIOS = load_scenarios()
 
 
-def assert_alike(found, expected, where=""):
+def assert_alike(actual, expected, where=""):
     if isinstance(expected, dict):
-        assert sorted(found) == sorted(expected), where
+        assert sorted(actual) == sorted(expected), where
         for name in expected:
-            assert_alike(found[name], expected[name], f"{where} {name}")
+            assert_alike(actual[name], expected[name], f"{where} {name}")
     elif isinstance(expected, str):
-        assert found == expected
+        assert actual == expected
     elif isinstance(expected, list) and any(isinstance(part, str) for part in expected):
-        for one, other in zip(found, expected, strict=True):
+        for one, other in zip(actual, expected, strict=True):
             assert_alike(one, other, where)
     elif isinstance(expected, list) and expected and isinstance(expected[0], list):
-        assert len(found) == len(expected), where
-        for i, (one, other) in enumerate(zip(found, expected, strict=True)):
+        assert len(actual) == len(expected), where
+        for i, (one, other) in enumerate(zip(actual, expected, strict=True)):
             assert_alike(one, other, f"{where} {i}")
     else:
-        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4, err_msg=where)
+        np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-4, err_msg=where)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

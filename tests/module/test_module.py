@@ -205,14 +205,14 @@ def test_prediction_of_batches_that_have_nothing_but_data(label_names):
 
 def test_score():
     mod, seen = ready(), []
-    found = mod.score(
+    actual = mod.score(
         batches(20),
         ["acc", "ce"],
         batch_end_callback=lambda param: seen.append(param.nbatch),
         score_end_callback=[lambda param: seen.append(("end", param.nbatch, param.epoch))],
         epoch=4,
     )
-    assert [name for name, _ in found] == ["accuracy", "cross-entropy"]
+    assert [name for name, _ in actual] == ["accuracy", "cross-entropy"]
     assert seen == [0, 1, 2, ("end", 3, 4)]
 
 

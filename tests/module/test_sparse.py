@@ -39,9 +39,9 @@ def trained(module, rows_of=None):
 
 
 def test_batches_of_csr_arrays_are_csr():
-    found = [batch.data[0] for batch in batches()]
-    assert [x.stype for x in found] == ["csr"] * 3
-    assert np.array_equal(np.concatenate([x.asnumpy() for x in found]), DATA)
+    actual = [batch.data[0] for batch in batches()]
+    assert [x.stype for x in actual] == ["csr"] * 3
+    assert np.array_equal(np.concatenate([x.asnumpy() for x in actual]), DATA)
     shuffled = mx.io.NDArrayIter(
         mx.nd.sparse.csr_matrix(DATA), LABELS, 2, shuffle=True, last_batch_handle="discard"
     )
@@ -55,10 +55,10 @@ def test_batches_of_csr_arrays_are_csr():
 def test_training_equals_that_on_dense_batches(weight_stype, contexts):
     want = trained(mx.mod.Module(network("default", "default"), context=contexts))
     module = mx.mod.Module(network("csr", weight_stype), context=contexts)
-    found = trained(module)
-    assert found.stype == weight_stype
+    actual = trained(module)
+    assert actual.stype == weight_stype
     assert module._exec_group.grad_arrays[0][0].stype == "row_sparse"
-    np.testing.assert_allclose(found.asnumpy(), want.asnumpy(), rtol=1e-5)
+    np.testing.assert_allclose(actual.asnumpy(), want.asnumpy(), rtol=1e-5)
 
 
 def test_rows_on_demand():
@@ -68,10 +68,10 @@ def test_rows_on_demand():
 
     asked = []
     module = mx.mod.Module(network("csr", "row_sparse"), context=[mx.cpu(0), mx.cpu(1)])
-    found = trained(module, rows_of)
+    actual = trained(module, rows_of)
     want = trained(mx.mod.Module(network("default", "default")))
     assert len(asked) == 9
-    np.testing.assert_allclose(found.asnumpy(), want.asnumpy(), rtol=1e-5)
+    np.testing.assert_allclose(actual.asnumpy(), want.asnumpy(), rtol=1e-5)
 
 
 def test_prepare_without_a_store_does_nothing():

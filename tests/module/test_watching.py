@@ -37,8 +37,8 @@ def test_speedometer_without_a_metric(caplog):
 
 
 def test_speedometer_with_all_batches_of_the_epoch(caplog):
-    found = speeds(caplog, mx.callback.Speedometer(4, 3, auto_reset=False), half_right())
-    assert found == [
+    actual = speeds(caplog, mx.callback.Speedometer(4, 3, auto_reset=False), half_right())
+    assert actual == [
         f"Epoch[{epoch}] Batch [0-{nbatch}]\tSpeed: X samples/sec\taccuracy=0.500000"
         for epoch in range(2)
         for nbatch in (3, 6)
@@ -47,8 +47,8 @@ def test_speedometer_with_all_batches_of_the_epoch(caplog):
 
 def test_speedometer_resets_what_is_local(caplog):
     metric = half_right()
-    found = speeds(caplog, mx.callback.Speedometer(4, 3), metric)
-    assert found[:2] == [
+    actual = speeds(caplog, mx.callback.Speedometer(4, 3), metric)
+    assert actual[:2] == [
         "Epoch[0] Batch [0-3]\tSpeed: X samples/sec\taccuracy=0.500000",
         "Epoch[0] Batch [3-6]\tSpeed: X samples/sec\taccuracy=nan",
     ]
@@ -104,8 +104,8 @@ def test_checkpoints_at_the_end_of_epochs(tmp_path, monkeypatch):
     for epoch in range(3):
         for callback in callbacks:
             callback(epoch, mod.symbol, *mod.get_params())
-    found = sorted(path.name for path in tmp_path.iterdir())
-    assert found == [
+    actual = sorted(path.name for path in tmp_path.iterdir())
+    assert actual == [
         "a-0002.params",
         "a-symbol.json",
         *(f"b-000{n}.{kind}" for n in (1, 2, 3) for kind in ("params", "states")),
@@ -126,7 +126,7 @@ def watched(monitor):
 
 
 def test_monitor_has_the_statistics_of_real_mxnet():
-    found = {name: float(text) for _, name, text in watched(mx.mon.Monitor(1))}
+    actual = {name: float(text) for _, name, text in watched(mx.mon.Monitor(1))}
     expected = {
         "fc_output": 19.326149,
         "bn_output": 0.99999505,
@@ -140,7 +140,7 @@ def test_monitor_has_the_statistics_of_real_mxnet():
         "bn_moving_mean": 1.65,
         "bn_moving_var": 11.0250025,
     }
-    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-5)
+    assert {name: actual[name] for name in expected} == pytest.approx(expected, rel=1e-5)
 
 
 def test_monitor_pattern_order_and_statistic():

@@ -37,11 +37,11 @@ def describe_all(arrays):
 
 
 def read():
-    found = {}
+    collected = {}
     for path in sorted(pathlib.Path().glob("*.params")):
         with semantics(path.name):
-            found[path.name] = describe_all(mx.nd.load(path.name))
-    return found
+            collected[path.name] = describe_all(mx.nd.load(path.name))
+    return collected
 
 
 def write():
@@ -70,10 +70,10 @@ def write():
     with mx.util.np_shape(True):
         written["np_.params"] = {"a": mx.nd.ones(()), "b": mx.nd.zeros((0, 3)), "c": mx.nd.ones(2)}
         mx.nd.save("np_.params", written["np_.params"])
-        found = {"np_.params": describe_all(written.pop("np_.params"))}
+        actual = {"np_.params": describe_all(written.pop("np_.params"))}
     with open("x.pickle", "wb") as file:
         pickle.dump(dense["float32"], file)
-    return {**found, **{file: describe_all(arrays) for file, arrays in written.items()}}
+    return {**actual, **{file: describe_all(arrays) for file, arrays in written.items()}}
 
 
 print(json.dumps({"read": read, "write": write}[sys.argv[1]]()))

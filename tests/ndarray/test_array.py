@@ -282,12 +282,12 @@ def test_copies_are_recorded():
 
 def test_operators_without_arguments_ignore_unknown_ones():
     with pytest.warns(UserWarning, match="zeros_like has no argument dtype: it is ignored"):
-        found = mx.nd.zeros_like(mx.nd.ones(2), dtype="int64")
-    assert found.dtype == np.float32
+        actual = mx.nd.zeros_like(mx.nd.ones(2), dtype="int64")
+    assert actual.dtype == np.float32
     with pytest.warns(UserWarning, match="exp has no argument foo"):
         mx.sym.exp(mx.sym.var("x"), foo=1)
     with pytest.raises(MXNetError, match="'foo' in operator dot, possible arguments: transpose_a"):
-        mx.nd.dot(found, found, foo=1)
+        mx.nd.dot(actual, actual, foo=1)
 
 
 @pytest.mark.parametrize("axis", [None, (0, 1, 2)])

@@ -339,5 +339,5 @@ def test_which_slices_lie_side_by_side():
     told = mx.nd.NDArray._basic_indexing_slice_is_contiguous
     for keys in itertools.product(slices, repeat=3):
         for count in (1, 2, 3):
-            found = told(keys[:count], array.shape)
-            assert found == array[keys[:count]].flags.contiguous, keys[:count]
+            actual = told(keys[:count], array.shape)
+            assert actual == array[keys[:count]].flags.contiguous, keys[:count]

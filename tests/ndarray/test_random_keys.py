@@ -58,13 +58,13 @@ def draw_shape(rng):
 def cases(seed):
     """Pairs of a shape and a key that picks something."""
     rng = np.random.default_rng(seed)
-    found = []
-    while len(found) < KEYS:
+    collected = []
+    while len(collected) < KEYS:
         shape = draw_shape(rng)
         key = draw_key(rng, shape)
         if np.empty(shape)[key].size:
-            found.append((shape, key))
-    return found
+            collected.append((shape, key))
+    return collected
 
 
 def source(shape, dtype="float32"):
@@ -209,13 +209,13 @@ def test_arrays_that_are_still_computed_are_awaited():
 
 def digest():
     """All that this front reads and writes for some keys, as one number."""
-    found = hashlib.sha256()
+    actual = hashlib.sha256()
     for seed in range(3):
         for shape, key in cases(seed):
             array = nd.array(source(shape))
             array[key] = array[key] * 2 + seed
-            found.update(repr((shape, array[key].shape)).encode() + array.asnumpy().tobytes())
-    return found.hexdigest()
+            actual.update(repr((shape, array[key].shape)).encode() + array.asnumpy().tobytes())
+    return actual.hexdigest()
 
 
 @pytest.mark.parametrize("cython", ["0", "1"])

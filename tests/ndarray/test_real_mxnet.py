@@ -92,19 +92,19 @@ def test_the_original_reads_ours(real):
         serialization.save(real.folder / file, blocks.values(), list(blocks), format)
     listed = [dense["float32"], dense["int8"]]
     serialization.save(real.folder / "list.params", listed)
-    found = real("read")
-    assert found.pop("list.params") == describe_all(listed, None)
-    assert sorted(found) == sorted(files)
+    actual = real("read")
+    assert actual.pop("list.params") == describe_all(listed, None)
+    assert sorted(actual) == sorted(files)
     for file, (blocks, _) in files.items():
         expected = describe_all(list(blocks.values()), list(blocks))
-        assert sorted(found[file]) == sorted(expected), file
+        assert sorted(actual[file]) == sorted(expected), file
 
 
 def test_the_original_reads_saved_arrays(real):
     content = {"w": mx.nd.array([[1, 2], [3, 4]]), "b": mx.nd.array([5])}
     mx.nd.save(str(real.folder / "x.params"), content)
-    (found,) = real("read").values()
-    assert {name: bytes.fromhex(data) for name, _, _, _, data in found} == {
+    (actual,) = real("read").values()
+    assert {name: bytes.fromhex(data) for name, _, _, _, data in actual} == {
         name: array.asnumpy().tobytes() for name, array in content.items()
     }
 

@@ -14,8 +14,8 @@ def arrays(shape, dtype="float32"):
     """(weight, grad, mean, var, weight32)."""
     made = [RNG.uniform(0.1, 1, shape) for _ in range(4)]
     dtypes = [dtype, dtype, "float32", "float32"]
-    found = [mx.nd.array(x, dtype=kind) for x, kind in zip(made, dtypes, strict=True)]
-    return [*found, found[0].astype("float32")]
+    actual = [mx.nd.array(x, dtype=kind) for x, kind in zip(made, dtypes, strict=True)]
+    return [*actual, actual[0].astype("float32")]
 
 
 def copies(sets):
@@ -56,8 +56,8 @@ def test_layer_wise_steps(kind):
     wide = copies(first)
     settings = {"step_count": (1, 3), "lrs": (0.1, 0.2), "wds": (0.01, 0.0)}
     lists = [list(column) for column in zip(*first, strict=True)]
-    found = getattr(C, f"multi_mp_{kind}_update")(*lists, out=lists[0], **settings)
-    assert [array.shape for array in found] == [(2, 3), (4,)]
+    actual = getattr(C, f"multi_mp_{kind}_update")(*lists, out=lists[0], **settings)
+    assert [array.shape for array in actual] == [(2, 3), (4,)]
     for one in wide:
         one[1] = one[1].astype("float32")
     weights = [one[4] for one in wide]

@@ -8,8 +8,8 @@ from mxcy import autograd
 np = mx.np
 
 
-def arrays_of(found):
-    return list(found) if isinstance(found, (list, tuple)) else [found]
+def arrays_of(actual):
+    return list(actual) if isinstance(actual, (list, tuple)) else [actual]
 
 
 def check(call, *shapes, dtype="float32", grad=True):
@@ -26,12 +26,12 @@ def check(call, *shapes, dtype="float32", grad=True):
     for array in arrays:
         array.attach_grad()
     with autograd.record():
-        found = eval(f"np.{call}", {"np": np, **dict(zip(names, arrays, strict=True))})
-        found = arrays_of(found)
-        assert len(found) == len(expected)
+        actual = eval(f"np.{call}", {"np": np, **dict(zip(names, arrays, strict=True))})
+        actual = arrays_of(actual)
+        assert len(actual) == len(expected)
         weights = [rng.randint(1, 9, result.shape).astype(dtype) for result in expected]
-        loss = sum((r * np.array(w)).sum() for r, w in zip(found, weights, strict=True))
-    for result, values in zip(found, expected, strict=True):
+        loss = sum((r * np.array(w)).sum() for r, w in zip(actual, weights, strict=True))
+    for result, values in zip(actual, expected, strict=True):
         assert type(result) is np.ndarray and result.shape == values.shape
         assert result.dtype == dtype
         onp.testing.assert_array_equal(result.asnumpy(), values)

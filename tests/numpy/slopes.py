@@ -12,9 +12,9 @@ def check_gradient(function, *values):
     """The gradients of a function of float64 arrays against differences, with uneven weights."""
 
     def loss(arrays):
-        found = function(*arrays)
-        weights = onp.cos(onp.arange(found.size)).reshape(found.shape)
-        return (found * np.array(weights, "float64")).sum()
+        actual = function(*arrays)
+        weights = onp.cos(onp.arange(actual.size)).reshape(actual.shape)
+        return (actual * np.array(weights, "float64")).sum()
 
     arrays = [np.array(value, "float64") for value in values]
     for array in arrays:

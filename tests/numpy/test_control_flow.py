@@ -12,23 +12,23 @@ def test_foreach():
     data.attach_grad()
     state.attach_grad()
     with mx.autograd.record():
-        found, last = npx.foreach(lambda x, s: (x * s, x + s), data, state)
-        loss = found.sum() + last.sum()
+        actual, last = npx.foreach(lambda x, s: (x * s, x + s), data, state)
+        loss = actual.sum() + last.sum()
     loss.backward()
-    assert type(found) is np.ndarray and found.tolist() == [[0, 0], [0, 3], [8, 20]]
+    assert type(actual) is np.ndarray and actual.tolist() == [[0, 0], [0, 3], [8, 20]]
     assert last.tolist() == [6, 9]
     assert data.grad.tolist() == [[7, 9], [5, 7], [3, 5]] and state.grad.tolist() == [7, 10]
 
 
 def test_foreach_keeps_nesting():
     data, state = np.arange(3), np.array(1.0)
-    found, last = npx.foreach(
+    actual, last = npx.foreach(
         lambda x, s: ([x[0] + s[0][0], [x[1]]], [[s[0][0] * 2]]), [data, data * 2], [[state]]
     )
-    assert found[0].tolist() == [1, 3, 6] and found[1][0].tolist() == [0, 2, 4]
+    assert actual[0].tolist() == [1, 3, 6] and actual[1][0].tolist() == [0, 2, 4]
     assert last[0][0].item() == 8
-    found, last = npx.foreach(lambda x, s: (x, []), data, [])
-    assert found.tolist() == [0, 1, 2] and last == []
+    actual, last = npx.foreach(lambda x, s: (x, []), data, [])
+    assert actual.tolist() == [0, 1, 2] and last == []
 
 
 def test_while_loop():
@@ -52,13 +52,13 @@ def test_while_loop():
 
 def test_cond():
     x, y = np.array([1.0, 2.0]), np.array([5.0])
-    found = npx.cond(lambda x, y: x.sum() > y, lambda x, y: x, lambda x, y: [x - y, y], [x, y])
-    assert [part.tolist() for part in found] == [[-4, -3], [5]]
+    actual = npx.cond(lambda x, y: x.sum() > y, lambda x, y: x, lambda x, y: [x - y, y], [x, y])
+    assert [part.tolist() for part in actual] == [[-4, -3], [5]]
     x.attach_grad()
     with mx.autograd.record():
-        found = npx.cond(lambda x: x.max() > 1, lambda x: x * x, lambda x: x, x)
-    found.backward()
-    assert found.tolist() == [1, 4] and x.grad.tolist() == [2, 4]
+        actual = npx.cond(lambda x: x.max() > 1, lambda x: x * x, lambda x: x, x)
+    actual.backward()
+    assert actual.tolist() == [1, 4] and x.grad.tolist() == [2, 4]
     with pytest.raises(ValueError):
         npx.cond(lambda x: x, lambda x: x, lambda x: x, [x])
     with pytest.raises(TypeError):

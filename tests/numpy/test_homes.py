@@ -41,10 +41,10 @@ def test_every_operator_is_a_function_with_its_signature():
 
 def test_layers_of_networks():
     x, weight, bias = np.ones((2, 3)), np.ones((4, 3)), np.ones(4)
-    found = npx.fully_connected(x, weight, bias, num_hidden=4, no_bias=False)
-    assert type(found) is np.ndarray and found.tolist() == [[4] * 4] * 2
-    found = npx.fully_connected(x, weight, num_hidden=4, no_bias=True)
-    assert found.tolist() == [[3] * 4] * 2
+    actual = npx.fully_connected(x, weight, bias, num_hidden=4, no_bias=False)
+    assert type(actual) is np.ndarray and actual.tolist() == [[4] * 4] * 2
+    actual = npx.fully_connected(x, weight, num_hidden=4, no_bias=True)
+    assert actual.tolist() == [[3] * 4] * 2
     assert npx.add_n(x, x, x).tolist() == [[3] * 3] * 2
     onp.testing.assert_allclose(npx.softmax(x).asnumpy(), 1 / 3, rtol=1e-6)
     x.attach_grad()
@@ -66,9 +66,9 @@ def test_files(tmp_path):
     npx.save(str(one), np.array(2.5))
     assert npx.load(str(one)).item() == 2.5 and onp.load(one) == 2.5
     npx.savez(str(pair), np.ones(2), b=np.zeros((2, 0), "int8"))
-    found = npx.load(str(pair))
-    assert list(found) == ["arr_0", "b"] and found["b"].dtype == "int8"
-    assert type(found["b"]) is np.ndarray and onp.load(pair)["arr_0"].tolist() == [1, 1]
+    actual = npx.load(str(pair))
+    assert list(actual) == ["arr_0", "b"] and actual["b"].dtype == "int8"
+    assert type(actual["b"]) is np.ndarray and onp.load(pair)["arr_0"].tolist() == [1, 1]
     with pytest.raises(ValueError):
         npx.savez(str(pair), np.ones(1), arr_0=np.ones(1))
     with pytest.raises(TypeError):
@@ -84,9 +84,9 @@ def test_files_of_several_arrays(tmp_path, version):
     finally:
         mx.util.set_profile(before)
         npx.reset_np()
-    found = npx.load(tmp_path / "one")
-    assert type(found) is (list if version == "1.9" else np.ndarray)
-    assert np.array_equal(found[0] if version == "1.9" else found, x)
+    actual = npx.load(tmp_path / "one")
+    assert type(actual) is (list if version == "1.9" else np.ndarray)
+    assert np.array_equal(actual[0] if version == "1.9" else actual, x)
     npx.save(tmp_path / "list", [x, x[0]])
     assert [array.shape for array in npx.load(tmp_path / "list")] == [(4,), ()]
     npx.save(tmp_path / "dict", {"x": x})

@@ -11,9 +11,9 @@ X, WEIGHT, BIAS = np.ones((2, 3)), np.ones((4, 3)), np.ones(4) * 10
 IMAGE = np.arange(16).reshape(1, 1, 4, 4)
 
 
-def close(found, want):
-    assert type(found) is np.ndarray
-    onp.testing.assert_allclose(found.asnumpy(), onp.asarray(want), rtol=1e-5, atol=1e-6)
+def close(actual, want):
+    assert type(actual) is np.ndarray
+    onp.testing.assert_allclose(actual.asnumpy(), onp.asarray(want), rtol=1e-5, atol=1e-6)
 
 
 def test_a_bias_counts_when_asked_for():
@@ -70,7 +70,7 @@ def test_order_of_parameters():
     close(npx.embedding(np.array([2, 0]), WEIGHT * 2, 4, 3), [[2] * 3] * 2)
     close(npx.arange_like(X, 1.0, 2.0, axis=1), [1, 3, 5])
     parameters = np.ones(36)
-    found = npx.rnn(
+    actual = npx.rnn(
         np.ones((2, 1, 3)),
         parameters,
         np.zeros((1, 1, 4)),
@@ -78,7 +78,7 @@ def test_order_of_parameters():
         state_size=4,
         num_layers=1,
     )
-    assert found.shape == (2, 1, 4)
+    assert actual.shape == (2, 1, 4)
     close(npx.relu(X, name="any"), X.asnumpy())
     assert npx.nonzero(a=X).shape == (6, 2)
 

@@ -24,10 +24,10 @@ np, npx = mx.np, mx.npx
     ],
 )
 def test_modules_of_mxnet(module, names):
-    found = importlib.import_module(f"mxcy.numpy.{module}")
-    assert getattr(np, module) is found
+    actual = importlib.import_module(f"mxcy.numpy.{module}")
+    assert getattr(np, module) is actual
     for name in names.split():
-        assert getattr(found, name) == getattr(np, name)
+        assert getattr(actual, name) == getattr(np, name)
 
 
 def test_types_by_their_names():
@@ -55,9 +55,9 @@ def test_what_arrays_are():
 
 
 def test_text_becomes_an_array():
-    found = np.genfromtxt(["1,2", "3,x"], delimiter=",")
-    assert type(found) is np.ndarray and found.dtype == onp.float64
-    onp.testing.assert_array_equal(found.asnumpy(), [[1, 2], [3, onp.nan]])
+    actual = np.genfromtxt(["1,2", "3,x"], delimiter=",")
+    assert type(actual) is np.ndarray and actual.dtype == onp.float64
+    onp.testing.assert_array_equal(actual.asnumpy(), [[1, 2], [3, onp.nan]])
     assert np.genfromtxt(["1 2"], dtype="int32").dtype == onp.int32
 
 
@@ -71,17 +71,17 @@ def test_arguments_in_the_order_of_mxnet():
     a = np.array([[2.0, 1.0], [5.0, 2.0]])
     onp.testing.assert_allclose(np.linalg.eigvalsh(a, UPLO="U").asnumpy(), [1, 3], rtol=1e-5)
     assert np.linalg.matrix_rank(np.eye(2) * 0.01, tol=0.1).item() == 0
-    found = np.linalg.pinv(np.array([[2.0, 0], [0, 1e-3]]), rcond=0.1)
-    onp.testing.assert_allclose(found.asnumpy(), [[0.5, 0], [0, 0]], atol=1e-6)
+    actual = np.linalg.pinv(np.array([[2.0, 0], [0, 1e-3]]), rcond=0.1)
+    onp.testing.assert_allclose(actual.asnumpy(), [[0.5, 0], [0, 0]], atol=1e-6)
 
 
 def test_full_like_takes_part_in_graphs():
     x = np.ones((2, 3))
     x.attach_grad()
     with mx.autograd.record():
-        found = np.full_like(x, 2)
-    found.backward()
-    assert found.tolist() == [[2] * 3] * 2 and x.grad.tolist() == [[0] * 3] * 2
+        actual = np.full_like(x, 2)
+    actual.backward()
+    assert actual.tolist() == [[2] * 3] * 2 and x.grad.tolist() == [[0] * 3] * 2
 
 
 def test_types_follow_mxnet():

@@ -15,24 +15,24 @@ def recorded(function, a, ind, val):
     a.attach_grad()
     val.attach_grad()
     with autograd.record():
-        found = function(a, np.array(ind, "int64"), val)
-        weights = np.arange(1, found.size + 1).reshape(found.shape)
-        loss = (found * weights).sum()
+        actual = function(a, np.array(ind, "int64"), val)
+        weights = np.arange(1, actual.size + 1).reshape(actual.shape)
+        loss = (actual * weights).sum()
     loss.backward()
-    return found.tolist(), a.grad.tolist(), val.grad.tolist()
+    return actual.tolist(), a.grad.tolist(), val.grad.tolist()
 
 
 def test_repeated_coordinates_add_up():
     ind = [[0, 1, 0], [1, 2, 1]]
-    found, of_a, of_val = recorded(npx.index_add, onp.zeros((2, 3)), ind, [1.0, 2, 3])
-    assert found == [[0, 4, 0], [0, 0, 2]]
+    actual, of_a, of_val = recorded(npx.index_add, onp.zeros((2, 3)), ind, [1.0, 2, 3])
+    assert actual == [[0, 4, 0], [0, 0, 2]]
     assert of_a == [[1, 2, 3], [4, 5, 6]] and of_val == [2, 6, 2]
 
 
 def test_updated_elements_do_not_reach_the_array():
     ind = [[0, 1], [1, 2]]
-    found, of_a, of_val = recorded(npx.index_update, onp.full((2, 3), 7.0), ind, [1.0, 2])
-    assert found == [[7, 1, 7], [7, 7, 2]]
+    actual, of_a, of_val = recorded(npx.index_update, onp.full((2, 3), 7.0), ind, [1.0, 2])
+    assert actual == [[7, 1, 7], [7, 7, 2]]
     assert of_a == [[1, 0, 3], [4, 5, 0]] and of_val == [2, 6]
 
 
@@ -59,8 +59,8 @@ def test_values_that_do_not_fit():
 
 
 def test_constraints():
-    found = npx.constraint_check(np.array([1.0, 2]) > 0, "positive numbers")
-    assert found.shape == () and found.item() is True
+    actual = npx.constraint_check(np.array([1.0, 2]) > 0, "positive numbers")
+    assert actual.shape == () and actual.item() is True
     with pytest.raises(ValueError, match="positive numbers"):
         npx.constraint_check(np.array([1.0, -2]) > 0, "positive numbers").asnumpy()
     with pytest.raises(mx.MXNetError):
@@ -77,9 +77,9 @@ def test_one_coordinate():
     a = np.zeros((3, 2))
     a.attach_grad()
     with autograd.record():
-        found = npx.index_update(a, np.array(1, "int32"), np.array([4.0, 5.0]))
-    found.backward()
-    assert found.asnumpy().tolist() == [[0, 0], [4, 5], [0, 0]]
+        actual = npx.index_update(a, np.array(1, "int32"), np.array([4.0, 5.0]))
+    actual.backward()
+    assert actual.asnumpy().tolist() == [[0, 0], [4, 5], [0, 0]]
     assert a.grad.asnumpy().tolist() == [[1, 1], [0, 0], [1, 1]]
     assert npx.index_add(np.ones((3,)), np.array(2), np.array(1.5)).asnumpy().tolist() == [
         1,

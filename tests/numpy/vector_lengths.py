@@ -48,12 +48,12 @@ def positions():
                 array = np.array(values, dtype=dtype)
                 for name in ("argmax", "argmin"):
                     for axis in (None, 0, 1):
-                        found = getattr(np, name)(array, axis=axis)
+                        actual = getattr(np, name)(array, axis=axis)
                         onp.testing.assert_array_equal(
-                            found.asnumpy(), getattr(onp, name)(values, axis=axis)
+                            actual.asnumpy(), getattr(onp, name)(values, axis=axis)
                         )
 
 
-def _same(found, expected):
-    assert found.dtype == bool
-    onp.testing.assert_array_equal(found.asnumpy(), expected)
+def _same(actual, expected):
+    assert actual.dtype == bool
+    onp.testing.assert_array_equal(actual.asnumpy(), expected)

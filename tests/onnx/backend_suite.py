@@ -69,9 +69,9 @@ def run(case):
     model, sets = _material(case)
     prepared = backend.prepare(model)
     for given, wanted in sets:
-        found = prepared.run(given)
-        assert len(found) == len(wanted)
-        for array, expected in zip(found, map(np.asarray, wanted), strict=True):
+        actual = prepared.run(given)
+        assert len(actual) == len(wanted)
+        for array, expected in zip(actual, map(np.asarray, wanted), strict=True):
             assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
             if array.dtype.kind == "V":  # bfloat16
                 array, expected = array.astype(np.float32), expected.astype(np.float32)

@@ -75,6 +75,6 @@ def test_run_model_and_bfloat16():
         [("x", TensorProto.FLOAT, (2,))],
         [("y", TensorProto.BFLOAT16, (2,))],
     )
-    (found,) = backend.run_model(model, [np.array([1.0, 1.00390625], np.float32)])
-    assert found.dtype == helper.tensor_dtype_to_np_dtype(TensorProto.BFLOAT16)
-    assert found.astype(np.float32).tolist() == [1.0, 1.0]
+    (actual,) = backend.run_model(model, [np.array([1.0, 1.00390625], np.float32)])
+    assert actual.dtype == helper.tensor_dtype_to_np_dtype(TensorProto.BFLOAT16)
+    assert actual.astype(np.float32).tolist() == [1.0, 1.0]

@@ -43,8 +43,8 @@ def test_parameters_are_constants_and_the_label_is_gone(path):
     assert all(tensor.raw_data for tensor in model.graph.initializer)
     assert model.opset_import[0].version == 17
     data = np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)
-    (found,) = session(path).run(None, {"data": data})
-    np.testing.assert_allclose(found, predicted(sym, params, data), rtol=1e-5)
+    (actual,) = session(path).run(None, {"data": data})
+    np.testing.assert_allclose(actual, predicted(sym, params, data), rtol=1e-5)
 
 
 @pytest.mark.parametrize("opset", [12, 13, 17, 18, 20, 21])
@@ -71,8 +71,8 @@ def test_files_lists_and_prefixes(tmp_path, path):
     data = np.ones((2, 3), np.float32)
     for given in (files, [sym, [params, {}]], [sym, {f"arg:{n}": x for n, x in params.items()}]):
         mx.onnx.export_model(*given, [(2, 3)], onnx_file_path=path)
-        (found,) = session(path).run(None, {"data": data})
-        np.testing.assert_allclose(found, predicted(sym, params, data), rtol=1e-5)
+        (actual,) = session(path).run(None, {"data": data})
+        np.testing.assert_allclose(actual, predicted(sym, params, data), rtol=1e-5)
     with pytest.raises(ValueError, match="should either be files or objects"):
         mx.onnx.export_model(sym, files[1], [(2, 3)], onnx_file_path=path)
 
@@ -106,8 +106,8 @@ def test_free_extents(path):
         assert [dim.dim_param for dim in dims] == names
         for rows in (1, 3):
             data = np.ones((rows, 3), np.float32)
-            (found,) = session(path).run(None, {"data": data})
-            np.testing.assert_allclose(found, predicted(sym, params, data), rtol=1e-5)
+            (actual,) = session(path).run(None, {"data": data})
+            np.testing.assert_allclose(actual, predicted(sym, params, data), rtol=1e-5)
     with pytest.raises(ValueError, match="dynamic_input_shapes"):
         mx.onnx.export_model(
             sym, params, [(1, 3)], onnx_file_path=path, dynamic=True, dynamic_input_shapes=[(1,)]
@@ -150,8 +150,8 @@ def test_large_models_have_two_files(tmp_path, path):
     mx.onnx.export_model(sym, params, [(2, 3)], onnx_file_path=path, large_model=True)
     assert sorted(os.listdir(tmp_path)) == ["model.onnx", "model.onnx.data"]
     data = np.ones((2, 3), np.float32)
-    (found,) = session(path).run(None, {"data": data})
-    np.testing.assert_allclose(found, predicted(sym, params, data), rtol=1e-5)
+    (actual,) = session(path).run(None, {"data": data})
+    np.testing.assert_allclose(actual, predicted(sym, params, data), rtol=1e-5)
 
 
 def test_they_have_them_by_themselves_above_the_limit(tmp_path, path, monkeypatch):
@@ -194,8 +194,8 @@ def test_users_converters(path):
         mx.onnx.export_model(out, {}, [(2,)], onnx_file_path=path)
     finally:
         MXNetGraph.registry_.clear()
-    (found,) = session(path).run(None, {"data": np.array([0, 1], np.float32)})
-    np.testing.assert_allclose(found, np.exp([3, 6]), rtol=1e-6)
+    (actual,) = session(path).run(None, {"data": np.array([0, 1], np.float32)})
+    np.testing.assert_allclose(actual, np.exp([3, 6]), rtol=1e-6)
 
 
 def test_operator_support_has_what_mxnet_2_exports():
@@ -210,8 +210,8 @@ def test_ids_beyond_an_embedding_are_clipped_if_wanted(path):
     params = {"rows_weight": mx.nd.arange(8).reshape((4, 2))}
     ids = np.array([1, 9], np.float32)
     mx.onnx.export_model(out, params, [(2,)], onnx_file_path=path, safe_indices=True)
-    (found,) = session(path).run(None, {"data": ids})
-    np.testing.assert_array_equal(found, [[2, 3], [6, 7]])
+    (actual,) = session(path).run(None, {"data": ids})
+    np.testing.assert_array_equal(actual, [[2, 3], [6, 7]])
 
 
 def test_outputs_that_are_inputs_constants_or_the_same_twice(path):
@@ -219,8 +219,8 @@ def test_outputs_that_are_inputs_constants_or_the_same_twice(path):
     double = data * 2
     out = mx.sym.Group([data, weight, double, double])
     mx.onnx.export_model(out, {"weight": mx.nd.ones(3)}, [(2,)], onnx_file_path=path)
-    found = session(path).run(None, {"data": np.array([1, 2], np.float32)})
-    assert [list(x) for x in found] == [[1, 2], [1, 1, 1], [2, 4], [2, 4]]
+    actual = session(path).run(None, {"data": np.array([1, 2], np.float32)})
+    assert [list(x) for x in actual] == [[1, 2], [1, 1, 1], [2, 4], [2, 4]]
 
 
 def test_without_onnx(run_python):

@@ -67,8 +67,8 @@ def test_import_model_gives_layers_parameters_and_states(tmp_path):
     for batch in (1, 3):
         x = rng.randn(batch, 3, 8, 8).astype(np.float32)
         bound = sym.bind(mx.cpu(), {"x": mx.nd.array(x), **args}, aux_states=aux)
-        found = bound.forward()[0].asnumpy()
-        np.testing.assert_allclose(found, expected(model, x)[0], rtol=1e-5, atol=1e-5)
+        actual = bound.forward()[0].asnumpy()
+        np.testing.assert_allclose(actual, expected(model, x)[0], rtol=1e-5, atol=1e-5)
 
 
 def test_module_trains_an_imported_model(tmp_path):
@@ -89,14 +89,14 @@ def test_import_to_gluon_can_be_hybridized(tmp_path):
     x = rng.randn(2, 3, 8, 8).astype(np.float32)
     for hybrid in (False, True):
         net.hybridize(hybrid)
-        found = net(mx.nd.array(x)).asnumpy()
-        np.testing.assert_allclose(found, expected(model, x)[0], rtol=1e-5, atol=1e-5)
+        actual = net(mx.nd.array(x)).asnumpy()
+        np.testing.assert_allclose(actual, expected(model, x)[0], rtol=1e-5, atol=1e-5)
 
 
 def test_metadata(tmp_path):
-    found = mx.contrib.onnx.get_model_metadata(saved(small_net(), tmp_path))
-    assert found["input_tensor_data"] == [("x", (0, 3, 8, 8), FLOAT)]
-    assert found["output_tensor_data"] == [("y", (0, 5))]
+    actual = mx.contrib.onnx.get_model_metadata(saved(small_net(), tmp_path))
+    assert actual["input_tensor_data"] == [("x", (0, 3, 8, 8), FLOAT)]
+    assert actual["output_tensor_data"] == [("y", (0, 5))]
 
 
 def test_names_of_mxnet():

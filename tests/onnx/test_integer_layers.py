@@ -123,8 +123,8 @@ def test_weights_of_nine_bits_are_floats():
     rng = np.random.default_rng(4)
     model = quantized_conv(rng, "uint8", (131, 7), weight_zero=20)
     x = drawn(rng, "uint8", (1, 8, 13, 11))
-    found = mx.contrib.onnx.import_to_gluon(model)(mx.nd.array(x, dtype=x.dtype)).asnumpy()
-    assert np.abs(found.astype(int) - of_onnxruntime(model, x).astype(int)).max() <= 1
+    actual = mx.contrib.onnx.import_to_gluon(model)(mx.nd.array(x, dtype=x.dtype)).asnumpy()
+    assert np.abs(actual.astype(int) - of_onnxruntime(model, x).astype(int)).max() <= 1
 
 
 @pytest.mark.parametrize("kind, zeros", [("uint8", (131, 7)), ("int8", (3, -9))])

@@ -36,11 +36,11 @@ def compare(net, shapes, path, free=None, others=(), tolerance=1e-4, **options):
         ours = net(*map(mx.nd.array, values))
         ours = ours if isinstance(ours, list | tuple) else [ours]
         theirs = ran.run(None, dict(zip(names, values, strict=True)))
-        for expected, found in zip(ours, theirs, strict=True):
+        for expected, actual in zip(ours, theirs, strict=True):
             expected = expected.asnumpy()
-            assert found.shape == expected.shape and found.dtype == expected.dtype
+            assert actual.shape == expected.shape and actual.dtype == expected.dtype
             limit = tolerance * max(np.abs(expected).max(), 1e-3)
-            np.testing.assert_allclose(found, expected, rtol=0, atol=limit)
+            np.testing.assert_allclose(actual, expected, rtol=0, atol=limit)
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def test_there_are_enough():
 @pytest.mark.parametrize("name", MODELS)
 def test_outputs_are_those_of_pytorch(name):
     model, inputs, outputs = material(name)
-    found = backend.prepare(model).run(inputs)
-    assert len(found) == len(outputs)
-    for array, wanted in zip(found, outputs, strict=True):
+    actual = backend.prepare(model).run(inputs)
+    assert len(actual) == len(outputs)
+    for array, wanted in zip(actual, outputs, strict=True):
         assert array.dtype == wanted.dtype and array.shape == wanted.shape
         if wanted.dtype.kind != "f":
             np.testing.assert_array_equal(array, wanted)
@@ -51,7 +51,7 @@ def test_the_same_as_a_hybridized_block(name):
     model, inputs, outputs = material(name)
     net = mx.contrib.onnx.import_to_gluon(model)
     net.hybridize()
-    found = net(*map(mx.nd.array, inputs))
-    found = found if isinstance(found, (list, tuple)) else [found]
-    for array, wanted in zip(found, outputs, strict=True):
+    actual = net(*map(mx.nd.array, inputs))
+    actual = actual if isinstance(actual, (list, tuple)) else [actual]
+    for array, wanted in zip(actual, outputs, strict=True):
         np.testing.assert_allclose(array.asnumpy(), wanted, rtol=1e-4, atol=1e-5)

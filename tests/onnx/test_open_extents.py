@@ -48,9 +48,9 @@ def like_onnx(model, *shapes):
         for shape in shapes:
             x = np.random.RandomState(0).randn(*shape).astype(np.float32)
             (wanted,) = ReferenceEvaluator(model).run(None, {"x": x})
-            found = net(mx.nd.array(x)).asnumpy()
-            assert found.shape == wanted.shape
-            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+            actual = net(mx.nd.array(x)).asnumpy()
+            assert actual.shape == wanted.shape
+            np.testing.assert_allclose(actual, wanted, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("sign", ["Add", "Sub", "Mul", "Div", "Min", "Max", "Mod"])
@@ -247,8 +247,8 @@ def test_constants_of_open_extents():
     model = model_of(nodes, [("x", FLOAT, ("n", 3))], [("y", FLOAT, (2, "n"))], 17, parameters)
     net = mx.contrib.onnx.import_to_gluon(model)
     for n in (1, 4):
-        found = net(mx.nd.full((n, 3), np.nan)).asnumpy()
-        np.testing.assert_array_equal(found, np.full((2, n), 2.5, np.float32))
+        actual = net(mx.nd.full((n, 3), np.nan)).asnumpy()
+        np.testing.assert_array_equal(actual, np.full((2, n), 2.5, np.float32))
 
 
 def test_pooling_with_uneven_padding_keeps_the_batch_open():

@@ -113,9 +113,9 @@ def test_quantized_networks_are_exported(opset, tmp_path):
     kinds = {node.op_type for node in onnx.load(path).graph.node}
     assert {"QuantizeLinear", "DequantizeLinear"} <= kinds
     assert opset < 13 or "BatchNormalization" not in kinds  # it is in the filters' steps
-    found = run_by_onnxruntime(path, x.asnumpy())
+    actual = run_by_onnxruntime(path, x.asnumpy())
     scale = np.abs(wanted).max()
-    assert np.abs(found - wanted).max() < 0.02 * scale
+    assert np.abs(actual - wanted).max() < 0.02 * scale
     again = mx.contrib.onnx.import_to_gluon(path)
     assert np.abs(again(x).asnumpy() - wanted).max() < 0.03 * scale
 
@@ -156,5 +156,5 @@ def test_quantized_symbols_are_exported(calibrated, tmp_path):
     wanted = executor.forward()[0].asnumpy()
     path = str(tmp_path / "net.onnx")
     mx.onnx.export_model(symbol, {**args, **states}, [x.shape], onnx_file_path=path)
-    found = run_by_onnxruntime(path, x.asnumpy())
-    assert np.abs(found - wanted).max() < 0.02 * np.abs(wanted).max()
+    actual = run_by_onnxruntime(path, x.asnumpy())
+    assert np.abs(actual - wanted).max() < 0.02 * np.abs(wanted).max()

@@ -29,5 +29,5 @@ def test_outputs_stay(tmp_path, make, dynamic):
     mx.onnx.export_model(sym, parameters, [x.shape], np.float32, path, **more)
     again = mx.contrib.onnx.import_to_gluon(path)
     images = mx.nd.concat(*[x] * 3, dim=0) if dynamic else x
-    found = again(images).asnumpy()[-1:]
-    assert np.abs(found - wanted).max() <= 1e-5 * np.abs(wanted).max()
+    actual = again(images).asnumpy()[-1:]
+    assert np.abs(actual - wanted).max() <= 1e-5 * np.abs(wanted).max()

@@ -31,8 +31,8 @@ def test_ifft_undoes_fft_but_for_the_length():
 def test_count_sketch():
     data = mx.nd.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     places, signs = mx.nd.array([[0, 3, 0]]), mx.nd.array([[1, -1, -1]])
-    found = mx.nd.contrib.count_sketch(data, places, signs, out_dim=4)
-    np.testing.assert_array_equal(found.asnumpy(), [[-2, 0, 0, -2], [-2, 0, 0, -5]])
+    actual = mx.nd.contrib.count_sketch(data, places, signs, out_dim=4)
+    np.testing.assert_array_equal(actual.asnumpy(), [[-2, 0, 0, -2], [-2, 0, 0, -5]])
 
 
 def test_dynamic_reshape_is_differentiable():

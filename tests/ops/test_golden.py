@@ -17,24 +17,24 @@ TOLERANCE = {"float16": (2e-3, 1e-3), "float32": (2e-5, 2e-6), "float64": (1e-9,
 
 @pytest.fixture(scope="module")
 def golden():
-    found = {}
+    collected = {}
     for path in GOLDEN.glob("*.npz"):
         with np.load(path) as file:
             for key in file.files:
                 name, _, part = key.rpartition("/")
-                found.setdefault(name, {})[part] = file[key]
-    return found
+                collected.setdefault(name, {})[part] = file[key]
+    return collected
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_equals_mxnet(name, golden):
-    want, found, factor = golden[name], ALL[name].run(mx), ALL[name].tol
-    assert found.keys() == want.keys()
+    want, actual, factor = golden[name], ALL[name].run(mx), ALL[name].tol
+    assert actual.keys() == want.keys()
     for part, values in want.items():
-        assert found[part].dtype == values.dtype, part
-        assert found[part].shape == values.shape, part
+        assert actual[part].dtype == values.dtype, part
+        assert actual[part].shape == values.shape, part
         rtol, atol = (factor * x for x in TOLERANCE.get(str(values.dtype), (0, 0)))
-        np.testing.assert_allclose(found[part], values, rtol=rtol, atol=atol, err_msg=part)
+        np.testing.assert_allclose(actual[part], values, rtol=rtol, atol=atol, err_msg=part)
 
 
 def test_every_golden_value_has_a_case(golden):
@@ -82,10 +82,10 @@ def record_of(op):
     """The record behind a name below ``mx.nd``."""
     *space, name = op.split(".")
     where = space[0] if space else homes.MAIN
-    found = homes.registered(where, name) or REGISTRY.get(
+    actual = homes.registered(where, name) or REGISTRY.get(
         f"_{where}_{name}" if where else f"_{name}"
     )
-    return found.name
+    return actual.name
 
 
 def test_every_operator_that_users_find_has_values():

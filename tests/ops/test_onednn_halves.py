@@ -61,8 +61,8 @@ UNITS = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 def arrays(shapes, dtype):
     """Arrays of a type, and the same numbers in float64."""
     rng = np.random.default_rng(4)
-    found = [mx.nd.array(rng.uniform(-1, 1, s).astype("float32")).astype(dtype) for s in shapes]
-    return found, [x.astype("float32").asnumpy().astype("float64") for x in found]
+    actual = [mx.nd.array(rng.uniform(-1, 1, s).astype("float32")).astype(dtype) for s in shapes]
+    return actual, [x.astype("float32").asnumpy().astype("float64") for x in actual]
 
 
 def in_hardware(dtype):
@@ -88,8 +88,8 @@ def test_sums_are_exact_but_for_one_rounding(call, dtype):
     assert ran == kernel
     want = record.ref(record.schema.intern(name, dict(attrs)), np, *wide)
     scale = np.abs(want).max()
-    found = outs[0].astype("float32").asnumpy()
-    np.testing.assert_allclose(found / scale, want / scale, atol=UNITS[dtype])
+    actual = outs[0].astype("float32").asnumpy()
+    np.testing.assert_allclose(actual / scale, want / scale, atol=UNITS[dtype])
 
 
 @pytest.mark.skipif(not in_hardware("bfloat16"), reason="the CPU has no products of bfloat16")

@@ -39,8 +39,8 @@ TOLERANCE = {
 
 
 def samples_of(record):
-    found = record.samples() if callable(record.samples) else record.samples
-    return list(found)
+    actual = record.samples() if callable(record.samples) else record.samples
+    return list(actual)
 
 
 def cases():
@@ -114,8 +114,8 @@ def expected(record, sample, inputs):
         wide.append(values.astype(WIDER.get(str(values.dtype), values.dtype)))
     attrs = full_attrs(record, sample)
     with np.errstate(all="ignore"):
-        found = record.ref(attrs, np, wide) if record.variadic else record.ref(attrs, np, *wide)
-    return list(found) if isinstance(found, (tuple, list)) else [found]
+        actual = record.ref(attrs, np, wide) if record.variadic else record.ref(attrs, np, *wide)
+    return list(actual) if isinstance(actual, (tuple, list)) else [actual]
 
 
 def full_attrs(record, sample):
@@ -275,8 +275,8 @@ def gradient_cases():
 
 def call_eagerly(record, arrays, sample):
     function = mxcy.ndarray.register.function(record)
-    found = function(*arrays, **sample.attrs)
-    return found if isinstance(found, list) else [found]
+    actual = function(*arrays, **sample.attrs)
+    return actual if isinstance(actual, list) else [actual]
 
 
 @pytest.mark.parametrize("record, sample", list(gradient_cases()))

@@ -89,15 +89,17 @@ def test_threads_wait_for_the_loading():
 
     registry.load_rest = load
     assert registry["early"] == 1 and registry.known("late") is None and not begun.is_set()
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(registry["late"])) for _ in range(3)]
+    collected = []
+    threads = [
+        threading.Thread(target=lambda: collected.append(registry["late"])) for _ in range(3)
+    ]
     for thread in threads:
         thread.start()
     assert begun.wait(60)
     may_end.set()
     for thread in threads:
         thread.join(60)
-    assert found == [2, 2, 2] and sorted(registry) == ["early", "late"] and len(registry) == 2
+    assert collected == [2, 2, 2] and sorted(registry) == ["early", "late"] and len(registry) == 2
     assert registry.get("none") is None and registry.get("none", 3) == 3
     with pytest.raises(KeyError, match="none"):
         registry["none"]

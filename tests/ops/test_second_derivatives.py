@@ -84,5 +84,5 @@ def test_second_derivative(name):
     with autograd.record():
         first = gradient(operator, x, create_graph=True)
         product = (first * v).sum()
-    (found,) = autograd.grad(product, x)
-    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    (actual,) = autograd.grad(product, x)
+    np.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-5, atol=1e-6)

@@ -46,8 +46,8 @@ def test_converted(large, threads):
 
 def test_broadcast(large, threads):
     rows = large[: SIZE // 1001 * 1001].reshape(-1, 1001)
-    found = mx.nd.broadcast_add(mx.nd.array(rows), mx.nd.array(rows[:1]))
-    np.testing.assert_array_equal(found.asnumpy(), rows + rows[:1])
+    actual = mx.nd.broadcast_add(mx.nd.array(rows), mx.nd.array(rows[:1]))
+    np.testing.assert_array_equal(actual.asnumpy(), rows + rows[:1])
 
 
 @pytest.mark.parametrize("size", [SIZE, 40_003])

@@ -40,6 +40,6 @@ def test_results_do_not_depend_on_the_team(record, team):
                 outs, _ = front.execute(
                     record, arrays, attrs_of(record, sample), kernel=kernel, train=sample.train
                 )
-                found = [np.array(array.numpy_view()) for array in (*outs, *arrays)]
-                results.append([values.tobytes() for values in found])
+                actual = [np.array(array.numpy_view()) for array in (*outs, *arrays)]
+                results.append([values.tobytes() for values in actual])
             assert results[0] == results[1] == results[2], f"{kernel} {sample.attrs}"

@@ -35,14 +35,14 @@ def masked_softmax(scores, valid):
 
 def test_masked_softmax():
     scores = np.random.uniform(size=(2, 3, 4))
-    found = masked_softmax(scores, np.array([2, 3]))
-    assert np.allclose(found.sum(axis=-1), np.ones((2, 3)))
-    assert found[0, :, 2:].sum() == 0 and found[1, :, 3].sum() == 0
+    actual = masked_softmax(scores, np.array([2, 3]))
+    assert np.allclose(actual.sum(axis=-1), np.ones((2, 3)))
+    assert actual[0, :, 2:].sum() == 0 and actual[1, :, 3].sum() == 0
     each = masked_softmax(scores, np.array([[1, 2, 3], [4, 4, 4]]))
     assert each[0, 0].tolist() == [1, 0, 0, 0] and (each[1] > 0).all()
     steps = np.arange(4, dtype="int32")
     mask = np.expand_dims(steps, (0, 1)) < np.array([2, 3], dtype="int32").reshape(2, 1, 1)
-    assert np.allclose(npx.masked_softmax(scores, np.broadcast_to(mask, (2, 3, 4))), found)
+    assert np.allclose(npx.masked_softmax(scores, np.broadcast_to(mask, (2, 3, 4))), actual)
 
 
 class Additive(nn.HybridBlock):

@@ -27,7 +27,7 @@ def test_linear_regression_by_hand(points):
         points,
         lambda size: descend([weight, bias], 0.1, size),
         epochs=2,
-        loss_of=lambda found, wanted: (found - wanted.reshape(found.shape)) ** 2 / 2,
+        loss_of=lambda actual, wanted: (actual - wanted.reshape(actual.shape)) ** 2 / 2,
     )
     assert losses[1] < 0.01 < losses[0]
     assert np.allclose(weight, np.array(WEIGHT).reshape(2, 1), atol=0.02)
@@ -153,7 +153,7 @@ def test_regression_on_a_table():
         clipped = np.clip(net(x), 1, float("inf"))
         return np.sqrt(2 * gluon.loss.L2Loss()(np.log(clipped), np.log(y)).mean()).item()
 
-    found = []
+    collected = []
     for fold in range(2):
         held = slice(fold * count // 2, (fold + 1) * count // 2)
         kept = slice((1 - fold) * count // 2, (2 - fold) * count // 2)
@@ -166,7 +166,7 @@ def test_regression_on_a_table():
             gluon.data.ArrayDataset(features[kept], prices[kept].reshape(-1, 1) / scale), 20
         )
         fit(net, loader, trainer, 20, gluon.loss.L2Loss())
-        found.append(
+        collected.append(
             log_rmse(lambda x: net(x) * scale, features[held], prices[held].reshape(-1, 1))  # noqa: B023
         )
-    assert max(found) < 0.25
+    assert max(collected) < 0.25

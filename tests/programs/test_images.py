@@ -119,15 +119,15 @@ def test_own_normalization_is_that_of_the_layer():
     own.initialize()
     layer.initialize()
     x = np.random.normal(2, 3, (8, 3, 5, 5))
-    found = []
+    collected = []
     for norm in (own, layer):
         x.attach_grad()
         with autograd.record():
             y = norm(x)
             loss = (y**3).sum()
         loss.backward()
-        found.append((y, x.grad.copy(), norm.gamma.grad().reshape(3), norm(x)))
-    for one, other in zip(*found, strict=True):
+        collected.append((y, x.grad.copy(), norm.gamma.grad().reshape(3), norm(x)))
+    for one, other in zip(*collected, strict=True):
         assert np.allclose(one, other, rtol=1e-3, atol=2e-3)
 
 
@@ -170,12 +170,12 @@ def test_several_devices(batches):
             wanted = gluon.utils.split_and_load(labels, places, even_split=False)
             assert all(type(part) is np.ndarray for part in parts)
             with autograd.record():
-                found = [net(part) for part in parts]
-                losses = [loss_of(f, w) for f, w in zip(found, wanted, strict=True)]
+                actual = [net(part) for part in parts]
+                losses = [loss_of(f, w) for f, w in zip(actual, wanted, strict=True)]
             for loss in losses:
                 loss.backward()
             trainer.step(len(images))
-            metric.update(wanted, found)
+            metric.update(wanted, actual)
     assert metric.get()[1] > 0.8
     assert net[0].weight.data(places[0]).device == places[0]
     assert np.array_equal(*[net[1].bias.data(place) for place in places])
@@ -225,8 +225,8 @@ def test_boxes_and_their_suppression():
         left = left[1:][np.nonzero(rest <= 0.5)[0]]
     assert np.array(kept, dtype="int32").tolist() == [1, 2]
     entries = np.concatenate([np.zeros((3, 1)), scores.reshape(3, 1), boxes], axis=1)
-    found = npx.box_nms(np.expand_dims(entries, 0), overlap_thresh=0.5, id_index=0)[0]
-    assert found[:, 1].tolist() == [pytest.approx(0.9), pytest.approx(0.6), -1]
+    actual = npx.box_nms(np.expand_dims(entries, 0), overlap_thresh=0.5, id_index=0)[0]
+    assert actual[:, 1].tolist() == [pytest.approx(0.9), pytest.approx(0.6), -1]
     anchors = npx.multibox_prior(np.zeros((1, 3, 4, 4)), sizes=[0.5, 0.2], ratios=[1, 2])
     truth = np.array([[[1, 0.1, 0.1, 0.6, 0.6], [-1, -1, -1, -1, -1]]])
     offsets, mask, classes = npx.multibox_target(anchors, truth, np.zeros((1, 3, 48)))

@@ -128,9 +128,9 @@ def test_cells_unroll_as_layers_do():
             layer.collect_params().values(), cell.collect_params().values(), strict=True
         ):
             mine.set_data(its.data())
-    found = layer(x)
+    actual = layer(x)
     wanted, states = cell.unroll(5, x, layout="NTC", merge_outputs=True)
-    assert np.allclose(found, wanted, atol=1e-5) and states[0].shape == (2, 4)
+    assert np.allclose(actual, wanted, atol=1e-5) and states[0].shape == (2, 4)
 
 
 def test_both_directions_read_a_review():

@@ -128,11 +128,11 @@ def quantized(mx, name, sym, shape, backend, **wish):
     """(symbol, parameters, auxiliary states, described before and after the second fusion)."""
     data, args, auxs = inputs(mx, name, sym, shape)
     fused = sym.get_backend_symbol(BACKEND) if backend else sym
-    given = {}
+    keywords = {}
     if wish["calib_mode"] != "none":
-        given["calib_data"] = mx.io.NDArrayIter(data, batch_size=shape[0])
+        keywords["calib_data"] = mx.io.NDArrayIter(data, batch_size=shape[0])
     qsym, qargs, auxs = mx.contrib.quantization.quantize_model(
-        fused, args, auxs, label_names=None, **wish, **given
+        fused, args, auxs, label_names=None, **wish, **keywords
     )
     nodes = [described(qsym)]
     if backend:

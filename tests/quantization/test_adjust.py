@@ -89,23 +89,23 @@ def test_rounding_regards_what_weights_are_multiplied_by():
     rows[1, 2] = 0
     tops = np.abs(rows).max(axis=-1, keepdims=True)
     steps = np.where(tops > 0, tops, 1) / 127
-    found = rounded(rows, steps, data @ data.transpose(0, 2, 1) / 400)
-    numbers = found / steps
+    actual = rounded(rows, steps, data @ data.transpose(0, 2, 1) / 400)
+    numbers = actual / steps
     np.testing.assert_allclose(numbers, np.rint(numbers), atol=1e-9)
     largest = np.abs(rows) == tops
-    np.testing.assert_allclose(found[largest], rows[largest], rtol=1e-12)
+    np.testing.assert_allclose(actual[largest], rows[largest], rtol=1e-12)
 
     def error(weights):
         return np.sqrt(np.mean(((weights - rows) @ data) ** 2))
 
-    assert error(found) < 0.6 * error(np.rint(rows / steps) * steps)
+    assert error(actual) < 0.6 * error(np.rint(rows / steps) * steps)
 
 
 def test_rounding_without_data_is_to_the_nearest():
     rows = np.random.default_rng(4).normal(size=(1, 3, 6))
     steps = np.abs(rows).max(axis=-1, keepdims=True) / 127
-    found = rounded(rows, steps, np.zeros((1, 6, 6)))
-    np.testing.assert_allclose(found, np.rint(rows / steps) * steps, rtol=1e-12)
+    actual = rounded(rows, steps, np.zeros((1, 6, 6)))
+    np.testing.assert_allclose(actual, np.rint(rows / steps) * steps, rtol=1e-12)
 
 
 def test_factors_of_channels_do_not_change_results(network, images):
@@ -121,8 +121,8 @@ def test_factors_of_channels_do_not_change_results(network, images):
     scaled = adjusted(sym, qsym, values, [{"data": images}], mx.cpu())
     changed = [name for name in values if (scaled[name].asnumpy() != values[name].asnumpy()).any()]
     assert any(name.endswith("gamma") for name in changed)
-    found = run(sym, scaled, images)
-    assert np.abs(found - expected).max() < 0.02 * np.abs(expected).max()
+    actual = run(sym, scaled, images)
+    assert np.abs(actual - expected).max() < 0.02 * np.abs(expected).max()
     assert np.array_equal(run(sym, values, images), expected)
 
 
@@ -159,8 +159,8 @@ def test_layers_that_share_a_weight_are_left_alone(images):
     net.add(nn.Conv2D(3, 1, in_channels=3, use_bias=False, params=net[0].params))
     net.initialize(mx.init.Xavier())
     quantized = quantize_net(net, calib_data=loader(images), calib_mode="naive")
-    (kept,), (found,) = (list(b.collect_params().values()) for b in (net, quantized))
-    assert np.array_equal(found.data().asnumpy(), kept.data().asnumpy())
+    (kept,), (actual,) = (list(b.collect_params().values()) for b in (net, quantized))
+    assert np.array_equal(actual.data().asnumpy(), kept.data().asnumpy())
 
 
 def test_dense_weights_are_rounded_once():

@@ -50,8 +50,8 @@ def test_same_nodes(name, backend, wanted, monkeypatch):
         key = f"{name}/{'fused' if backend else 'plain'}/{key}"
         if key not in wanted:  # MXNet fails
             continue
-        found = golden.quantized(mx, name, *NETS[name], backend, **wish)[3]
-        for got, want in zip(found, wanted[key], strict=True):
+        actual = golden.quantized(mx, name, *NETS[name], backend, **wish)[3]
+        for got, want in zip(actual, wanted[key], strict=True):
             assert rows(got) == rows(want), key
             # MXNet finds no ranges of unfused layers under their names, and writes six decimals.
             told = ranges(got)
@@ -76,9 +76,9 @@ def test_files_of_mxnet_compute_the_same():
     for sym in (qsym, mx.sym.load_json(qsym.tojson())):
         args["data"] = mx.nd.array(data)
         executor = sym.bind(mx.cpu(), args, aux_states=auxs, grad_req="null")
-        found = executor.forward()[0].asnumpy()
+        actual = executor.forward()[0].asnumpy()
         # MXNet reads dense weights 0.4 % too small, and sums round in another order.
-        assert abs(found - output).max() < 0.02 * abs(output).max()
+        assert abs(actual - output).max() < 0.02 * abs(output).max()
 
 
 def test_names_with_numpy_semantics_are_those_of_mxnet_2():

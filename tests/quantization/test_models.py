@@ -12,8 +12,8 @@ from tests.quantization import golden
 NETS = golden.nets(mx)
 
 
-def relative_error(found, expected):
-    return abs(found - expected).max() / abs(expected).max()
+def relative_error(actual, expected):
+    return abs(actual - expected).max() / abs(expected).max()
 
 
 def outputs_of(sym, args, auxs, data):
@@ -52,8 +52,8 @@ def test_parameters_are_int8_with_ranges():
     weight = args["fc_weight"].asnumpy()
     top = abs(weight).max()
     assert qargs["fc_weight_quantize"].dtype == np.int8
-    found = qargs["fc_weight_quantize"].asnumpy() * (top / 127)
-    np.testing.assert_allclose(found, weight, atol=0.51 * top / 127)
+    actual = qargs["fc_weight_quantize"].asnumpy() * (top / 127)
+    np.testing.assert_allclose(actual, weight, atol=0.51 * top / 127)
     assert -qargs["fc_weight_quantize_min"].asscalar() == pytest.approx(top)
     assert qargs["fc_weight_quantize_max"].shape == (1,)
 
@@ -268,13 +268,13 @@ def test_blocks_may_be_saved(tmp_path):
     )
     expected = net(data).asnumpy()
     quantized = quant.quantize_net(net, calib_mode="naive", calib_data=loader)
-    found = quantized(data).asnumpy()
-    assert relative_error(found, expected) < 0.03
+    actual = quantized(data).asnumpy()
+    assert relative_error(actual, expected) < 0.03
     quantized.export(str(tmp_path / "q"))
     again = mx.gluon.SymbolBlock.imports(
         str(tmp_path / "q-symbol.json"), ["data"], str(tmp_path / "q-0000.params")
     )
-    np.testing.assert_allclose(again(data).asnumpy(), found, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(again(data).asnumpy(), actual, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("shapes", ([(2, 4)], [mx.io.DataDesc("data", (2, 4))]))
@@ -317,8 +317,8 @@ def test_lenet_on_digits():
             trainer.step(100)
 
     def accuracy(block):
-        found = block(mx.nd.array(images[test])).asnumpy().argmax(1)
-        return (found == labels[test]).mean()
+        actual = block(mx.nd.array(images[test])).asnumpy().argmax(1)
+        return (actual == labels[test]).mean()
 
     expected = accuracy(net)
     assert expected > 0.9

@@ -81,8 +81,8 @@ def test_layers_for_which_some_teams_have_no_kernel(channels, kernel):
     image = mx.nd.random.uniform(shape=(1, channels, 1, 1))
     expected = net(image).asnumpy()
     loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(image), batch_size=1)
-    found = quantize_net(net, calib_data=loader, calib_mode="naive")(image).asnumpy()
-    assert np.abs(found - expected).max() <= 0.05 * np.abs(expected).max()
+    actual = quantize_net(net, calib_data=loader, calib_mode="naive")(image).asnumpy()
+    assert np.abs(actual - expected).max() <= 0.05 * np.abs(expected).max()
 
 
 @pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")

@@ -26,8 +26,8 @@ def test_best_of_all_candidates(kind, levels):
     edges = np.linspace(-2, 2, counts.size + 1, dtype="float32")
     widths = np.arange(min(levels // 2, 200), 201)
     losses = [threshold._divergence(counts, width, levels) for width in widths]
-    found, loss = threshold.best_threshold(counts, edges, levels)
-    assert found == edges[200 + widths[np.argmin(losses)] + 1]
+    actual, loss = threshold.best_threshold(counts, edges, levels)
+    assert actual == edges[200 + widths[np.argmin(losses)] + 1]
     assert loss == np.float32(min(losses))
 
 

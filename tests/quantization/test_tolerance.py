@@ -58,8 +58,8 @@ def test_tolerances_that_cannot_be_kept_are_refused(network, images, wishes):
 def test_errors_are_those_of_the_worst_float_result():
     floats = [np.arange(4.0), np.arange(4.0) * 3]
     numbers = np.arange(4)
-    found = [[floats[0] + 0.1], [floats[1] + 0.1], [numbers + 1]]
-    error = relative_error(found, [[floats[0]], [floats[1]], [numbers]])
+    actual = [[floats[0] + 0.1], [floats[1] + 0.1], [numbers + 1]]
+    error = relative_error(actual, [[floats[0]], [floats[1]], [numbers]])
     assert error == pytest.approx(0.1 / np.std(np.arange(4.0)))
     assert relative_error([[np.full(3, 2.5)]], [[np.full(3, 2.0)]]) == 0.5  # they are all alike
 

@@ -23,19 +23,19 @@ def load_scenarios():
 SCENARIOS = load_scenarios()
 
 
-def assert_alike(found, expected, where=""):
+def assert_alike(actual, expected, where=""):
     if isinstance(expected, dict):
-        assert sorted(found) == sorted(expected), where
+        assert sorted(actual) == sorted(expected), where
         for name in expected:
-            assert_alike(found[name], expected[name], f"{where} {name}")
+            assert_alike(actual[name], expected[name], f"{where} {name}")
     elif isinstance(expected, list):
-        assert len(found) == len(expected), where
-        for number, (one, other) in enumerate(zip(found, expected, strict=True)):
+        assert len(actual) == len(expected), where
+        for number, (one, other) in enumerate(zip(actual, expected, strict=True)):
             assert_alike(one, other, f"{where} {number}")
     elif isinstance(expected, float):
-        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4, err_msg=where)
+        np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-4, err_msg=where)
     else:
-        assert found == expected, where
+        assert actual == expected, where
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

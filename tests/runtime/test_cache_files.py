@@ -88,9 +88,9 @@ def test_good_algorithms_stay(tmp_path, caplog):
     path = written(tmp_path / "mxcy" / "algorithms.json", json.dumps(GOOD_ALGORITHMS).encode())
     trials.memory()["more"] = ["conv_onednn", 0]
     trials.save()
-    found = json.loads(path.read_text())
-    assert GOOD_ALGORITHMS.items() <= found.items() or "more" in found["4/8/2"]
-    assert sum(map(len, found.values())) == 2 and not told(caplog)
+    actual = json.loads(path.read_text())
+    assert GOOD_ALGORITHMS.items() <= actual.items() or "more" in actual["4/8/2"]
+    assert sum(map(len, actual.values())) == 2 and not told(caplog)
 
 
 def test_winners_that_are_not_there_are_tried_again(tmp_path):

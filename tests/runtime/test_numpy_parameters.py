@@ -30,12 +30,12 @@ def test_numpy_computes_a_decorated_function():
         assert isinstance(a, onp.ndarray) and np is onp
         return [a[:, a[1] > 0], np.nonzero(b), {"parts": np.split(*parts)}["parts"]]
 
-    found = masked(
+    actual = masked(
         np.array([[1, 2, 3], [3, 0, 5]]), b=np.array([1, 0, 2]), parts=(np.arange(4), [1])
     )
     assert masked.__doc__ == "What it does."
-    assert type(found[0]) is mx.np.ndarray and found[0].tolist() == [[1, 3], [3, 5]]
-    assert [part.tolist() for part in found[2]] == [[0], [1, 2, 3]]
+    assert type(actual[0]) is mx.np.ndarray and actual[0].tolist() == [[1, 3], [3, 5]]
+    assert [part.tolist() for part in actual[2]] == [[0], [1, 2, 3]]
     with pytest.raises(ValueError, match="nothing"):
         util.numpy_fallback(lambda a: None)(np.ones(1))
 

@@ -163,8 +163,8 @@ def test_nothing_is_recorded_when_stopped_or_paused(profiler):
     mx.nd.tan(mx.nd.ones(2))
     profiler.set_state("stop")
     mx.nd.log(mx.nd.ones(2))
-    found = json.loads(profiler.dumps(format="json"))["Time"]["operator"]
-    assert found.keys() == {"_ones", "exp", "tan"} and found["_ones"]["Count"] == 2
+    actual = json.loads(profiler.dumps(format="json"))["Time"]["operator"]
+    assert actual.keys() == {"_ones", "exp", "tan"} and actual["_ones"]["Count"] == 2
 
 
 def test_start_and_stop_are_states(profiler):
@@ -250,15 +250,15 @@ def test_statistics_equal_the_trace(profiler):
         trained(net, x)
         three_operators()
     profiler.set_state("stop")
-    found = json.loads(profiler.dumps(format="json"))
+    actual = json.loads(profiler.dumps(format="json"))
     profiler.dump()
     events = checked(profiler.path)
-    assert found["Unit"] == {"Time": "ms", "Memory": "kB"}
+    assert actual["Unit"] == {"Time": "ms", "Memory": "kB"}
     for category in ("operator", "MXNET_C_API"):
         sums = {}
         for name, microseconds in intervals(events, category):
             sums.setdefault(name, []).append(microseconds / 1000)
-        rows = found["Time"][category]
+        rows = actual["Time"][category]
         assert rows.keys() == sums.keys()
         for name, times in sums.items():
             row = rows[name]
@@ -360,7 +360,7 @@ def test_objects_of_programs(profiler):
     event.start()
     event.stop()
     counter += 1
-    found = json.loads(profiler.dumps(format="json"))["Time"]
+    actual = json.loads(profiler.dumps(format="json"))["Time"]
     profiler.dump()
     events = checked(profiler.path)
     assert named(events, "dom") == ["tk", "tk"]
@@ -368,9 +368,9 @@ def test_objects_of_programs(profiler):
     assert [e["ph"] for e in events if e.get("cat") == "event"] == ["B", "E"]
     assert [e["args"]["ctr"] for e in events if e["name"] == "ctr"] == [6, 4, 17, 18, 14]
     assert "".join(e["s"] for e in events if e["name"] == "mk") == "ptgpp"
-    assert found["dom"]["tk"]["Count"] == 2 and found["dom,frame"]["fr"]["Count"] == 1
-    assert found["event"]["ev"]["Count"] == 1
-    assert found["dom"]["ctr"] == {"Count": 5, "Total": 14, "Min": 4, "Max": 18, "Avg": 11.8}
+    assert actual["dom"]["tk"]["Count"] == 2 and actual["dom,frame"]["fr"]["Count"] == 1
+    assert actual["event"]["ev"]["Count"] == 1
+    assert actual["dom"]["ctr"] == {"Count": 5, "Total": 14, "Min": 4, "Max": 18, "Avg": 11.8}
 
 
 def test_events_that_cross_and_such_of_two_threads(profiler):

@@ -89,11 +89,11 @@ def test_a_network_lists_memory_under_the_names_of_its_parts(profiler, tmp_path)
     net.initialize()
     y = net(mx.nd.ones((2, 3)))
     profiler.dump()
-    found = {(row[0], int(row[1])) for row in allocations(tmp_path)}
+    actual = {(row[0], int(row[1])) for row in allocations(tmp_path)}
     assert y.shape == (2, 8)
     for kind in ("unknown", "_zeros"):  # the parameter itself, and its gradient
-        assert {(f"net_dense0_weight:{kind}", 96), (f"net_dense0_bias:{kind}", 32)} <= found
-    assert ("net:net_dense0:FullyConnected", 64) in found
+        assert {(f"net_dense0_weight:{kind}", 96), (f"net_dense0_bias:{kind}", 32)} <= actual
+    assert ("net:net_dense0:FullyConnected", 64) in actual
 
 
 def test_no_list_without_a_name(profiler, tmp_path):

@@ -56,9 +56,9 @@ def test_kinds_of_errors():
     class Other(mx.MXNetError):
         pass
 
-    found = mx.error.error_types
-    assert found.pop("Odd") is Odd and found.pop("Even") is Other
-    assert mx.error.register("Third", Odd) is Odd and found.pop("Third") is Odd
+    actual = mx.error.error_types
+    assert actual.pop("Odd") is Odd and actual.pop("Even") is Other
+    assert mx.error.register("Third", Odd) is Odd and actual.pop("Third") is Odd
 
 
 def test_old_schedule(caplog):

@@ -84,8 +84,8 @@ def test_topology(tmp_path):
         folder.mkdir(parents=True)
         (folder / "thread_siblings_list").write_text(text + "\n")
         (folder / "physical_package_id").write_text(f"{(0, 0, 3, 3)[number % 4]}\n")
-    found = cpus.topology(range(8), str(tmp_path))
-    assert found == [Cpu(n, n % 4 // 2, n % 2, n // 4) for n in range(8)]
+    actual = cpus.topology(range(8), str(tmp_path))
+    assert actual == [Cpu(n, n % 4 // 2, n % 2, n // 4) for n in range(8)]
     assert cpus.topology([9], str(tmp_path)) == [Cpu(9, 0, 0, 0)]
 
 
@@ -130,12 +130,12 @@ def test_several_runtimes_warn(tmp_path, monkeypatch):
     others = ("libompi.so", "libmxcy.so", "comp.so", "libgomp.txt")
     lines = [f"7f00-7f01 r-xp 0 08:01 5   /usr/lib/{name}\n" * 2 for name in (*names, *others)]
     maps.write_text("".join(lines) + "7f00-7f01 rw-p 0 00:00 0\n")
-    found = process_threads.openmp_runtimes(str(tmp_path))
-    assert found == sorted(f"/usr/lib/{name}" for name in names)
-    monkeypatch.setattr(process_threads, "openmp_runtimes", lambda: found)
+    actual = process_threads.openmp_runtimes(str(tmp_path))
+    assert actual == sorted(f"/usr/lib/{name}" for name in names)
+    monkeypatch.setattr(process_threads, "openmp_runtimes", lambda: actual)
     with pytest.warns(UserWarning, match="4 OpenMP runtimes are loaded") as caught:
         process_threads.check_runtimes()
-    assert all(path in str(caught[0].message) for path in found)
+    assert all(path in str(caught[0].message) for path in actual)
 
 
 def sizes():
@@ -165,15 +165,15 @@ def test_a_team_has_a_thread_at_least(threads):
 
 
 def test_other_threads_use_the_team():
-    x, found = mx.nd.ones((1000, 1000)), []
-    thread = threading.Thread(target=lambda: found.append(mx.nd.sum(x * 2).asscalar()))
+    x, actual = mx.nd.ones((1000, 1000)), []
+    thread = threading.Thread(target=lambda: actual.append(mx.nd.sum(x * 2).asscalar()))
     thread.start()
     thread.join()
-    assert found == [2e6]
+    assert actual == [2e6]
 
 
 def test_processors():
-    found = mx.runtime.threads()
-    assert 1 <= found["physical"] <= found["logical"] == mx.context.num_cpus()
-    assert found["team"] == mx.runtime.omp_threads()
-    assert found["quota"] is None or found["quota"] > 0
+    actual = mx.runtime.threads()
+    assert 1 <= actual["physical"] <= actual["logical"] == mx.context.num_cpus()
+    assert actual["team"] == mx.runtime.omp_threads()
+    assert actual["quota"] is None or actual["quota"] > 0

@@ -54,9 +54,9 @@ def settings(tmp_path, monkeypatch):
 
 
 def tuner(machine):
-    made = Tuner()
-    made.plug(machine.library())
-    return made
+    tuning = Tuner()
+    tuning.plug(machine.library())
+    return tuning
 
 
 def threads(tuner, n, name="exp", dtype=FLOAT, values=None, shape=None, work=None):
@@ -72,21 +72,21 @@ def threads(tuner, n, name="exp", dtype=FLOAT, values=None, shape=None, work=Non
 
 
 def test_the_threshold_follows_from_the_times():
-    made = tuner(Machine())
+    tuning = tuner(Machine())
     # 1000 + 0.1 n < 0.8 * 0.2 n from 16667 on
-    assert [threads(made, n) for n in (100, 5000, 16600, 16700, 100000)] == [1, 1, 1, ALL, ALL]
+    assert [threads(tuning, n) for n in (100, 5000, 16600, 16700, 100000)] == [1, 1, 1, ALL, ALL]
 
 
 def test_a_kernel_is_measured_once_per_type_and_place():
     machine = Machine()
-    made = tuner(machine)
+    tuning = tuner(machine)
     for n in (5000, 6000, 100000):
-        threads(made, n)
+        threads(tuning, n)
     assert machine.races == [("exp", (1 << 19) // 8)] and machine.regions == [2]
-    threads(made, 500000)  # its data do not fit the cache
-    threads(made, 5000, dtype=HALF)
+    threads(tuning, 500000)  # its data do not fit the cache
+    threads(tuning, 5000, dtype=HALF)
     assert machine.races[1:] == [("exp", (2 << 20) // 8), ("exp", (1 << 19) // 4)]
-    rows = {row["dtype"]: row for row in made.rows()}
+    rows = {row["dtype"]: row for row in tuning.rows()}
     assert rows["float32"]["out_of_cache"]["alone"] == pytest.approx(0.2)
     assert rows["float32"]["in_cache"]["parallel_from"] == pytest.approx(1000 / 0.06)
     assert rows["float16"]["out_of_cache"] is None
@@ -94,97 +94,97 @@ def test_a_kernel_is_measured_once_per_type_and_place():
 
 def test_sizes_beyond_doubt_are_not_measured():
     machine = Machine()
-    made = tuner(machine)
-    assert threads(made, 2047) == 1 and threads(made, (1 << 22) + 1) == ALL
-    assert machine.races == machine.regions == [] and made.rows() == []
+    tuning = tuner(machine)
+    assert threads(tuning, 2047) == 1 and threads(tuning, (1 << 22) + 1) == ALL
+    assert machine.races == machine.regions == [] and tuning.rows() == []
 
 
 def test_kernels_whose_shape_counts_are_measured_as_they_come():
     machine = Machine()
-    made = tuner(machine)
+    tuning = tuner(machine)
     for shape in ((80, 100), (90, 100), (100, 80), (100, 400)):
-        threads(made, 0, "sum", values={"ndim": 1, "shape": list(shape)}, shape=shape)
+        threads(tuning, 0, "sum", values={"ndim": 1, "shape": list(shape)}, shape=shape)
     assert list(dict.fromkeys(machine.races)) == [("sum", 8000), ("sum", 9000), ("sum", 40000)]
 
 
 def test_a_team_that_is_slower_is_never_used():
-    made = tuner(Machine(alone=0.1, team=0.15))
-    assert threads(made, 1 << 22) == 1
-    assert made.rows()[0]["out_of_cache"]["parallel_from"] == float("inf")
+    tuning = tuner(Machine(alone=0.1, team=0.15))
+    assert threads(tuning, 1 << 22) == 1
+    assert tuning.rows()[0]["out_of_cache"]["parallel_from"] == float("inf")
 
 
 def test_one_thread_leaves_the_decision_to_the_size():
     machine = Machine(threads=1)
-    made = tuner(machine)
-    assert [threads(made, n) for n in (50000, 200000)] == [1, ALL] and machine.races == []
+    tuning = tuner(machine)
+    assert [threads(tuning, n) for n in (50000, 200000)] == [1, ALL] and machine.races == []
     machine.threads = 2  # set_num_threads
-    assert threads(made, 50000) == ALL
+    assert threads(tuning, 50000) == ALL
 
 
 def test_another_team_has_figures_of_its_own():
     machine = Machine()
-    made = tuner(machine)
-    threads(made, 5000)
+    tuning = tuner(machine)
+    threads(tuning, 5000)
     machine.threads = 4
-    assert made.rows() == []
-    threads(made, 5000)
+    assert tuning.rows() == []
+    threads(tuning, 5000)
     assert machine.regions == [2, 4] and len(machine.races) == 2
 
 
 def test_random_numbers_and_other_libraries_go_by_size():
     machine = Machine()
-    made = tuner(machine)
+    tuning = tuner(machine)
     op = find("_random_uniform")
     attrs = op.schema.intern(op.name, {"shape": (50000,)})
     call = Call(op, attrs, [], op.infer(attrs, []))
-    assert made.threads_for(call, op.kernels[0], {}) == (ALL if call.work >= 200000 else 1)
+    assert tuning.threads_for(call, op.kernels[0], {}) == (ALL if call.work >= 200000 else 1)
     assert machine.races == []
 
 
 def test_a_kernel_that_refuses_is_asked_once():
     machine = Machine()
     machine.fails = True
-    made = tuner(machine)
-    assert [threads(made, n) for n in (5000, 100000, 300000)] == [1, 1, ALL]
+    tuning = tuner(machine)
+    assert [threads(tuning, n) for n in (5000, 100000, 300000)] == [1, 1, ALL]
     machine.fails = False
-    assert threads(made, 50000) == 1 and machine.races == []
+    assert threads(tuning, 50000) == 1 and machine.races == []
 
 
 def test_measurements_while_others_have_the_cores_decide_nothing(monkeypatch, tmp_path):
     waited = iter(range(0, 10**15, 10**10))
     monkeypatch.setattr(cpus, "waited", lambda: next(waited))
     machine = Machine()
-    made = tuner(machine)
-    assert [threads(made, n) for n in (50000, 60000)] == [1, 1]
-    (row,) = made.rows()
+    tuning = tuner(machine)
+    assert [threads(tuning, n) for n in (50000, 60000)] == [1, 1]
+    (row,) = tuning.rows()
     assert row["in_cache"]["doubtful"]
-    made._finish(-1)
+    tuning._finish(-1)
     assert len(machine.races) == 4  # twice each time
     monkeypatch.setattr(cpus, "waited", lambda: 0)
-    assert threads(made, 50000) == ALL and not made.rows()[0]["in_cache"]["doubtful"]
+    assert threads(tuning, 50000) == ALL and not tuning.rows()[0]["in_cache"]["doubtful"]
 
 
 def test_threads_that_ask_at_the_same_time_measure_once():
     machine = Machine()
     made, start = tuner(machine), threading.Barrier(8)
-    found = []
+    collected = []
 
     def ask():
         start.wait()
-        found.append(threads(made, 50000))
+        collected.append(threads(made, 50000))
 
     asking = [threading.Thread(target=ask) for _ in range(8)]
     for thread in asking:
         thread.start()
     for thread in asking:
         thread.join()
-    assert found == [ALL] * 8 and len(machine.races) == 1
+    assert collected == [ALL] * 8 and len(machine.races) == 1
 
 
 def test_figures_are_remembered(settings):
-    made = tuner(Machine())
-    threads(made, 5000)
-    table = made._tables[2]
+    tuning = tuner(Machine())
+    threads(tuning, 5000)
+    table = tuning._tables[2]
     table.save()
     again = Machine(alone=7)
     assert threads(tuner(again), 50000) == ALL and again.races == again.regions == []
@@ -198,12 +198,12 @@ def test_figures_are_remembered(settings):
 def test_little_gain_is_looked_at_again_by_other_processes():
     for alone, team, decision in ((0.2, 0.19, 1), (0.22, 0.18, 1), (0.21, 0.1, ALL), (9, 9, ALL)):
         machine = Machine(alone, team)
-        made = tuner(machine)
-        assert [threads(made, n) for n in (50000, 60000)] == [decision] * 2
+        tuning = tuner(machine)
+        assert [threads(tuning, n) for n in (50000, 60000)] == [decision] * 2
         looks = 0 if alone > 1 else 1 if decision == ALL else 2  # the gain is known to the last one
         assert len(machine.races) == looks
-        made._tables[2].save()
-    assert made._tables[2].rates["exp float32"]["in"][2] == 3
+        tuning._tables[2].save()
+    assert tuning._tables[2].rates["exp float32"]["in"][2] == 3
 
 
 def test_processes_add_to_one_file():
@@ -222,9 +222,9 @@ def test_processes_add_to_one_file():
 def test_a_home_that_cannot_be_written_is_no_error(settings, tmp_path):
     (tmp_path / "file").write_text("")
     settings["MXNET_HOME"] = str(tmp_path / "file")
-    made = tuner(Machine())
-    assert threads(made, 50000) == ALL
-    made._tables[2].save()
+    tuning = tuner(Machine())
+    assert threads(tuning, 50000) == ALL
+    tuning._tables[2].save()
 
 
 def test_thread_counts_of_regions():

@@ -45,12 +45,12 @@ def test_set_np_switches_everything():
 
 
 def test_threads_have_their_own_state():
-    found = []
+    collected = []
     with util.np_shape():
-        thread = threading.Thread(target=lambda: found.append(state()))
+        thread = threading.Thread(target=lambda: collected.append(state()))
         thread.start()
         thread.join()
-    assert found == [(False, False, False)]
+    assert collected == [(False, False, False)]
 
 
 def test_decorators_of_functions():

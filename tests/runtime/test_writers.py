@@ -172,8 +172,8 @@ def test_allocations_of_a_profile(tmp_path):
 
 def test_unpacked_archives(tmp_path):
     source, target = tmp_path / "content.zip", tmp_path / "out"
-    with zipfile.ZipFile(source, "w") as made:
-        made.writestr("file", bytes(10_000))
+    with zipfile.ZipFile(source, "w") as archive:
+        archive.writestr("file", bytes(10_000))
     target.mkdir()
     (target / "file").write_text("old")
     with full_disk(), pytest.raises(OSError, match="too large"):
@@ -199,10 +199,10 @@ def _writes(call):
 
 
 def test_files_are_replaced_everywhere():
-    found = []
+    collected = []
     for path in [*ROOT.rglob("*.py"), *(ROOT.parent / "tools").glob("*.py")]:
         tree = ast.parse(path.read_bytes())
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         if path.name not in _DIRECT and "examples" not in path.parts:
-            found += [f"{path}:{call.lineno}" for call in calls if _writes(call)]
-    assert not found, "these write in place, not by files.replacing"
+            collected += [f"{path}:{call.lineno}" for call in calls if _writes(call)]
+    assert not collected, "these write in place, not by files.replacing"

@@ -17,11 +17,11 @@ def cases():
     for name, record in RECORDS:
         if record.variadic and record.num_args is None:
             continue  # symbols of them are not made
-        found = []
+        collected = []
         for sample in samples_of(record):
             arrays = draw(record, sample, (sample.dtypes or record.dtypes)[0])
             given = attrs_of(record, sample)
-            found.append(
+            collected.append(
                 {
                     "op": name,
                     "attrs": {
@@ -31,7 +31,7 @@ def cases():
                     "dtypes": ["bfloat16" if a.dtype.names else str(a.dtype) for a in arrays],
                 }
             )
-        unique = {json.dumps(case, sort_keys=True): case for case in found}
+        unique = {json.dumps(case, sort_keys=True): case for case in collected}
         yield from list(unique.values())[:MOST]
 
 

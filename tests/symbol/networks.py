@@ -161,13 +161,13 @@ def answer(mx, network):
     """What the golden file tells of a network."""
     with mx.name.NameManager():
         symbol, shapes = network(mx.sym)
-    found = symbol.infer_shape(**shapes)
+    actual = symbol.infer_shape(**shapes)
     return {
         "json": zlib.crc32(symbol.tojson().encode()),
         "debug": zlib.crc32(symbol.debug_str().encode()),
         "arguments": symbol.list_arguments(),
         "outputs": symbol.list_outputs(),
-        "shapes": [[list(shape) for shape in part] for part in found],
+        "shapes": [[list(shape) for shape in part] for part in actual],
         "attributes": {name: dict(sorted(a.items())) for name, a in symbol.attr_dict().items()},
     }
 

@@ -18,8 +18,8 @@ def names(symbol):
 
 
 def outputs(symbol, arrays):
-    found = symbol.eval(ctx=mx.cpu(), **{name: mx.nd.array(v) for name, v in arrays.items()})
-    return [array.asnumpy() for array in found]
+    actual = symbol.eval(ctx=mx.cpu(), **{name: mx.nd.array(v) for name, v in arrays.items()})
+    return [array.asnumpy() for array in actual]
 
 
 def read():
@@ -27,8 +27,8 @@ def read():
     for path in sorted(Path().glob("*.json")):
         symbol = mx.sym.load(str(path))
         with np.load(path.with_suffix(".npz")) as arrays:
-            found = outputs(symbol, arrays)
-        told[path.stem] = [names(symbol), [array.tolist() for array in found]]
+            actual = outputs(symbol, arrays)
+        told[path.stem] = [names(symbol), [array.tolist() for array in actual]]
     return told
 
 
@@ -68,10 +68,10 @@ def write():
     rng = np.random.RandomState(0)
     written = []
     for name, symbol, shapes in networks():
-        found, _, _ = symbol.infer_shape(**shapes)
+        actual, _, _ = symbol.infer_shape(**shapes)
         arrays = {
             n: rng.uniform(-1, 1, shape).astype("float32")
-            for n, shape in zip(symbol.list_arguments(), found, strict=False)
+            for n, shape in zip(symbol.list_arguments(), actual, strict=False)
         }
         if "words" in arrays:
             arrays["words"] = rng.randint(0, 7, shapes["words"]).astype("float32")

@@ -78,7 +78,7 @@ def test_parameters_of_a_rewritten_symbol_may_be_computed():
     executor = composed.bind(mx.cpu(), values, aux_states=plain.aux_dict)
     for _ in range(2):
         expected = plain.forward()[0].asnumpy()
-        found = executor.forward()[0].asnumpy()
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        actual = executor.forward()[0].asnumpy()
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
         values["half"][:] = values["half"] * 3
         plain.arg_dict["conv_weight"][:] = values["half"] * 2

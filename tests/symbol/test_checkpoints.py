@@ -11,9 +11,9 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "checkpoints"
 NAMES = sorted(path.name.removesuffix("-symbol.json") for path in FOLDER.glob("*-symbol.json"))
 
 
-def close(found, expected):
+def close(actual, expected):
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(found / scale, expected / scale, atol=1e-4)
+    np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-4)
 
 
 @pytest.mark.parametrize("batch", [1, 8])

@@ -45,9 +45,9 @@ def test_foreach():
     outs, states = S.contrib.foreach(recurrent(S, weight, S.exp(factor)), data, [state])
     symbol = S.Group([*outs, *states])
     assert symbol.list_arguments() == ["data", "state", "weight", "factor"]
-    shapes, found, _ = symbol.infer_shape(data=(5, 2, 4), factor=(2, 4))
+    shapes, actual, _ = symbol.infer_shape(data=(5, 2, 4), factor=(2, 4))
     assert dict(zip(symbol.list_arguments(), shapes, strict=True))["weight"] == (4, 4)
-    assert found == [(5, 2, 4), (5, 2), (2, 4)]
+    assert actual == [(5, 2, 4), (5, 2), (2, 4)]
     assert outs[0].name == "_foreach0" and outs[0].attr("num_args") == "5"
     assert "body" not in outs[0].list_attr() and "body" not in outs[0].debug_str()
     a = arrays
@@ -179,15 +179,15 @@ def test_hybridized_loops(flags, tmp_path):
     block = Recurrent()
     block.initialize()
     data, state = array(3, 2, 4), array(2, 4)
-    found = []
+    collected = []
     for active in (False, True):
         block.hybridize(active, **flags)
         with autograd.record():
             outs, last = block(data, state)
             total = (outs * outs).sum() + last.sum()
         total.backward()
-        found.append([outs, last, block.dense.weight.grad().copy()])
-    for ours, other in zip(*found, strict=True):
+        collected.append([outs, last, block.dense.weight.grad().copy()])
+    for ours, other in zip(*collected, strict=True):
         np.testing.assert_allclose(ours.asnumpy(), other.asnumpy(), rtol=1e-5, atol=1e-6)
     block.export(str(tmp_path / "x"))
     files = [str(tmp_path / name) for name in ("x-symbol.json", "x-0000.params")]

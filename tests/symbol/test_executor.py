@@ -231,9 +231,9 @@ def test_the_names_of_mxnet_2():
     arrays = {"x": x, "f_weight": nd.array([[1, 0], [0, 3]])}
     gradients = {"x": nd.zeros((1, 2))}
     executor = symbol._bind(device=mx.cpu(), args=arrays, args_grad=gradients)
-    (found,) = executor.forward(is_train=True)
+    (actual,) = executor.forward(is_train=True)
     executor.backward(nd.ones((1, 2)))
-    assert found.asnumpy().tolist() == [[1, 36]]
+    assert actual.asnumpy().tolist() == [[1, 36]]
     assert gradients["x"].asnumpy().tolist() == [[2, 36]]
     requests = {"x": "null", "f_weight": "null"}
     executor = symbol._bind(mx.cpu(), arrays, gradients, requests)

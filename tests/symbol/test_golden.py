@@ -61,13 +61,13 @@ def tells_as_much(ours, theirs):
     )
 
 
-def check(case, what, found):
+def check(case, what, actual):
     if what not in case:
         return  # the original refuses
-    for ours, theirs in zip(found, case[what], strict=True):
+    for ours, theirs in zip(actual, case[what], strict=True):
         if (case["op"], what) not in DIFFERENT:
             assert len(ours) == len(theirs) and all(map(tells_as_much, ours, theirs)), (
-                f"{what}: {found}, the original's {case[what]}"
+                f"{what}: {actual}, the original's {case[what]}"
             )
 
 

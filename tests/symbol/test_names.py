@@ -31,12 +31,14 @@ def test_prefix():
 
 
 def test_managers_belong_to_threads():
-    found = []
+    collected = []
     with Prefix("p_"):
-        thread = threading.Thread(target=lambda: found.append(NameManager.current.get(None, "a")))
+        thread = threading.Thread(
+            target=lambda: collected.append(NameManager.current.get(None, "a"))
+        )
         thread.start()
         thread.join()
-    assert found == ["a0"]
+    assert collected == ["a0"]
 
 
 def test_attribute_scopes_nest():

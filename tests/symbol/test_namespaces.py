@@ -58,7 +58,7 @@ def test_creation():
         S.eye(2),
         S.zeros(3),
     )
-    found = S.Group(list(made)).eval()
+    actual = S.Group(list(made)).eval()
     expected = (
         np.zeros((2, 3)),
         np.ones(2),
@@ -68,9 +68,9 @@ def test_creation():
         np.eye(2),
         np.zeros(3),
     )
-    for ours, other in zip(found, expected, strict=True):
+    for ours, other in zip(actual, expected, strict=True):
         np.testing.assert_array_equal(ours.asnumpy(), other)
-    assert found[1].dtype == np.int32
+    assert actual[1].dtype == np.int32
     assert made[2].list_attr() == {"shape": "(2,)", "dtype": "float32", "value": "3.0"}
     assert made[3].list_attr()["step"] == "2" and made[6].list_attr()["shape"] == "3"
 
@@ -105,14 +105,14 @@ def test_histogram_and_split():
 def test_random_numbers_are_those_of_arrays(name, numbers):
     symbol, eager = getattr(S.random, name), getattr(mx.nd.random, name)
     mx.random.seed(3)
-    (found,) = symbol(*numbers, shape=(4, 5)).eval()
+    (actual,) = symbol(*numbers, shape=(4, 5)).eval()
     mx.random.seed(3)
     expected = eager(*numbers, shape=(4, 5))
-    np.testing.assert_array_equal(found.asnumpy(), expected.asnumpy())
+    np.testing.assert_array_equal(actual.asnumpy(), expected.asnumpy())
     variables = [S.var(f"p{i}") for i in range(len(numbers))]
     arrays = {f"p{i}": mx.nd.full((3,), value) for i, value in enumerate(numbers)}
-    (found,) = symbol(*variables, shape=2).eval(**arrays)
-    assert found.shape == (3, 2)
+    (actual,) = symbol(*variables, shape=2).eval(**arrays)
+    assert actual.shape == (3, 2)
     for bad in ("x", None):
         with pytest.raises((TypeError, ValueError)):
             symbol(bad)
@@ -157,8 +157,8 @@ def test_adamw():
     eager = [arrays[name].copy() for name in names]
     expected = mx.nd._internal._adamw_update(*eager, mx.nd.full((1,), 0.25), **settings)
     states = {name: arrays.pop(name) for name in ("mean", "var")}
-    (found,) = step.bind(mx.cpu(), arrays, aux_states=states).forward()
-    np.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-6)
+    (actual,) = step.bind(mx.cpu(), arrays, aux_states=states).forward()
+    np.testing.assert_allclose(actual.asnumpy(), expected.asnumpy(), rtol=1e-6)
     np.testing.assert_allclose(states["mean"].asnumpy(), eager[2].asnumpy(), rtol=1e-6)
     factor = S.var("factor")
     step = S.contrib.mp_adamw_update(*map(S.var, [*names, "copy"]), factor, **settings)

@@ -79,10 +79,10 @@ def test_graphs_of_mxnet_2_compute_here(call):
         if draws(graph):
             continue
         wanted = onp.array(values, dtype).reshape(shape)
-        found = output.asnumpy()
+        actual = output.asnumpy()
         if call in SIGNS:
-            wanted, found = abs(wanted), abs(found)
-        onp.testing.assert_allclose(found, wanted, 1e-4, 1e-5)
+            wanted, actual = abs(wanted), abs(actual)
+        onp.testing.assert_allclose(actual, wanted, 1e-4, 1e-5)
 
 
 def noted(call, whole):

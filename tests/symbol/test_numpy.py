@@ -84,12 +84,12 @@ def test_symbols_compute_what_arrays_compute(text):
     for symbol, wanted in zip(symbols, expected, strict=True):
         assert type(symbol) is mx.sym.np._Symbol
         bound = {name: arrays[name] for name in symbol.list_arguments()}
-        (found,) = symbol.eval(**bound)
-        assert type(found) is np.ndarray
-        assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-        onp.testing.assert_allclose(found.asnumpy(), wanted.asnumpy(), 1e-5, 1e-6)
+        (actual,) = symbol.eval(**bound)
+        assert type(actual) is np.ndarray
+        assert (actual.shape, actual.dtype) == (wanted.shape, wanted.dtype)
+        onp.testing.assert_allclose(actual.asnumpy(), wanted.asnumpy(), 1e-5, 1e-6)
         again = mx.sym.fromjson(symbol.tojson())  # as files have it
-        onp.testing.assert_array_equal(again.eval(**bound)[0].asnumpy(), found.asnumpy())
+        onp.testing.assert_array_equal(again.eval(**bound)[0].asnumpy(), actual.asnumpy())
 
 
 def test_functions_of_numbers_alone_are_numpys():
@@ -159,12 +159,12 @@ def test_methods_of_classic_symbols_and_writing_are_hidden():
 
 def test_inference_and_executors():
     x, y = variables()
-    found = (mx.sym.np.exp(x) * y).sum(axis=0)
+    actual = (mx.sym.np.exp(x) * y).sum(axis=0)
     with mx.util.np_shape(True):
-        assert found.infer_shape(x=(2, 3), y=(2, 3))[1] == [(3,)]
-        assert found.sum().infer_shape(x=(2, 0), y=(2, 0))[1] == [()]
-    assert found.infer_type(x="float64", y="float64")[1] == [onp.float64]
-    bound = found.simple_bind(mx.cpu(), x=(2, 3), y=(2, 3))
+        assert actual.infer_shape(x=(2, 3), y=(2, 3))[1] == [(3,)]
+        assert actual.sum().infer_shape(x=(2, 0), y=(2, 0))[1] == [()]
+    assert actual.infer_type(x="float64", y="float64")[1] == [onp.float64]
+    bound = actual.simple_bind(mx.cpu(), x=(2, 3), y=(2, 3))
     outputs = bound.forward(is_train=True, x=mx.nd.array(X), y=mx.nd.array(Y))
     assert type(outputs[0]) is np.ndarray
     bound.backward(np.ones(3))
@@ -177,8 +177,8 @@ def test_random_symbols_draw_as_arrays_do():
     np.random.seed(5)
     expected = np.random.normal(1.0, 2.0, size=(3,)), npx.random.uniform_n(np.ones(2), 2.0, (4,))
     np.random.seed(5)
-    found = drawn.eval()[0], batch.eval(x=np.ones(2))[0]
-    for one, other in zip(found, expected, strict=True):
+    actual = drawn.eval()[0], batch.eval(x=np.ones(2))[0]
+    for one, other in zip(actual, expected, strict=True):
         onp.testing.assert_array_equal(one.asnumpy(), other.asnumpy())
 
 
@@ -232,9 +232,9 @@ def test_hybrid_forward_over_symbols_and_arrays(tmp_path):
     block = gluon.SymbolBlock.imports(
         str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params")
     )
-    for found, wanted in zip(block(x), expected, strict=True):
-        assert type(found) is np.ndarray
-        onp.testing.assert_allclose(found.asnumpy(), wanted, 1e-5, 1e-6)
+    for actual, wanted in zip(block(x), expected, strict=True):
+        assert type(actual) is np.ndarray
+        onp.testing.assert_allclose(actual.asnumpy(), wanted, 1e-5, 1e-6)
 
 
 @pytest.mark.parametrize("module", [mx.sym.np, mx.sym.npx, mx.sym.np.linalg, mx.sym.np.random])

@@ -51,9 +51,9 @@ def test_the_bound_symbol_equals_the_eager_call(record, sample):
     eager = [to_array(v) for v in values]
     with autograd.train_mode() if sample.train else autograd.predict_mode():
         expected = register.function(record)(*eager, **sample.attrs)
-    found = executor.forward(is_train=sample.train)
+    actual = executor.forward(is_train=sample.train)
     expected = expected if isinstance(expected, list) else [expected]
-    for ours, other in zip(found, expected, strict=True):
+    for ours, other in zip(actual, expected, strict=True):
         assert ours.shape == other.shape and ours.dtype_code == other.dtype_code
         close(bits(ours), bits(other), dtypes.name_of(ours.dtype_code))
     for name, after in {**arrays, **states}.items():  # what the operator writes

@@ -26,8 +26,8 @@ def names(symbol):
 
 
 def outputs(symbol, arrays):
-    found = symbol.eval(ctx=mx.cpu(), **{name: mx.nd.array(v) for name, v in arrays.items()})
-    return [array.asnumpy() for array in found]
+    actual = symbol.eval(ctx=mx.cpu(), **{name: mx.nd.array(v) for name, v in arrays.items()})
+    return [array.asnumpy() for array in actual]
 
 
 def networks():
@@ -65,10 +65,10 @@ def test_the_original_computes_with_ours(real):
     rng = np.random.default_rng(0)
     expected = {}
     for name, symbol, shapes in networks():
-        found, _, _ = symbol.infer_shape(**shapes)
+        actual, _, _ = symbol.infer_shape(**shapes)
         arrays = {
             n: rng.uniform(-1, 1, shape).astype("float32")
-            for n, shape in zip(symbol.list_arguments(), found, strict=True)
+            for n, shape in zip(symbol.list_arguments(), actual, strict=True)
         }
         symbol.save(str(real.folder / f"{name}.json"))
         np.savez(real.folder / f"{name}.npz", **arrays)
@@ -86,8 +86,8 @@ def test_we_compute_with_the_original(real):
         symbol = S.load(str(real.folder / f"{name}.json"))
         assert names(symbol) == listed
         with np.load(real.folder / f"{name}.npz") as arrays:
-            found = outputs(symbol, arrays)
-        for ours, theirs in zip(found, expected, strict=True):
+            actual = outputs(symbol, arrays)
+        for ours, theirs in zip(actual, expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6, err_msg=name)
 
 

@@ -33,16 +33,16 @@ def train(sparse, hybrid, optimizer="sgd"):
     net.initialize(mx.init.Normal(0.5))
     net.hybridize(hybrid)
     trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.05})
-    rng, found = np.random.default_rng(0), []
+    rng, actual = np.random.default_rng(0), []
     for _ in range(6):
         users, items = (nd.array(rng.integers(0, n, 16)) for n in (50, 30))
         with autograd.record():
             loss = nd.square(net(users, items) - 1).mean()
         loss.backward()
         trainer.step(1)
-        found.append(loss.asscalar())
-    found.append(net(users, items).sum().asscalar())
-    return found, [p.data().asnumpy() for p in net.collect_params().values()], net
+        actual.append(loss.asscalar())
+    actual.append(net(users, items).sum().asscalar())
+    return actual, [p.data().asnumpy() for p in net.collect_params().values()], net
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
@@ -126,7 +126,7 @@ def test_what_is_dense_forms_few_subgraphs():
 
 
 def test_second_derivatives():
-    found = []
+    collected = []
     for stype in ("csr", "default"):
         executor = bound(chain(), stype)
         cached = mx.nd.CachedOp(chain()[0])
@@ -138,13 +138,13 @@ def test_second_derivatives():
             (slope,) = autograd.grad(y, [w], create_graph=True, retain_graph=True)
             total = nd.square(slope).sum()
         total.backward()
-        found.append(w.grad.asnumpy())
-    np.testing.assert_allclose(*found, rtol=1e-3, atol=1e-5)
+        collected.append(w.grad.asnumpy())
+    np.testing.assert_allclose(*collected, rtol=1e-3, atol=1e-5)
 
 
 def test_loops_beside_sparse_gradients():
     """A loop over dense values goes into a plan; its results are the eager ones."""
-    found = []
+    collected = []
     for sparse in (False, True):
         ids, w = mx.sym.var("ids"), mx.sym.var("w")
         rows = mx.sym.Embedding(ids, w, input_dim=7, output_dim=3, sparse_grad=sparse)
@@ -158,8 +158,8 @@ def test_loops_beside_sparse_gradients():
         with autograd.record():
             out = cached(*arrays)
         out.backward()
-        found.append((out.asnumpy(), arrays[1].grad.asnumpy()))
-    for one, other in zip(*found, strict=True):
+        collected.append((out.asnumpy(), arrays[1].grad.asnumpy()))
+    for one, other in zip(*collected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6)
 
 

@@ -45,8 +45,8 @@ def test_summary(capsys):
 
 def test_summary_without_shapes(capsys):
     mx.viz.print_summary(network(), line_length=80, positions=[30, 50, 60, 80])
-    found = rows(capsys)
-    assert found[2] == ["conv(Convolution)", "8", "data"] and found[-1][-1] == "18"
+    actual = rows(capsys)
+    assert actual[2] == ["conv(Convolution)", "8", "data"] and actual[-1][-1] == "18"
 
 
 def flops(symbol, capsys, **shapes):
@@ -185,16 +185,16 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def boxes(text):
     """{name: (left, top, right, bottom)} of what a drawing shows."""
-    root, found = ElementTree.fromstring(text), {}
+    root, actual = ElementTree.fromstring(text), {}
     for group in root.iter(f"{SVG}g"):
         shape = {k: float(v) for k, v in group[1].items() if k != "fill"}
         if group[1].tag == f"{SVG}ellipse":
             x, y, rx, ry = (shape[k] for k in ("cx", "cy", "rx", "ry"))
-            found[group[0].text] = (x - rx, y - ry, x + rx, y + ry)
+            actual[group[0].text] = (x - rx, y - ry, x + rx, y + ry)
         else:
             x, y = shape["x"], shape["y"]
-            found[group[0].text] = (x, y, x + shape["width"], y + shape["height"])
-    return root, found
+            actual[group[0].text] = (x, y, x + shape["width"], y + shape["height"])
+    return root, actual
 
 
 def test_drawing_without_graphviz(no_graphviz, tmp_path):

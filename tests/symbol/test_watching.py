@@ -133,9 +133,9 @@ def test_monitor_counts_forward_and_backward():
     monitor.tic()
     batch = mx.io.DataBatch([mx.nd.ones((2, 3))], [mx.nd.zeros(2)])
     module.forward_backward(batch)
-    found = [name for _, name, _ in monitor.toc()]
-    assert len(found) == 13  # three outputs, six gradients, data, label and two parameters
-    assert [sum(name.startswith(own) for name in found) for own in ("fc", "act")] == [6, 2]
+    actual = [name for _, name, _ in monitor.toc()]
+    assert len(actual) == 13  # three outputs, six gradients, data, label and two parameters
+    assert [sum(name.startswith(own) for name in actual) for own in ("fc", "act")] == [6, 2]
 
 
 def test_operators_of_sparse_graphs():

@@ -39,8 +39,8 @@ def test_regular_arrays():
     assert utils.create_vector(3).asnumpy().tolist() == [0, 1, 2]
     assert utils.create_2d_tensor(2, 3).asnumpy().tolist() == [[0, 0, 0], [1, 1, 1]]
     assert utils.create_2d_tensor(2, 3).dtype == np.int64
-    made = utils.create_2d_np_tensor(2, 3, np.int32)
-    assert type(made) is mx.np.ndarray and made.tolist() == [[0, 0, 0], [1, 1, 1]]
+    array = utils.create_2d_np_tensor(2, 3, np.int32)
+    assert type(array) is mx.np.ndarray and array.tolist() == [[0, 0, 0], [1, 1, 1]]
     assert utils.get_identity_mat(2).asnumpy().tolist() == [[1, 0], [0, 1]]
     assert utils.get_identity_mat_batch(2).shape == (2, 2, 2)
     pair = np.array([1.0, 2.0])

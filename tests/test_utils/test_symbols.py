@@ -17,8 +17,8 @@ def product():
 
 
 def test_simple_forward():
-    found = utils.simple_forward(product(), **PLACE)
-    np.testing.assert_allclose(found, VALUE, rtol=1e-6)
+    actual = utils.simple_forward(product(), **PLACE)
+    np.testing.assert_allclose(actual, VALUE, rtol=1e-6)
     both = utils.simple_forward(mx.sym.Group([product(), X * Y]), **PLACE)
     assert len(both) == 2
 
@@ -45,10 +45,10 @@ def test_forward_in_double_precision():
 @pytest.mark.parametrize("grad_req", ["write", "add", {"x": "null", "y": "add"}])
 def test_backward(grad_req):
     ones = np.ones((3, 2))
-    found = utils.check_symbolic_backward(product(), PLACE, [ones], GRADIENTS, grad_req=grad_req)
-    assert sorted(found) == (["y"] if isinstance(grad_req, dict) else ["x", "y"])
+    actual = utils.check_symbolic_backward(product(), PLACE, [ones], GRADIENTS, grad_req=grad_req)
+    assert sorted(actual) == (["y"] if isinstance(grad_req, dict) else ["x", "y"])
     if grad_req == "write":
-        np.testing.assert_allclose(found["x"].asnumpy(), GRADIENTS["x"], rtol=1e-5)
+        np.testing.assert_allclose(actual["x"].asnumpy(), GRADIENTS["x"], rtol=1e-5)
     wrong = {**GRADIENTS, "y": GRADIENTS["y"] + 1}
     with pytest.raises(AssertionError, match="EXPECTED_y"):
         utils.check_symbolic_backward(product(), PLACE, [ones], wrong, grad_req=grad_req)
@@ -87,9 +87,9 @@ def test_numeric_gradient_with_auxiliary_states():
 def test_numeric_grad_of_an_executor():
     arrays = {name: mx.nd.array(value) for name, value in PLACE.items()}
     executor = product().bind(mx.cpu(), dict(arrays))
-    found = utils.numeric_grad(executor, arrays, eps=1e-2)
+    actual = utils.numeric_grad(executor, arrays, eps=1e-2)
     for name, expected in GRADIENTS.items():
-        np.testing.assert_allclose(found[name], expected, rtol=1e-3)
+        np.testing.assert_allclose(actual[name], expected, rtol=1e-3)
 
 
 def test_consistency():

@@ -66,8 +66,8 @@ def test_lists(run, images, tmp_path):
     assert "".join(parts) == SHUFFLED and parts[0].count("\n") == 2
     split = ("--train-ratio", 0.34, "--test-ratio", 0.34)
     run("im2rec.py", "--list", "--recursive", *split, "split", images)
-    found = [(tmp_path / f"split_{part}.lst").read_text() for part in ("test", "train", "val")]
-    assert "".join(found) == SHUFFLED and all(text.count("\n") == 1 for text in found)
+    actual = [(tmp_path / f"split_{part}.lst").read_text() for part in ("test", "train", "val")]
+    assert "".join(actual) == SHUFFLED and all(text.count("\n") == 1 for text in actual)
 
 
 def test_records(run, images, tmp_path):
@@ -77,9 +77,9 @@ def test_records(run, images, tmp_path):
     )
     assert "none.png: No such file" in printed and "'bad line" in printed and "no label" in printed
     assert "3 of 4 images" in printed
-    found = records(tmp_path / "all")
-    assert list(found) == [2, 1, 0]
-    header, content = found[2]
+    actual = records(tmp_path / "all")
+    assert list(actual) == [2, 1, 0]
+    header, content = actual[2]
     assert (header.label, header.id) == (1.0, 2)
     np.testing.assert_array_equal(mx.image.imdecode(content).asnumpy(), picture(32, 40, 2))
 

@@ -252,8 +252,8 @@ def test_sequential_passes_several_values():
 
     net = nn.Sequential()
     net.add(Fork(), Fork())
-    found = net(mx.nd.array([3]))
-    assert [array.asscalar() for array in found] == [5, 8, 6]
+    actual = net(mx.nd.array([3]))
+    assert [array.asscalar() for array in actual] == [5, 8, 6]
 
 
 @pytest.mark.parametrize("kind", [nn.Concatenate, nn.HybridConcatenate])

@@ -37,9 +37,9 @@ def test_what_was_noted_is_a_symbol():
     assert both.list_arguments() == ["x", "w"]
     names = both.get_internals().list_outputs()
     assert names[2] == "node_0_output"
-    found = evaluated(both, x=x, w=w)
-    np.testing.assert_array_equal(found[0], z.asnumpy())
-    np.testing.assert_array_equal(found[1], y.asnumpy())
+    actual = evaluated(both, x=x, w=w)
+    np.testing.assert_array_equal(actual[0], z.asnumpy())
+    np.testing.assert_array_equal(actual[1], y.asnumpy())
     np.testing.assert_array_equal(evaluated(again, x=x * 2, w=w)[0], 2 * y.asnumpy())
 
 
@@ -320,8 +320,8 @@ def test_what_depends_on_values_is_noted(choose):
     x = mx.np.array([0.0, 2.0, 3.0, 0.0])
     deferred.set_variable(x, mx.sym.var("x").as_np_ndarray())
     with deferred.context():
-        found = choose(x)
-    noted = deferred.get_symbol([found])
+        actual = choose(x)
+    noted = deferred.get_symbol([actual])
     other = mx.np.array([1.0, 0.0, 2.0, 5.0])
     (again,) = noted._bind(mx.cpu(), args={"x": other}).forward()
     want = choose(other)

@@ -100,9 +100,9 @@ def test_nested_inputs_and_outputs():
     expected = eager(x, [first, second])
     graph(x, [first, second])
     copy_parameters(eager, graph)
-    found = graph(x, [first, second])
-    assert [type(part) for part in found] == [type(part) for part in expected]
-    for a, b in zip([found[0], *found[1]], [expected[0], *expected[1]], strict=True):
+    actual = graph(x, [first, second])
+    assert [type(part) for part in actual] == [type(part) for part in expected]
+    for a, b in zip([actual[0], *actual[1]], [expected[0], *expected[1]], strict=True):
         np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-5)
 
 
@@ -126,15 +126,15 @@ def test_second_derivative_equals_eager():
     net.initialize(mx.init.Xavier())
     x = mx.nd.random.uniform(shape=(2, 3))
     x.attach_grad()
-    found = []
+    collected = []
     for active in (False, True):
         net.hybridize(active, inline_limit=0)
         with autograd.record():
             y = net(x)
             slope = autograd.grad(y, [x], create_graph=True)[0]
             (slope * slope).sum().backward()
-        found.append(x.grad.asnumpy())
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+        collected.append(x.grad.asnumpy())
+    np.testing.assert_allclose(collected[1], collected[0], rtol=1e-5)
 
 
 def test_dropout_follows_the_mode():
@@ -270,9 +270,9 @@ def test_cast_and_new_parameters_after_a_call():
     x = mx.nd.random.uniform(shape=(2, 4))
     expected = net(x).asnumpy()
     net.cast("float64")
-    found = net(x.astype("float64"))
-    assert found.dtype == np.float64
-    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5)
+    actual = net(x.astype("float64"))
+    assert actual.dtype == np.float64
+    np.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-5)
     other = nn.Dense(3, in_units=4)
     other.initialize(mx.init.One())
     net.cast("float32")

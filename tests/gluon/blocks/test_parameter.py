@@ -175,12 +175,12 @@ def test_initializers_that_go_by_name(init):
         init = mx.init.Mixed([".*bias", ".*"], [mx.init.Constant(7), mx.init.One()])
     else:
         init = mx.init.Load({"arg:x_bias": mx.nd.array([7])}, mx.init.One())
-    found = []
+    collected = []
     for name in ("x_bias", "x_weight"):
         parameter = gluon.Parameter(name, shape=(1,))
         parameter.initialize(default_init=init)
-        found.append(parameter.data().asscalar())
-    assert found == [7, 1]
+        collected.append(parameter.data().asscalar())
+    assert collected == [7, 1]
 
 
 def test_repr():

@@ -36,9 +36,9 @@ def test_model_comes_back(tmp_path):
     expected = saved(*inputs)
     saved.save(prefix)
     loaded.load(prefix)
-    found = loaded(*inputs)
-    np.testing.assert_array_equal(found[0].asnumpy(), expected[0].asnumpy())
-    np.testing.assert_array_equal(found[1][0].asnumpy(), expected[1][0].asnumpy())
+    actual = loaded(*inputs)
+    np.testing.assert_array_equal(actual[0].asnumpy(), expected[0].asnumpy())
+    np.testing.assert_array_equal(actual[1][0].asnumpy(), expected[1][0].asnumpy())
     with mx.autograd.record():
         loaded(*inputs)[1][0].backward()
     assert loaded.dense.weight.grad().asnumpy().tolist() == [[2] * 5] * 3
@@ -137,9 +137,9 @@ def test_parameters_of_rnn_are_split(make, mode, layers, options):
     ordered = [p for name, p in parameters.items() if name.endswith("weight")]
     ordered += [p for name, p in parameters.items() if name.endswith("bias")]
     joined = mx.nd.concat(*[p.data().reshape((-1,)) for p in ordered], dim=0)
-    found = mx.gluon.utils.split_rnn_params(joined, mode, layers, 4, 3, **options)
-    assert found.keys() == parameters.keys()
-    for name, array in found.items():
+    actual = mx.gluon.utils.split_rnn_params(joined, mode, layers, 4, 3, **options)
+    assert actual.keys() == parameters.keys()
+    for name, array in actual.items():
         np.testing.assert_array_equal(array.asnumpy(), parameters[name].data().asnumpy())
 
 

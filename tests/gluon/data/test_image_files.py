@@ -41,8 +41,8 @@ def test_records(paths):
 @pytest.mark.parametrize("workers", [0, 2])
 def test_records_go_through_a_loader(paths, workers):
     data = ImageRecordDataset(paths["rec"]).transform_first(lambda image: image[:6, :8])
-    found = [label for _, labels in DataLoader(data, 3, num_workers=workers) for label in labels]
-    assert [float(label.asscalar()) for label in found] == [10.0 * n for n in range(COUNT)]
+    actual = [label for _, labels in DataLoader(data, 3, num_workers=workers) for label in labels]
+    assert [float(label.asscalar()) for label in actual] == [10.0 * n for n in range(COUNT)]
 
 
 def test_folders(tmp_path):

@@ -58,11 +58,11 @@ def test_random_parts_stay_inside():
     places = {
         (top, left): every[top : top + 4, left : left + 5] for top in range(6) for left in range(3)
     }
-    found = set()
+    collected = set()
     for _ in range(100):
         part = transforms.RandomCrop((5, 4))(x).asnumpy()
-        found |= {place for place, values in places.items() if (values == part).all()}
-    assert len(found) > 12
+        collected |= {place for place, values in places.items() if (values == part).all()}
+    assert len(collected) > 12
     for _ in range(20):
         part = transforms.RandomResizedCrop((6, 3))(x)
         assert part.shape == (3, 6, 3) and part.dtype == np.uint8

@@ -57,17 +57,17 @@ def overlaps(utils):
 def transform(mx, boxes, name):
     """Shape, sums of parts and boxes of a transformed image, for three seeds."""
     kind, options = TRANSFORMS[name]
-    found = []
+    collected = []
     for seed in range(3):
         random.seed(seed)
         np.random.seed(seed)
         step = getattr(boxes, kind)(**options)
         image, kept = step(mx.nd.array(IMAGE, dtype="uint8"), mx.nd.array(BOXES))
         pixels = image.asnumpy().astype(int)
-        found.append(
+        collected.append(
             [list(pixels.shape), pixels.sum(axis=(0, 1)).tolist(), kept.asnumpy().tolist()]
         )
-    return found
+    return collected
 
 
 def main():

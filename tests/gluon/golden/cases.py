@@ -72,21 +72,21 @@ def layer(mx, name):
     differentiable = data.dtype == "float32"
     if differentiable:
         x.attach_grad()
-    found = {}
+    collected = {}
     for step in range(2):
         with mx.autograd.record():
             out = net(x)
             loss = (out * mx.nd.array(draw(*out.shape, seed=8))).sum()
         loss.backward()
-        found[f"output{step}"] = out.asnumpy()
+        collected[f"output{step}"] = out.asnumpy()
     if differentiable:
-        found["input_gradient"] = x.grad.asnumpy()
+        collected["input_gradient"] = x.grad.asnumpy()
     for key, parameter in net._collect_params_with_prefix().items():
-        found[key] = parameter.data().asnumpy()
+        collected[key] = parameter.data().asnumpy()
         if parameter.grad_req != "null":
-            found[key + "_gradient"] = parameter.grad().asnumpy()
-    found["prediction"] = net(x).asnumpy()
-    return found
+            collected[key + "_gradient"] = parameter.grad().asnumpy()
+    collected["prediction"] = net(x).asnumpy()
+    return collected
 
 
 _PRED, _LABEL, _THIRD = draw(4, 5), draw(4, 5, low=0.05, seed=1), draw(4, 5, seed=4)
@@ -181,14 +181,14 @@ def initializer(mx, name):
     kind, arguments, shape = INITIALIZERS[name]
     mx.random.seed(11)
     init = getattr(mx.init, kind)(**arguments)
-    found = {}
+    collected = {}
     for i in range(2):
         parameter = mx.gluon.Parameter(f"p{i}", shape=shape)
         parameter.initialize(init)
         weight = parameter.data().asnumpy()
         # The signs of singular vectors depend on the LAPACK that NumPy was built with.
-        found[f"weight{i}"] = np.abs(weight) if kind == "Orthogonal" else weight
-    return found
+        collected[f"weight{i}"] = np.abs(weight) if kind == "Orthogonal" else weight
+    return collected
 
 
 _USUAL = {"learning_rate": 0.1, "wd": 0.05, "rescale_grad": 0.5, "clip_gradient": 0.3}
@@ -222,7 +222,7 @@ OPTIMIZERS.update(
 def optimizer(mx, name):
     """Three weights after four updates, in float32 and in float16 with multi_precision."""
     kind, arguments = OPTIMIZERS[name]
-    found = {}
+    collected = {}
     for dtype in ("float32", "float16"):
         mx.random.seed(3)
         make = mx.optimizer
@@ -235,8 +235,8 @@ def optimizer(mx, name):
             grads = [mx.nd.array(draw(3, 4, seed=10 + 3 * step + i), dtype=dtype) for i in range(3)]
             updater([0, 1, 2], grads, weights)
         for i, weight in enumerate(weights):
-            found[f"{dtype}_{i}"] = weight.asnumpy()
-    return found
+            collected[f"{dtype}_{i}"] = weight.asnumpy()
+    return collected
 
 
 _UPDATES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 20, 25, 30, 100]

@@ -122,7 +122,7 @@ def layer(mx, name):
     with mx.autograd.record():
         trained = block(*arrays)
     trained.backward(mx.nd.array(draw(*trained.shape, seed=9)))
-    found = {
+    actual = {
         "parameters": names,
         "training": trained,
         "inference": block(*arrays),
@@ -130,7 +130,7 @@ def layer(mx, name):
     }
     return {
         key: values if key == "parameters" else np.round(values.asnumpy().astype(float), 7).tolist()
-        for key, values in found.items()
+        for key, values in actual.items()
     }
 
 

@@ -15,30 +15,30 @@ FILE = Path(__file__).parent / "golden.json"
 
 def results(mx, every):
     """What each part of each case gives: ``"case/part"`` -> list, or None where it fails."""
-    found = {}
+    collected = {}
     for case in every:
         below = mx.np.array(np.array([[0.1, 0.5, 0.9], [0.25, 0.6, 0.01]]))
         values = mx.np.array(case.values)
         parts = {
-            "log_prob": lambda made, values=values: made.log_prob(values),
-            "pdf": lambda made, values=values: made.pdf(values),
-            "cdf": lambda made, values=values: made.cdf(values),
-            "icdf": lambda made, below=below: made.icdf(below),
-            "mean": lambda made: made.mean,
-            "variance": lambda made: made.variance,
-            "entropy": lambda made: made.entropy(),
-            "sample": lambda made: made.sample(),
-            "sample_n": lambda made: made.sample_n(2),
+            "log_prob": lambda distribution, values=values: distribution.log_prob(values),
+            "pdf": lambda distribution, values=values: distribution.pdf(values),
+            "cdf": lambda distribution, values=values: distribution.cdf(values),
+            "icdf": lambda distribution, below=below: distribution.icdf(below),
+            "mean": lambda distribution: distribution.mean,
+            "variance": lambda distribution: distribution.variance,
+            "entropy": lambda distribution: distribution.entropy(),
+            "sample": lambda distribution: distribution.sample(),
+            "sample_n": lambda distribution: distribution.sample_n(2),
         }
         for part, function in parts.items():
             mx.np.random.seed(17)
             try:
                 out = function(case.make(mx))
                 out = out.asnumpy() if hasattr(out, "asnumpy") else np.full((2, 3), out)
-                found[f"{case}/{part}"] = np.asarray(out, "float32").tolist()
+                collected[f"{case}/{part}"] = np.asarray(out, "float32").tolist()
             except Exception:
-                found[f"{case}/{part}"] = None
-    return found
+                collected[f"{case}/{part}"] = None
+    return collected
 
 
 if __name__ == "__main__":

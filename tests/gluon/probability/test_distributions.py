@@ -12,33 +12,33 @@ each = pytest.mark.parametrize("case", CASES, ids=str)
 pytestmark = pytest.mark.usefixtures("np_arrays")
 
 
-def close(found, expected, dtype="float32"):
+def close(actual, expected, dtype="float32"):
     tight = dtype == "float64"
-    assert found.shape == np.shape(expected)
-    assert str(found.dtype) == dtype
+    assert actual.shape == np.shape(expected)
+    assert str(actual.dtype) == dtype
     np.testing.assert_allclose(
-        found.asnumpy(), expected, rtol=1e-9 if tight else 2e-5, atol=1e-10 if tight else 2e-6
+        actual.asnumpy(), expected, rtol=1e-9 if tight else 2e-5, atol=1e-10 if tight else 2e-6
     )
 
 
 @each
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_densities(case, dtype):
-    found, reference = case.make(mx, dtype), case.densities()
+    actual, reference = case.make(mx, dtype), case.densities()
     values = mx.np.array(case.values, dtype=dtype)
     density = "pmf" if case.discrete else "pdf"
-    close(found.log_prob(values), getattr(reference, f"log{density}")(case.values), dtype)
-    close(found.pdf(values), getattr(reference, density)(case.values), dtype)
+    close(actual.log_prob(values), getattr(reference, f"log{density}")(case.values), dtype)
+    close(actual.pdf(values), getattr(reference, density)(case.values), dtype)
     for outside in case.outside:
-        assert (found.log_prob(values * 0 + outside) == -np.inf).all()
+        assert (actual.log_prob(values * 0 + outside) == -np.inf).all()
 
 
 @each
 def test_cumulative_functions(case):
-    found, reference = case.make(mx, "float64"), case.reference()
+    actual, reference = case.make(mx, "float64"), case.reference()
     below = np.array([[0.1, 0.5, 0.9], [0.25, 0.6, 0.01]])
     for name, values in (("cdf", case.values), ("icdf", below)):
-        function = getattr(found, name)
+        function = getattr(actual, name)
         if name in case.lacks:
             with pytest.raises(NotImplementedError, match=case.name):
                 function(mx.np.array(values))
@@ -48,7 +48,7 @@ def test_cumulative_functions(case):
             result = function(mx.np.array(values, dtype="float64")).asnumpy()
             np.testing.assert_allclose(result, expected, rtol=tolerance, atol=1e-12)
     if "cdf" not in case.lacks:
-        low, high = (found.cdf(mx.np.full((2, 3), x, dtype="float64")) for x in (-1e9, 1e9))
+        low, high = (actual.cdf(mx.np.full((2, 3), x, dtype="float64")) for x in (-1e9, 1e9))
         np.testing.assert_allclose(low.asnumpy(), 0, atol=1e-8)
         np.testing.assert_allclose(high.asnumpy(), 1, atol=1e-4)  # heavy tails
 
@@ -56,43 +56,43 @@ def test_cumulative_functions(case):
 @each
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_moments(case, dtype):
-    found, reference = case.make(mx, dtype), case.reference()
+    actual, reference = case.make(mx, dtype), case.reference()
     expected = reference.mean()
     if case.name == "StudentT":  # there is no mean, of which some versions say that it is infinite
         expected = np.where(case.parameters["df"] > 1, expected, np.nan)
-    close(found.mean, expected, dtype)
+    close(actual.mean, expected, dtype)
     expected = reference.var()
     if case.name == "HalfCauchy":  # SciPy says nan
         expected = np.full((2, 3), np.inf)
-    close(found.variance, expected, dtype)
-    close(found.stddev, np.sqrt(expected), dtype)
+    close(actual.variance, expected, dtype)
+    close(actual.stddev, np.sqrt(expected), dtype)
     if "entropy" in case.lacks:
         with pytest.raises(NotImplementedError):
-            found.entropy()
+            actual.entropy()
     else:
         expected = reference.entropy()
-        close(found.entropy(), expected, dtype)
-        close(found.perplexity(), np.exp(expected), dtype)
+        close(actual.entropy(), expected, dtype)
+        close(actual.perplexity(), np.exp(expected), dtype)
 
 
 @each
 def test_shapes(case):
-    found = case.make(mx)
-    assert found.event_dim == 0
-    assert found.sample().shape == (2, 3)
-    assert found.sample((4, 2, 3)).shape == (4, 2, 3)
-    assert found.sample_n(4).shape == (4, 2, 3)
-    assert found.sample_n((4, 5)).shape == (4, 5, 2, 3)
-    assert found.sample_n().shape == found.sample_n(()).shape == (2, 3)
-    assert found.sample((0, 2, 3)).shape == (0, 2, 3)
-    wide = found.broadcast_to((4, 2, 3))
-    assert type(wide) is type(found) and wide.mean.shape == wide.sample().shape == (4, 2, 3)
+    actual = case.make(mx)
+    assert actual.event_dim == 0
+    assert actual.sample().shape == (2, 3)
+    assert actual.sample((4, 2, 3)).shape == (4, 2, 3)
+    assert actual.sample_n(4).shape == (4, 2, 3)
+    assert actual.sample_n((4, 5)).shape == (4, 5, 2, 3)
+    assert actual.sample_n().shape == actual.sample_n(()).shape == (2, 3)
+    assert actual.sample((0, 2, 3)).shape == (0, 2, 3)
+    wide = actual.broadcast_to((4, 2, 3))
+    assert type(wide) is type(actual) and wide.mean.shape == wide.sample().shape == (4, 2, 3)
     value = mx.np.array(case.values)
     np.testing.assert_array_equal(
-        wide.log_prob(value).asnumpy(), np.broadcast_to(found.log_prob(value).asnumpy(), (4, 2, 3))
+        wide.log_prob(value).asnumpy(), np.broadcast_to(actual.log_prob(value).asnumpy(), (4, 2, 3))
     )
-    assert found.log_prob(mx.np.array(np.broadcast_to(case.values, (5, 2, 3)))).shape == (5, 2, 3)
-    assert case.name in repr(found) and "(2, 3)" in repr(found)
+    assert actual.log_prob(mx.np.array(np.broadcast_to(case.values, (5, 2, 3)))).shape == (5, 2, 3)
+    assert case.name in repr(actual) and "(2, 3)" in repr(actual)
 
 
 @each
@@ -107,10 +107,10 @@ def test_numbers_are_parameters(case):
     for policy in (False, True):
         with mx.util.np_default_dtype(policy):
             value = mx.np.array(case.values[0], dtype="float32")
-            found = plain.log_prob(value)
-            assert found.dtype == np.float32
+            actual = plain.log_prob(value)
+            assert actual.dtype == np.float32
             np.testing.assert_allclose(
-                found.asnumpy(), arrays.log_prob(value).asnumpy(), rtol=1e-5, atol=1e-6
+                actual.asnumpy(), arrays.log_prob(value).asnumpy(), rtol=1e-5, atol=1e-6
             )
             drawn, mean = plain.sample(), plain.mean
             assert drawn.dtype == mean.dtype == (np.float64 if policy else np.float32)
@@ -128,9 +128,11 @@ def both_ways(case, name, *inputs):
     class Net(mx.gluon.HybridBlock):
         def forward(self, *args):
             parameters = dict(zip(case.parameters, args, strict=False))
-            made = getattr(mx.gluon.probability, case.name)(**parameters, validate_args=True)
-            found = getattr(made, name)
-            return found(*args[len(parameters) :]) if callable(found) else found
+            distribution = getattr(mx.gluon.probability, case.name)(
+                **parameters, validate_args=True
+            )
+            actual = getattr(distribution, name)
+            return actual(*args[len(parameters) :]) if callable(actual) else actual
 
     results = []
     for hybridize in (False, True):
@@ -189,9 +191,9 @@ def test_gradients_of_densities(case):
 @each
 def test_samples_have_the_moments(case):
     mx.np.random.seed(13)
-    found, reference = case.make(mx), case.reference()
+    actual, reference = case.make(mx), case.reference()
     count = 8000
-    samples = found.sample_n(count).asnumpy()
+    samples = actual.sample_n(count).asnumpy()
     assert np.isfinite(samples).all() and samples.dtype == np.float32
     if case.discrete:
         assert (samples == np.floor(samples)).all()
@@ -206,8 +208,8 @@ def test_samples_have_the_moments(case):
 @each
 def test_gradients_of_samples(case):
     """At a constant probability, samples move as -(dF/dparameter) / density says."""
-    found = case.make(mx)
-    if not found.has_grad:
+    actual = case.make(mx)
+    if not actual.has_grad:
         assert case.name not in ("Normal", "Laplace", "Uniform", "Weibull")
         return
     mx.np.random.seed(3)
@@ -238,8 +240,8 @@ def test_probabilities_of_zero_and_one():
     prob, value = a([0.0, 1, 0, 1]), a([0.0, 1, 1, 0])
     prob.attach_grad()
     with autograd.record():
-        found = mgp.Bernoulli(prob=prob).log_prob(value)
-    assert found.tolist() == [0, 0, -np.inf, -np.inf]
+        actual = mgp.Bernoulli(prob=prob).log_prob(value)
+    assert actual.tolist() == [0, 0, -np.inf, -np.inf]
     with autograd.record():
         total = mgp.Bernoulli(prob=prob[:2]).log_prob(value[:2]).sum()
     total.backward()
@@ -284,8 +286,8 @@ def test_small_shapes_give_samples():
 def test_half_precision():
     normal = mx.gluon.probability.Normal(mx.np.array([0.0, 1], dtype="float16"), 2.0)
     value = mx.np.array([0.5, 1.5], dtype="float16")
-    for found in (normal.sample(), normal.log_prob(value), normal.mean, normal.variance):
-        assert found.dtype == np.float16
+    for actual in (normal.sample(), normal.log_prob(value), normal.mean, normal.variance):
+        assert actual.dtype == np.float16
 
 
 def test_parameters_are_anything_array_like():
@@ -397,7 +399,7 @@ def test_exponential_families_have_an_entropy():
     mgp = mx.gluon.probability
     general = mgp.ExponentialFamily.entropy
     a = mx.np.array
-    for made in (
+    for distribution in (
         mgp.Normal(a([0.0, 1]), a([0.5, 2])),
         mgp.Bernoulli(logit=a([0.5, -2])),
         mgp.Exponential(a([0.5, 2])),
@@ -406,7 +408,7 @@ def test_exponential_families_have_an_entropy():
         mgp.Dirichlet(a([[0.5, 2, 1], [3.0, 0.3, 4]])),
     ):
         np.testing.assert_allclose(
-            general(made).asnumpy(), made.entropy().asnumpy(), rtol=1e-4, atol=1e-5
+            general(distribution).asnumpy(), distribution.entropy().asnumpy(), rtol=1e-4, atol=1e-5
         )
     scale = a([0.5, 2.0])
     scale.attach_grad()
@@ -417,18 +419,18 @@ def test_exponential_families_have_an_entropy():
     family = mgp.ExponentialFamily(0)
     for name in ("_natural_params", "_log_normalizer"):
         with pytest.raises(NotImplementedError, match="ExponentialFamily"):
-            found = getattr(family, name)
-            found()
+            actual = getattr(family, name)
+            actual()
 
 
 def test_properties_follow_records():
     """What is computed while recording is not kept for later."""
     logit = mx.np.array([0.5, 1.0])
     logit.attach_grad()
-    made = mx.gluon.probability.Bernoulli(logit=logit)
+    distribution = mx.gluon.probability.Bernoulli(logit=logit)
     for _ in range(2):
         with autograd.record():
-            total = made.mean.sum()
+            total = distribution.mean.sum()
         total.backward()
         assert (logit.grad > 0).all()
-    assert made.prob is made.prob
+    assert distribution.prob is distribution.prob

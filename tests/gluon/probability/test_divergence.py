@@ -108,9 +108,9 @@ def test_closed_forms_are_integrals(name):
     with np.errstate(invalid="ignore"):
         terms = np.where(log_p == -np.inf, 0, np.exp(log_p) * (log_p - log_q))
     step = 1 if where == "counts" else grid[1] - grid[0]
-    found = mgp.kl_divergence(p, q)
-    assert found.shape == (2,)
-    np.testing.assert_allclose(found.asnumpy(), terms.sum(0) * step, rtol=2e-3, atol=1e-4)
+    actual = mgp.kl_divergence(p, q)
+    assert actual.shape == (2,)
+    np.testing.assert_allclose(actual.asnumpy(), terms.sum(0) * step, rtol=2e-3, atol=1e-4)
     if "-" not in name:
         np.testing.assert_allclose(mgp.kl_divergence(p, p).asnumpy(), 0, atol=1e-12)
 
@@ -165,13 +165,13 @@ def test_what_q_excludes_is_infinitely_far():
         0,
     ]
     n = a(3, 5, 4)
-    found = kl(mgp.Binomial(n, prob=0.5), mgp.Binomial(a(3, 4, 5), prob=0.5)).tolist()
-    assert found[:2] == [0, inf] and np.isnan(found[2])
+    actual = kl(mgp.Binomial(n, prob=0.5), mgp.Binomial(a(3, 4, 5), prob=0.5)).tolist()
+    assert actual[:2] == [0, inf] and np.isnan(actual[2])
 
 
 def test_of_numbers_and_their_types():
-    found = mgp.kl_divergence(mgp.Normal(0, 1), mgp.Normal(0.0, 2))
-    assert found.shape == () and found.item() == pytest.approx(np.log(2) - 3 / 8)
+    actual = mgp.kl_divergence(mgp.Normal(0, 1), mgp.Normal(0.0, 2))
+    assert actual.shape == () and actual.item() == pytest.approx(np.log(2) - 3 / 8)
     half = mgp.Normal(mx.np.zeros((2, 1), dtype="float16"), 1.0)
     assert mgp.kl_divergence(mgp.Normal(0.0, 2.0), half).dtype == np.float16
     assert mgp.kl_divergence(half, mgp.Normal(mx.np.zeros(3, dtype="float16"), 1.0)).shape == (2, 3)
@@ -209,7 +209,7 @@ def test_gradients_and_graphs():
         loc.attach_grad()
         scale.attach_grad()
         with autograd.record():
-            found = net(loc, scale)
-        found.backward()
+            actual = net(loc, scale)
+        actual.backward()
         np.testing.assert_allclose(loc.grad.asnumpy(), [0.5, -2])
         np.testing.assert_allclose(scale.grad.asnumpy(), [0.5 - 2, 3 - 1 / 3])

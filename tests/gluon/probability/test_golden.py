@@ -23,12 +23,12 @@ OURS = {
 
 def test_results_are_mxnets():
     expected = json.loads(golden.FILE.read_text())
-    found = golden.results(mx, distributions(mock.MagicMock()))
+    actual = golden.results(mx, distributions(mock.MagicMock()))
     assert len(expected) > 100
     differ, draws = set(), {}
     for name, values in expected.items():
         case, part = name.split("/")
-        close = np.allclose(found[name], values, rtol=2e-4, atol=2e-5, equal_nan=True)
+        close = np.allclose(actual[name], values, rtol=2e-4, atol=2e-5, equal_nan=True)
         if part.startswith("sample"):
             draws.setdefault(case.partition("-")[0], []).append(close)
         elif not close:

@@ -30,26 +30,38 @@ TRANSFORMS = {
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_inverses_and_slopes(name):
-    made, x = TRANSFORMS[name](), a(*X)
+    distribution, x = TRANSFORMS[name](), a(*X)
     x.attach_grad()
     with autograd.record():
-        y = made(x)
+        y = distribution(x)
     y.backward()
     slopes = x.grad.asnumpy()
-    np.testing.assert_allclose(made.inv(y).asnumpy(), X, rtol=1e-9)
+    np.testing.assert_allclose(distribution.inv(y).asnumpy(), X, rtol=1e-9)
     np.testing.assert_allclose(
-        made.log_det_jacobian(x, y).asnumpy(), np.log(np.abs(slopes)), rtol=1e-9, atol=1e-9
+        distribution.log_det_jacobian(x, y).asnumpy(), np.log(np.abs(slopes)), rtol=1e-9, atol=1e-9
     )
     np.testing.assert_allclose(
-        made.inv.log_det_jacobian(y, x).asnumpy(), -np.log(np.abs(slopes)), rtol=1e-9, atol=1e-9
+        distribution.inv.log_det_jacobian(y, x).asnumpy(),
+        -np.log(np.abs(slopes)),
+        rtol=1e-9,
+        atol=1e-9,
     )
-    assert made.bijective and made.inv.bijective and made.event_dim == made.inv.event_dim == 0
-    signs = [np.broadcast_to(mx.np.array(t.sign).asnumpy(), 3) for t in (made, made.inv)]
+    assert (
+        distribution.bijective
+        and distribution.inv.bijective
+        and distribution.event_dim == distribution.inv.event_dim == 0
+    )
+    signs = [
+        np.broadcast_to(mx.np.array(t.sign).asnumpy(), 3) for t in (distribution, distribution.inv)
+    ]
     np.testing.assert_array_equal(signs[0], np.sign(slopes))
     np.testing.assert_array_equal(signs[1], np.sign(slopes))
-    assert made.inv.inv is made and made.inv.parameter_shape == made.parameter_shape
-    inverse = made.inv
-    del made
+    assert (
+        distribution.inv.inv is distribution
+        and distribution.inv.parameter_shape == distribution.parameter_shape
+    )
+    inverse = distribution.inv
+    del distribution
     gc.collect()
     assert np.isfinite(inverse.inv(x).asnumpy()).all()
 
@@ -98,7 +110,7 @@ def test_transformed_distributions():
     mx.np.random.seed(1)
     loc, scale = np.array([0.0, 1.0]), np.array([0.5, 1.5])
     normal = mgp.Normal(a(*loc), a(*scale))
-    made, reference = (
+    distribution, reference = (
         mgp.TransformedDistribution(normal, mgp.ExpTransform()),
         stats.lognorm(scale, 0, np.exp(loc)),
     )
@@ -108,26 +120,31 @@ def test_transformed_distributions():
         ("cdf", "cdf", value),
         ("ppf", "icdf", below),
     ):
-        found = getattr(made, ours)(points)
+        actual = getattr(distribution, ours)(points)
         np.testing.assert_allclose(
-            found.asnumpy(), getattr(reference, name)(points.asnumpy()), rtol=1e-6
+            actual.asnumpy(), getattr(reference, name)(points.asnumpy()), rtol=1e-6
         )
-    drawn = made.sample_n(5000)
-    assert made.has_grad and drawn.shape == (5000, 2)
+    drawn = distribution.sample_n(5000)
+    assert distribution.has_grad and drawn.shape == (5000, 2)
     share = (drawn <= value).mean(axis=0).asnumpy()
     np.testing.assert_allclose(share, reference.cdf(value.asnumpy()), atol=0.04)
     falling = mgp.TransformedDistribution(
         normal, [mgp.ExpTransform(), mgp.AffineTransform(0.0, -1.0)]
     )
-    np.testing.assert_allclose(falling.cdf(-value).asnumpy(), 1 - made.cdf(value).asnumpy())
-    np.testing.assert_allclose(falling.icdf(below).asnumpy(), -made.icdf(1 - below).asnumpy())
-    wide = made.broadcast_to((3, 2))
+    np.testing.assert_allclose(falling.cdf(-value).asnumpy(), 1 - distribution.cdf(value).asnumpy())
+    np.testing.assert_allclose(
+        falling.icdf(below).asnumpy(), -distribution.icdf(1 - below).asnumpy()
+    )
+    wide = distribution.broadcast_to((3, 2))
     assert wide.sample().shape == (3, 2) and wide.log_prob(value).shape == (3, 2)
-    assert repr(made) == "TransformedDistribution(Normal(loc=(2,), scale=(2,)), [ExpTransform])"
+    assert (
+        repr(distribution)
+        == "TransformedDistribution(Normal(loc=(2,), scale=(2,)), [ExpTransform])"
+    )
     mixed = mgp.TransformedDistribution(normal, mgp.AffineTransform(0.0, a(1, -1)))
     np.testing.assert_allclose(mixed.cdf(value).asnumpy()[1], 1 - normal.cdf(-value).asnumpy()[1])
     with pytest.raises(NotImplementedError, match="support"):
-        made.support  # noqa: B018
+        distribution.support  # noqa: B018
     checked = mgp.TransformedDistribution(normal, mgp.ExpTransform(), validate_args=True)
     assert checked.log_prob(value).shape == (2,)  # no support is known
     same = mgp.TransformedDistribution(normal, [])
@@ -136,17 +153,24 @@ def test_transformed_distributions():
 
 def test_each_element_has_noise_of_its_own():
     mx.np.random.seed(1)
-    made = mgp.TransformedDistribution(mgp.Normal(0.0, 1.0), mgp.AffineTransform(a(1, 1, 1), 2.0))
-    assert len(set(made.sample().tolist())) == 3 and made.sample_n(4).shape == (4, 3)
+    distribution = mgp.TransformedDistribution(
+        mgp.Normal(0.0, 1.0), mgp.AffineTransform(a(1, 1, 1), 2.0)
+    )
+    assert len(set(distribution.sample().tolist())) == 3 and distribution.sample_n(4).shape == (
+        4,
+        3,
+    )
 
 
 def test_joint_densities_of_vectors():
     normal = mgp.Independent(mgp.Normal(mx.np.zeros((4, 3)), 1.0), 1)
-    made = mgp.TransformedDistribution(normal, mgp.ExpTransform())
+    distribution = mgp.TransformedDistribution(normal, mgp.ExpTransform())
     value = mx.np.array(np.random.default_rng(0).uniform(0.5, 2, (4, 3)))
     expected = normal.log_prob(mx.np.log(value)) - mx.np.log(value).sum(axis=-1)
-    assert made.event_dim == 1 and made.log_prob(value).shape == (4,)
-    np.testing.assert_allclose(made.log_prob(value).asnumpy(), expected.asnumpy(), rtol=1e-4)
+    assert distribution.event_dim == 1 and distribution.log_prob(value).shape == (4,)
+    np.testing.assert_allclose(
+        distribution.log_prob(value).asnumpy(), expected.asnumpy(), rtol=1e-4
+    )
 
 
 def test_blocks_are_transformations():
@@ -171,13 +195,13 @@ def test_blocks_are_transformations():
     scale = Scale()
     scale.initialize()
     assert len(scale.collect_params()) == 1
-    made = mgp.TransformedDistribution(mgp.Normal(mx.np.zeros(3), 1.0), scale)
+    distribution = mgp.TransformedDistribution(mgp.Normal(mx.np.zeros(3), 1.0), scale)
     with autograd.record():
-        loss = -made.log_prob(mx.np.array([1.0, 2, 3])).sum()
+        loss = -distribution.log_prob(mx.np.array([1.0, 2, 3])).sum()
     loss.backward()
     e = float(np.exp(-2))
     assert scale.power.grad().item() == pytest.approx(3 - 14 * e, rel=1e-4)
-    assert made.sample_n(2).shape == (2, 3)
+    assert distribution.sample_n(2).shape == (2, 3)
 
 
 @pytest.mark.parametrize("table", [mgp.biject_to, mgp.transform_to])
@@ -197,11 +221,13 @@ def test_maps_lead_into_constraints(table):
         (constraint.HalfOpenInterval(1, 3), mgp.ComposeTransform),
         (constraint.Interval(x - 1, x + 1), mgp.ComposeTransform),
     ):
-        made = table(target)
-        assert type(made) is kind
+        distribution = table(target)
+        assert type(distribution) is kind
         inner = x[1:] if type(target).__name__.endswith(("Than", "OpenInterval")) else x
-        target.check(made(inner))
-        np.testing.assert_allclose(made.inv(made(x))[1:].asnumpy(), x[1:].asnumpy(), rtol=1e-4)
+        target.check(distribution(inner))
+        np.testing.assert_allclose(
+            distribution.inv(distribution(x))[1:].asnumpy(), x[1:].asnumpy(), rtol=1e-4
+        )
 
 
 def test_tables_of_ones_own():

@@ -22,9 +22,9 @@ def array(values, dtype="float64"):
     return mx.np.array(values, dtype=dtype)
 
 
-def close(found, expected, tolerance=1e-9):
-    assert found.shape == np.shape(expected)
-    np.testing.assert_allclose(found.asnumpy(), expected, rtol=tolerance, atol=tolerance)
+def close(actual, expected, tolerance=1e-9):
+    assert actual.shape == np.shape(expected)
+    np.testing.assert_allclose(actual.asnumpy(), expected, rtol=tolerance, atol=tolerance)
 
 
 def odds(name):
@@ -41,9 +41,9 @@ def graph_of(method, make, *arrays):
 
     net = Net()
     net.hybridize()
-    found = net(*arrays)
+    actual = net(*arrays)
     assert net._only_trace() is not None
-    return found
+    return actual
 
 
 both = pytest.mark.parametrize("name", ["prob", "logit"])
@@ -51,22 +51,22 @@ both = pytest.mark.parametrize("name", ["prob", "logit"])
 
 @both
 def test_categorical(name):
-    made = mgp.Categorical(3, **odds(name))
+    distribution = mgp.Categorical(3, **odds(name))
     values = np.array([[0, 2], [1, 1], [2, 0]])
     expected = np.log(np.take_along_axis(np.broadcast_to(PROB, (3, 2, 3)), values[..., None], -1))
-    close(made.log_prob(mx.np.array(values)), expected[..., 0])
-    close(made.log_prob(array(values)[0]), expected[0, :, 0])
-    close(made.entropy(), -(PROB * np.log(PROB)).sum(-1))
-    close(made.prob, PROB)
-    assert made.support.check(array([0, 2])).shape == (2,)
-    listed = made.enumerate_support()
+    close(distribution.log_prob(mx.np.array(values)), expected[..., 0])
+    close(distribution.log_prob(array(values)[0]), expected[0, :, 0])
+    close(distribution.entropy(), -(PROB * np.log(PROB)).sum(-1))
+    close(distribution.prob, PROB)
+    assert distribution.support.check(array([0, 2])).shape == (2,)
+    listed = distribution.enumerate_support()
     assert listed.shape == (3, 2) and listed[:, 0].tolist() == [0, 1, 2]
-    total = mx.np.exp(made.log_prob(listed)).sum(axis=0)
+    total = mx.np.exp(distribution.log_prob(listed)).sum(axis=0)
     close(total, [1.0, 1.0])
-    found = graph_of(
+    actual = graph_of(
         "log_prob", lambda p: mgp.Categorical(3, **{name: p}), *odds(name).values(), array(values)
     )
-    close(found, expected[..., 0])
+    close(actual, expected[..., 0])
     (given,) = odds(name).values()
     one = mgp.Categorical(3, **{name: given[0]})
     close(one.log_prob(mx.np.array([2, 0])), np.log(PROB[0, [2, 0]]))
@@ -77,31 +77,31 @@ def test_categorical(name):
 @both
 def test_samples_of_categories(name):
     mx.np.random.seed(5)
-    made = mgp.Categorical(3, **odds(name))
-    assert made.sample().shape == (2,) and made.sample((4, 2)).shape == (4, 2)
-    assert made.sample((5, 4, 2)).dtype == np.int64
-    drawn = made.sample_n((40, 100)).asnumpy()
+    distribution = mgp.Categorical(3, **odds(name))
+    assert distribution.sample().shape == (2,) and distribution.sample((4, 2)).shape == (4, 2)
+    assert distribution.sample((5, 4, 2)).dtype == np.int64
+    drawn = distribution.sample_n((40, 100)).asnumpy()
     assert drawn.shape == (40, 100, 2)
     shares = np.stack([(drawn == k).mean((0, 1)) for k in range(3)], -1)
     np.testing.assert_allclose(shares, PROB, atol=0.04)
-    assert made.broadcast_to((4, 2)).sample().shape == (4, 2)
+    assert distribution.broadcast_to((4, 2)).sample().shape == (4, 2)
 
 
 @both
 def test_one_hot_categorical(name):
     mx.np.random.seed(5)
-    made = mgp.OneHotCategorical(3, **odds(name))
+    distribution = mgp.OneHotCategorical(3, **odds(name))
     eye = np.eye(3)
-    close(made.log_prob(array(eye[[2, 0]])), np.log([0.5, 0.1]))
-    close(made.mean, PROB)
-    close(made.variance, PROB * (1 - PROB))
-    close(made.entropy(), -(PROB * np.log(PROB)).sum(-1))
-    assert made.event_dim == 1 and made.enumerate_support().shape == (3, 2, 3)
-    drawn = made.sample_n(4000)
+    close(distribution.log_prob(array(eye[[2, 0]])), np.log([0.5, 0.1]))
+    close(distribution.mean, PROB)
+    close(distribution.variance, PROB * (1 - PROB))
+    close(distribution.entropy(), -(PROB * np.log(PROB)).sum(-1))
+    assert distribution.event_dim == 1 and distribution.enumerate_support().shape == (3, 2, 3)
+    drawn = distribution.sample_n(4000)
     assert drawn.shape == (4000, 2, 3) and (drawn.sum(axis=-1) == 1).all()
     np.testing.assert_allclose(drawn.mean(axis=0).asnumpy(), PROB, atol=0.05)
-    assert made.sample((5, 2)).shape == (5, 2, 3)
-    assert made.broadcast_to((4, 2)).mean.shape == (4, 2, 3)
+    assert distribution.sample((5, 2)).shape == (5, 2, 3)
+    assert distribution.broadcast_to((4, 2)).mean.shape == (4, 2, 3)
     zero = mgp.OneHotCategorical(2, prob=array([0.0, 1]))
     assert zero.log_prob(array([0.0, 1])).item() == 0
 
@@ -110,17 +110,17 @@ def test_one_hot_categorical(name):
 def test_multinomial(name):
     stats = pytest.importorskip("scipy.stats")
     mx.np.random.seed(5)
-    made = mgp.Multinomial(3, total_count=6, **odds(name), validate_args=name == "prob")
+    distribution = mgp.Multinomial(3, total_count=6, **odds(name), validate_args=name == "prob")
     counts = np.array([[1.0, 2, 3], [0, 0, 6]])
     expected = [stats.multinomial(6, p).logpmf(c) for p, c in zip(PROB, counts, strict=True)]
-    close(made.log_prob(array(counts)), expected)
-    close(made.mean, 6 * PROB)
-    close(made.variance, 6 * PROB * (1 - PROB))
-    drawn = made.sample_n((3, 1000))
+    close(distribution.log_prob(array(counts)), expected)
+    close(distribution.mean, 6 * PROB)
+    close(distribution.variance, 6 * PROB * (1 - PROB))
+    drawn = distribution.sample_n((3, 1000))
     assert drawn.shape == (3, 1000, 2, 3) and (drawn.sum(axis=-1) == 6).all()
     np.testing.assert_allclose(drawn.mean(axis=(0, 1)).asnumpy(), 6 * PROB, atol=0.15)
-    assert made.sample().shape == (2, 3) and made.support.holds(array([6.0])).all()
-    wide = made.broadcast_to((4, 2))
+    assert distribution.sample().shape == (2, 3) and distribution.support.holds(array([6.0])).all()
+    wide = distribution.broadcast_to((4, 2))
     assert wide.sample().shape == (4, 2, 3) and wide.total_count == 6
     assert mgp.Multinomial(3, prob=array(PROB[0]), total_count=0).sample().tolist() == [0, 0, 0]
 
@@ -145,21 +145,24 @@ def test_arguments_of_categories(cls):
 def test_dirichlet():
     stats = pytest.importorskip("scipy.stats")
     mx.np.random.seed(2)
-    made = mgp.Dirichlet(array(ALPHA))
+    distribution = mgp.Dirichlet(array(ALPHA))
     reference = [stats.dirichlet(alpha) for alpha in ALPHA]
-    close(made.log_prob(array(PROB)), [r.logpdf(p) for r, p in zip(reference, PROB, strict=True)])
-    close(made.mean, [r.mean() for r in reference])
-    close(made.variance, [r.var() for r in reference])
-    close(made.entropy(), [r.entropy() for r in reference])
-    drawn = made.sample_n(4000).asnumpy()
+    close(
+        distribution.log_prob(array(PROB)),
+        [r.logpdf(p) for r, p in zip(reference, PROB, strict=True)],
+    )
+    close(distribution.mean, [r.mean() for r in reference])
+    close(distribution.variance, [r.var() for r in reference])
+    close(distribution.entropy(), [r.entropy() for r in reference])
+    drawn = distribution.sample_n(4000).asnumpy()
     assert drawn.shape == (4000, 2, 3)
     np.testing.assert_allclose(drawn.sum(-1), 1, rtol=1e-5)
-    np.testing.assert_allclose(drawn.mean(0), made.mean.asnumpy(), atol=0.03)
-    np.testing.assert_allclose(drawn.var(0), made.variance.asnumpy(), atol=0.02)
-    assert made.sample((5, 2)).shape == (5, 2, 3)
-    assert made.broadcast_to((4, 2)).sample().shape == (4, 2, 3)
-    found = graph_of("log_prob", mgp.Dirichlet, array(ALPHA), array(PROB))
-    close(found, made.log_prob(array(PROB)).asnumpy())
+    np.testing.assert_allclose(drawn.mean(0), distribution.mean.asnumpy(), atol=0.03)
+    np.testing.assert_allclose(drawn.var(0), distribution.variance.asnumpy(), atol=0.02)
+    assert distribution.sample((5, 2)).shape == (5, 2, 3)
+    assert distribution.broadcast_to((4, 2)).sample().shape == (4, 2, 3)
+    actual = graph_of("log_prob", mgp.Dirichlet, array(ALPHA), array(PROB))
+    close(actual, distribution.log_prob(array(PROB)).asnumpy())
 
 
 KINDS = {"cov": lambda c: c, "precision": np.linalg.inv, "scale_tril": np.linalg.cholesky}
@@ -173,25 +176,25 @@ def test_multivariate_normal(kind):
     def make(matrix, **options):
         return mgp.MultivariateNormal(array(LOC), **{kind: matrix}, **options)
 
-    made = make(array(KINDS[kind](COV)), validate_args=True)
+    distribution = make(array(KINDS[kind](COV)), validate_args=True)
     values = np.array([[0.5, 1, -1], [0.0, 2, 2.5]])
     reference = [stats.multivariate_normal(m, c) for m, c in zip(LOC, COV, strict=True)]
     expected = [r.logpdf(v) for r, v in zip(reference, values, strict=True)]
-    close(made.log_prob(array(values)), expected)
-    close(made.log_prob(array(np.stack([values] * 4))), [expected] * 4)
-    close(made.entropy(), [r.entropy() for r in reference])
-    close(made.mean, LOC)
-    close(made.variance, np.diagonal(COV, axis1=1, axis2=2))
-    close(made.cov, COV)
-    close(made.precision, np.linalg.inv(COV))
-    close(made.scale_tril, np.linalg.cholesky(COV))
-    assert made.event_dim == 1 and made.sample().shape == (2, 3)
-    drawn = made.sample_n(6000).asnumpy()
+    close(distribution.log_prob(array(values)), expected)
+    close(distribution.log_prob(array(np.stack([values] * 4))), [expected] * 4)
+    close(distribution.entropy(), [r.entropy() for r in reference])
+    close(distribution.mean, LOC)
+    close(distribution.variance, np.diagonal(COV, axis1=1, axis2=2))
+    close(distribution.cov, COV)
+    close(distribution.precision, np.linalg.inv(COV))
+    close(distribution.scale_tril, np.linalg.cholesky(COV))
+    assert distribution.event_dim == 1 and distribution.sample().shape == (2, 3)
+    drawn = distribution.sample_n(6000).asnumpy()
     for k in range(2):
         np.testing.assert_allclose(drawn[:, k].mean(0), LOC[k], atol=0.15)
         np.testing.assert_allclose(np.cov(drawn[:, k].T), COV[k], atol=0.4)
-    assert made.sample((5, 2)).shape == (5, 2, 3)
-    assert made.broadcast_to((4, 2)).sample().shape == (4, 2, 3)
+    assert distribution.sample((5, 2)).shape == (5, 2, 3)
+    assert distribution.broadcast_to((4, 2)).sample().shape == (4, 2, 3)
     close(graph_of("log_prob", make, array(KINDS[kind](COV)), array(values)), expected)
     flat = mgp.MultivariateNormal(array(LOC[0]), **{kind: array(KINDS[kind](COV[0]))})
     assert flat.sample().shape == (3,) and flat.sample((7, 5)).shape == (7, 5, 3)
@@ -210,8 +213,8 @@ def test_gradients_of_multivariate_normals(kind):
         return mgp.MultivariateNormal(loc, **{kind: matrix}).log_prob(value)
 
     with autograd.record():
-        found = density(matrix)
-    found.backward()
+        actual = density(matrix)
+    actual.backward()
     step, expected = 1e-6, np.zeros((3, 3))
     for i in range(3):
         for j in range(i + 1):
@@ -246,27 +249,31 @@ def test_arguments_of_multivariate_normals():
 def test_relaxed_bernoulli(name):
     mx.np.random.seed(6)
     (logits,) = odds("logit").values()
-    given = {name: mx.npx.sigmoid(logits) if name == "prob" else logits}
-    made = mgp.RelaxedBernoulli(0.5, **given)
+    keywords = {name: mx.npx.sigmoid(logits) if name == "prob" else logits}
+    distribution = mgp.RelaxedBernoulli(0.5, **keywords)
     value, scores = np.array([[0.2, 0.5, 0.9], [0.01, 0.7, 0.99]]), logits.asnumpy()
     # the density of Maddison, Mnih and Teh, 2016
     odd = np.exp(scores)
     parts = odd * value**-0.5 + (1 - value) ** -0.5
     expected = 0.5 * odd * value**-1.5 * (1 - value) ** -1.5 / parts**2
-    close(made.pdf(array(value)), expected, 1e-6)
-    close(made.logit, scores, 1e-6)
-    close(made.prob, 1 / (1 + np.exp(-scores)), 1e-6)
-    assert made.T == 0.5 and made.has_grad and made.sample_n(4).shape == (4, 2, 3)
-    drawn = made.sample_n(4000).asnumpy()
+    close(distribution.pdf(array(value)), expected, 1e-6)
+    close(distribution.logit, scores, 1e-6)
+    close(distribution.prob, 1 / (1 + np.exp(-scores)), 1e-6)
+    assert (
+        distribution.T == 0.5
+        and distribution.has_grad
+        and distribution.sample_n(4).shape == (4, 2, 3)
+    )
+    drawn = distribution.sample_n(4000).asnumpy()
     assert ((drawn >= 0) & (drawn <= 1)).all()
-    np.testing.assert_allclose((drawn > 0.5).mean(0), made.prob.asnumpy(), atol=0.05)
-    assert made.broadcast_to((4, 2, 3)).sample().shape == (4, 2, 3)
+    np.testing.assert_allclose((drawn > 0.5).mean(0), distribution.prob.asnumpy(), atol=0.05)
+    assert distribution.broadcast_to((4, 2, 3)).sample().shape == (4, 2, 3)
     logits.attach_grad()
     with autograd.record():
         drawn = mgp.RelaxedBernoulli(array([0.5]), logit=logits).sample()
     drawn.backward()
     close(logits.grad, 2 * (drawn * (1 - drawn)).asnumpy())
-    assert np.isfinite(made.log_prob(array([[0.0, 1, 0.5]])).asnumpy()).all()
+    assert np.isfinite(distribution.log_prob(array([[0.0, 1, 0.5]])).asnumpy()).all()
     temperatures = mgp.RelaxedBernoulli(array([0.1, 1, 10]), prob=0.5)
     assert temperatures.sample().shape == (3,) and temperatures.sample_n(4).shape == (4, 3)
 
@@ -274,20 +281,20 @@ def test_relaxed_bernoulli(name):
 @both
 def test_relaxed_one_hot_categorical(name):
     mx.np.random.seed(6)
-    made = mgp.RelaxedOneHotCategorical(0.5, 3, **odds(name))
+    distribution = mgp.RelaxedOneHotCategorical(0.5, 3, **odds(name))
     value = np.array([[0.2, 0.5, 0.3], [0.01, 0.7, 0.29]])
     terms = PROB * value**-0.5
     expected = 2 * 0.5**2 * np.prod(terms / value, -1) / terms.sum(-1) ** 3
-    close(made.pdf(array(value)), expected, 1e-6)
-    assert made.T == 0.5 and made.has_grad and made.event_dim == 1
-    drawn = made.sample_n(3000)
+    close(distribution.pdf(array(value)), expected, 1e-6)
+    assert distribution.T == 0.5 and distribution.has_grad and distribution.event_dim == 1
+    drawn = distribution.sample_n(3000)
     assert drawn.shape == (3000, 2, 3)
     np.testing.assert_allclose(drawn.sum(axis=-1).asnumpy(), 1, rtol=1e-4)
     best = np.eye(3)[drawn.asnumpy().argmax(-1)].mean(0)
     np.testing.assert_allclose(best, PROB, atol=0.05)
-    assert made.sample((5, 2)).shape == (5, 2, 3)
-    assert made.broadcast_to((4, 2)).sample().shape == (4, 2, 3)
-    close(made.prob, PROB)
+    assert distribution.sample((5, 2)).shape == (5, 2, 3)
+    assert distribution.broadcast_to((4, 2)).sample().shape == (4, 2, 3)
+    close(distribution.prob, PROB)
     (given,) = odds(name).values()
     given.attach_grad()
     with autograd.record():
@@ -299,23 +306,31 @@ def test_relaxed_one_hot_categorical(name):
 def test_independent():
     mx.np.random.seed(6)
     base = mgp.Normal(array(LOC), 2.0)
-    made = mgp.Independent(base, 1)
-    assert made.event_dim == 1 and made.has_grad and not made.has_enumerate_support
+    distribution = mgp.Independent(base, 1)
+    assert (
+        distribution.event_dim == 1
+        and distribution.has_grad
+        and not distribution.has_enumerate_support
+    )
     value = array(LOC + 0.5)
-    close(made.log_prob(value), base.log_prob(value).asnumpy().sum(-1))
-    close(made.entropy(), base.entropy().asnumpy().sum(-1))
-    close(made.mean, LOC)
-    close(made.variance, np.full((2, 3), 4.0))
-    close(made.stddev, np.full((2, 3), 2.0))
-    assert made.sample().shape == (2, 3) and made.sample((4, 2, 3)).shape == (4, 2, 3)
-    assert made.sample_n(5).shape == (5, 2, 3)
-    wide = made.broadcast_to((4, 2))
+    close(distribution.log_prob(value), base.log_prob(value).asnumpy().sum(-1))
+    close(distribution.entropy(), base.entropy().asnumpy().sum(-1))
+    close(distribution.mean, LOC)
+    close(distribution.variance, np.full((2, 3), 4.0))
+    close(distribution.stddev, np.full((2, 3), 2.0))
+    assert distribution.sample().shape == (2, 3) and distribution.sample((4, 2, 3)).shape == (
+        4,
+        2,
+        3,
+    )
+    assert distribution.sample_n(5).shape == (5, 2, 3)
+    wide = distribution.broadcast_to((4, 2))
     assert wide.sample().shape == (4, 2, 3) and wide.log_prob(value).shape == (4, 2)
-    assert repr(made) == "Independent(Normal(loc=(2, 3), scale=2.0), 1)"
+    assert repr(distribution) == "Independent(Normal(loc=(2, 3), scale=2.0), 1)"
     with pytest.raises(ValueError, match="0 to 2"):
         mgp.Independent(base, 3)
     with pytest.raises(NotImplementedError):
-        made.enumerate_support()
+        distribution.enumerate_support()
     same = mgp.Independent(mgp.Categorical(3, prob=array(PROB)), 0, validate_args=True)
     assert same.has_enumerate_support and same.enumerate_support().shape == (3, 2)
     with pytest.raises(ValueError, match="Independent: value should be"):

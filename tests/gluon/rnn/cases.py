@@ -74,11 +74,11 @@ def run(mx, name):
         if one_step:
             out, states = block(data, block.begin_state(BATCH))
             return block(data, states)
-        given = dict(how)
-        if given.pop("valid_length", False):
-            given["valid_length"] = mx.nd.array([4, 1, 3])
-        length = BATCH if given.get("layout") == "TNC" else STEPS
-        return block.unroll(length, data, **given)
+        keywords = dict(how)
+        if keywords.pop("valid_length", False):
+            keywords["valid_length"] = mx.nd.array([4, 1, 3])
+        length = BATCH if keywords.get("layout") == "TNC" else STEPS
+        return block.unroll(length, data, **keywords)
 
     compute()  # makes the parameters
     # The names end alike in all versions; their beginnings count the blocks made before.
@@ -86,8 +86,8 @@ def run(mx, name):
         parameter.set_data(mx.nd.array(rng.uniform(-0.5, 0.5, parameter.shape)))
     out, states = compute()
     outs = list(out) if isinstance(out, (list, tuple)) else [out]
-    found = {f"out{i}": x.asnumpy() for i, x in enumerate(outs)}
-    return found | {f"state{i}": x.asnumpy() for i, x in enumerate(states)}
+    actual = {f"out{i}": x.asnumpy() for i, x in enumerate(outs)}
+    return actual | {f"state{i}": x.asnumpy() for i, x in enumerate(states)}
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ def data():
 @pytest.mark.parametrize("case", CASES)
 def test_equals_mxnet(case):
     with np.load(FILE) as expected:
-        for part, found in run(mx, case).items():
-            np.testing.assert_allclose(found, expected[f"{case}/{part}"], rtol=2e-5, atol=2e-6)
+        for part, actual in run(mx, case).items():
+            np.testing.assert_allclose(actual, expected[f"{case}/{part}"], rtol=2e-5, atol=2e-6)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_layers_are_cells_unrolled(layer, cell, data):
         parameter.set_data(getattr(layer, f"l0_{ending}").data())
     stepped, last = cell.unroll(STEPS, data, layout="TNC", merge_outputs=True)
     np.testing.assert_allclose(out.asnumpy(), stepped.asnumpy(), atol=1e-6)
-    for found, expected in zip(last, states, strict=True):
-        np.testing.assert_allclose(found.asnumpy(), expected.asnumpy()[0], atol=1e-6)
+    for actual, expected in zip(last, states, strict=True):
+        np.testing.assert_allclose(actual.asnumpy(), expected.asnumpy()[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [rnn.LSTM, rnn.GRU, rnn.RNN])

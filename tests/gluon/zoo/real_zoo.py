@@ -23,12 +23,12 @@ def main(name, height):
     net = mx.gluon.model_zoo.vision.get_model(name, classes=10)
     net.load_parameters("ours.params")
     batch = array(images(height))
-    found = [net(batch).asnumpy().tolist()]
+    actual = [net(batch).asnumpy().tolist()]
     for number, parameter in enumerate(net.collect_params().values()):
         parameter.set_data(array(values(parameter.name, 1000 + number, parameter.shape)))
-    found.append(net(batch).asnumpy().tolist())
+    actual.append(net(batch).asnumpy().tolist())
     net.save_parameters("theirs.params")
-    print(json.dumps(found))
+    print(json.dumps(actual))
 
 
 def recurrent():
@@ -37,14 +37,14 @@ def recurrent():
     batch = (mx.np.array if TWO else mx.nd.array)(images(4)[0])
     net = mx.gluon.nn.HybridSequential()
     net.add(mx.gluon.rnn.LSTM(3, 2, bidirectional=True), mx.gluon.nn.Dense(2))
-    found = []
+    collected = []
     if not TWO:
         net.load_parameters("ours.params")
-        found.append(net(batch).asnumpy().tolist())
+        collected.append(net(batch).asnumpy().tolist())
     net.initialize(mx.init.Normal(0.5), force_reinit=True)
-    found.append(net(batch).asnumpy().tolist())
+    collected.append(net(batch).asnumpy().tolist())
     net.save_parameters("theirs.params")
-    print(json.dumps(found))
+    print(json.dumps(collected))
 
 
 if __name__ == "__main__":

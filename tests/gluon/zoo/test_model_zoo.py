@@ -27,8 +27,8 @@ def test_parameters_are_those_of_mxnet(name):
     net = vision.get_model(name)
     parameters = net.collect_params()
     paths = {p.name: path for path, p in net._collect_params_with_prefix().items()}
-    found = [[p.name[len(net.prefix) :], paths[p.name]] for p in parameters.values()]
-    assert found == [entry[:2] for entry in CONTENT["parameters"][name]]
+    actual = [[p.name[len(net.prefix) :], paths[p.name]] for p in parameters.values()]
+    assert actual == [entry[:2] for entry in CONTENT["parameters"][name]]
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -52,8 +52,8 @@ def test_operators_are_named_as_in_mxnet(name):
 @pytest.mark.parametrize("name", COMPUTED)
 def test_outputs_are_those_of_mxnet(name):
     expected = np.array(CONTENT["outputs"][name])
-    found = computed(mx, name, *COMPUTED[name])
-    assert np.abs(found - expected).max() <= 1e-4 * np.abs(expected).max()
+    actual = computed(mx, name, *COMPUTED[name])
+    assert np.abs(actual - expected).max() <= 1e-4 * np.abs(expected).max()
 
 
 def test_parameters_travel_through_files(tmp_path):

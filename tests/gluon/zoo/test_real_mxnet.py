@@ -28,13 +28,13 @@ NAMES = sorted(vision._models())
 
 
 def height_of(name):
-    (found, *_) = [h for family, h in HEIGHTS.items() if name.startswith(family)] or [32]
-    return found
+    (actual, *_) = [h for family, h in HEIGHTS.items() if name.startswith(family)] or [32]
+    return actual
 
 
-def close(found, expected):
+def close(actual, expected):
     expected = np.array(expected)
-    return np.abs(found - expected).max() <= 1e-4 * np.abs(expected).max()
+    return np.abs(actual - expected).max() <= 1e-4 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -69,8 +69,8 @@ def test_files_of_scipy(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
     matrix = sparse.csr_matrix(np.array([[0.0, 2, 0], [0, 0, 0], [1, 0, 3]], np.float32))
     sparse.save_npz(tmp_path / "a.npz", matrix)
-    found = mx.nd.load(str(tmp_path / "a.npz"))
-    assert list(found) == [""] and found[""].stype == "csr"
-    np.testing.assert_array_equal(found[""].asnumpy(), matrix.toarray())
+    actual = mx.nd.load(str(tmp_path / "a.npz"))
+    assert list(actual) == [""] and actual[""].stype == "csr"
+    np.testing.assert_array_equal(actual[""].asnumpy(), matrix.toarray())
     np.savez(tmp_path / "b.npz", data=np.ones(2), shape=np.ones(1))
     assert sorted(mx.nd.load(str(tmp_path / "b.npz"))) == ["data", "shape"]

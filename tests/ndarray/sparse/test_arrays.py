@@ -310,7 +310,7 @@ def test_rows_in_any_order():
     np.testing.assert_array_equal(rows.indices.asnumpy(), [3, 1])  # as they were given
     with pytest.raises(mx.MXNetError, match="sorted"):
         rows.check_format()
-    for found, expected in (
+    for actual, expected in (
         (rows, dense),
         (rows.tostype("default"), dense),
         (rows + rows, 2 * dense),
@@ -318,7 +318,7 @@ def test_rows_in_any_order():
         (mx.nd.sparse.retain(rows, mx.nd.array([1, 3], dtype="int64")), dense),
         (mx.nd.sparse.dot(mx.nd.ones((2, 5)).tostype("csr"), rows), np.ones((2, 5)) @ dense),
     ):
-        np.testing.assert_array_equal(found.asnumpy(), expected)
+        np.testing.assert_array_equal(actual.asnumpy(), expected)
     target = mx.nd.ones((5, 2))
     rows.copyto(target)
     np.testing.assert_array_equal(target.asnumpy(), dense)

@@ -22,8 +22,8 @@ def test_complex_numbers(kind):
     for name in ("conj", "exp", "sign", "sqrt", "tanh", "round", "square", "log1p"):
         assert named(name)(array).dtype == kind
     assert np.round(array[:2]).tolist() == [2 + 2j, -0j]
-    for found in (array + 1, 2.5 * array, array / 1j, array**2, np.pow(array, 1j)):
-        assert found.dtype == kind
+    for actual in (array + 1, 2.5 * array, array / 1j, array**2, np.pow(array, 1j)):
+        assert actual.dtype == kind
     assert np.result_type(np.float32, array) == np.result_type(array, 1j) == kind
     assert (np.ones(3, dtype=np.float32) * 1j).dtype == np.complex64
     assert array.__array_namespace__().finfo(array.dtype).dtype == part
@@ -55,10 +55,10 @@ def test_complex_numbers(kind):
     ],
 )
 def test_special_complex_numbers(name, values, wanted, kind):
-    found = named(name)(np.asarray([values] * 3, dtype=kind)).asnumpy()
-    assert found.dtype == kind and found.shape == (3,)
+    actual = named(name)(np.asarray([values] * 3, dtype=kind)).asnumpy()
+    assert actual.dtype == kind and actual.shape == (3,)
     if wanted is None:  # NaN with an infinity of either sign
-        assert onp.isnan(found.real).all() and onp.isinf(found.imag).all()
+        assert onp.isnan(actual.real).all() and onp.isinf(actual.imag).all()
         return
-    for part, expected in ((found.real, wanted.real), (found.imag, wanted.imag)):
+    for part, expected in ((actual.real, wanted.real), (actual.imag, wanted.imag)):
         onp.testing.assert_allclose(part, [expected] * 3, rtol=1e-5, atol=0)

@@ -12,10 +12,10 @@ np = mx.np
 def meeting(first, second):
     """Where the standard lets two types meet, None where it does not say."""
     kinds = {onp.dtype(name).kind for name in (first, second)}
-    found = onp.result_type(first, second)
-    if kinds not in ({"b"}, {"i"}, {"u"}, {"i", "u"}, {"f"}) or kinds == {"i", "u"} > {found.kind}:
+    actual = onp.result_type(first, second)
+    if kinds not in ({"b"}, {"i"}, {"u"}, {"i", "u"}, {"f"}) or kinds == {"i", "u"} > {actual.kind}:
         return None
-    return None if found.kind == "f" and "f" not in kinds else found
+    return None if actual.kind == "f" and "f" not in kinds else actual
 
 
 @pytest.mark.parametrize("first", ALL)
@@ -26,15 +26,15 @@ def test_promotion(first):
             continue
         x, y = np.ones((2, 1), dtype=first), np.ones(3, dtype=second)
         assert np.result_type(x, y.dtype) == wanted
-        for found in (np.concat([np.ravel(x), y]), np.where(np.asarray(True), x, y)):
-            assert found.dtype == wanted
+        for actual in (np.concat([np.ravel(x), y]), np.where(np.asarray(True), x, y)):
+            assert actual.dtype == wanted
         names = (
             "logical_and equal" if first == "bool" else "add multiply subtract maximum remainder"
         )
         for name in names.split():
-            found = named(name)(x, y)
-            assert found.shape == (2, 3)
-            assert found.dtype == (wanted if first != "bool" else onp.bool_)
+            actual = named(name)(x, y)
+            assert actual.shape == (2, 3)
+            assert actual.dtype == (wanted if first != "bool" else onp.bool_)
         assert (x == y).dtype == onp.bool_
         if wanted.kind in "biu":
             assert (x & y).dtype == np.bitwise_xor(x, y).dtype == wanted
@@ -49,10 +49,10 @@ def test_python_numbers_are_weak(kind):
     if kind == "bool":
         assert (array & True).dtype == (True | array).dtype == np.bool
         return
-    for found in (array + 1, 2 * array, array - True, np.maximum(array, 1), np.clip(array, 0, 1)):
-        assert found.dtype == kind
-    for found in (np.where(array > 0, array, 1), np.where(array > 0, 1, array)):
-        assert found.dtype == kind
+    for actual in (array + 1, 2 * array, array - True, np.maximum(array, 1), np.clip(array, 0, 1)):
+        assert actual.dtype == kind
+    for actual in (np.where(array > 0, array, 1), np.where(array > 0, 1, array)):
+        assert actual.dtype == kind
     assert np.result_type(array, 1) == kind
     if kind in FLOATS:
         assert (array / 2.5).dtype == np.pow(2, array).dtype == np.atan2(array, 1.0).dtype == kind

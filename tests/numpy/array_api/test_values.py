@@ -55,20 +55,20 @@ inf, nan = math.inf, math.nan
 def test_special_cases(name, x1, x2, wanted, kind):
     function = named(name)
     x, y = np.asarray([[x1]] * 5, dtype=kind), np.asarray(x2, dtype=kind)
-    for found in (function(x, y), function(x, x2), function(x1, np.full((5, 1), x2, dtype=kind))):
-        assert found.shape == (5, 1) and found.dtype == kind
+    for actual in (function(x, y), function(x, x2), function(x1, np.full((5, 1), x2, dtype=kind))):
+        assert actual.shape == (5, 1) and actual.dtype == kind
         tolerance = 4 * onp.finfo(kind).eps
-        onp.testing.assert_allclose(found.asnumpy(), onp.full((5, 1), wanted), rtol=tolerance)
-        assert math.isnan(wanted) or (onp.signbit(found.asnumpy()) == onp.signbit(wanted)).all()
+        onp.testing.assert_allclose(actual.asnumpy(), onp.full((5, 1), wanted), rtol=tolerance)
+        assert math.isnan(wanted) or (onp.signbit(actual.asnumpy()) == onp.signbit(wanted)).all()
 
 
 def test_neighbours():
     for kind, bits in (("float32", "int32"), ("float64", "int64"), ("float16", "int16")):
         values = onp.asarray([1.5, -1.5, 0.0, -0.0, 1e-7, 6e4], kind)
         for towards in (-inf, 0.25, inf):
-            found = np.nextafter(np.asarray(values, dtype=kind), towards).asnumpy()
+            actual = np.nextafter(np.asarray(values, dtype=kind), towards).asnumpy()
             wanted = onp.nextafter(values, onp.asarray(towards, kind))
-            assert found.view(bits).tolist() == wanted.view(bits).tolist()
+            assert actual.view(bits).tolist() == wanted.view(bits).tolist()
 
 
 def test_unsigned_numbers_of_64_bits():
@@ -115,17 +115,17 @@ def test_corrections(correction):
     values = onp.asarray([[1.0, 2, 4], [3, 3, 7]])
     for name in ("std", "var"):
         wanted = getattr(onp, name)(values, axis=1, ddof=correction)
-        found = named(name)(np.asarray(values), axis=1, correction=correction)
-        onp.testing.assert_allclose(found.asnumpy(), wanted)
+        actual = named(name)(np.asarray(values), axis=1, correction=correction)
+        onp.testing.assert_allclose(actual.asnumpy(), wanted)
     assert np.var(np.asarray([1.0, 2]), correction=2).tolist() in (inf, nan)
 
 
 def test_unique():
     array = np.asarray([[3, 1], [1, 2]])
-    found = np.unique_all(array)
-    assert found._fields == ("values", "indices", "inverse_indices", "counts")
-    assert found.values.tolist() == [1, 2, 3] and found.counts.tolist() == [2, 1, 1]
-    assert found.values[found.inverse_indices].tolist() == array.tolist()
+    actual = np.unique_all(array)
+    assert actual._fields == ("values", "indices", "inverse_indices", "counts")
+    assert actual.values.tolist() == [1, 2, 3] and actual.counts.tolist() == [2, 1, 1]
+    assert actual.values[actual.inverse_indices].tolist() == array.tolist()
     assert np.unique_counts(array)._fields == ("values", "counts")
     assert np.unique_inverse(array).inverse_indices.shape == (2, 2)
     assert np.unique_values(np.asarray([nan, nan])).shape == (2,)
@@ -138,8 +138,8 @@ def test_sums_so_far():
         [1, 2],
         [4, 6],
     ]
-    found = np.cumulative_prod(array, axis=-1, dtype=np.float32)
-    assert found.tolist() == [[1, 2], [3, 12]] and found.dtype == np.float32
+    actual = np.cumulative_prod(array, axis=-1, dtype=np.float32)
+    assert actual.tolist() == [[1, 2], [3, 12]] and actual.dtype == np.float32
 
 
 def test_choices_keep_booleans():

@@ -65,9 +65,9 @@ def test_random_keys(seed):
             np.array(source)[key]
         return
     array, mine = np.array(source), as_mx(key, random)
-    found = array[mine]
-    assert found.shape == expected.shape, key
-    onp.testing.assert_array_equal(found.asnumpy(), expected)
+    actual = array[mine]
+    assert actual.shape == expected.shape, key
+    onp.testing.assert_array_equal(actual.asnumpy(), expected)
     array.attach_grad()
     with autograd.record():
         picked = array[mine]

@@ -16,9 +16,9 @@ def numpy_types():
         yield
 
 
-def close(found, wanted, tolerance=1e-9):
-    assert type(found) is np.ndarray
-    onp.testing.assert_allclose(found.asnumpy(), wanted, rtol=tolerance, atol=tolerance)
+def close(actual, wanted, tolerance=1e-9):
+    assert type(actual) is np.ndarray
+    onp.testing.assert_allclose(actual.asnumpy(), wanted, rtol=tolerance, atol=tolerance)
 
 
 # --- array-api-compat and array-api-extra --------------------------------------------------------
@@ -87,11 +87,11 @@ def test_einops():
 def test_einops_in_any_order(first):
     pytest.importorskip("einops")
     second = "einops" if first == "mxcy" else "mxcy"
-    found = python(
+    actual = python(
         f"import {first}, {second}\n"
         "print(einops.rearrange(mxcy.np.ones((2, 3)), 'a b -> b a').shape)"
     )
-    assert found.out.strip() == "(3, 2)"
+    assert actual.out.strip() == "(3, 2)"
 
 
 # --- scikit-learn --------------------------------------------------------------------------------

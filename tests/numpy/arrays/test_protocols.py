@@ -18,8 +18,8 @@ def quiet(caplog):
 
 def test_ufuncs_give_arrays_of_mx():
     array, source = np.array([1.0, 4]), onp.array([1.0, 4])
-    for found in (onp.sqrt(array), onp.add(array, 1), source * array, array * source):
-        assert type(found) is np.ndarray
+    for actual in (onp.sqrt(array), onp.add(array, 1), source * array, array * source):
+        assert type(actual) is np.ndarray
     assert onp.sqrt(array).dtype == "float32" and (source + array).dtype == "float64"
     assert (onp.float64(2) * array).dtype == "float32"
 

@@ -55,20 +55,20 @@ def _values(name, shape, kind):
     size, start = math.prod(shape), sum(map(ord, name))
     steps = [(start + 7 * i) % 17 for i in range(size)]
     if kind.startswith("float"):
-        found = [0.1 + 0.05 * step for step in steps]
+        actual = [0.1 + 0.05 * step for step in steps]
     elif kind == "bool":
-        found = [step % 3 > 0 for step in steps]
+        actual = [step % 3 > 0 for step in steps]
     else:
-        found = [1 + step % 5 for step in steps]
-    return onp.array(found, kind).reshape(shape)
+        actual = [1 + step % 5 for step in steps]
+    return onp.array(actual, kind).reshape(shape)
 
 
 def _inputs(mx, kind):
-    found = {
+    actual = {
         name: mx.np.array(_values(name, shape, kind), dtype=kind) for name, shape in _SHAPES.items()
     }
-    found["i"] = mx.np.array([[0, 1, 2], [1, 2, 0]], dtype="int64")
-    return {**found, "mx": mx, "np": mx.np, "npx": mx.npx}
+    actual["i"] = mx.np.array([[0, 1, 2], [1, 2, 0]], dtype="int64")
+    return {**actual, "mx": mx, "np": mx.np, "npx": mx.npx}
 
 
 def _listed(values):
@@ -79,34 +79,34 @@ def _listed(values):
     return list(map(str, flat)) if values.dtype.kind == "c" else flat
 
 
-def _told(found):
+def _told(actual):
     """What a call returned: type, shape and elements of arrays, in a list where it is one."""
-    if isinstance(found, (list, tuple)) or type(found).__name__ == "ADT":  # MXNet's own lists
-        return [_told(part) for part in found]
-    if hasattr(found, "asnumpy"):
-        found = found.asnumpy()
-    if isinstance(found, onp.ndarray):
-        if found.ndim == 0 and found.dtype.kind not in "biuf":
-            return str(found)
+    if isinstance(actual, (list, tuple)) or type(actual).__name__ == "ADT":  # MXNet's own lists
+        return [_told(part) for part in actual]
+    if hasattr(actual, "asnumpy"):
+        actual = actual.asnumpy()
+    if isinstance(actual, onp.ndarray):
+        if actual.ndim == 0 and actual.dtype.kind not in "biuf":
+            return str(actual)
         return {
-            "dtype": CODES.get(str(found.dtype), str(found.dtype)),
-            "shape": list(found.shape),
-            "values": _listed(found),
+            "dtype": CODES.get(str(actual.dtype), str(actual.dtype)),
+            "shape": list(actual.shape),
+            "values": _listed(actual),
         }
-    if isinstance(found, onp.generic):
-        return _told(onp.asarray(found))
-    if isinstance(found, (bool, int, float, type(None))):
-        return {"python": type(found).__name__, "value": str(found)}
-    return str(found)
+    if isinstance(actual, onp.generic):
+        return _told(onp.asarray(actual))
+    if isinstance(actual, (bool, int, float, type(None))):
+        return {"python": type(actual).__name__, "value": str(actual)}
+    return str(actual)
 
 
 def _run(mx, call, inputs):
     mx.np.random.seed(3)
-    found = _told(eval(call, inputs))
-    if found == {"python": "NoneType", "value": "None"}:  # it worked in place
+    actual = _told(eval(call, inputs))
+    if actual == {"python": "NoneType", "value": "None"}:  # it worked in place
         changed = next(name for name in _SHAPES if f"({name}" in call)
-        return [found, _told(inputs[changed])]
-    return found
+        return [actual, _told(inputs[changed])]
+    return actual
 
 
 def _gradients(mx, call, inputs):
@@ -116,8 +116,8 @@ def _gradients(mx, call, inputs):
         array.attach_grad()
     mx.np.random.seed(3)
     with mx.autograd.record():
-        found = eval(call, inputs)
-    heads = [found] if hasattr(found, "asnumpy") else list(found)
+        actual = eval(call, inputs)
+    heads = [actual] if hasattr(actual, "asnumpy") else list(actual)
     heads = [head for head in heads if hasattr(head, "asnumpy") and head.dtype == "float32"]
     mx.autograd.backward(heads)
     grads = {name: array.grad.asnumpy() for name, array in wanted.items()}
@@ -138,12 +138,12 @@ def outcomes(mx, call):
     -------
     dict of str to object
     """
-    found = {
+    actual = {
         code: _outcome(mx, lambda kind=kind: _run(mx, call, _inputs(mx, kind)))
         for code, kind in KINDS.items()
     }
-    found["grad"] = _outcome(mx, lambda: _gradients(mx, call, _inputs(mx, "float32")))
-    return found
+    actual["grad"] = _outcome(mx, lambda: _gradients(mx, call, _inputs(mx, "float32")))
+    return actual
 
 
 def _outcome(mx, run):

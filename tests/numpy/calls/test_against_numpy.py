@@ -56,14 +56,14 @@ def tolerance(dtype):
     return {"e": 2e-3, "f": 2e-6}.get(onp.dtype(dtype).char, 1e-12)
 
 
-def agree(found, expected, types=True):
-    assert isinstance(found, np.ndarray)
+def agree(actual, expected, types=True):
+    assert isinstance(actual, np.ndarray)
     expected = onp.asarray(expected)
-    assert found.shape == expected.shape
+    assert actual.shape == expected.shape
     if types:
-        assert found.dtype == expected.dtype
-    rtol = tolerance(found.dtype)
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol)
+        assert actual.dtype == expected.dtype
+    rtol = tolerance(actual.dtype)
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=rtol, atol=rtol)
 
 
 def by_numpy(function, *arrays, **keywords):
@@ -100,7 +100,7 @@ def test_functions_of_two_arrays(numpy_types, name):
         expected = by_numpy(BINARY[name], lhs, rhs)
         with mx.util.np_default_dtype(True):
             try:
-                found = getattr(np, name)(np.array(lhs), np.array(rhs))
+                actual = getattr(np, name)(np.array(lhs), np.array(rhs))
             except mx.MXNetError:
                 assert expected is None or "b" in lhs.dtype.kind + rhs.dtype.kind
                 continue
@@ -108,14 +108,14 @@ def test_functions_of_two_arrays(numpy_types, name):
             continue
         if name in DIVISIONS or expected.dtype.kind in "biu" and "b" in (lhs.dtype.kind,):
             picked = onp.isfinite(onp.asarray(rhs, float)) & (onp.asarray(rhs) != 0)
-            rtol = tolerance(found.dtype)
+            rtol = tolerance(actual.dtype)
             onp.testing.assert_allclose(
-                found.asnumpy()[picked], expected[picked], rtol=rtol, atol=rtol
+                actual.asnumpy()[picked], expected[picked], rtol=rtol, atol=rtol
             )
         elif name == "ldexp":
-            agree(found, expected, types=False)
+            agree(actual, expected, types=False)
         else:
-            agree(found, expected)
+            agree(actual, expected)
 
 
 DIVISIONS = ("floor_divide", "mod", "remainder", "fmod", "true_divide", "divide", "copysign")
@@ -140,9 +140,9 @@ def test_a_number_beside_an_array(name, dtype, number):
         expected = by_numpy(BINARY[name], *(array, number)[::order])
         if expected is None:
             continue
-        found = getattr(np, name)(*(np.array(array, dtype), number)[::order])
-        assert isinstance(found, np.ndarray)
-        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5)
+        actual = getattr(np, name)(*(np.array(array, dtype), number)[::order])
+        assert isinstance(actual, np.ndarray)
+        onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
@@ -155,8 +155,8 @@ def test_reductions(numpy_types, name, dtype, axis):
         expected = by_numpy(function, array, axis=axis, keepdims=keepdims)
         if expected is None:
             continue
-        found = getattr(np, name)(np.array(array), axis=axis, keepdims=keepdims)
-        agree(found, expected)
+        actual = getattr(np, name)(np.array(array), axis=axis, keepdims=keepdims)
+        agree(actual, expected)
 
 
 def test_types_of_sums_of_arrays():
@@ -232,8 +232,8 @@ def test_division_by_zero_and_infinity():
     zeros = np.array([0, 0, 0], "int32")
     assert (np.array([3, -3, 0], "int32") // zeros).tolist() == [0, 0, 0]
     assert (np.array([3, -3, 0], "int32") % zeros).tolist() == [0, 0, 0]
-    found = np.floor_divide(np.array([1.0, -1, 3, -3]), np.array([onp.inf, onp.inf, 0, 0]))
-    assert found.tolist() == [0, -1, onp.inf, -onp.inf]
+    actual = np.floor_divide(np.array([1.0, -1, 3, -3]), np.array([onp.inf, onp.inf, 0, 0]))
+    assert actual.tolist() == [0, -1, onp.inf, -onp.inf]
     assert onp.isnan((np.array([1.0]) % 0).item())
     assert (np.array([2, 1, -1, -1], "int32") ** np.array([-1, -1, -1, -2], "int32")).tolist() == [
         0,
@@ -322,5 +322,5 @@ def test_other_operands():
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
 def test_floors_of_the_least_integer(dtype):
     least = onp.iinfo(dtype).min
-    found = np.floor_divide(np.array([least] * 4, dtype), np.array([1, 2, 3, -3], dtype))
-    assert found.asnumpy().tolist() == [least // 1, least // 2, least // 3, least // -3]
+    actual = np.floor_divide(np.array([least] * 4, dtype), np.array([1, 2, 3, -3], dtype))
+    assert actual.asnumpy().tolist() == [least // 1, least // 2, least // 3, least // -3]

@@ -33,9 +33,9 @@ def test_arrays_of_lists(values, dtype):
         pytest.skip("NumPy refuses, or wraps")
     with onp.errstate(over="ignore"):
         expected = onp.asarray(values).astype(dtype or "float32")
-    found = np.array(values) if dtype is None else np.array(values, dtype=dtype)
-    assert found.dtype == expected.dtype and found.shape == expected.shape
-    onp.testing.assert_array_equal(found.asnumpy(), expected)
+    actual = np.array(values) if dtype is None else np.array(values, dtype=dtype)
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape
+    onp.testing.assert_array_equal(actual.asnumpy(), expected)
 
 
 def test_ragged_lists_are_refused():
@@ -130,9 +130,9 @@ def test_orders_repetitions_and_norms():
     array = np.array(values)
     for axis in (-1, 0, None):
         onp.testing.assert_array_equal(np.sort(array, axis=axis).asnumpy(), onp.sort(values, axis))
-        found = np.argsort(array, axis=axis)
-        assert found.dtype == onp.int64
-        onp.testing.assert_array_equal(found.asnumpy(), onp.argsort(values, axis))
+        actual = np.argsort(array, axis=axis)
+        assert actual.dtype == onp.int64
+        onp.testing.assert_array_equal(actual.asnumpy(), onp.argsort(values, axis))
         onp.testing.assert_array_equal(
             np.repeat(array, 2, axis=axis).asnumpy(), onp.repeat(values, 2, axis)
         )

@@ -17,17 +17,17 @@ def noted(function, *arrays):
     arrays = [np.array(a, dtype=a.dtype) for a in arrays]
     with deferred.context():
         deferred.set_variable(arrays, [mx.sym.var(f"x{i}") for i in range(len(arrays))])
-        found = function(*arrays)
-        entries, constants = deferred.noted([found])
+        actual = function(*arrays)
+        entries, constants = deferred.noted([actual])
     assert not constants
     symbol = mx.sym.Symbol(entries).as_np_ndarray()
     nodes = json.loads(symbol.tojson())["nodes"]
     for policy in (False, True):
         with mx.util.np_default_dtype(policy):
             (again,) = symbol.eval(**{f"x{i}": a.detach() for i, a in enumerate(arrays)})
-        assert again.dtype == found.dtype
-        onp.testing.assert_allclose(again.asnumpy(), found.asnumpy(), 1e-6)
-    return [node["op"] for node in nodes if node["op"] != "null"], found
+        assert again.dtype == actual.dtype
+        onp.testing.assert_allclose(again.asnumpy(), actual.asnumpy(), 1e-6)
+    return [node["op"] for node in nodes if node["op"] != "null"], actual
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def noted(function, *arrays):
     ],
 )
 def test_operators_are_mxnets(function, operators):
-    found, result = noted(function, VALUES)
-    assert found == operators
+    actual, result = noted(function, VALUES)
+    assert actual == operators
     onp.testing.assert_array_equal(result.asnumpy(), function(np.array(VALUES)).asnumpy())
 
 
@@ -62,9 +62,9 @@ def test_indices_that_are_arrays_are_inputs_of_graphs():
     places = onp.array([0, -1, 1], "int64")
     assert noted(lambda x, i: x[i], VALUES, places)[0][-1] == "take"
     assert noted(lambda x, i: x[:, i], VALUES, places)[0][-1] == "take"
-    names, found = noted(lambda x, i, j: x[i, j], VALUES, places, places[::-1].copy())
+    names, actual = noted(lambda x, i, j: x[i, j], VALUES, places, places[::-1].copy())
     assert names == ["stack", "gather_nd"]
-    onp.testing.assert_array_equal(found.asnumpy(), VALUES[places, places[::-1]])
+    onp.testing.assert_array_equal(actual.asnumpy(), VALUES[places, places[::-1]])
 
 
 @pytest.mark.parametrize("kind", ["int8", "int32", "float32"])

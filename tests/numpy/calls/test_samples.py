@@ -133,38 +133,38 @@ UNSURE = (
 )
 
 
-def near(found, want, error):
+def near(actual, want, error):
     """Whether outcomes are the same, numbers up to an error."""
     if isinstance(want, list):
         return (
-            isinstance(found, list)
-            and len(found) == len(want)
-            and all(map(near, found, want, [error] * len(want)))
+            isinstance(actual, list)
+            and len(actual) == len(want)
+            and all(map(near, actual, want, [error] * len(want)))
         )
     if isinstance(want, dict):
         return (
-            isinstance(found, dict)
-            and found.keys() == want.keys()
-            and all(near(found[key], want[key], error) for key in want)
+            isinstance(actual, dict)
+            and actual.keys() == want.keys()
+            and all(near(actual[key], want[key], error) for key in want)
         )
-    if isinstance(want, float) and isinstance(found, (int, float)):
-        return math.isclose(found, want, rel_tol=error, abs_tol=error / 10)
-    return found == want
+    if isinstance(want, float) and isinstance(actual, (int, float)):
+        return math.isclose(actual, want, rel_tol=error, abs_tol=error / 10)
+    return actual == want
 
 
 def differing(call):
     """The element types, and perhaps ``'grad'``, for which a call gives something else."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = json.loads(json.dumps(outcomes(mx, call)))
+        actual = json.loads(json.dumps(outcomes(mx, call)))
     want = GOLDEN[call]
     different = [
         kind
         for kind in KINDS
-        if want[kind] != "!" and not near(found[kind], want[kind], 5e-3 if kind == "f2" else 1e-4)
+        if want[kind] != "!" and not near(actual[kind], want[kind], 5e-3 if kind == "f2" else 1e-4)
     ]
     refused = "!" in (want["grad"], want["f4"])
-    if not refused and not near(found["grad"], want["grad"], 1e-4):
+    if not refused and not near(actual["grad"], want["grad"], 1e-4):
         different.append("grad")
     return different
 
@@ -200,4 +200,4 @@ def test_samples(where):
 
 
 def test_all_calls_are_there():
-    assert len(GOLDEN) > 690 and all({*KINDS, "grad"} == set(found) for found in GOLDEN.values())
+    assert len(GOLDEN) > 690 and all({*KINDS, "grad"} == set(actual) for actual in GOLDEN.values())

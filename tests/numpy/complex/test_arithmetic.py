@@ -29,10 +29,10 @@ def array(values):
     return np.array(values, dtype=values.dtype)
 
 
-def check(found, expected, dtype):
-    assert found.dtype == expected.dtype and found.shape == expected.shape
+def check(actual, expected, dtype):
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape
     tolerance = TOLERANCE[dtype]
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=tolerance, atol=tolerance)
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -64,8 +64,8 @@ def test_quotients_keep_their_size():
     for divisor in (values, values[::-1].copy(), 1j * values):
         with onp.errstate(over="ignore", under="ignore", invalid="ignore"):
             expected = values / divisor
-        found = np.array(values, dtype="complex128") / np.array(divisor, dtype="complex128")
-        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-14)
+        actual = np.array(values, dtype="complex128") / np.array(divisor, dtype="complex128")
+        onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-14)
     zero = (np.array([1 + 2j, 0]) / np.array([0j, 0])).asnumpy()
     assert onp.isinf(zero[0].real) and onp.isinf(zero[0].imag) and onp.isnan(zero[1])
 
@@ -82,8 +82,8 @@ def test_limits(dtype):
     powers = onp.array([complex(*p) for p in ((-inf, 1), (inf, 0), (nan, 0), (800, 0), (1, 30))])
     with onp.errstate(over="ignore", invalid="ignore"):
         expected = onp.exp(powers.astype(dtype))
-        found = np.exp(np.array(powers, dtype=dtype)).asnumpy()
-    onp.testing.assert_allclose(found, expected, rtol=TOLERANCE[dtype])
+        actual = np.exp(np.array(powers, dtype=dtype)).asnumpy()
+    onp.testing.assert_allclose(actual, expected, rtol=TOLERANCE[dtype])
 
 
 def test_several_threads():

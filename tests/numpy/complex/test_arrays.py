@@ -16,12 +16,12 @@ def arrays(dtype="complex64"):
     return np.array(Z, dtype=dtype)
 
 
-def check(found, expected, dtype=None, rtol=1e-5):
+def check(actual, expected, dtype=None, rtol=1e-5):
     """The result has NumPy's values, and its type unless another is named."""
     expected = onp.asarray(expected)
-    assert found.dtype == (expected.dtype if dtype is None else dtype)
-    assert found.shape == expected.shape
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=1e-6)
+    assert actual.dtype == (expected.dtype if dtype is None else dtype)
+    assert actual.shape == expected.shape
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=rtol, atol=1e-6)
 
 
 # --- arrays --------------------------------------------------------------------------------------
@@ -188,8 +188,8 @@ def test_numbers_meet_arrays(own, mxnet, numpy):
     for policy, expected in ((False, mxnet), (True, numpy)):
         with mx.util.np_default_dtype(policy):
             array = np.ones((2,), dtype=own)
-            for found in (array + 1j, 1j - array, array * (1 + 1j), np.add(array, 2j), array**1j):
-                assert found.dtype == expected
+            for actual in (array + 1j, 1j - array, array * (1 + 1j), np.add(array, 2j), array**1j):
+                assert actual.dtype == expected
             assert np.result_type(array, 1j) == np.result_type(array.dtype, 1j) == expected
     array = arrays()
     for number in (2, 2.5, True, onp.float32(2), onp.int8(3)):
@@ -299,13 +299,13 @@ def test_shapes(dtype):
         ("delete", 1, 0),
         ("copy",),
     ):
-        found, expected = (
+        actual, expected = (
             getattr(np, name)(array, *arguments),
             getattr(onp, name)(values, *arguments),
         )
-        if not isinstance(found, (tuple, list)):
-            found, expected = [found], [expected]
-        for one, other in zip(found, expected, strict=True):
+        if not isinstance(actual, (tuple, list)):
+            actual, expected = [actual], [expected]
+        for one, other in zip(actual, expected, strict=True):
             check(one, other)
     for name in ("concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"):
         check(getattr(np, name)([array, array]), getattr(onp, name)([values, values]))

@@ -15,18 +15,18 @@ STEP = 1e-6
 
 def loss_of(function, arrays):
     """A real number that depends on real and imaginary parts in different ways."""
-    found = function(*arrays)
-    weights = np.array(onp.linspace(0.5, 1.5, found.size).reshape(found.shape), dtype="float64")
-    if found.dtype.kind == "c":
-        return (np.real(found) * weights + np.imag(found) ** 2).sum()
-    return (found * weights).sum()
+    actual = function(*arrays)
+    weights = np.array(onp.linspace(0.5, 1.5, actual.size).reshape(actual.shape), dtype="float64")
+    if actual.dtype.kind == "c":
+        return (np.real(actual) * weights + np.imag(actual) ** 2).sum()
+    return (actual * weights).sum()
 
 
 def slopes(function, values, which):
     """Finite differences by the real and by the imaginary parts."""
-    found = onp.zeros(values[which].shape, values[which].dtype)
-    units = (1, 1j) if found.dtype.kind == "c" else (1,)
-    for place in onp.ndindex(found.shape):
+    actual = onp.zeros(values[which].shape, values[which].dtype)
+    units = (1, 1j) if actual.dtype.kind == "c" else (1,)
+    for place in onp.ndindex(actual.shape):
         for unit in units:
             ends = []
             for sign in (1, -1):
@@ -34,8 +34,8 @@ def slopes(function, values, which):
                 moved[which][place] += sign * unit * STEP
                 arrays = [np.array(v, dtype=v.dtype) for v in moved]
                 ends.append(loss_of(function, arrays).item())
-            found[place] += unit * (ends[0] - ends[1]) / (2 * STEP)
-    return found
+            actual[place] += unit * (ends[0] - ends[1]) / (2 * STEP)
+    return actual
 
 
 def check(function, *values):
@@ -157,13 +157,13 @@ def test_a_spectrum_in_a_block():
 
     with mx.util.np_shape(), mx.util.np_array():
         x, net = np.array(X), Spectrum()
-        found = []
+        collected = []
         for hybrid in (False, True):
             net.hybridize(hybrid)
             x.attach_grad()
             with mx.autograd.record():
                 y = net(x)
             y.backward()
-            found.append((y.asnumpy(), x.grad.asnumpy()))
-        for one, other in zip(*found, strict=True):
+            collected.append((y.asnumpy(), x.grad.asnumpy()))
+        for one, other in zip(*collected, strict=True):
             onp.testing.assert_allclose(one, other, rtol=1e-5)

@@ -13,11 +13,11 @@ X = RNG.normal(size=(2, 4, 4)) + 4 * onp.eye(4)
 TYPES = pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 
 
-def check(found, expected, dtype=None, tol=1e-4):
+def check(actual, expected, dtype=None, tol=1e-4):
     expected = onp.asarray(expected)
-    assert found.dtype == (expected.dtype if dtype is None else dtype)
-    assert found.shape == expected.shape
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=tol, atol=tol)
+    assert actual.dtype == (expected.dtype if dtype is None else dtype)
+    assert actual.shape == expected.shape
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=tol, atol=tol)
 
 
 @TYPES
@@ -25,8 +25,8 @@ def check(found, expected, dtype=None, tol=1e-4):
 @pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "any", "all"])
 def test_reductions(name, keywords, dtype):
     values = A.astype(dtype)
-    found = getattr(np, name)(np.array(values, dtype=dtype), **keywords)
-    check(found, getattr(onp, name)(values, **keywords))
+    actual = getattr(np, name)(np.array(values, dtype=dtype), **keywords)
+    check(actual, getattr(onp, name)(values, **keywords))
 
 
 @TYPES
@@ -92,8 +92,8 @@ def test_systems_and_norms(dtype):
     check(linalg.inv(one), expected.inv(a), tol=1e-3)
     check(linalg.pinv(other), expected.pinv(b), tol=1e-3)
     check(linalg.det(one), expected.det(a), tol=1e-3)
-    for found, wanted in zip(linalg.slogdet(one), expected.slogdet(a), strict=True):
-        check(found, wanted, tol=1e-3)
+    for actual, wanted in zip(linalg.slogdet(one), expected.slogdet(a), strict=True):
+        check(actual, wanted, tol=1e-3)
     for power in (0, 3, -2):
         check(linalg.matrix_power(one, power), expected.matrix_power(a, power), tol=1e-2)
     check(linalg.multi_dot([one[0], other[0], other[0].T]), a[0] @ b[0] @ b[0].T, tol=1e-3)
@@ -155,8 +155,8 @@ def test_eigenvalues_of_real_matrices():
     with pytest.raises(mx.MXNetError, match="complex"):
         np.linalg.eig(turn).eigenvectors.asnumpy()
     assert np.linalg.eigvals(np.array([[2.0, 1], [0, 3]])).dtype == "float32"
-    found = np.linalg.eigvals(turn.astype("complex64")).asnumpy()
-    onp.testing.assert_allclose(sorted(found, key=lambda z: z.imag), [-1j, 1j], atol=1e-6)
+    actual = np.linalg.eigvals(turn.astype("complex64")).asnumpy()
+    onp.testing.assert_allclose(sorted(actual, key=lambda z: z.imag), [-1j, 1j], atol=1e-6)
     with mx.util.np_default_dtype():
         for own, dtype in (
             ("float32", "complex64"),

@@ -81,9 +81,9 @@ def test_element_types(expression, usual, numpys):
     ],
 )
 def test_values(call):
-    found, expected = eval(f"np.{call}", {"np": np}), eval(f"np.{call}", {"np": onp})
-    assert type(found) is np.ndarray and found.shape == expected.shape
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+    actual, expected = eval(f"np.{call}", {"np": np}), eval(f"np.{call}", {"np": onp})
+    assert type(actual) is np.ndarray and actual.shape == expected.shape
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-6)
 
 
 def test_places():
@@ -146,8 +146,8 @@ def test_joining_and_shapes():
 
 
 def test_defaults_may_be_given():
-    made = np.ones((0, 2), None, "C", None, None)
-    assert made.shape == (0, 2) and made.dtype == onp.float32
+    array = np.ones((0, 2), None, "C", None, None)
+    assert array.shape == (0, 2) and array.dtype == onp.float32
     with pytest.raises(TypeError, match="dtype"):
         np.identity(2, None, dtype=None)
 

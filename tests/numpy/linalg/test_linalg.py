@@ -11,10 +11,10 @@ linalg = np.linalg
 
 
 def draw(*shape, seed=0):
-    found = onp.random.RandomState(seed).standard_normal(shape) * 0.3
+    actual = onp.random.RandomState(seed).standard_normal(shape) * 0.3
     if len(shape) > 1:
-        found += onp.eye(*shape[-2:]) * onp.arange(1, shape[-1] + 1)
-    return found
+        actual += onp.eye(*shape[-2:]) * onp.arange(1, shape[-1] + 1)
+    return actual
 
 
 def positive(*batch):
@@ -26,10 +26,10 @@ def given(values, dtype="float64"):
     return np.array(values, dtype=dtype)
 
 
-def agree(found, expected, rtol=1e-8):
-    assert isinstance(found, np.ndarray)
-    assert found.shape == onp.shape(expected)
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol)
+def agree(actual, expected, rtol=1e-8):
+    assert isinstance(actual, np.ndarray)
+    assert actual.shape == onp.shape(expected)
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=rtol, atol=rtol)
 
 
 def check_slopes(function, *inputs):
@@ -38,9 +38,9 @@ def check_slopes(function, *inputs):
     for x in made:
         x.attach_grad()
     with autograd.record():
-        found = function(*made)
-        weights = given(onp.cos(onp.arange(found.size)).reshape(found.shape))
-        loss = (found * weights).sum()
+        actual = function(*made)
+        weights = given(onp.cos(onp.arange(actual.size)).reshape(actual.shape))
+        loss = (actual * weights).sum()
     loss.backward()
     for i, x in enumerate(made):
         wanted = onp.zeros(x.shape)
@@ -146,9 +146,9 @@ def test_gradients(name):
     ],
 )
 def test_results_of_several_arrays_have_names(function, fields):
-    found = function(given(positive()))
-    assert isinstance(found, tuple)
-    assert found._fields == fields
+    actual = function(given(positive()))
+    assert isinstance(actual, tuple)
+    assert actual._fields == fields
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (4, 3), (2, 3, 3), (0, 3), (3, 0), (2, 0, 0)])
@@ -189,9 +189,9 @@ def test_rank_and_eigenvalues():
     agree(linalg.eigvals(given([[2.0, 1], [0, 3]])), [2, 3])
     with pytest.raises(mx.MXNetError, match="complex"):
         linalg.eigvals(given([[0, 1.0], [-1, 0]])).wait_to_read()
-    found = linalg.lstsq(given(singular), given([1.0, 2]))
-    assert found.rank.item() == 1
-    assert found.residuals.shape == (0,)
+    actual = linalg.lstsq(given(singular), given([1.0, 2]))
+    assert actual.rank.item() == 1
+    assert actual.residuals.shape == (0,)
 
 
 def test_norms_of_zeros():
@@ -261,8 +261,8 @@ def test_matrix_transpose():
 def test_singular_values_alone():
     x = onp.arange(6.0).reshape(2, 3)
     expected = onp.linalg.svd(x, compute_uv=False)
-    for found in (np.linalg.svd(np.array(x), compute_uv=False), np.linalg.svdvals(np.array(x))):
-        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5)
+    for actual in (np.linalg.svd(np.array(x), compute_uv=False), np.linalg.svdvals(np.array(x))):
+        onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-5)
     onp.testing.assert_allclose(
         onp.linalg.svd(np.array(x), compute_uv=False).asnumpy(), expected, rtol=1e-5
     )
@@ -274,9 +274,9 @@ def test_pseudo_inverses_with_a_threshold_each(shape):
     threshold = onp.resize(onp.array([0.2, 0.3]), shape)
     if len(shape) == 2:
         x = x[None]
-    found = np.linalg.pinv(np.array(x), np.array(threshold))
+    actual = np.linalg.pinv(np.array(x), np.array(threshold))
     onp.testing.assert_allclose(
-        found.asnumpy(), onp.linalg.pinv(x, threshold), rtol=1e-5, atol=1e-6
+        actual.asnumpy(), onp.linalg.pinv(x, threshold), rtol=1e-5, atol=1e-6
     )
 
 
@@ -284,8 +284,8 @@ def test_tensorsolve_of_one_element():
     for a, b in (((), ()), ((1, 1, 1), (1, 1, 1)), ((1, 1), (1,)), ((1, 1, 1), ())):
         x, y = onp.full(a, 2.0), onp.full(b, 3.0)
         expected = onp.linalg.tensorsolve(x, y)
-        found = np.linalg.tensorsolve(np.array(x), np.array(y))
-        assert found.shape == expected.shape and float(found.sum()) == 1.5
+        actual = np.linalg.tensorsolve(np.array(x), np.array(y))
+        assert actual.shape == expected.shape and float(actual.sum()) == 1.5
 
 
 @pytest.mark.parametrize("value", [onp.inf, onp.nan])
@@ -333,10 +333,10 @@ def test_tensorsolve_of_any_numbers_of_axes(a, b, axes):
     left, right = np.array(left, dtype="float64"), np.array(right, dtype="float64")
     right.attach_grad()
     with autograd.record():
-        found = linalg.tensorsolve(left, right, axes)
-    found.backward()
-    assert found.shape == want.shape and right.grad.shape == b
-    onp.testing.assert_allclose(found.asnumpy(), want, rtol=1e-8)
+        actual = linalg.tensorsolve(left, right, axes)
+    actual.backward()
+    assert actual.shape == want.shape and right.grad.shape == b
+    onp.testing.assert_allclose(actual.asnumpy(), want, rtol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ TYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32
 
 
 def draw(shape, dtype="float64", seed=0):
-    found = onp.random.RandomState(seed).randint(-3, 4, shape)
-    return onp.asarray(abs(found) if dtype.startswith("u") else found).astype(dtype)
+    actual = onp.random.RandomState(seed).randint(-3, 4, shape)
+    return onp.asarray(abs(actual) if dtype.startswith("u") else actual).astype(dtype)
 
 
 def arrays(*shapes, dtype="float64"):
@@ -20,10 +20,10 @@ def arrays(*shapes, dtype="float64"):
     return made, [np.array(x, dtype=dtype) for x in made]
 
 
-def agree(found, expected):
-    assert isinstance(found, np.ndarray)
-    assert found.shape == onp.shape(expected)
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
+def agree(actual, expected):
+    assert isinstance(actual, np.ndarray)
+    assert actual.shape == onp.shape(expected)
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
 
 def slopes(function, *inputs):
@@ -32,9 +32,9 @@ def slopes(function, *inputs):
     for x in made:
         x.attach_grad()
     with autograd.record():
-        found = function(*made)
-        weights = onp.cos(onp.arange(found.size)).reshape(found.shape)
-        loss = (found * np.array(weights, dtype="float64")).sum()
+        actual = function(*made)
+        weights = onp.cos(onp.arange(actual.size)).reshape(actual.shape)
+        loss = (actual * np.array(weights, dtype="float64")).sum()
     loss.backward()
     for x, values in zip(made, inputs, strict=True):
         wanted = onp.zeros(values.shape)
@@ -66,9 +66,9 @@ def slopes(function, *inputs):
 @pytest.mark.parametrize("dtype", TYPES)
 def test_matmul(shapes, dtype):
     (a, b), (x, y) = arrays(*shapes, dtype=dtype)
-    found = x @ y
-    assert found.dtype == dtype
-    agree(found, a @ b)
+    actual = x @ y
+    assert actual.dtype == dtype
+    agree(actual, a @ b)
     agree(np.linalg.matmul(x, y), a @ b)
 
 
@@ -134,9 +134,9 @@ EINSUMS = [
 @pytest.mark.parametrize("dtype", ("float64", "float32", "float16", "int32", "int8"))
 def test_einsum(text, rest, dtype):
     made, given = arrays(*rest, dtype=dtype)
-    found = np.einsum(text, *given)
-    assert found.dtype == dtype
-    agree(found, onp.einsum(text, *made))
+    actual = np.einsum(text, *given)
+    assert actual.dtype == dtype
+    agree(actual, onp.einsum(text, *made))
 
 
 @pytest.mark.parametrize(("text", *["rest"]), [(case[0], case[1:]) for case in EINSUMS[:10]])
@@ -212,8 +212,8 @@ def test_integers_have_gradients_in_sums_of_products(subscripts, shapes, kind):
         for x in operands:
             x.attach_grad()
         with autograd.record():
-            found = np.einsum(subscripts, *operands)
-        found.backward()
+            actual = np.einsum(subscripts, *operands)
+        actual.backward()
     for x, y in zip(whole, real, strict=True):
         assert x.grad.dtype == kind
         onp.testing.assert_array_equal(x.grad.asnumpy(), y.grad.asnumpy())
@@ -224,8 +224,8 @@ def test_integers_have_gradients_in_sums(name):
     _, (whole,) = arrays((3, 3), dtype="int64")
     whole.attach_grad()
     with autograd.record():
-        found = getattr(np, name)(whole)
-    found.backward()
+        actual = getattr(np, name)(whole)
+    actual.backward()
     want = onp.arange(9, 0, -1).reshape(3, 3) if name == "cumsum" else onp.eye(3)
     onp.testing.assert_array_equal(whole.grad.asnumpy(), want)
 
@@ -236,8 +236,8 @@ def test_running_sums_of_half_precision_are_numpys():
         want = onp.cumsum(values, axis)
         onp.testing.assert_array_equal(np.cumsum(np.array(values, "float16"), axis).asnumpy(), want)
         if axis is not None:
-            found = mx.nd.array(values, dtype="float16")
-            onp.testing.assert_array_equal(mx.nd.cumsum(found, axis=axis).asnumpy(), want)
+            actual = mx.nd.array(values, dtype="float16")
+            onp.testing.assert_array_equal(mx.nd.cumsum(actual, axis=axis).asnumpy(), want)
 
 
 @pytest.mark.parametrize("name", ["inner", "vdot", "outer"])

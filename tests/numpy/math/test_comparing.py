@@ -38,9 +38,9 @@ def test_tolerances(first, second, keywords):
     except ValueError:
         return
     ours = [np.array(values, values.dtype) for values in (first, second)]
-    found, expected = np.isclose(*ours, **keywords), onp.isclose(first, second, **keywords)
-    assert found.dtype == bool and found.shape == expected.shape
-    assert found.asnumpy().tolist() == expected.tolist()
+    actual, expected = np.isclose(*ours, **keywords), onp.isclose(first, second, **keywords)
+    assert actual.dtype == bool and actual.shape == expected.shape
+    assert actual.asnumpy().tolist() == expected.tolist()
     assert np.allclose(*ours, **keywords) is bool(expected.all())
 
 

@@ -14,10 +14,10 @@ def draw(shape, dtype="float64", seed=0):
     return onp.asarray(onp.random.RandomState(seed).randint(0, 5, shape)).astype(dtype)
 
 
-def agree(found, expected):
-    assert isinstance(found, np.ndarray)
-    assert found.shape == onp.shape(expected)
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6, atol=1e-6)
+def agree(actual, expected):
+    assert isinstance(actual, np.ndarray)
+    assert actual.shape == onp.shape(expected)
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-6, atol=1e-6)
 
 
 def check_slopes(function, *inputs):
@@ -26,9 +26,9 @@ def check_slopes(function, *inputs):
     for x in made:
         x.attach_grad()
     with autograd.record():
-        found = function(*made)
-        weights = np.array(onp.cos(onp.arange(found.size)).reshape(found.shape), dtype="float64")
-        loss = (found * weights).sum()
+        actual = function(*made)
+        weights = np.array(onp.cos(onp.arange(actual.size)).reshape(actual.shape), dtype="float64")
+        loss = (actual * weights).sum()
     loss.backward()
     for i, x in enumerate(made):
         wanted = onp.zeros(x.shape)
@@ -65,9 +65,9 @@ CALLS = {
 def test_values(name, dtype):
     function, *shapes = CALLS[name]
     inputs = [draw(shape, dtype, seed) for seed, shape in enumerate(shapes)]
-    found = function(np, *(np.array(x, dtype=dtype) for x in inputs))
-    assert found.dtype == dtype or name == "diff_beside"
-    agree(found, function(onp, *inputs))
+    actual = function(np, *(np.array(x, dtype=dtype) for x in inputs))
+    assert actual.dtype == dtype or name == "diff_beside"
+    agree(actual, function(onp, *inputs))
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -91,9 +91,9 @@ def test_vectors_of_two_components():
 def test_interp():
     xp, fp, x = onp.array([1.0, 2, 4]), onp.array([3.0, 2, 0]), onp.array([[0, 1.5], [3, 5]])
     for keywords in ({}, {"left": -1, "right": 9}, {"period": 3}):
-        found = np.interp(np.array(x), np.array(xp), np.array(fp), **keywords)
-        assert found.dtype == "float64"
-        agree(found, onp.interp(x, xp, fp, **keywords))
+        actual = np.interp(np.array(x), np.array(xp), np.array(fp), **keywords)
+        assert actual.dtype == "float64"
+        agree(actual, onp.interp(x, xp, fp, **keywords))
     agree(np.interp(np.array(2.5), xp, fp), onp.interp(2.5, xp, fp))
     with pytest.raises(mx.MXNetError, match="lengths"):
         np.interp(np.array(x), np.array(xp), np.array(fp[1:]))

@@ -12,8 +12,8 @@ VALUES = onp.array([-2.5, -1.5, -0.26, 0.0, 0.5, 1.5, 12.34], "float32")
 @pytest.mark.parametrize("decimals", [0, 1, -1])
 @pytest.mark.parametrize("name", ["around", "round", "round_"])
 def test_rounding(name, decimals):
-    found = getattr(np, name)(np.array(VALUES), decimals)
-    onp.testing.assert_allclose(found.asnumpy(), onp.round(VALUES, decimals), rtol=1e-6)
+    actual = getattr(np, name)(np.array(VALUES), decimals)
+    onp.testing.assert_allclose(actual.asnumpy(), onp.round(VALUES, decimals), rtol=1e-6)
     assert np.array(VALUES).round(1).shape == VALUES.shape
     assert np.around(np.array([3], "int32"), 1).dtype == "int32"
     assert round(np.array(2.5)).item() == 2
@@ -22,8 +22,8 @@ def test_rounding(name, decimals):
 def test_numbers_in_place_of_others():
     values = onp.array([onp.nan, onp.inf, -onp.inf, 2.0], "float32")
     for keywords in ({}, {"nan": 1.0, "posinf": 5.0, "neginf": -5.0}):
-        found = np.nan_to_num(np.array(values), **keywords)
-        onp.testing.assert_array_equal(found.asnumpy(), onp.nan_to_num(values, **keywords))
+        actual = np.nan_to_num(np.array(values), **keywords)
+        onp.testing.assert_array_equal(actual.asnumpy(), onp.nan_to_num(values, **keywords))
 
 
 def test_clip():
@@ -42,19 +42,19 @@ def test_clip():
 
 def test_parts_of_numbers():
     array = np.array(VALUES)
-    for found, expected in zip(np.modf(array), onp.modf(VALUES), strict=True):
-        onp.testing.assert_array_equal(found.asnumpy(), expected)
+    for actual, expected in zip(np.modf(array), onp.modf(VALUES), strict=True):
+        onp.testing.assert_array_equal(actual.asnumpy(), expected)
     parts = onp.divmod(VALUES, onp.float32(0.7))
-    for found, expected in zip(np.divmod(array, 0.7), parts, strict=True):
-        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    for actual, expected in zip(np.divmod(array, 0.7), parts, strict=True):
+        onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-5, atol=1e-6)
     assert np.modf(np.array([onp.inf]))[0].item() == 0
     assert np.real(array) is array and np.imag(array).tolist() == [0] * 7
     assert np.float_power(array, 2).dtype == "float64"
 
 
 def test_heaviside():
-    found = np.heaviside(np.array([-1.0, 0, 2, onp.nan]), 0.5)
-    onp.testing.assert_array_equal(found.asnumpy(), [0, 0.5, 1, onp.nan])
+    actual = np.heaviside(np.array([-1.0, 0, 2, onp.nan]), 0.5)
+    onp.testing.assert_array_equal(actual.asnumpy(), [0, 0.5, 1, onp.nan])
 
 
 def test_activations():
@@ -73,15 +73,15 @@ def test_one_element_in_several_shapes(shapes, dtype):
     x, y = (onp.full(shape, 3, dtype) for shape in shapes)
     for name in ("add", "multiply", "maximum", "power", "less"):
         expected = getattr(onp, name)(x, y)
-        found = getattr(np, name)(np.array(x, dtype), np.array(y, dtype))
-        assert found.shape == expected.shape
-        assert (found.asnumpy() == expected).all(), name
+        actual = getattr(np, name)(np.array(x, dtype), np.array(y, dtype))
+        assert actual.shape == expected.shape
+        assert (actual.asnumpy() == expected).all(), name
 
 
 def test_numbers_alone():
     assert type(np.exp(0.0)) is onp.float64
-    found = np.broadcast_to(1.5, (2, 2))  # an array in NumPy, and so one here
-    assert type(found) is np.ndarray and found.asnumpy().tolist() == [[1.5, 1.5]] * 2
+    actual = np.broadcast_to(1.5, (2, 2))  # an array in NumPy, and so one here
+    assert type(actual) is np.ndarray and actual.asnumpy().tolist() == [[1.5, 1.5]] * 2
 
 
 @pytest.mark.parametrize("order", ["C", "F", "other"])
@@ -135,8 +135,8 @@ def test_numbers_in_place_of_others_where_they_were(shape):
     array = np.array([onp.inf, 3.0])
     array.attach_grad()
     with mx.autograd.record():
-        found = np.nan_to_num(array, copy=False)
-    found.backward()
+        actual = np.nan_to_num(array, copy=False)
+    actual.backward()
     assert np.isinf(array).any() and array.grad.tolist() == [0.0, 1.0]  # recorded: a copy
     assert "_npi_nan_to_num" in np_symbol().tojson()
 
@@ -162,9 +162,9 @@ def test_64_bits_without_a_sign(name):
         rows = getattr(onp, name)(left[:7, None], right)
         halves = getattr(onp, name)(left, onp.uint64(2))
     a, b = np.array(left, dtype="uint64"), np.array(right, dtype="uint64")
-    found = getattr(np, name)(a, b)
-    assert found.dtype == expected.dtype
-    assert found.tolist() == expected.tolist()
+    actual = getattr(np, name)(a, b)
+    assert actual.dtype == expected.dtype
+    assert actual.tolist() == expected.tolist()
     assert getattr(np, name)(a[:7, None], b).tolist() == rows.tolist()
     assert getattr(np, name)(a, 2).tolist() == halves.tolist()
 

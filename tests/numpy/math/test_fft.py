@@ -23,9 +23,9 @@ def of(name, dtype):
     )
 
 
-def check(found, expected, tol=1e-5):
-    assert found.dtype == expected.dtype and found.shape == expected.shape
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=tol, atol=tol)
+def check(actual, expected, tol=1e-5):
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=tol, atol=tol)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])

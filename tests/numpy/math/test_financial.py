@@ -26,17 +26,17 @@ def test_a_loan_is_repaid(rate, when):
     parts = np.ppmt(np.array(rate, "float64"), np.arange(1, 13), 12, 1000.0, when=when)
     assert parts.sum().item() == pytest.approx(-1000, rel=1e-4)
     if rate:
-        found = np.rate(np.array(12.0, "float64"), payment, 1000.0, 0.0, when)
-        assert found.item() == pytest.approx(rate)
+        actual = np.rate(np.array(12.0, "float64"), payment, 1000.0, 0.0, when)
+        assert actual.item() == pytest.approx(rate)
 
 
 def test_cash_flows():
     flows = onp.array([-100.0, 39, 59, 55, 20])
     expected = (flows / 1.281 ** onp.arange(5)).sum()
     assert np.npv(0.281, np.array(flows, "float64")).item() == pytest.approx(expected, rel=1e-5)
-    found = np.mirr(np.array(flows, "float64"), 0.1, 0.12).item()
+    actual = np.mirr(np.array(flows, "float64"), 0.1, 0.12).item()
     grown = (flows[1:] * 1.12 ** onp.arange(3, -1, -1)).sum()
-    assert found == pytest.approx((grown / 100) ** 0.25 - 1, rel=1e-5)
+    assert actual == pytest.approx((grown / 100) ** 0.25 - 1, rel=1e-5)
     assert onp.isnan(np.mirr(np.ones(3), 0.1, 0.1).item())
     check_gradient(lambda r, v: np.npv(r, v), onp.array(0.1), flows)
     check_gradient(lambda r, v: np.pmt(r, 12, v), onp.array(0.1), onp.array(100.0))

@@ -10,9 +10,9 @@ np = mx.np
 VALUES = onp.random.RandomState(3).uniform(-9, 9, (3, 6))
 
 
-def close(found, expected):
-    assert isinstance(found, np.ndarray) and found.shape == expected.shape
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-9, atol=1e-9)
+def close(actual, expected):
+    assert isinstance(actual, np.ndarray) and actual.shape == expected.shape
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
@@ -33,9 +33,9 @@ def test_angles(axis):
         close(np.unwrap(array, axis=axis, **keywords), onp.unwrap(VALUES, axis=axis, **keywords))
     check_gradient(lambda p: np.unwrap(p, axis=axis), VALUES)
     whole = onp.array([0, 3, 1, 7, 2])
-    found = np.unwrap(np.array(whole, "int64"), period=4)
-    assert found.dtype == "int64"
-    close(found, onp.unwrap(whole, period=4))
+    actual = np.unwrap(np.array(whole, "int64"), period=4)
+    assert actual.dtype == "int64"
+    close(actual, onp.unwrap(whole, period=4))
 
 
 def test_running_sums():

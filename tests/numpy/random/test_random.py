@@ -177,15 +177,17 @@ def test_choices_without_replacement_are_places_of_a_list(population, count):
 
 def test_counted_draws():
     n, p = np.array([0, 3, 50]), np.array([[0.2, 0.8], [1.0, 0.0], [0.5, 0.5]])
-    for found in (
+    for actual in (
         npx.random.multinomial(n, p, shape=4),
         npx.random.multinomial(n, p, shape=(2, 2)),
     ):
-        counts = found.asnumpy().reshape(3, 4, 2)
-        assert found.dtype == "float32" and (counts.sum(-1) == [[0], [3], [50]]).all()
+        counts = actual.asnumpy().reshape(3, 4, 2)
+        assert actual.dtype == "float32" and (counts.sum(-1) == [[0], [3], [50]]).all()
         assert (counts[1] == [3, 0]).all() and 0 < counts[2].min()
-    found = mx.nd.random.multinomial(n=mx.nd.array([5]), p=mx.nd.array([[0.0, 1.0]]), dtype="int32")
-    assert found.dtype == onp.int32 and found.asnumpy().tolist() == [[0, 5]]
+    actual = mx.nd.random.multinomial(
+        n=mx.nd.array([5]), p=mx.nd.array([[0.0, 1.0]]), dtype="int32"
+    )
+    assert actual.dtype == onp.int32 and actual.asnumpy().tolist() == [[0, 5]]
     with pytest.raises(MXNetError, match="multinomial: n has shape"):
         npx.random.multinomial(n, p[:2])
 
@@ -199,7 +201,7 @@ def test_no_multivariate_samples():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_gamma_moves_with_its_shape(hybridize, dtype):
     alphas = onp.array([0.05, 0.7, 3, 40, 900, 1100, 5e4])
-    found = []
+    actual = []
 
     class Draw(mx.gluon.HybridBlock):
         def forward(self, shape, scale):
@@ -214,11 +216,11 @@ def test_gamma_moves_with_its_shape(hybridize, dtype):
     with autograd.record():
         samples = draw(shape, scale)
     samples.backward()
-    found = samples.asnumpy().astype("float64") / 2
-    onp.testing.assert_allclose(scale.grad.asnumpy(), [found.sum()], rtol=1e-4)
+    actual = samples.asnumpy().astype("float64") / 2
+    onp.testing.assert_allclose(scale.grad.asnumpy(), [actual.sum()], rtol=1e-4)
     step = 1e-4 * alphas
-    slope = (gamma.cdf(found, alphas - step) - gamma.cdf(found, alphas + step)) / (2 * step)
-    want = 2 * slope / gamma.pdf(found, alphas)
+    slope = (gamma.cdf(actual, alphas - step) - gamma.cdf(actual, alphas + step)) / (2 * step)
+    want = 2 * slope / gamma.pdf(actual, alphas)
     onp.testing.assert_allclose(shape.grad.asnumpy(), want.sum(0), rtol=2e-3)
 
 

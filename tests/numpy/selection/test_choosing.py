@@ -156,25 +156,25 @@ def test_fill_diagonal(shape, value, wrap):
     ],
 )
 def test_positions(call):
-    found, expected = (eval(f"np.{call}", {"np": module}) for module in (np, onp))
-    assert len(found) == len(expected) and type(found) is not list
-    for own, theirs in zip(found, expected, strict=True):
+    actual, expected = (eval(f"np.{call}", {"np": module}) for module in (np, onp))
+    assert len(actual) == len(expected) and type(actual) is not list
+    for own, theirs in zip(actual, expected, strict=True):
         assert own.dtype == "int64" and own.shape == theirs.shape
         assert own.tolist() == theirs.tolist()
 
 
 @pytest.mark.parametrize("call", ["tri(3)", "tri(2, 4, 1)", "tri(2, 3, -1, dtype='int32')"])
 def test_tri(call):
-    found, expected = (eval(f"np.{call}", {"np": module}) for module in (np, onp))
-    assert found.tolist() == expected.tolist()
-    assert found.dtype == ("int32" if "int32" in call else "float32")
+    actual, expected = (eval(f"np.{call}", {"np": module}) for module in (np, onp))
+    assert actual.tolist() == expected.tolist()
+    assert actual.dtype == ("int32" if "int32" in call else "float32")
 
 
 def test_powers():
     for call in ("vander(x)", "vander(x, 2)", "vander(x, 4, increasing=True)"):
         values = onp.array([1.0, 2, 3], "float32")
-        found = eval(f"np.{call}", {"np": np, "x": np.array(values)})
-        onp.testing.assert_array_equal(found, eval(f"np.{call}", {"np": onp, "x": values}))
+        actual = eval(f"np.{call}", {"np": np, "x": np.array(values)})
+        onp.testing.assert_array_equal(actual, eval(f"np.{call}", {"np": onp, "x": values}))
     x = np.array([0.0, 2])
     x.attach_grad()
     with mx.autograd.record():

@@ -40,8 +40,8 @@ def test_interpolated_values(points, options):
     keys, our_keys = _pair(onp.concatenate([random.rand(500) * 1.4 - 0.2, xs, [onp.nan, onp.inf]]))
     with onp.errstate(invalid="ignore"):
         want = onp.interp(keys, xs, ys, **options)
-        found = np.interp(our_keys, our_xs, our_ys, **options).asnumpy()
-    onp.testing.assert_allclose(found, want, 1e-14)
+        actual = np.interp(our_keys, our_xs, our_ys, **options).asnumpy()
+    onp.testing.assert_allclose(actual, want, 1e-14)
 
 
 def test_floats_among_others():
@@ -50,8 +50,8 @@ def test_floats_among_others():
     others, our_others = _pair(onp.array([3, 7, 7, onp.nan, -1], "float32"))
     onp.testing.assert_array_equal(np.isin(ours, our_others).asnumpy(), onp.isin(values, others))
     values[0, 0] = onp.nan
-    found = np.isin(np.array(values), our_others, invert=True).asnumpy()
-    onp.testing.assert_array_equal(found, onp.isin(values, others, invert=True))
+    actual = np.isin(np.array(values), our_others, invert=True).asnumpy()
+    onp.testing.assert_array_equal(actual, onp.isin(values, others, invert=True))
 
 
 @pytest.mark.parametrize("decimals", [-2, 0, 1, 3])
@@ -64,8 +64,8 @@ def test_rounded_numbers_have_numpys_bits(decimals, dtype):
 @pytest.mark.parametrize("ends", [(0, 1), (-3.7, 5.1), (2.0, 2.0), (1e30, -1e30)])
 def test_spaced_numbers_have_numpys_bits(ends):
     for endpoint in (True, False):
-        found = np.linspace(*ends, 5001, endpoint, dtype="float64").asnumpy()
-        assert found.tobytes() == onp.linspace(*ends, 5001, endpoint).tobytes()
+        actual = np.linspace(*ends, 5001, endpoint, dtype="float64").asnumpy()
+        assert actual.tobytes() == onp.linspace(*ends, 5001, endpoint).tobytes()
 
 
 def test_weighted_counts_have_the_same_bits_when_recorded():

@@ -17,10 +17,10 @@ GIVEN = (
 )
 
 
-def same(found, expected):
-    assert isinstance(found, np.ndarray)
-    assert found.shape == expected.shape
-    onp.testing.assert_array_equal(found.asnumpy(), expected)
+def same(actual, expected):
+    assert isinstance(actual, np.ndarray)
+    assert actual.shape == expected.shape
+    onp.testing.assert_array_equal(actual.asnumpy(), expected)
 
 
 @pytest.mark.parametrize("values", GIVEN)
@@ -28,9 +28,9 @@ def test_distinct_elements(values):
     array = np.array(values, values.dtype)
     same(np.unique(array), onp.unique(values))
     assert np.unique(array).dtype == values.dtype
-    found = np.unique(array, True, True, True)
+    actual = np.unique(array, True, True, True)
     expected = onp.unique(values, True, True, True)
-    for part, other in zip(found, expected, strict=True):
+    for part, other in zip(actual, expected, strict=True):
         same(part, other)
     every = np.unique_all(array)
     same(every.values, expected[0])
@@ -43,8 +43,8 @@ def test_distinct_elements(values):
 def test_distinct_parts():
     values = onp.array([[1, 2], [0, 1], [1, 2]])
     array = np.array(values, "int64")
-    found, inverse = np.unique(array, return_inverse=True, axis=0)
-    same(found, onp.unique(values, axis=0))
+    actual, inverse = np.unique(array, return_inverse=True, axis=0)
+    same(actual, onp.unique(values, axis=0))
     assert inverse.tolist() == [1, 0, 1]
     same(np.unique(array, axis=1), values)
     with pytest.raises(mx.MXNetError):
@@ -75,10 +75,10 @@ def test_sets(first, second):
 @pytest.mark.parametrize("shape", [(), (1,), (3, 4), (0, 3)])
 def test_the_inverse_has_the_shape_of_the_input(shape):
     values = onp.arange(onp.prod(shape, dtype=int)).reshape(shape) % 3
-    found, first, inverse = np.unique(np.array(values, "int64"), True, True)
+    actual, first, inverse = np.unique(np.array(values, "int64"), True, True)
     assert inverse.shape == shape and first.ndim == 1
     if values.size:
-        onp.testing.assert_array_equal(found.asnumpy()[inverse.asnumpy()], values)
+        onp.testing.assert_array_equal(actual.asnumpy()[inverse.asnumpy()], values)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_the_inverse_has_the_shape_of_the_input(shape):
 @pytest.mark.parametrize("shape", [(1,), (7,), (100,), (5, 9), (3, 2, 4), ()])
 def test_distinct_elements_of_small_arrays(shape, dtype):
     x = onp.array(onp.random.default_rng(3).integers(-9, 9, shape)).astype(dtype)
-    found = np.unique(np.array(x, dtype=dtype))
-    assert type(found) is np.ndarray and found.dtype == x.dtype
-    onp.testing.assert_array_equal(found.asnumpy(), onp.unique(x))
+    actual = np.unique(np.array(x, dtype=dtype))
+    assert type(actual) is np.ndarray and actual.dtype == x.dtype
+    onp.testing.assert_array_equal(actual.asnumpy(), onp.unique(x))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -101,7 +101,7 @@ def test_distinct_elements_count_every_nan_as_one(dtype):
 def test_distinct_elements_leave_their_array_alone():
     x = np.array([3.0, 1.0, 3.0])
     with mx.autograd.record():
-        found = np.unique(x)
-    assert found.tolist() == [1.0, 3.0] and x.tolist() == [3.0, 1.0, 3.0]
-    found[:] = 7
+        actual = np.unique(x)
+    assert actual.tolist() == [1.0, 3.0] and x.tolist() == [3.0, 1.0, 3.0]
+    actual[:] = 7
     assert x.tolist() == [3.0, 1.0, 3.0]

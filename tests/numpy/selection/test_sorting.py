@@ -11,17 +11,17 @@ TYPES = ("bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float
 
 
 def values(dtype, shape=(4, 5)):
-    found = onp.random.RandomState(11).randint(0, 7, shape).astype(dtype)
-    if onp.dtype(dtype).kind == "f" and found.size > 3:
-        found.reshape(-1)[3] = onp.nan
-    return found
+    actual = onp.random.RandomState(11).randint(0, 7, shape).astype(dtype)
+    if onp.dtype(dtype).kind == "f" and actual.size > 3:
+        actual.reshape(-1)[3] = onp.nan
+    return actual
 
 
-def same(found, expected):
+def same(actual, expected):
     expected = onp.asarray(expected)
-    assert isinstance(found, np.ndarray)
-    assert found.shape == expected.shape and found.dtype == expected.dtype
-    onp.testing.assert_array_equal(found.asnumpy(), expected)
+    assert isinstance(actual, np.ndarray)
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype
+    onp.testing.assert_array_equal(actual.asnumpy(), expected)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -52,8 +52,8 @@ def test_sorting_a_number_and_gradients():
     array = np.array([[3.0, 1, 2]])
     array.attach_grad()
     with autograd.record():
-        found = np.sort(array) * np.array([1.0, 2, 3])
-    found.backward()
+        actual = np.sort(array) * np.array([1.0, 2, 3])
+    actual.backward()
     assert array.grad.tolist() == [[3, 1, 2]]
     assert np.msort(np.array([[2.0, 1], [1, 3]])).tolist() == [[1, 1], [2, 3]]
     assert np.argpartition(np.array([3.0, 1, 2]), 1).tolist() == [1, 2, 0]
@@ -95,16 +95,16 @@ def test_searching(side):
 def test_what_is_not_zero(dtype, shape):
     given = values(dtype, shape)
     array = np.array(given, dtype)
-    for found, expected in zip(np.nonzero(array), onp.nonzero(given), strict=True):
-        same(found, expected)
-    for found, expected in zip(np.where(array), onp.where(given), strict=True):
-        same(found, expected)
+    for actual, expected in zip(np.nonzero(array), onp.nonzero(given), strict=True):
+        same(actual, expected)
+    for actual, expected in zip(np.where(array), onp.where(given), strict=True):
+        same(actual, expected)
     same(np.argwhere(array), onp.argwhere(given))
     same(np.flatnonzero(array), onp.flatnonzero(given))
     assert len(array.nonzero()) == len(shape)
     for value, count in ((1.0, 1), (0.0, 0)):  # one element without dimensions
-        (found,) = np.nonzero(np.array(value))
-        assert found.shape == (count,) and np.argwhere(np.array(value)).shape == (count, 0)
+        (actual,) = np.nonzero(np.array(value))
+        assert actual.shape == (count,) and np.argwhere(np.array(value)).shape == (count, 0)
         assert mx.npx.nonzero(np.array(value)).shape == (count, 1)
     with mx.util.np_default_dtype(True), pytest.raises(ValueError, match="without dimensions"):
         np.nonzero(np.array(1.0))

@@ -11,10 +11,10 @@ np = mx.np
 VALUES = onp.random.RandomState(5).uniform(-2, 2, (3, 5))
 
 
-def close(found, expected, rtol=1e-6):
+def close(actual, expected, rtol=1e-6):
     expected = onp.asarray(expected)
-    assert isinstance(found, np.ndarray) and found.shape == expected.shape
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol)
+    assert isinstance(actual, np.ndarray) and actual.shape == expected.shape
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=rtol, atol=rtol)
 
 
 @pytest.mark.parametrize("name", ["std", "var"])
@@ -55,9 +55,9 @@ def test_variances_of_integers_and_of_nothing():
 def test_positions_of_extremes(name, axis):
     values = VALUES.round()
     values[1, 2] = onp.nan
-    found = getattr(np, name)(np.array(values), axis)
-    assert found.dtype == "int64"
-    close(found, getattr(onp, name)(values, axis))
+    actual = getattr(np, name)(np.array(values), axis)
+    assert actual.dtype == "int64"
+    close(actual, getattr(onp, name)(values, axis))
     close(getattr(np.array(values), name)(axis), getattr(onp, name)(values, axis))
     with pytest.raises(mx.MXNetError, match="empty"):
         getattr(np, name)(np.zeros((0, 2)), 0)
@@ -67,9 +67,9 @@ def test_average():
     array, weights = np.array(VALUES, "float64"), onp.arange(1.0, 6)
     close(np.average(array), VALUES.mean())
     close(np.average(array, 1, weights), onp.average(VALUES, 1, weights))
-    found, total = np.average(array, 1, weights, returned=True)
+    actual, total = np.average(array, 1, weights, returned=True)
     close(total, [15, 15, 15])
-    close(found, onp.average(VALUES, 1, weights))
+    close(actual, onp.average(VALUES, 1, weights))
     close(
         np.average(array, (0, 1), VALUES**2, keepdims=True),
         onp.average(VALUES, (0, 1), VALUES**2, keepdims=True),
@@ -127,9 +127,9 @@ def test_spans_and_counts():
 def test_running_sums_and_products(dtype, axis):
     values = (VALUES * 2).astype(dtype)
     for name in ("cumsum", "cumprod"):
-        found = getattr(np, name)(np.array(values, dtype), axis)
-        close(found, getattr(onp, name)(values, axis), 1e-5)
-        assert found.dtype == ("int64" if dtype == "bool" else dtype)
+        actual = getattr(np, name)(np.array(values, dtype), axis)
+        close(actual, getattr(onp, name)(values, axis), 1e-5)
+        assert actual.dtype == ("int64" if dtype == "bool" else dtype)
         assert getattr(np, name)(np.array(values, dtype), axis, "float64").dtype == "float64"
         check_gradient(lambda x, name=name: getattr(np, name)(x, axis), VALUES)
     holes = VALUES.copy()
@@ -145,20 +145,20 @@ def test_numbers_at_the_bounds_of_intervals(count, dtype):
     some = onp.random.RandomState(0).choice(bounds, 3000)
     below = onp.nextafter(some, onp.asarray(-9, dtype))
     values = onp.concatenate([some, below, bounds[[0, -1]], onp.array([onp.nan, -5, 5], dtype)])
-    found, ends = np.histogram(np.array(values, dtype=dtype), count, (-0.3, 1.7))
-    assert found.tolist() == onp.histogram(values, bounds)[0].tolist()
+    actual, ends = np.histogram(np.array(values, dtype=dtype), count, (-0.3, 1.7))
+    assert actual.tolist() == onp.histogram(values, bounds)[0].tolist()
     onp.testing.assert_array_equal(ends.asnumpy(), bounds)
 
 
 def test_histograms():
     array = np.array(VALUES, "float64")
     for arguments in ((4,), (4, (0, 1)), ([-2, 0, 1.5],), ("auto",)):
-        for found, expected in zip(
+        for actual, expected in zip(
             np.histogram(array, *arguments), onp.histogram(VALUES, *arguments), strict=True
         ):
-            close(found, expected)
-    found, _ = np.histogram(array, 3, density=True, weights=VALUES**2)
-    close(found, onp.histogram(VALUES, 3, density=True, weights=VALUES**2)[0])
+            close(actual, expected)
+    actual, _ = np.histogram(array, 3, density=True, weights=VALUES**2)
+    close(actual, onp.histogram(VALUES, 3, density=True, weights=VALUES**2)[0])
     counts, bounds = np.histogram(np.array([1, 2, 2, 5], "int32"), 4)
     assert counts.tolist() == [1, 2, 0, 1] and bounds.tolist() == [1, 2, 3, 4, 5]
     assert np.histogram(np.zeros(0), 2)[0].tolist() == [0, 0]
@@ -235,9 +235,9 @@ def test_correlations():
 
 def test_sums_are_rounded_once():
     x = onp.random.default_rng(3).normal(size=(3, 200)).astype("float32")
-    found = np.sum(np.array(x), axis=1, dtype="float16")
-    assert found.dtype == "float16"
-    onp.testing.assert_allclose(found.asnumpy(), x.sum(1), rtol=1e-3)
+    actual = np.sum(np.array(x), axis=1, dtype="float16")
+    assert actual.dtype == "float16"
+    onp.testing.assert_allclose(actual.asnumpy(), x.sum(1), rtol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -260,12 +260,12 @@ def test_reductions_of_what_has_no_dimensions(name, keepdims, axis):
     array = np.array(2.0)
     array.attach_grad()
     with autograd.record():
-        found = getattr(np, name)(array, axis=axis, keepdims=keepdims)
-    assert found.shape == () and found.item() == {"std": 0, "var": 0, "any": 1, "all": 1}.get(
+        actual = getattr(np, name)(array, axis=axis, keepdims=keepdims)
+    assert actual.shape == () and actual.item() == {"std": 0, "var": 0, "any": 1, "all": 1}.get(
         name, 2
     )
     if name in ("sum", "prod", "max", "mean"):
-        found.backward()
+        actual.backward()
         assert array.grad.item() == 1
     with pytest.raises((mx.MXNetError, ValueError), match="axis"):
         getattr(np, name)(array, axis=1)

@@ -15,10 +15,10 @@ VALUES = onp.array(
 WHOLE = onp.array([[1, 2], [3, 0]], "int32")
 
 
-def close(found, expected):
+def close(actual, expected):
     expected = onp.asarray(expected)
-    assert isinstance(found, np.ndarray) and found.shape == expected.shape
-    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+    assert isinstance(actual, np.ndarray) and actual.shape == expected.shape
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-6)
 
 
 def by_numpy(name, *args, **kwargs):

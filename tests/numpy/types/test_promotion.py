@@ -36,5 +36,5 @@ def test_results_are_those_of_sums(first):
 @pytest.mark.parametrize("other", ["bool", "int8", "int64", "float16", "float64"])
 def test_single_elements_of_several_types_and_dimensions_meet(other):
     one, number = np.array([[1.5]]), np.array(1, dtype=other)
-    for found in (one * number, number * one, (one[0] + number) - 1, (number + one) - 1):
-        onp.testing.assert_array_equal(found.asnumpy(), onp.full(found.shape, 1.5))
+    for actual in (one * number, number * one, (one[0] + number) - 1, (number + one) - 1):
+        onp.testing.assert_array_equal(actual.asnumpy(), onp.full(actual.shape, 1.5))

@@ -72,11 +72,11 @@ class Yolo(gluon.HybridBlock):
         high = self.deeper(low)
         up = F.UpSampling(self.side(high), scale=2, sample_type="nearest")
         joined = F.concat(up, low, dim=1)
-        found = F.concat(
+        actual = F.concat(
             self.decode(F, self.high(high), 4, 4), self.decode(F, self.low(joined), 8, 2), dim=1
         )
         return F.contrib.box_nms(
-            found, overlap_thresh=0.4, valid_thresh=0.2, topk=20, id_index=0, force_suppress=True
+            actual, overlap_thresh=0.4, valid_thresh=0.2, topk=20, id_index=0, force_suppress=True
         )
 
 

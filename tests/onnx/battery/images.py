@@ -201,10 +201,12 @@ class Capsules(gluon.HybridBlock):
         logits = F.zeros_like(F.slice_axis(votes, axis=-1, begin=0, end=1))
         for number in range(self.rounds):
             shares = F.softmax(logits, axis=2)
-            found = self.squash(F, F.sum(F.broadcast_mul(shares, votes), axis=1, keepdims=True), -1)
+            actual = self.squash(
+                F, F.sum(F.broadcast_mul(shares, votes), axis=1, keepdims=True), -1
+            )
             if number + 1 < self.rounds:
-                logits = logits + F.sum(F.broadcast_mul(votes, found), axis=-1, keepdims=True)
-        return F.norm(F.reshape(found, (0, -3, 0)), axis=-1)
+                logits = logits + F.sum(F.broadcast_mul(votes, actual), axis=-1, keepdims=True)
+        return F.norm(F.reshape(actual, (0, -3, 0)), axis=-1)
 
 
 class Siamese(gluon.HybridBlock):

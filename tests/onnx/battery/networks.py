@@ -92,13 +92,13 @@ def difference(theirs, ours):
     """How far the farthest output is away, of the largest number of that output."""
     assert len(theirs) == len(ours)
     farthest = 0.0
-    for found, expected in zip(theirs, ours, strict=True):
-        assert found.shape == expected.shape, (found.shape, expected.shape)
-        assert found.dtype == expected.dtype, (found.dtype, expected.dtype)
-        assert np.isfinite(found).all()
-        if found.size:
+    for actual, expected in zip(theirs, ours, strict=True):
+        assert actual.shape == expected.shape, (actual.shape, expected.shape)
+        assert actual.dtype == expected.dtype, (actual.dtype, expected.dtype)
+        assert np.isfinite(actual).all()
+        if actual.size:
             scale = max(np.abs(expected).max(), 1e-3)
-            farthest = max(farthest, float(np.abs(found - expected).max() / scale))
+            farthest = max(farthest, float(np.abs(actual - expected).max() / scale))
     return farthest
 
 
@@ -134,6 +134,6 @@ def check(name, opset, path, back=True):
             theirs = ran.run(None, {key: given[key] for key in taken})
             farthest = max(farthest, difference(theirs, ours))
             if back:
-                found = _listed(again(*[array(given[key]) for key in taken]))
-                farthest_back = max(farthest_back, difference(found, ours))
+                actual = _listed(again(*[array(given[key]) for key in taken]))
+                farthest_back = max(farthest_back, difference(actual, ours))
     return farthest, farthest_back

@@ -104,9 +104,9 @@ def check(record, index, sample, dtype, opset, dynamic, path):
         raise
     taken = {port.name for port in ran.get_inputs()}
     feed = {f"in{i}": values[i] for i in data if f"in{i}" in taken}
-    found = ran.run(None, feed)
-    assert len(found) == len(expected)
-    for theirs, ours in zip(found, expected, strict=True):
+    actual = ran.run(None, feed)
+    assert len(actual) == len(expected)
+    for theirs, ours in zip(actual, expected, strict=True):
         ours = np.asarray(bits(ours))
         assert theirs.dtype == ours.dtype
         assert theirs.shape == ours.shape

@@ -276,8 +276,8 @@ class Tagger(gluon.HybridBlock):
 
     def hybrid_forward(self, F, words, lengths):
         x = F.transpose(self.embed(words), axes=(1, 0, 2))
-        turned = F.SequenceReverse(x, lengths, use_sequence_length=True)
-        back = F.SequenceReverse(self.back(turned), lengths, use_sequence_length=True)
+        transposed = F.SequenceReverse(x, lengths, use_sequence_length=True)
+        back = F.SequenceReverse(self.back(transposed), lengths, use_sequence_length=True)
         y = F.SequenceMask(F.concat(self.there(x), back, dim=2), lengths, use_sequence_length=True)
         last = F.SequenceLast(y, lengths, use_sequence_length=True)
         return F.argmax(self.out(y), axis=2), self.out(last)

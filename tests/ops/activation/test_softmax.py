@@ -39,15 +39,15 @@ def test_bad_input_is_named(call, message):
 
 def test_rows_of_zero_length_are_zero():
     length = mx.nd.array([0, 2], dtype="int32")
-    found = mx.nd.softmax(X, length, use_length=True).asnumpy()
-    assert not found[0].any()
-    np.testing.assert_allclose(found[1], [0.7310586, 0.26894143, 0], rtol=1e-6)
+    actual = mx.nd.softmax(X, length, use_length=True).asnumpy()
+    assert not actual[0].any()
+    np.testing.assert_allclose(actual[1], [0.7310586, 0.26894143, 0], rtol=1e-6)
 
 
 def test_lengths_beyond_the_axis_take_all():
     length = mx.nd.array([3, 99], dtype="int64")
-    found = mx.nd.softmax(X, length, use_length=True).asnumpy()
-    np.testing.assert_allclose(found, mx.nd.softmax(X).asnumpy(), rtol=1e-6)
+    actual = mx.nd.softmax(X, length, use_length=True).asnumpy()
+    np.testing.assert_allclose(actual, mx.nd.softmax(X).asnumpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ("softmax", "log_softmax", "softmin"))
@@ -72,9 +72,9 @@ def test_second_derivative(name):
         z.backward()
         return z.asscalar(), x.grad.asnumpy()
 
-    _, found = slope(point)
+    _, actual = slope(point)
     for i in np.ndindex(point.shape):
         step = np.zeros_like(point)
         step[i] = 1e-6
         want = (slope(point + step)[0] - slope(point - step)[0]) / 2e-6
-        assert found[i] == pytest.approx(want, rel=1e-5, abs=1e-8)
+        assert actual[i] == pytest.approx(want, rel=1e-5, abs=1e-8)

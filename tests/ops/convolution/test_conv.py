@@ -71,9 +71,11 @@ def run(operator, a, ins, like, threads=1, into=None, **more):
     raise AssertionError(f"every kernel of {operator} refuses")
 
 
-def check(found, expected, dtype):
+def check(actual, expected, dtype):
     scale = max(1, np.abs(expected).max())
-    np.testing.assert_allclose(found.astype(float), expected, rtol=0, atol=scale * TOLERANCE[dtype])
+    np.testing.assert_allclose(
+        actual.astype(float), expected, rtol=0, atol=scale * TOLERANCE[dtype]
+    )
 
 
 def wide(*arrays):
@@ -100,9 +102,9 @@ def test_maps(problem, dtype):
             | more,
         )
         expected = REGISTRY[operator].ref(attrs, np, *wide(*ins))
-        found = run(operator, a, ins, like, **more)
-        check(found, expected, dtype)
-        np.testing.assert_array_equal(run(operator, a, ins, like, threads=2, **more), found)
+        actual = run(operator, a, ins, like, **more)
+        check(actual, expected, dtype)
+        np.testing.assert_array_equal(run(operator, a, ins, like, threads=2, **more), actual)
         added = run(operator, a, ins, like, into=like, **more)
         check(added, expected + like.astype(float), dtype)
 
@@ -120,8 +122,8 @@ def test_depthwise_weights_do_not_see_what_no_window_covers(stride):
     else:
         data[..., 0, 0] = np.inf
         grad = np.ones((1, 1, 2, 7), "float32")
-    found = run("_conv_weight", a, (data, grad), np.ones((1, 1, 3, 3), "float32"))
-    assert np.isfinite(found).sum() == (9 if stride == 2 else 8)
+    actual = run("_conv_weight", a, (data, grad), np.ones((1, 1, 3, 3), "float32"))
+    assert np.isfinite(actual).sum() == (9 if stride == 2 else 8)
 
 
 def test_deconvolution_is_the_transpose():

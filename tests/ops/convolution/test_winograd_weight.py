@@ -36,9 +36,9 @@ def draw(batch, channels, filters, source, kernel=(3, 3), pad=(1, 1)):
     return data, grad, kernel, pad
 
 
-def error(found, expected):
+def error(actual, expected):
     """The largest difference, as a part of the largest number."""
-    return np.abs(found - expected).max() / np.abs(expected).max()
+    return np.abs(actual - expected).max() / np.abs(expected).max()
 
 
 @pytest.mark.parametrize("pad", [(0, 0), (1, 1), (2, 2), (0, 2)])
@@ -85,9 +85,9 @@ def test_same_bits_for_any_team(batch):
 def test_nan_reaches_the_weights_of_its_channels():
     data, grad, *rest = draw(1, 16, 16, (12, 12))
     data[0, 3, 6, 6] = np.nan
-    found = gradient(data, grad, *rest)[0]
-    assert np.isnan(found[:, 3]).all()
-    assert np.isfinite(np.delete(found, 3, axis=1)).all()
+    actual = gradient(data, grad, *rest)[0]
+    assert np.isnan(actual[:, 3]).all()
+    assert np.isfinite(np.delete(actual, 3, axis=1)).all()
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,12 @@ def turned(count, images):
 
 def labelled(batch, count):
     """Boxes of classes, the last one unused, with a number more than needed."""
-    found = np.concatenate(
+    actual = np.concatenate(
         [RNG.integers(0, 4, (batch, count, 1)), boxes(batch, count, size=1), draw(batch, count, 1)],
         -1,
     )
-    found[:, -1, 0] = -1
-    return found
+    actual[:, -1, 0] = -1
+    return actual
 
 
 # Two boxes that are alike compete for an anchor; the third image has none.
@@ -339,9 +339,9 @@ def test_kernel_equals_reference(name):
         to_array(values if values.dtype == np.int32 else values.astype(float)) for values in inputs
     )
     kernel = record.kernels[0]
-    found, _ = front.execute(record, arrays, attrs, kernel=kernel.name)
+    actual, _ = front.execute(record, arrays, attrs, kernel=kernel.name)
     wanted, _ = front.execute(record, arrays, attrs, kernel="ref")
-    for got, want in zip(found, wanted, strict=True):
+    for got, want in zip(actual, wanted, strict=True):
         np.testing.assert_allclose(
             got.numpy_view(),
             want.numpy_view(),

@@ -46,8 +46,8 @@ def step_by_step(steps, outputs, arrays):
     values = list(arrays)
     for record, attrs, operands in steps:
         function = getattr(INTERNAL, record.name, None) or getattr(mx.nd, record.name)
-        given = {name: getattr(attrs, name) for name in record.schema.names}
-        values.append(function(*(values[o] for o in operands), **given))
+        keywords = {name: getattr(attrs, name) for name in record.schema.names}
+        values.append(function(*(values[o] for o in operands), **keywords))
     return [values[o].asnumpy() for o in outputs]
 
 
@@ -104,14 +104,14 @@ def sample_calls():
     for name, record in sorted({r.name: r for r in REGISTRY.values()}.items()):
         samples = record.samples() if callable(record.samples) else record.samples
         for sample in samples:
-            given = dict(sample.attrs)
+            keywords = dict(sample.attrs)
             if record.num_args:
-                given.setdefault(record.num_args, len(sample.inputs))
-            attrs = attrs_of(name, **given)
+                keywords.setdefault(record.num_args, len(sample.inputs))
+            attrs = attrs_of(name, **keywords)
             if record.uses_mode:
                 attrs = attrs.with_values(("train",), (False,))
             if record.pointwise(attrs):
-                yield pytest.param(record, attrs, len(sample.inputs), id=f"{name}-{given}")
+                yield pytest.param(record, attrs, len(sample.inputs), id=f"{name}-{keywords}")
                 break
 
 
@@ -137,10 +137,10 @@ def test_every_elementwise_operator_is_an_instruction(record, attrs, count):
 
 
 def test_most_elementwise_records_can_be_steps():
-    found = {param.values[0].name for param in sample_calls()}
-    assert {"exp", "_rdiv_scalar", "clip", "Activation", "LeakyReLU", "add_n"} <= found
-    assert len(found) > 100
-    assert "softmax" not in found and "Dropout" not in found and "Flatten" not in found
+    actual = {param.values[0].name for param in sample_calls()}
+    assert {"exp", "_rdiv_scalar", "clip", "Activation", "LeakyReLU", "add_n"} <= actual
+    assert len(actual) > 100
+    assert "softmax" not in actual and "Dropout" not in actual and "Flatten" not in actual
 
 
 def test_names_have_different_codes():

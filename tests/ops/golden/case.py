@@ -72,9 +72,9 @@ class Case:
             rng = np.random.RandomState(7)
             grads = [mx.nd.array(rng.normal(size=y.shape), dtype=y.dtype) for y in heads]
             mx.autograd.backward(heads, grads if self.heads else None)
-        found = {f"out{i}": y.asnumpy() for i, y in enumerate(outs)}
-        found |= {f"grad{i}": arrays[i].grad.asnumpy() for i in self.wrt}
-        return found | {f"state{i}": arrays[i].asnumpy() for i in self.states}
+        actual = {f"out{i}": y.asnumpy() for i, y in enumerate(outs)}
+        actual |= {f"grad{i}": arrays[i].grad.asnumpy() for i in self.wrt}
+        return actual | {f"state{i}": arrays[i].asnumpy() for i in self.states}
 
 
 def draw(*shape, low=-1.0, high=1.0, seed=0, dtype="float32"):

@@ -19,9 +19,12 @@ def convolutions():
         ("volume", (1, 4, 4, 5, 4), (2, 3, 2), {"pad": (0, 1, 1)}),
     ):
         weight, bias = _weights(8, 4, kernel, more.get("num_group", 1))
-        given = {"kernel": kernel, "num_filter": 8, **more}
-        yield name, Case("Convolution", normal(*shape), weight, bias, wrt=(0, 1, 2), **given)
-        yield f"{name}-no_bias", Case("Convolution", normal(*shape), weight, no_bias=True, **given)
+        keywords = {"kernel": kernel, "num_filter": 8, **more}
+        yield name, Case("Convolution", normal(*shape), weight, bias, wrt=(0, 1, 2), **keywords)
+        yield (
+            f"{name}-no_bias",
+            Case("Convolution", normal(*shape), weight, no_bias=True, **keywords),
+        )
 
 
 def deconvolutions():
@@ -32,18 +35,18 @@ def deconvolutions():
     ):
         groups = more.get("num_group", 1)
         weight, bias = normal(4, 6 // groups, *kernel, seed=1) * 0.5, normal(6, seed=2)
-        given = {"kernel": kernel, "num_filter": 6, **more}
+        keywords = {"kernel": kernel, "num_filter": 6, **more}
         case = Case(
-            "Deconvolution", normal(*shape), weight, bias, wrt=(0, 1, 2), no_bias=False, **given
+            "Deconvolution", normal(*shape), weight, bias, wrt=(0, 1, 2), no_bias=False, **keywords
         )
         yield name, case
-        yield f"{name}-no_bias", Case("Deconvolution", normal(*shape), weight, **given)
+        yield f"{name}-no_bias", Case("Deconvolution", normal(*shape), weight, **keywords)
 
 
 def pooling():
     for kind in ("max", "avg", "sum", "lp"):
         more = {"p_value": 2} if kind == "lp" else {}
-        for name, shape, given in (
+        for name, shape, keywords in (
             ("line", (2, 3, 8), {"kernel": (3,), "stride": (2,)}),
             ("plane", (2, 3, 7, 6), {"kernel": (3, 2), "stride": (2, 2), "pad": (1, 1)}),
             (
@@ -56,10 +59,10 @@ def pooling():
         ):
             # MXNet's gradient divides by other counts than its mean where windows are cut off.
             wrt = () if (kind, name) == ("avg", "full") else (0,)
-            case = Case("Pooling", normal(*shape), wrt=wrt, pool_type=kind, **given, **more)
+            case = Case("Pooling", normal(*shape), wrt=wrt, pool_type=kind, **keywords, **more)
             yield f"{kind}-{name}", case
-    given = {"kernel": (3, 3), "pad": (1, 1), "stride": (2, 2), "pool_type": "avg"}
-    inner = Case("Pooling", normal(2, 3, 6, 6), wrt=(0,), count_include_pad=False, **given)
+    keywords = {"kernel": (3, 3), "pad": (1, 1), "stride": (2, 2), "pool_type": "avg"}
+    inner = Case("Pooling", normal(2, 3, 6, 6), wrt=(0,), count_include_pad=False, **keywords)
     yield "avg-inner", inner
 
 

@@ -21,12 +21,12 @@ class InSymbol(Case):
             args_grad={names[i]: grad for i, grad in grads.items()},
         )
         (out,) = executor.forward(is_train=self.train)
-        found = {"out0": out.asnumpy()}
+        actual = {"out0": out.asnumpy()}
         if self.train:
             rng = np.random.RandomState(7)
             executor.backward(mx.nd.array(rng.normal(size=out.shape)))
-        found |= {f"grad{i}": grad.asnumpy() for i, grad in grads.items()}
-        return found | {f"state{i}": arrays[i].asnumpy() for i in self.states}
+        actual |= {f"grad{i}": grad.asnumpy() for i, grad in grads.items()}
+        return actual | {f"state{i}": arrays[i].asnumpy() for i in self.states}
 
 
 def normalised():
@@ -43,9 +43,12 @@ def normalised():
 
 
 def sparse():
-    given = {"sparseness_target": 0.2, "penalty": 0.01, "momentum": 0.7}
+    keywords = {"sparseness_target": 0.2, "penalty": 0.01, "momentum": 0.7}
     inputs = draw(5, 4, low=0.1, high=0.9), draw(4, low=0.2, high=0.8, seed=1)
-    yield "attached", InSymbol("IdentityAttachKLSparseReg", *inputs, wrt=(0,), states=(1,), **given)
+    yield (
+        "attached",
+        InSymbol("IdentityAttachKLSparseReg", *inputs, wrt=(0,), states=(1,), **keywords),
+    )
 
 
 FAMILY = (normalised, sparse)

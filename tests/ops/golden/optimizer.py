@@ -49,10 +49,10 @@ def single():
 def adamw():
     clipped = ({"wd": 0.3, "clip_gradient": 0.4},)
     for scale in (1.0, 2.0, 0.0, float("nan"), float("inf")):
-        found = _case(
+        actual = _case(
             "_internal._adamw_update", (-1, 0.1), clipped, extra=(array(scale),), lr=0.1, eta=0.7
         )
-        yield from ((f"{name}-{scale}", case) for name, case in found)
+        yield from ((f"{name}-{scale}", case) for name, case in actual)
     yield from _case(
         "_internal._mp_adamw_update",
         (-1, 0.1),
@@ -212,10 +212,10 @@ def multi():
     }
     for name, bounds in (("free", {}), ("bound", {"lower_bound": 0.5, "upper_bound": 1.0})):
         for clip in (-1.0, 0.3):
-            given = {**norms, **bounds, "clip_gradient": clip}
+            keywords = {**norms, **bounds, "clip_gradient": clip}
             for op, version in (("lamb", 1), ("lans", 2)):
                 cases = _multi(
-                    f"_internal._multi_{{}}{op}_update", (-1, 0.1), version=version, **given
+                    f"_internal._multi_{{}}{op}_update", (-1, 0.1), version=version, **keywords
                 )
                 yield from ((f"{full}-{name}-{clip}", case) for full, case in cases)
     yield from _multi("_internal._multi_{}lamb_update", (-1, 0.1), bias_correction=False, **norms)

@@ -145,16 +145,16 @@ def quantized_concat():
 @_family
 def quantized_arithmetic():
     op, ends = "contrib.quantized_elemwise_add", _one(-1, 1, -2, 2)
-    given = {"min_calib_range": -2.5, "max_calib_range": 2}
+    keywords = {"min_calib_range": -2.5, "max_calib_range": 2}
     yield "add", Case(op, _i8(70), _i8(70, seed=1), *ends)
     yield "add_uint8", Case(op, _u8(70), _u8(70, seed=1), *ends)
-    yield "add_calibrated", Case(op, _i8(70), _i8(70, seed=1), *ends, **given)
+    yield "add_calibrated", Case(op, _i8(70), _i8(70, seed=1), *ends, **keywords)
     unsigned = {"min_calib_range": 0, "max_calib_range": 2}
     yield "add_calibrated_uint8", Case(op, _u8(70), _u8(70, seed=1), *ends, **unsigned)
     yield "add_mixed", Case(op, _u8(70), _i8(70, seed=1), *ends, **unsigned)
     op = "contrib.quantized_elemwise_mul"
     yield "mul", Case(op, _i8(70), _i8(70, seed=1), *ends, version=2)
-    yield "mul_calibrated", Case(op, _i8(70), _i8(70, seed=1), *ends, version=2, **given)
+    yield "mul_calibrated", Case(op, _i8(70), _i8(70, seed=1), *ends, version=2, **keywords)
     floats = {"enable_float_output": True, "version": 2}
     yield "mul_float", Case(op, _i8(70), _i8(70, seed=1), *ends, **floats)
 
@@ -162,10 +162,10 @@ def quantized_arithmetic():
 @_family
 def quantized_batch_norm():
     parts = (array(1, 2), array(0.1, -0.2), array(0, 0.5), array(1, 4), *_one(-1, 1))
-    given = {"min_calib_range": -1.5, "max_calib_range": 2}
+    keywords = {"min_calib_range": -1.5, "max_calib_range": 2}
     op = "contrib.quantized_batch_norm"
-    yield "int8", Case(op, _i8(1, 2, 3, 5), *parts, **given)
-    yield "eps", Case(op, _i8(1, 2, 3, 5), *parts, eps=1e-5, fix_gamma=False, **given)
+    yield "int8", Case(op, _i8(1, 2, 3, 5), *parts, **keywords)
+    yield "eps", Case(op, _i8(1, 2, 3, 5), *parts, eps=1e-5, fix_gamma=False, **keywords)
 
 
 @_family

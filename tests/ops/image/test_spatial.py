@@ -110,7 +110,7 @@ def test_plans_and_files(name, tmp_path):
     arrays = [draw(*shape) for shape in shapes]
     net = build(sym.var("a"), sym.var("b"))
     net.save(str(tmp_path / "net.json"))
-    found = []
+    collected = []
     for symbol in (net, mx.sym.load(str(tmp_path / "net.json"))):
         names = symbol.list_arguments()
         grads = [nd.zeros(shape) for shape in shapes]
@@ -118,7 +118,7 @@ def test_plans_and_files(name, tmp_path):
         executor = symbol.bind(mx.cpu(), given, args_grad=dict(zip(names, grads, strict=True)))
         out = executor.forward(is_train=True)[0]
         executor.backward(nd.ones(out.shape))
-        found.append([out.asnumpy(), *(grad.asnumpy() for grad in grads)])
+        collected.append([out.asnumpy(), *(grad.asnumpy() for grad in grads)])
     for array in arrays:
         array.attach_grad()
     block = mx.gluon.SymbolBlock(net, [sym.var(name) for name in net.list_arguments()])
@@ -126,7 +126,7 @@ def test_plans_and_files(name, tmp_path):
         out = block(*arrays)
     out.backward()
     want = [out.asnumpy(), *(array.grad.asnumpy() for array in arrays)]
-    for values in found:
+    for values in collected:
         for got, expected in zip(values, want, strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
         assert all(np.abs(part).max() > 0 for part in values)
@@ -136,7 +136,7 @@ def test_mask_targets_are_what_regions_see():
     """MXNet has the operator on GPUs only: compare with its words and with ROIAlign."""
     masks = nd.array(np.random.RandomState(0).randint(0, 2, (1, 2, 8, 8)))
     rois = nd.array([[[0, 0, 4, 4], [2, 1, 7, 6]]])
-    found, counts = nd.contrib.mrcnn_mask_target(
+    actual, counts = nd.contrib.mrcnn_mask_target(
         rois,
         masks,
         nd.array([[1, 0]]),
@@ -145,13 +145,13 @@ def test_mask_targets_are_what_regions_see():
         num_classes=3,
         mask_size=(2, 2),
     )
-    assert found.shape == counts.shape == (1, 2, 3, 2, 2)
+    assert actual.shape == counts.shape == (1, 2, 3, 2, 2)
     regions = nd.array([[1, 0, 0, 4, 4], [0, 2, 1, 7, 6]])
     want = nd.contrib.ROIAlign(
         masks.reshape((2, 1, 8, 8)), regions, pooled_size=(2, 2), spatial_scale=1, sample_ratio=2
     )
     for kind in range(3):
-        np.testing.assert_allclose(found[0, :, kind].asnumpy(), want[:, 0].asnumpy(), rtol=1e-6)
+        np.testing.assert_allclose(actual[0, :, kind].asnumpy(), want[:, 0].asnumpy(), rtol=1e-6)
     assert counts[0, :, :, 0, 0].asnumpy().tolist() == [[0, 0, 1], [1, 0, 0]]
 
 

@@ -21,15 +21,15 @@ def numbers(*shape, dtype="float32"):
 def test_takes_blocks_of_any_size(inner, dtype):
     table, rows = numbers(50, inner, dtype=dtype), RNG.integers(0, 50, (3000,))
     for index_dtype in INDEX_DTYPES:
-        found = nd.take(nd.array(table, dtype=dtype), nd.array(rows, dtype=index_dtype))
-        np.testing.assert_array_equal(found.asnumpy(), table[rows])
+        actual = nd.take(nd.array(table, dtype=dtype), nd.array(rows, dtype=index_dtype))
+        np.testing.assert_array_equal(actual.asnumpy(), table[rows])
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_takes_along_any_dimension(axis):
     data, rows = numbers(9, 10, 11), RNG.integers(0, 9, (200, 30))
-    found = nd.take(nd.array(data), nd.array(rows), axis=axis)
-    np.testing.assert_array_equal(found.asnumpy(), np.take(data, rows, axis))
+    actual = nd.take(nd.array(data), nd.array(rows), axis=axis)
+    np.testing.assert_array_equal(actual.asnumpy(), np.take(data, rows, axis))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
@@ -49,7 +49,7 @@ def test_sums_the_gradient_of_repeated_rows(axis, dtype):
 def test_gradients_do_not_depend_on_threads():
     rows = nd.array(RNG.integers(0, 40, (30000,)), dtype="int32")
     head = nd.array(RNG.normal(size=(30000, 24)))
-    before, found = mx.util.set_num_threads(1), []
+    before, actual = mx.util.set_num_threads(1), []
     try:
         for threads in (1, 2):
             mx.util.set_num_threads(threads)
@@ -58,10 +58,10 @@ def test_gradients_do_not_depend_on_threads():
             with autograd.record():
                 taken = nd.take(data, rows)
             taken.backward(head)
-            found.append(data.grad.asnumpy())
+            actual.append(data.grad.asnumpy())
     finally:
         mx.util.set_num_threads(before)
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(*actual)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
@@ -69,19 +69,19 @@ def test_gradients_do_not_depend_on_threads():
 def test_picks_along_any_dimension(axis, dtype):
     data = numbers(60, 70, 80, dtype=dtype)
     index = RNG.integers(0, 60, np.delete(data.shape, axis))
-    found = nd.pick(nd.array(data, dtype=dtype), nd.array(index), axis=axis)
+    actual = nd.pick(nd.array(data, dtype=dtype), nd.array(index), axis=axis)
     expected = np.take_along_axis(data, np.expand_dims(index, axis), axis).squeeze(axis)
-    np.testing.assert_array_equal(found.asnumpy(), expected)
+    np.testing.assert_array_equal(actual.asnumpy(), expected)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8", "int64"])
 @pytest.mark.parametrize("on, off", [(1, 0), (3, 2)])
 def test_one_hot_of_many_rows(dtype, on, off):
     index = RNG.integers(-2, 40, (5000,))
-    found = nd.one_hot(nd.array(index), depth=37, on_value=on, off_value=off, dtype=dtype)
+    actual = nd.one_hot(nd.array(index), depth=37, on_value=on, off_value=off, dtype=dtype)
     expected = np.where(index[:, None] == np.arange(37), on, off)
-    assert found.dtype == np.dtype(dtype)
-    np.testing.assert_array_equal(found.asnumpy(), expected)
+    assert actual.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(actual.asnumpy(), expected)
 
 
 @pytest.mark.parametrize("condition_dtype", ["float32", "float64", "float16", "int32", "uint8"])
@@ -111,8 +111,8 @@ def test_gathers_and_scatters(inner, dtype):
 
 def test_the_last_of_equal_coordinates_remains():
     rows = nd.array([[1, 0, 1]], dtype="int32")
-    found = nd.scatter_nd(nd.array([[1, 1], [2, 2], [3, 3]]), rows, shape=(2, 2))
-    assert found.asnumpy().tolist() == [[2, 2], [3, 3]]
+    actual = nd.scatter_nd(nd.array([[1, 1], [2, 2], [3, 3]]), rows, shape=(2, 2))
+    assert actual.asnumpy().tolist() == [[2, 2], [3, 3]]
     summed = nd._internal._backward_gather_nd(nd.ones((3, 2)), rows, shape=(2, 2))
     assert summed.asnumpy().tolist() == [[1, 1], [2, 2]]
 

@@ -36,8 +36,8 @@ def order(values, ascending, axis=-1):
 def test_sorts_stably(dtype, n, ascending):
     values = rows(dtype, 3, n)
     array, expected = nd.array(values, dtype=dtype), order(values, ascending)
-    found = nd.argsort(array, is_ascend=ascending, dtype="int64")
-    np.testing.assert_array_equal(found.asnumpy(), expected)
+    actual = nd.argsort(array, is_ascend=ascending, dtype="int64")
+    np.testing.assert_array_equal(actual.asnumpy(), expected)
     sorted_values = nd.sort(array, is_ascend=ascending).asnumpy()
     np.testing.assert_array_equal(sorted_values, np.take_along_axis(values, expected, -1))
 
@@ -48,9 +48,9 @@ def test_finds_few_among_many(dtype, k):
     values = rows(dtype, 4, 1000)
     expected = order(values, False)[:, :k]
     array = nd.array(values, dtype=dtype)
-    found, indices = nd.topk(array, k=k, ret_typ="both", dtype="int32")
+    actual, indices = nd.topk(array, k=k, ret_typ="both", dtype="int32")
     np.testing.assert_array_equal(indices.asnumpy(), expected)
-    np.testing.assert_array_equal(found.asnumpy(), np.take_along_axis(values, expected, 1))
+    np.testing.assert_array_equal(actual.asnumpy(), np.take_along_axis(values, expected, 1))
     mask = nd.topk(array, k=k, ret_typ="mask").asnumpy()
     assert (mask.sum(1) == k).all()
     assert np.take_along_axis(mask, expected, 1).all()
@@ -59,23 +59,23 @@ def test_finds_few_among_many(dtype, k):
 @pytest.mark.parametrize("shape, axis", [((300, 7, 5), 0), ((5, 300, 7), 1), ((90, 80), None)])
 def test_orders_any_dimension(shape, axis):
     values = rows("float32", *shape)
-    found = nd.topk(nd.array(values), k=9, axis=axis, is_ascend=True, dtype="int32").asnumpy()
+    actual = nd.topk(nd.array(values), k=9, axis=axis, is_ascend=True, dtype="int32").asnumpy()
     flat = values.reshape(-1) if axis is None else values
     expected = np.take(order(flat, True, axis or 0), range(9), axis or 0)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(actual, expected)
 
 
 def test_finds_the_first_of_a_descending_row():
     """The worst case of a search that keeps the best so far."""
     values = np.arange(100000, 0, -1, dtype="float32")
-    found = nd.topk(nd.array(values), k=10, is_ascend=True, ret_typ="value").asnumpy()
-    np.testing.assert_array_equal(found, np.arange(1, 11))
+    actual = nd.topk(nd.array(values), k=10, is_ascend=True, ret_typ="value").asnumpy()
+    np.testing.assert_array_equal(actual, np.arange(1, 11))
 
 
 def test_orders_rows_on_threads():
     values = rows("float32", 600, 800)
-    found = nd.argsort(nd.array(values), dtype="int32").asnumpy()
-    np.testing.assert_array_equal(found, order(values, True))
+    actual = nd.argsort(nd.array(values), dtype="int32").asnumpy()
+    np.testing.assert_array_equal(actual, order(values, True))
 
 
 @pytest.mark.parametrize("ascending", [True, False])

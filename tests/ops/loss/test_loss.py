@@ -58,8 +58,8 @@ def test_softmax_output_ignores_what_comes_from_above():
 def test_softmax_output_multiplies_by_what_comes_from_above_when_asked():
     label, head = mx.nd.array([1, 2]), mx.nd.array([[1, 2, 3], [4, 5, 6]])
     plain = gradient(lambda x: mx.nd.SoftmaxOutput(x, label), X.copy())
-    found = gradient(lambda x: mx.nd.SoftmaxOutput(x, label, out_grad=True), X.copy(), head)
-    np.testing.assert_allclose(found, plain * head.asnumpy(), rtol=1e-6)
+    actual = gradient(lambda x: mx.nd.SoftmaxOutput(x, label, out_grad=True), X.copy(), head)
+    np.testing.assert_allclose(actual, plain * head.asnumpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

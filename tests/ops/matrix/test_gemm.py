@@ -43,10 +43,10 @@ def value(array, dtype):
     return (from_bits(array) if dtype == "bfloat16" else array).astype(np.float64)
 
 
-def check(found, expected, dtype, k):
+def check(actual, expected, dtype, k):
     scale = np.sqrt(k + 1)
     np.testing.assert_allclose(
-        value(found, dtype), expected, rtol=TOLERANCE[dtype] * 4, atol=TOLERANCE[dtype] * scale * 4
+        value(actual, dtype), expected, rtol=TOLERANCE[dtype] * 4, atol=TOLERANCE[dtype] * scale * 4
     )
 
 
@@ -97,10 +97,10 @@ def test_request_add(dtype, shape):
     m, n, k = shape
     a, b, c, old = (store(x, dtype) for x in draw(2, (m, k), (k, n), (m, n), (m, n)))
     product = value(a, dtype) @ value(b, dtype)
-    found = gemm(a, b, dtype=dtype, into=old.copy())
-    check(found, product + value(old, dtype), dtype, k)
-    found = gemm(a, b, beta=3, c=c, dtype=dtype, into=old.copy())
-    check(found, product + 3 * value(c, dtype) + value(old, dtype), dtype, k)
+    actual = gemm(a, b, dtype=dtype, into=old.copy())
+    check(actual, product + value(old, dtype), dtype, k)
+    actual = gemm(a, b, beta=3, c=c, dtype=dtype, into=old.copy())
+    check(actual, product + 3 * value(c, dtype) + value(old, dtype), dtype, k)
 
 
 def test_empty():
@@ -123,9 +123,9 @@ def test_threads_do_not_change_bits(dtype, shape):
 def test_nan_and_infinity_travel():
     a, b = (x.astype(np.float32) for x in draw(4, (20, 30), (30, 40)))
     a[3, 4], b[5, 6] = np.nan, np.inf
-    found = gemm(a, b)
-    assert np.isnan(found[3]).all() and np.isfinite(found[4, 7:]).all()
-    assert np.isinf(found[4, 6])
+    actual = gemm(a, b)
+    assert np.isnan(actual[3]).all() and np.isfinite(actual[4, 7:]).all()
+    assert np.isinf(actual[4, 6])
     # A product that is not to be read must not leak into the result.
     dirty = np.full((20, 40), np.nan, np.float32)
     assert np.isfinite(gemm(a[4:5].copy(), b[:, 7:].copy(), into=None)).all()
@@ -147,7 +147,7 @@ def test_fully_connected(dtype, rows):
     out = np.zeros((rows, 10), x.dtype)
     check(run_kernel("fully_connected", [x, w], [out], packed, half=dtype), product, dtype, 33)
     out = np.zeros((rows, 10), x.dtype)
-    found = run_kernel("fully_connected", [x, w, b], [out], packed, half=dtype)
-    check(found, product + value(b, dtype), dtype, 33)
-    found = run_kernel("fully_connected", [x, w, b], [out], packed, [3], half=dtype)
-    check(found, 2 * (product + value(b, dtype)), dtype, 33)
+    actual = run_kernel("fully_connected", [x, w, b], [out], packed, half=dtype)
+    check(actual, product + value(b, dtype), dtype, 33)
+    actual = run_kernel("fully_connected", [x, w, b], [out], packed, [3], half=dtype)
+    check(actual, 2 * (product + value(b, dtype)), dtype, 33)

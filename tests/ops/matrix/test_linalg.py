@@ -64,11 +64,11 @@ def test_lq_factors(matrices):
 
 def test_eigenvectors(matrices):
     symmetric = matrices + matrices.swapaxes(1, 2)
-    rows, found = LA.syevd(to_array(symmetric))
-    scaled = mx.nd.broadcast_mul(found.expand_dims(-1), rows)
+    rows, actual = LA.syevd(to_array(symmetric))
+    scaled = mx.nd.broadcast_mul(actual.expand_dims(-1), rows)
     again = LA.gemm2(rows, scaled, transpose_a=True)
     np.testing.assert_allclose(again.asnumpy(), symmetric, atol=1e-12)
-    assert (np.diff(found.asnumpy()) >= 0).all()
+    assert (np.diff(actual.asnumpy()) >= 0).all()
 
 
 def test_triangular_systems_undo_products(matrices):
@@ -110,7 +110,7 @@ def test_large_triangular_systems(lower, transpose, rightside, batch):
     matrix = matrix.swapaxes(1, 2) if transpose else matrix
     wanted = rng.normal(size=(batch, 41, 75) if rightside else (batch, 75, 41))
     right = wanted @ matrix if rightside else matrix @ wanted
-    found = LA.trsm(
+    actual = LA.trsm(
         to_array(full),
         to_array(right),
         lower=lower,
@@ -118,7 +118,7 @@ def test_large_triangular_systems(lower, transpose, rightside, batch):
         rightside=rightside,
         alpha=0.5,
     )
-    np.testing.assert_allclose(found.asnumpy(), wanted / 2, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(actual.asnumpy(), wanted / 2, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("batch", [1, 3])

@@ -153,5 +153,5 @@ def test_gamma_of_sparse_inputs_cannot_be_fixed():
     sparse = data.tostype("row_sparse")
     with pytest.raises(mx.MXNetError, match="fix_gamma"):
         mx.nd.BatchNorm(sparse, ones, zeros, zeros, ones)
-    found = mx.nd.BatchNorm(sparse, ones, zeros, zeros, ones, fix_gamma=False)
-    np.testing.assert_allclose(found.asnumpy(), 1 / np.sqrt(1.001), rtol=1e-5)
+    actual = mx.nd.BatchNorm(sparse, ones, zeros, zeros, ones, fix_gamma=False)
+    np.testing.assert_allclose(actual.asnumpy(), 1 / np.sqrt(1.001), rtol=1e-5)

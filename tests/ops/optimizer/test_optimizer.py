@@ -77,8 +77,8 @@ def test_rounding(name, n, threads):
     ins = [weight, grad, *states]
     packed = struct.pack(**STEP, **more)
     out = run_kernel(name, ins, [np.empty_like(weight)], packed, threads=threads)
-    for found, want in zip((out, *states), expected, strict=True):
-        np.testing.assert_array_equal(found, want)
+    for actual, want in zip((out, *states), expected, strict=True):
+        np.testing.assert_array_equal(actual, want)
 
 
 @pytest.mark.parametrize("name", ("sgd_update", "sgd_mom_update", "nag_mom_update"))
@@ -91,8 +91,8 @@ def test_multiple_precision_computes_in_float32(name):
     out = run_kernel(f"mp_{name}", ins, [np.empty_like(half)], struct.pack(**STEP, **more))
     np.testing.assert_array_equal(weight32, expected[0])
     np.testing.assert_array_equal(out, expected[0].astype(np.float16))
-    for found, want in zip(states, expected[1:], strict=True):
-        np.testing.assert_array_equal(found, want)
+    for actual, want in zip(states, expected[1:], strict=True):
+        np.testing.assert_array_equal(actual, want)
 
 
 def test_nan_survives_clipping():
@@ -114,9 +114,9 @@ def test_rates_that_change_prepare_nothing_again(name, capsys, monkeypatch):
         states = [mx.nd.full((3,), 0.5) for _ in range(4)] if lamb else []
         arrays = [mx.nd.ones((3,)) for _ in range(4)]
         inputs = [*arrays[:2], *states[:2], *arrays[2:], *states[2:]]
-        given = {"learning_rates": rates, "num_tensors": 2, "step_count": (step + 1, 1)}
-        given = given if lamb else {"lrs": rates, "num_weights": 2}
-        one, _ = update(*inputs, wds=[0.0, 0.0], **given)
+        keywords = {"learning_rates": rates, "num_tensors": 2, "step_count": (step + 1, 1)}
+        keywords = keywords if lamb else {"lrs": rates, "num_weights": 2}
+        one, _ = update(*inputs, wds=[0.0, 0.0], **keywords)
         if not lamb:
             np.testing.assert_allclose(one.asnumpy(), 1 - rates[0], rtol=1e-6)
         prepared.append(name in capsys.readouterr().out)

@@ -41,33 +41,33 @@ def test_convolutions_and_dense_layers_stand_for_the_float_ones():
     rng = np.random.default_rng(1)
     data, weight = rng.normal(size=(2, 4, 9, 9)), rng.normal(size=(6, 4, 3, 3)) / 6
     data, bias = np.maximum(data, 0), rng.normal(size=6)
-    given = [_nd(x) for x in (data, weight, bias)]
-    want = mx.nd.Convolution(*given, kernel=(3, 3), num_filter=6).asnumpy()
+    inputs = [_nd(x) for x in (data, weight, bias)]
+    want = mx.nd.Convolution(*inputs, kernel=(3, 3), num_filter=6).asnumpy()
     for kind in ("int8", "uint8"):
-        parts = [contrib.quantize_v2(given[0], out_type=kind)]
-        parts += [contrib.quantize(x, x.min(), x.max(), out_type="int8") for x in given[1:]]
+        parts = [contrib.quantize_v2(inputs[0], out_type=kind)]
+        parts += [contrib.quantize(x, x.min(), x.max(), out_type="int8") for x in inputs[1:]]
         arrays, ranges = [p[0] for p in parts], [r for p in parts for r in p[1:]]
         sums = contrib.quantized_conv(*arrays, *ranges, kernel=(3, 3), num_filter=6)
-        found = contrib.dequantize(*contrib.requantize(*sums)).asnumpy()
-        assert abs(found - want).max() < 0.03 * abs(want).max()
+        actual = contrib.dequantize(*contrib.requantize(*sums)).asnumpy()
+        assert abs(actual - want).max() < 0.03 * abs(want).max()
     data, weight = data.reshape(2, -1), rng.normal(size=(6, 324)) / 18
-    given = [_nd(x) for x in (data, weight, bias)]
-    want = mx.nd.FullyConnected(*given, num_hidden=6).asnumpy()
+    inputs = [_nd(x) for x in (data, weight, bias)]
+    want = mx.nd.FullyConnected(*inputs, num_hidden=6).asnumpy()
     for kind in ("int8", "uint8"):
-        parts = [contrib.quantize_v2(given[0], out_type=kind)]
-        parts += [contrib.quantize(x, x.min(), x.max(), out_type="int8") for x in given[1:]]
+        parts = [contrib.quantize_v2(inputs[0], out_type=kind)]
+        parts += [contrib.quantize(x, x.min(), x.max(), out_type="int8") for x in inputs[1:]]
         arrays, ranges = [p[0] for p in parts], [r for p in parts for r in p[1:]]
         sums = contrib.quantized_fully_connected(*arrays, *ranges, num_hidden=6)
-        found = contrib.dequantize(*contrib.requantize(*sums)).asnumpy()
-        assert abs(found - want).max() < 0.03 * abs(want).max()
+        actual = contrib.dequantize(*contrib.requantize(*sums)).asnumpy()
+        assert abs(actual - want).max() < 0.03 * abs(want).max()
 
 
 def test_unsigned_sums_mix_with_signed_ones():
     lhs, rhs = _nd([10, 20, 255], "uint8"), _nd([-5, 64, 127], "int8")
     sums = contrib.quantized_elemwise_add(lhs, rhs, *_pair(0, 1), *_pair(-2, 2))
-    found = sums[0].asnumpy() * (3 / (2**31 - 1))
+    actual = sums[0].asnumpy() * (3 / (2**31 - 1))
     want = np.array([10, 20, 255]) / 255.5 + np.array([-5, 64, 127]) * 2 / 127.5
-    np.testing.assert_allclose(found, want, rtol=1e-5)
+    np.testing.assert_allclose(actual, want, rtol=1e-5)
 
 
 def test_batch_norm_finds_its_range_itself():
@@ -76,8 +76,8 @@ def test_batch_norm_finds_its_range_itself():
     parts = [_nd(rng.uniform(0.5, 2, 3)) for _ in range(4)]
     want = mx.nd.BatchNorm(_nd(data), *parts, fix_gamma=False).asnumpy()
     numbers, low, high = contrib.quantize_v2(_nd(data))
-    found = contrib.quantized_batch_norm(numbers, *parts, low, high)
-    assert abs(contrib.dequantize(*found).asnumpy() - want).max() < 0.02 * abs(want).max()
+    actual = contrib.quantized_batch_norm(numbers, *parts, low, high)
+    assert abs(contrib.dequantize(*actual).asnumpy() - want).max() < 0.02 * abs(want).max()
 
 
 def test_asymmetric_numbers_feed_recurrent_layers():
@@ -88,8 +88,8 @@ def test_asymmetric_numbers_feed_recurrent_layers():
     want = mx.nd.RNN(_nd(data), *rest, **layer)
     numbers, scale, shift = contrib.quantize_asym(_nd(data))
     assert numbers.asnumpy().min() == 0 and numbers.asnumpy().max() == 255
-    found = contrib.quantized_rnn(numbers, *rest, scale, shift, **layer)
-    for got, expected in zip(found, want, strict=True):
+    actual = contrib.quantized_rnn(numbers, *rest, scale, shift, **layer)
+    for got, expected in zip(actual, want, strict=True):
         np.testing.assert_allclose(got.asnumpy(), expected.asnumpy(), atol=0.01)
 
 

@@ -53,8 +53,8 @@ class Case:
         drawn = []
         for shape in shapes:
             given = self.attrs if shape is None else {**self.attrs, "shape": shape}
-            found = getattr(library.nd, self.operator)(*arrays, **given)
-            drawn += [out.asnumpy() for out in (found if isinstance(found, list) else [found])]
+            actual = getattr(library.nd, self.operator)(*arrays, **given)
+            drawn += [out.asnumpy() for out in (actual if isinstance(actual, list) else [actual])]
         return drawn
 
     def summary(self, drawn):

@@ -67,8 +67,8 @@ def test_layers(mode, layers, directions, threads):
     assert query_kernel("rnn_onednn", ins, outs, params) == 1
     workspace = query_kernel("rnn_onednn", ins, outs, params, "workspace")
     run_kernel("rnn_onednn", ins, outs, params, threads=threads, workspace=workspace)
-    for found, expected in zip(outs, want, strict=False):
-        np.testing.assert_allclose(found, expected, atol=5e-6)
+    for actual, expected in zip(outs, want, strict=False):
+        np.testing.assert_allclose(actual, expected, atol=5e-6)
 
 
 @pytest.mark.parametrize("mode", ["lstm", "gru"])
@@ -77,8 +77,8 @@ def test_taken_in_prediction(mode):
     arrays = tuple(mx.nd.array(x) for x in ins)
     outs, ran = front.execute(find("RNN"), arrays, attrs)
     assert ran == "rnn_onednn" and outs[-1].size == 0
-    for found, expected in zip(outs, reference(attrs, ins), strict=False):
-        np.testing.assert_allclose(found.asnumpy(), expected, atol=5e-6)
+    for actual, expected in zip(outs, reference(attrs, ins), strict=False):
+        np.testing.assert_allclose(actual.asnumpy(), expected, atol=5e-6)
 
 
 def test_left_alone_in_training_and_where_slower():
@@ -95,7 +95,7 @@ def test_left_alone_in_training_and_where_slower():
 
 def test_gradients_of_prediction_are_those_of_training():
     attrs, ins = problem("gru", 2, 1)
-    found = []
+    collected = []
     for training in (False, True):
         arrays = [mx.nd.array(x) for x in ins]
         for array in arrays:
@@ -104,7 +104,7 @@ def test_gradients_of_prediction_are_those_of_training():
             out, state = mx.nd.RNN(*arrays, **attrs)
             loss = (out * out).sum() + state.sum()
         loss.backward()
-        found.append([array.grad.asnumpy() for array in arrays])
-    for predicted, trained in zip(*found, strict=True):
+        collected.append([array.grad.asnumpy() for array in arrays])
+    for predicted, trained in zip(*collected, strict=True):
         scale = np.abs(trained).max()
         np.testing.assert_allclose(predicted / scale, trained / scale, atol=1e-5)

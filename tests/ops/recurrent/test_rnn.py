@@ -50,8 +50,8 @@ def test_lengths_are_those_of_sequences_run_alone(mode, layers, directions):
         out, *states = (x.asnumpy() for x in alone)
         np.testing.assert_allclose(together[0][:length, i], out[:, 0], rtol=1e-6, atol=2e-6)
         assert not together[0][length:, i].any()
-        for found, expected in zip(together[1:], states, strict=True):
-            np.testing.assert_allclose(found[:, i], expected[:, 0], rtol=1e-6, atol=2e-6)
+        for actual, expected in zip(together[1:], states, strict=True):
+            np.testing.assert_allclose(actual[:, i], expected[:, 0], rtol=1e-6, atol=2e-6)
 
 
 @pytest.mark.parametrize("mode", GATES)
@@ -126,11 +126,11 @@ def test_large_layers_agree_with_the_reference(threads):
     ]
     before = mx.util.set_num_threads(threads) if hasattr(mx.util, "set_num_threads") else None
     attrs = {"mode": "lstm", "num_layers": 1, "state_size": 130, "state_outputs": True}
-    found = mx.nd.RNN(*arrays, **attrs)
+    actual = mx.nd.RNN(*arrays, **attrs)
     expected = mx.nd.RNN(*arrays, mx.nd.full((20,), 7), use_sequence_length=True, **attrs)
     if before is not None:
         mx.util.set_num_threads(before)
-    for x, y in zip(found, expected, strict=True):
+    for x, y in zip(actual, expected, strict=True):
         np.testing.assert_allclose(x.asnumpy(), y.asnumpy(), atol=1e-5)
 
 

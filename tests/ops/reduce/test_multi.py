@@ -23,15 +23,15 @@ def test_one_bad_element_is_found(dtype, bad, place):
 
 
 def test_calls_follow_one_another():
-    found, bad = mx.nd.ones((1,)), mx.nd.array([np.nan])
-    mx.nd.all_finite(FINE, init_output=False, out=found)
-    assert found.asscalar() == 1
-    mx.nd.multi_all_finite(FINE, bad, num_arrays=2, init_output=False, out=found)
-    assert found.asscalar() == 0
-    mx.nd.all_finite(FINE, init_output=False, out=found)
-    assert found.asscalar() == 0
-    mx.nd.all_finite(FINE, out=found)
-    assert found.asscalar() == 1
+    actual, bad = mx.nd.ones((1,)), mx.nd.array([np.nan])
+    mx.nd.all_finite(FINE, init_output=False, out=actual)
+    assert actual.asscalar() == 1
+    mx.nd.multi_all_finite(FINE, bad, num_arrays=2, init_output=False, out=actual)
+    assert actual.asscalar() == 0
+    mx.nd.all_finite(FINE, init_output=False, out=actual)
+    assert actual.asscalar() == 0
+    mx.nd.all_finite(FINE, out=actual)
+    assert actual.asscalar() == 1
 
 
 def test_a_new_output_has_no_past():
@@ -41,8 +41,8 @@ def test_a_new_output_has_no_past():
 
 def test_sums_of_squares_of_large_arrays():
     arrays = [np.random.RandomState(i).normal(size=(100 + i, 1000)) for i in range(5)]
-    found = mx.nd.multi_sum_sq(*map(mx.nd.array, arrays), num_arrays=5).asnumpy()
-    np.testing.assert_allclose(found, [(x**2).sum() for x in arrays], rtol=1e-6)
+    actual = mx.nd.multi_sum_sq(*map(mx.nd.array, arrays), num_arrays=5).asnumpy()
+    np.testing.assert_allclose(actual, [(x**2).sum() for x in arrays], rtol=1e-6)
 
 
 def test_arrays_are_reset():

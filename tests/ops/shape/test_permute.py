@@ -49,8 +49,8 @@ def test_moves_large_matrices(name, dtype):
 
 @pytest.mark.parametrize("axes", [(0, 2, 3, 1), (3, 2, 1, 0), (0, 2, 1, 3), (1, 0, 3, 2)])
 def test_transposes_many_dimensions(axes):
-    found = nd.transpose(nd.array(DEEP), axes=axes).asnumpy()
-    np.testing.assert_array_equal(found, DEEP.transpose(axes))
+    actual = nd.transpose(nd.array(DEEP), axes=axes).asnumpy()
+    np.testing.assert_array_equal(actual, DEEP.transpose(axes))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -78,9 +78,9 @@ def test_sums_many_arrays_in_place():
 @pytest.mark.parametrize("mode", ["edge", "reflect"])
 def test_pads_large_images(mode):
     image = RNG.normal(size=(8, 5, 70, 90)).astype("float32")
-    found = nd.Pad(nd.array(image), mode=mode, pad_width=(0, 0, 0, 0, 3, 5, 60, 2))
+    actual = nd.Pad(nd.array(image), mode=mode, pad_width=(0, 0, 0, 0, 3, 5, 60, 2))
     expected = np.pad(image, ((0, 0), (0, 0), (3, 5), (60, 2)), mode=mode)
-    np.testing.assert_array_equal(found.asnumpy(), expected)
+    np.testing.assert_array_equal(actual.asnumpy(), expected)
 
 
 def test_assigns_in_place():

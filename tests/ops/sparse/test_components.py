@@ -102,15 +102,15 @@ def test_groups_of_ids(dtype, extent, size):
     ids = rng.integers(0, min(extent, 10**6), size).astype(dtype)
     grads = rng.random((size, 6))
     want, inverse = np.unique(ids, return_inverse=True)
-    found, starts, order, count = F._group_ids(array(ids), extent=extent)
+    actual, starts, order, count = F._group_ids(array(ids), extent=extent)
     count = int(count.asnumpy()[0])
-    np.testing.assert_array_equal(found.asnumpy()[:count], want)
-    assert not found.asnumpy()[count:].any()
+    np.testing.assert_array_equal(actual.asnumpy()[:count], want)
+    assert not actual.asnumpy()[count:].any()
     sums = np.zeros((len(want), 6))
     np.add.at(sums, inverse, grads)
     equal(F._segment_sum(array(grads), order, starts[: count + 1]), sums)
-    found, count = F._unique_ids(array(ids), extent=extent)
-    np.testing.assert_array_equal(found.asnumpy()[: int(count.asnumpy()[0])], want)
+    actual, count = F._unique_ids(array(ids), extent=extent)
+    np.testing.assert_array_equal(actual.asnumpy()[: int(count.asnumpy()[0])], want)
 
 
 def test_rows_of_a_sum():
