@@ -14,7 +14,7 @@ from mxcy._library import front
 from mxcy._library.front import recorder
 from mxcy.gpu.reference import store
 from mxcy.gpu.views import interface
-from mxcy.ndarray import arithmetic, classes, copies, fluent, gradients, state
+from mxcy.ndarray import arithmetic, fluent, gradients, state
 from mxcy.ndarray._exchange import dlpack, pointers
 from mxcy.ndarray._exchange.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray._functions import functions
@@ -24,9 +24,10 @@ from mxcy.ndarray._indexing import access
 from mxcy.ndarray._indexing.index_rules import *  # noqa: F403
 from mxcy.ndarray._indexing.keys import lies_side_by_side
 from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this module's name
+from mxcy.ndarray.conversions import Conversions
 from mxcy.ndarray.register import F
 from mxcy.ndarray.shape import broadcastable, expanded, reshape_arguments, reshaped, squeezed
-from mxcy.ndarray.tape import as_class, is_taped, record_reshape
+from mxcy.ndarray.tape import is_taped, record_reshape
 from mxcy.ops.core import reference
 
 __all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_new_empty_handle"]
@@ -51,7 +52,7 @@ def get_dtype_name(dtype):
     return dtypes.name_of(dtypes.code_of(dtype))
 
 
-class NDArray(front.NDArrayBase):
+class NDArray(front.NDArrayBase, Conversions):
     """A multi-dimensional array of one element type on one device.
 
     Make arrays with `mx.nd.array`, `zeros`, `ones` and the like.
@@ -235,106 +236,10 @@ class NDArray(front.NDArrayBase):
             raise ValueError(f"Shape inconsistent: expected {source.shape} vs got {self.shape}")
         self[:] = source
 
-    # --- copies ---
-    def copy(self):
-        """A copy on the same device.
-
-        Returns
-        -------
-        NDArray
-        """
-        return self.copyto(self.context)
-
-    def copyto(self, other):
-        """Copy the elements to another array or another device.
-
-        Parameters
-        ----------
-        other : NDArray or Context
-            An array of the same shape, whose dtype and storage type may differ, or where the new
-            array shall be.
-
-        Returns
-        -------
-        NDArray
-            `other`, or the new array; False when `other` is the array itself.
-
-        Raises
-        ------
-        MXNetError
-            When the shapes differ.
-        TypeError
-            When `other` is neither an array nor a context.
-        """
-        return copies.copyto(self, other)
-
-    def astype(self, dtype, copy=True):
-        """The array with another element type.
-
-        Parameters
-        ----------
-        dtype : dtype, NDArray
-            Names an element type; None means float32, an array its own.
-        copy : bool
-            False returns the array itself when it has that type already.
-
-        Returns
-        -------
-        NDArray
-
-        Raises
-        ------
-        TypeError
-            When `dtype` names no type.
-        """
-        return copies.astype(self, dtype, copy)
-
+    # --- what others make of it ---
     def _fresh(self, code, context):
         """A new array of this class and shape."""
         return front.empty(self.shape, code, context)
-
-    def as_in_context(self, context) -> "NDArray":
-        """The array on a device: itself when it is there already, otherwise a copy."""
-        return self if self.context == context else self.copyto(context)
-
-    def as_nd_ndarray(self) -> "NDArray":
-        """The array itself."""
-        return self
-
-    def as_np_ndarray(self):
-        """The same memory, gradient and history as an array of `mx.np`."""
-        return as_class(self, classes.numpy_class())
-
-    def tostype(self, stype) -> "NDArray":
-        """A copy with another storage type.
-
-        Parameters
-        ----------
-        stype : {'default', 'row_sparse', 'csr'}
-            Of a dense array, a csr one stores the elements that are not zero, a row_sparse one the
-            rows in which not all is zero.
-
-        Raises
-        ------
-        ValueError
-            When a csr array is wanted of an array that is no matrix.
-        MXNetError
-            For an unknown storage type.
-        """
-        if stype == "csr" and self.ndim != 2:
-            raise ValueError(
-                "To convert to a CSR, the NDArray should be 2 Dimensional. Current shape is "
-                f"{self.shape}"
-            )
-        return F.cast_storage(self, stype=stype)
-
-    def to_dlpack_for_read(self):
-        """A DLPack capsule of the array, for reading."""
-        return dlpack.to_dlpack_for_read(self)
-
-    def to_dlpack_for_write(self):
-        """A DLPack capsule of the array, for reading and writing."""
-        return dlpack.to_dlpack_for_write(self)
 
     @property
     def __cuda_array_interface__(self):
