@@ -1,9 +1,7 @@
 """Eager calls of the ctypes front: the same steps as `_cy/invoke.pyx`, in plain Python."""
 
-import ctypes
-
 from mxcy._base.errors import MXNetError, TracedValueError
-from mxcy._ctypes import native, profiler
+from mxcy._ctypes import profiler
 from mxcy._ctypes.creation import empty
 from mxcy._ctypes.engine import READS
 from mxcy._ctypes.engine import held as quick
@@ -12,9 +10,8 @@ from mxcy._ctypes.ndarray import NDArrayBase, class_of, home_of, in_numpy, mixes
 from mxcy._ctypes.services import services
 from mxcy._ctypes.tape import Node, history
 from mxcy._ctypes.uses import Uses
-from mxcy._ctypes.variants import Prepared, bind
 
-__all__ = ["call", "execute", "invoke", "record_view"]
+__all__ = ["call", "clashes", "invoke", "record_view"]
 
 
 def _record(handle, prepared, inputs, outputs, numbers, context):
@@ -42,7 +39,7 @@ def _record(handle, prepared, inputs, outputs, numbers, context):
         array.node, array.node_index = node, i
 
 
-def _clashes(prepared, number, out, inputs):
+def clashes(prepared, number, out, inputs):
     """Whether writing `out`, output `number`, could destroy an input that is still to be read."""
     return any(
         array.shares_memory(out)
@@ -155,7 +152,7 @@ def _perform(variant, inputs, numbers, out, cls):
     outputs, copies = [], []
     for i, (shape, dtype) in enumerate(prepared.outs):
         target = given[i] if i < len(given) else None
-        if target is not None and _clashes(prepared, i, target, inputs):
+        if target is not None and clashes(prepared, i, target, inputs):
             copies.append((i, target))
             target = None
         outputs.append(empty(shape, dtype, context, cls) if target is None else target)
@@ -259,33 +256,3 @@ def record_view(handle, source, attrs, view):
         )
     numbers = handle.schema.dynamic_values(handle.op.name, attrs)
     _record(handle, prepared, (source,), [view], numbers, source.context)
-
-
-def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False):
-    """Run one call without caches or tape, with a kernel of choice; see `_cy/invoke.pyx`."""
-    values = op.schema.intern(op.name, attrs)
-    if op.uses_mode:
-        values = values.with_values(("train",), (train,))
-    numbers = op.schema.dynamic_values(op.name, attrs)
-    prepared = Prepared(bind(op), values, inputs, kernel or "")
-    context = home_of(inputs[0].context) if inputs else services.context_of(values)
-    reqs = [native.WRITE] * len(prepared.outs) if reqs is None else reqs
-    adds = prepared.kernel is not None and prepared.flags & native.TAKES_ADD
-    results, targets, writes = [], [], []
-    for i, (shape, dtype) in enumerate(prepared.outs):
-        target = None if outputs is None else outputs[i]
-        direct = (
-            target is not None
-            and (reqs[i] == native.WRITE or (reqs[i] == native.ADD and adds))
-            and not _clashes(prepared, i, target, inputs)
-        )
-        results.append(target if direct else empty(shape, dtype, context))
-        writes.append(reqs[i] if direct else native.WRITE)
-        targets.append(results[-1] if target is None else target)
-    requests = (ctypes.c_int32 * max(len(writes), 1))(*writes)
-    prepared.run(inputs, results, numbers, context, requests, strict=True)
-    for target, result, req in zip(targets, results, reqs, strict=True):
-        if target is not result and req:
-            target.wait_to_write()
-            services.store_result(target, result, req == native.ADD)
-    return targets, prepared.call.kernel or "ref"

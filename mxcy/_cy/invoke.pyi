@@ -11,12 +11,3 @@ def call(
     cls: Any = None,
 ) -> Any: ...
 def record_view(handle: OpHandle, source: Any, attrs: dict[str, Any], view: Any) -> None: ...
-def execute(
-    op: Any,
-    inputs: tuple[Any, ...],
-    attrs: dict[str, Any],
-    outputs: list[Any] | None = None,
-    reqs: list[int] | None = None,
-    kernel: str | None = None,
-    train: bool = False,
-) -> tuple[list[Any], str]: ...

@@ -8,7 +8,6 @@ from mxcy._cy.elements cimport itemsize
 from mxcy._cy.engine cimport MX_READS, is_naive, mx_operation
 from mxcy._cy.homes cimport home_of, mixes
 from mxcy._cy.modes cimport casting, deferred, recording
-from mxcy._cy.native cimport MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE
 from mxcy._cy.ndarray cimport NDArrayBase, make_array, make_view, wrote
 from mxcy._cy.pending cimport mx_push_copy
 from mxcy._cy.profiler cimport (
@@ -20,9 +19,9 @@ from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape
 from mxcy._cy.tape cimport Node, has_history, keep_output
 from mxcy._cy.uses cimport Uses, uses_on
-from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant, prepare_for
+from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant
 
-from mxcy._cy.variants import bind, spec_of
+from mxcy._cy.variants import spec_of
 from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy.base import _Null
 
@@ -83,7 +82,7 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
         array.node, array.node_index = node, i
 
 
-cdef bint clashes(Prepared prepared, int number, NDArrayBase out, tuple inputs, dict places=None):
+cdef bint clashes(Prepared prepared, int number, NDArrayBase out, tuple inputs, dict places):
     """Whether writing `out`, output `number`, could destroy an input that is still to be read.
 
     `places` are the positions of inputs by their storages; without it all are looked at.
@@ -382,68 +381,3 @@ def record_view(OpHandle handle not None, NDArrayBase source not None, dict attr
             f"got a view of shape {view.shape}"
         )
     record(handle, prepared, inputs, view, None, numbers, source.storage.context)
-
-
-def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, kernel=None,
-            train=False):
-    """Run one call without caches or tape, with a kernel of choice; for tests and tools.
-
-    It has run when this returns.
-
-    Parameters
-    ----------
-    op : Op
-    inputs : tuple of NDArrayBase
-    attrs : dict
-    outputs : list of NDArrayBase, optional
-        All outputs, hidden ones included; allocated when not given.
-    reqs : list of int, optional
-        0 null, 1 write, 3 add for each output.
-    kernel : str, optional
-        The kernel's name, or ``"ref"``.
-
-    Returns
-    -------
-    (list of NDArrayBase, str) : all outputs, and the kernel that ran
-    """
-    cdef OpHandle handle = bind(op)
-    cdef double numbers[CALL_NUMBERS]
-    cdef int32_t writes[64]
-    cdef Prepared prepared
-    cdef int i
-    values = op.schema.intern(op.name, attrs)
-    if op.uses_mode:
-        values = values.with_values(("train",), (train,))
-    for i, number in enumerate(op.schema.dynamic_values(op.name, attrs)):
-        numbers[i] = number
-    prepared = prepare_for(handle, values, inputs, kernel or "")
-    if inputs:
-        context = home_of((<NDArrayBase>inputs[0]).storage.context)
-    else:
-        context = services.context_of(values)
-    targets = []
-    results = []
-    for i in range(prepared.nout):
-        writes[i] = MX_WRITE if reqs is None else reqs[i]
-        target = None if outputs is None else outputs[i]
-        direct = target is not None and (
-            writes[i] == MX_WRITE
-            or (writes[i] == MX_ADD and prepared.flags & MX_TAKES_ADD and prepared.kernel != NULL)
-        ) and not clashes(prepared, i, <NDArrayBase>target, inputs)
-        if not direct:
-            writes[i] = MX_WRITE
-            result = make_array(
-                <Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context,
-                services.array_class
-            )
-        else:
-            result = target
-        results.append(result)
-        targets.append(result if target is None else target)
-    run(prepared, inputs, results, numbers, context, writes, True)
-    for i in range(prepared.nout):
-        if results[i] is not targets[i] and (reqs is None or reqs[i] != MX_NULL):
-            targets[i].wait_to_write()
-            added = reqs is not None and reqs[i] == MX_ADD
-            services.store_result(targets[i], results[i], added)
-    return targets, prepared.call.kernel or "ref"
