@@ -1,4 +1,4 @@
-"""Random operators: the numbers of MXNet 1.9.1, states, seeds, arguments, distributions."""
+"""Random operators: the numbers of MXNet 1.9.1, gradients and arguments."""
 
 import json
 from pathlib import Path
@@ -8,9 +8,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import autograd, util
-from mxcy._library import front
 from mxcy.base import MXNetError
-from mxcy.ops.core.record import REGISTRY, values
 from tests.ops.random.random_cases import cases
 
 DATA = Path(__file__).parents[2] / "data"
@@ -145,95 +143,6 @@ def test_integer_parameters_count_as_floats():
         np.testing.assert_array_equal(other, drawn[0])
 
 
-# --- streams -------------------------------------------------------------------------------------
-
-
-def test_numbers_do_not_depend_on_the_number_of_threads(run_python):
-    code = """
-import hashlib, mxcy as mx
-mx.random.seed(4)
-for name in ("uniform", "normal", "gamma"):
-    drawn = getattr(mx.nd.random, name)(shape=300001)
-    print(hashlib.sha256(drawn.asnumpy().tobytes()).hexdigest())
-"""
-    one = run_python(code, OMP_NUM_THREADS="1")
-    assert one == run_python(code, OMP_NUM_THREADS="3")
-    assert one == run_python(code, OMP_NUM_THREADS="2", MXNET_ENABLE_CYTHON="0")
-
-
-def test_copies_of_the_streams_are_taken_in_turn(run_python):
-    code = """
-import mxcy as mx
-mx.random.seed(3)
-for _ in range(5):
-    print(float(mx.nd.random.uniform().asnumpy()[0]))
-mx.random.seed(3)
-print(float(mx.nd.random.uniform().asnumpy()[0]))
-"""
-    printed = [float(line) for line in run_python(code, MXNET_CPU_PARALLEL_RAND_COPY="4").split()]
-    # Copy i is seeded 127 * seed + 16 * i, and the first draw takes copy 1.
-    engines = [np.random.RandomState(127 * 3 + 16 * i) for i in range(4)]
-    first = [engine.randint(2**32, size=2, dtype=np.uint32) for engine in engines]
-    want = [first[1][0], first[2][0], first[3][0], first[0][0], first[1][1], first[1][0]]
-    np.testing.assert_array_equal(printed, np.array(want, np.float32) / np.float32(2**32))
-
-
-def test_a_fresh_process_has_seed_zero(run_python):
-    first = float(run_python("import mxcy as mx; print(mx.nd.random.uniform().asnumpy()[0])"))
-    mx.random.seed(0)
-    assert first == mx.nd.random.uniform().asnumpy()[0]
-
-
-def test_state_continues_where_it_was_saved(run_python):
-    mx.random.seed(6)
-    data = mx.nd.array(np.arange(50))
-
-    def some():
-        return [
-            mx.nd.random.normal(shape=1000).asnumpy(),
-            mx.nd.random.shuffle(data).asnumpy(),
-            mx.nd.random.uniform(shape=70000).asnumpy(),
-        ]
-
-    some()
-    state = mx.random.get_state()
-    first = some()
-    mx.random.seed(1)
-    mx.random.set_state(state)
-    for got, want in zip(some(), first, strict=True):
-        np.testing.assert_array_equal(got, want)
-    code = f"""
-import mxcy as mx
-mx.random.set_state(bytes.fromhex("{state[:20].hex()}"))
-"""
-    assert "mx_rng_restore" in run_python(code, fails=True)
-
-
-@pytest.mark.parametrize("package", ["_cy", "_ctypes"])
-def test_streams_of_both_fronts(package):
-    made = front.load(package)["Streams"](2)
-    made.seed(0, 5)
-    state = made.get_state()
-    made.set_state(state)
-    assert made.get_state() == state
-    for damaged in (b"", state[:-1], state + b"1", b"\xff" * len(state)):
-        with pytest.raises(MXNetError, match="mx_rng_restore"):
-            made.set_state(damaged)
-    with pytest.raises(MXNetError, match="copies must be from 1 to 1024, got 0"):
-        front.load(package)["Streams"](0)
-
-
-def test_seed_of_one_context():
-    mx.random.seed(3)
-    want = mx.nd.random.uniform(shape=3).asnumpy()
-    for ctx in (mx.cpu(), mx.cpu(5), "cpu", mx.cpu_pinned()):
-        mx.random.seed(3, ctx=ctx)
-        np.testing.assert_array_equal(mx.nd.random.uniform(shape=3, ctx=mx.cpu(1)).asnumpy(), want)
-    for wrong in (3.5, "4", None):
-        with pytest.raises(ValueError, match="seed_state must be int"):
-            mx.random.seed(wrong)
-
-
 # --- arguments -----------------------------------------------------------------------------------
 
 
@@ -365,97 +274,3 @@ def test_shuffle_keeps_rows_together_and_works_in_place():
     mx.random.seed(5)
     assert mx.nd.random.shuffle(data, out=data) is data
     np.testing.assert_array_equal(data.asnumpy(), want)
-
-
-# --- distributions -------------------------------------------------------------------------------
-
-#: operator -> (attributes, mean, standard deviation)
-MOMENTS = {
-    "_random_uniform": ({"low": 1, "high": 4}, 2.5, 3 / 12**0.5),
-    "_random_normal": ({"loc": 3, "scale": 2}, 3, 2),
-    "_random_exponential": ({"lam": 0.5}, 2, 2),
-    "_random_gamma": ({"alpha": 0.5, "beta": 3}, 1.5, 4.5**0.5),
-    "_random_poisson": ({"lam": 20}, 20, 20**0.5),
-    "_random_binomial": ({"n": 40, "p": 0.7}, 28, 8.4**0.5),
-    "_random_negative_binomial": ({"k": 4, "p": 0.4}, 6, 15**0.5),
-    "_random_generalized_negative_binomial": ({"mu": 3, "alpha": 0.5}, 3, 7.5**0.5),
-    "_random_randint": ({"low": -4, "high": 5}, 0, (80 / 12) ** 0.5),
-}
-
-
-@pytest.mark.parametrize("name", MOMENTS)
-@pytest.mark.parametrize("kernel", [None, "ref"])
-def test_mean_and_deviation(name, kernel):
-    attrs, mean, deviation = MOMENTS[name]
-    mx.random.seed(11)
-    n = 40000
-    outs, _ = front.execute(REGISTRY[name], (), {**attrs, "shape": (n,)}, kernel=kernel)
-    drawn = outs[0].numpy_view().astype(np.float64)
-    assert abs(drawn.mean() - mean) < 5 * deviation / n**0.5
-    assert abs(drawn.std() / deviation - 1) < 0.05
-
-
-@pytest.mark.parametrize("kernel", [None, "ref"])
-def test_multinomial_frequencies(kernel):
-    table = np.array([[0.1, 0.2, 0.7], [0.5, 0.5, 0.0]])
-    mx.random.seed(12)
-    attrs = {"shape": (20000,), "get_prob": True}
-    record = REGISTRY["_sample_multinomial"]
-    outs, _ = front.execute(record, (mx.nd.array(table),), attrs, kernel=kernel)
-    indices, logs = (out.numpy_view() for out in outs)
-    for row, chosen, log in zip(table, indices, logs, strict=True):
-        np.testing.assert_allclose(np.bincount(chosen, minlength=3) / 20000, row, atol=0.02)
-        np.testing.assert_allclose(log, np.log(row[chosen]), rtol=1e-6)
-
-
-def test_references_make_the_kernels_shapes_and_dtypes():
-    records = {record.name: record for record in REGISTRY.values() if record.uses_rng}
-    rng = np.random.default_rng(0)
-    tried = 0
-    for record in records.values():
-        if callable(record.samples):  # layers that draw in some calls only
-            continue
-        for sample in record.samples:
-            sources = [values(1, 2, s) if isinstance(s, tuple) else s for s in sample.inputs]
-            arrays = tuple(mx.nd.array(source(rng)) for source in sources)
-            train = {"train": sample.train}
-            native, ran = front.execute(record, arrays, sample.attrs, **train)
-            assert ran != "ref" or not record.kernels
-            reference, _ = front.execute(record, arrays, sample.attrs, kernel="ref", **train)
-            for one, other in zip(native, reference, strict=True):
-                assert (one.shape, one.dtype_code) == (other.shape, other.dtype_code)
-            tried += 1
-    assert tried > 30
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
-@pytest.mark.parametrize("axes", [(), (1,)])
-def test_dropping_everything_leaves_no_number(dtype, axes):
-    """In MXNet what is left is 0, times the infinity that makes up for the rest."""
-    x = mx.nd.ones((3, 4)).astype(dtype)
-    assert (mx.nd.Dropout(x, p=1, axes=axes) == x).asnumpy().all()
-    with mx.autograd.record():
-        dropped = mx.nd.Dropout(x, p=1, axes=axes)
-    assert np.isnan(dropped.astype("float32").asnumpy()).all()
-    for p in (-0.1, 1.1):
-        with pytest.raises(mx.MXNetError, match=r"Dropout: p: must be in \[0, 1\]"):
-            mx.nd.Dropout(x, p=p)
-
-
-def test_classes_without_replacement():
-    """About as many draws are needed as chances say; frequent classes come first."""
-    draw = mx.nd._internal._sample_unique_zipfian
-    mx.random.seed(3)
-    classes, trials = (array.asnumpy() for array in draw(20000, shape=(4, 500)))
-    assert classes.dtype == trials.dtype == np.int64
-    assert classes.min() >= 0 and classes.max() < 20000
-    for row, count in zip(classes, trials, strict=True):
-        assert len(set(row.tolist())) == 500
-        # Expected: the number of draws until 500 of these classes have come.
-        assert 700 < count < 1000
-        assert row[:100].mean() < row[-100:].mean()
-    everything, _ = draw(6, shape=(2, 6))
-    assert np.sort(everything.asnumpy()).tolist() == [[0, 1, 2, 3, 4, 5]] * 2
-    for attrs in ({"range_max": 3, "shape": (1, 4)}, {"range_max": 3, "shape": (3,)}):
-        with pytest.raises(MXNetError, match="_sample_unique_zipfian: shape"):
-            draw(**attrs)
