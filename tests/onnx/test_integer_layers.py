@@ -190,3 +190,71 @@ def test_dynamically_quantized_products(depth, monkeypatch, capfd):
     model = model_of(nodes, ("float32", "float32"), ("n", 6, depth), constants)
     x = (rng.normal(size=(2, 6, depth)) + 0.5).astype("float32")
     compare(model, x, "_int8_dense", monkeypatch, capfd)
+
+
+# --- ONNX Runtime's own operators ----------------------------------------------------------------
+
+STEPS = {
+    "x_step": np.float32(0.03),
+    "x_zero": np.uint8(120),
+    "w_step": np.float32(0.02),
+    "w_zero": np.uint8(70),
+    "y_step": np.float32(0.04),
+    "y_zero": np.uint8(100),
+}
+ONE, RESULT = ["x", "x_step", "x_zero"], ["y_step", "y_zero"]
+TWO = [*ONE, "w", "w_step", "w_zero", *RESULT]
+
+
+@pytest.mark.parametrize(
+    "op, names, more",
+    [
+        ("QLinearAdd", TWO, {}),
+        ("QLinearMul", TWO, {}),
+        ("QLinearConcat", [*RESULT, *ONE, "w", "w_step", "w_zero"], {"axis": 1}),
+        ("QLinearGlobalAveragePool", [*ONE, *RESULT], {}),
+        ("QLinearAveragePool", [*ONE, *RESULT], {"kernel_shape": [2, 2], "pads": [1, 0, 0, 1]}),
+        ("QLinearLeakyRelu", [*ONE, *RESULT], {}),
+        ("QLinearSigmoid", [*ONE, *RESULT], {}),
+    ],
+)
+def test_operators_of_onnxruntime(op, names, more):
+    rng = np.random.default_rng(9)
+    constants = {name: value for name, value in STEPS.items() if name in names}
+    if op == "QLinearSigmoid":
+        constants["y_step"] = np.float32(1 / 200)
+    if "w" in names:
+        constants["w"] = drawn(rng, "uint8", (1, 6, 5, 7))
+    more = {"domain": "com.microsoft", **more}
+    model = one_node(op, names, ("uint8", "uint8"), (2, 6, 5, 7), constants, **more)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    if op == "QLinearConcat":  # of one batch
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    x = drawn(rng, "uint8", [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim])
+    found = mx.contrib.onnx.import_to_gluon(model)(mx.nd.array(x, dtype="uint8")).asnumpy()
+    wanted = of_onnxruntime(model, x)
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    assert np.abs(found.astype(int) - wanted.astype(int)).max() <= 1
+    assert len(np.unique(wanted)) > 5
+
+
+@pytest.mark.parametrize("transposed", [0, 1])
+@pytest.mark.parametrize("kind", ["uint8", "float32"])
+def test_dense_layers_of_onnxruntime(transposed, kind, monkeypatch, capfd):
+    rng = np.random.default_rng(10)
+    weight = rng.integers(-127, 128, (70, 21)).astype("int8")
+    constants = {
+        **{name: STEPS[name] for name in ("x_step", "x_zero")},
+        "w": weight.T.copy() if transposed else weight,
+        "w_step": rng.uniform(0.001, 0.002, 21).astype("float32"),
+        "w_zero": np.zeros(21, "int8"),
+        "b": rng.integers(-3000, 3000, 21).astype("int32"),
+    }
+    names = [*ONE, "w", "w_step", "w_zero", "b"]
+    if kind == "uint8":
+        names += RESULT
+        constants |= {name: STEPS[name] for name in RESULT}
+    more = {"domain": "com.microsoft", "transB": transposed}
+    model = one_node("QGemm", names, ("uint8", kind), (5, 70), constants, **more)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    compare(model, drawn(rng, "uint8", (5, 70)), "_int8_dense", monkeypatch, capfd)

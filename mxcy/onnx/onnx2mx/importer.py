@@ -169,7 +169,7 @@ class Importer:
         if opset is None:
             raise MXNetError(f"the model does not say which opset of domain {domain!r} it uses")
         schema = _schema(node.op_type, opset, domain)
-        row = None if domain else find_row(node.op_type, opset)
+        row = find_row(node.op_type, opset, domain)
         if row is None:
             return self._call_standard(
                 _resolved(node, options), schema, opset, inputs, options, frame
@@ -298,7 +298,7 @@ def missing_operators(graph, opsets, functions=()):
                 defined = schema is not None and (
                     schema.has_function or schema.has_context_dependent_function
                 )
-                if not defined and (domain or find_row(node.op_type, opset) is None):
+                if not defined and find_row(node.op_type, opset, domain) is None:
                     missing.setdefault(node.op_type, node.name or ", ".join(map(str, node.output)))
             for attribute in node.attribute:
                 if attribute.type == AttributeProto.GRAPH:

@@ -7,16 +7,20 @@ Value, a tuple of them, or a list where ONNX has a sequence.
 
 __all__ = ["ROWS", "find_row", "row"]
 
-#: operator -> [(since, function)], newest first
+#: operator, with its domain before it if that is not ai.onnx's -> [(since, function)], newest first
 ROWS = {}
 
 
-def row(*names, since=1):
-    """Register the function as the row of operators of ai.onnx from a version of the opset on."""
+def _key(name, domain):
+    return f"{domain}.{name}" if domain else name
+
+
+def row(*names, since=1, domain=""):
+    """Register the function as the row of operators of a domain from a version of its opset on."""
 
     def register(function):
         for name in names:
-            versions = ROWS.setdefault(name, [])
+            versions = ROWS.setdefault(_key(name, domain), [])
             if any(known == since for known, _ in versions):
                 raise ValueError(f"ONNX operator {name} has two rows since {since}")
             versions.append((since, function))
@@ -28,6 +32,7 @@ def row(*names, since=1):
     return register
 
 
-def find_row(name, opset):
-    """The row of an operator in a version of the opset, or None."""
-    return next((function for since, function in ROWS.get(name, ()) if since <= opset), None)
+def find_row(name, opset, domain=""):
+    """The row of an operator in a version of its domain's opset, or None."""
+    versions = ROWS.get(_key(name, domain), ())
+    return next((function for since, function in versions if since <= opset), None)

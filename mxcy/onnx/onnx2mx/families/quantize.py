@@ -13,7 +13,7 @@ from mxcy.onnx.onnx2mx.table import row
 from mxcy.onnx.onnx2mx.tensors import code_of
 from mxcy.onnx.onnx2mx.values import Stepped
 
-__all__ = []
+__all__ = ["dequantize", "float_bias", "quantize", "stepped_constant"]
 
 
 def _spread(F, part, x, axis, block):
@@ -83,8 +83,21 @@ def _stepped(F, x, scale, zero, axis):
     return Stepped(kept, steps, axis if scale.array.ndim and scale.array.size > 1 else None)
 
 
+def _with_floats(F, stepped):
+    weight = F.constant(stepped.floats())
+    weight.stepped = stepped
+    return weight
+
+
+def stepped_constant(F, x, scale, zero, axis):
+    """The floats of constant numbers of 8 bits, which know these, or None if they are no such."""
+    stepped = _stepped(F, x, scale, zero, axis)
+    return stepped and _with_floats(F, stepped)
+
+
 @row("QuantizeLinear", since=10)
 def quantize(F, a, x, scale, zero=None):
+    """Round to a type of few bits."""
     if zero is not None:
         code = zero.spec.dtype
     else:
@@ -102,6 +115,7 @@ def quantize(F, a, x, scale, zero=None):
 
 @row("DequantizeLinear", since=10)
 def dequantize(F, a, x, scale, zero=None):
+    """What such numbers stand for."""
     whole = _whole(F, scale, zero)
     if whole and x.array is None and x.spec.dtype in _EIGHT_BITS and not a.output_dtype:
         return F("_dequantize_linear", x, **whole)
@@ -175,9 +189,7 @@ def _sums(F, x, x_zero, w, w_zero, axis, compute):
     whole = _whole(F, one, x_zero if known else None)
     if whole is None or not known and x_zero.spec.shape != ():
         return None
-    weight = F.constant(stepped.floats())
-    weight.stepped = stepped
-    sums = compute(F("_dequantize_linear", x, **whole), weight)
+    sums = compute(F("_dequantize_linear", x, **whole), _with_floats(F, stepped))
     if known:
         return sums
     total = stepped.numbers.array.sum(axis=1 - axis, dtype=np.float64).astype(np.float32)
@@ -249,9 +261,7 @@ def _layer(F, x, w, scale, zero, axis, compute):
     stepped = _stepped(F, *w, axis)
     if None in (data, out, stepped) or x[0].array is not None or zero.spec.dtype not in _EIGHT_BITS:
         return None
-    weight = F.constant(stepped.floats())
-    weight.stepped = stepped
-    result = compute(F("_dequantize_linear", x[0], **data), weight)
+    result = compute(F("_dequantize_linear", x[0], **data), _with_floats(F, stepped))
     return F("_quantize_linear", result, out_type=_EIGHT_BITS[zero.spec.dtype], **out)
 
 
@@ -272,7 +282,7 @@ def qlinear_matmul(F, a, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
     return _quantized(F, F.binary("multiply", total, factor), scale, zero, zero.spec.dtype)
 
 
-def _float_bias(F, bias, x_scale, w_scale):
+def float_bias(F, bias, x_scale, w_scale):
     """The floats of a bias whose step is the product of data's and weight's; None: not known."""
     if x_scale.array is None or w_scale.array is None:
         return None
@@ -284,7 +294,7 @@ def _float_bias(F, bias, x_scale, w_scale):
 def qlinear_conv(F, a, x, x_scale, x_zero, w, w_scale, w_zero, scale, zero, bias=None):
     if bias is None or bias.array is not None:
         told = (x, x_scale, x_zero), (w, w_scale, w_zero), scale, zero
-        floats = bias and _float_bias(F, bias, x_scale, w_scale)
+        floats = bias and float_bias(F, bias, x_scale, w_scale)
         result = _layer(F, *told, 0, lambda data, weight: convolution(F, a, data, weight, floats))
         if result is not None:
             return result
