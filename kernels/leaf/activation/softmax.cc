@@ -26,10 +26,10 @@ MX_INLINE void write(S* to, Vec<Sum<S>> x, int n) {
   n == kLanes<Sum<S>> ? store_as(to, x) : store_first_as(to, x, n);
 }
 template <class V>
-MX_INLINE V only_first(V x, int n, V rest) {
+MX_INLINE V only_first(V x, int n, V others) {
   Mask<V> lane;
   for (int i = 0; i < kLanes<Element<V>>; ++i) lane[i] = i;
-  return lane < n ? x : rest;
+  return lane < n ? x : others;
 }
 
 // body(offset, number of lanes) for the vectors of a run.
@@ -48,8 +48,8 @@ MX_INLINE V fold_vectors(int64_t begin, int64_t end, V folded, F f, Join join) {
   const V neutral = folded;
   int64_t i = begin;
   for (; i + L <= end; i += L) folded = join(folded, f(i, L));
-  const int rest = (int)(end - i);
-  return rest ? join(folded, only_first(f(i, rest), rest, neutral)) : folded;
+  const int remaining = (int)(end - i);
+  return remaining ? join(folded, only_first(f(i, remaining), remaining, neutral)) : folded;
 }
 // Fold the lanes of a vector by halves: one by one, each step would wait for the one before.
 template <class T, class V, class Join>
@@ -246,13 +246,13 @@ MX_ONCE void lines_of_lengths(S* out, const S* in, Vec<Sum<S>> lengths, int64_t 
 // Lengths as numbers to compare with positions.
 template <class T>
 Vec<T> read_lengths(const mx_tensor& lengths, int64_t first, int n, int64_t extent) {
-  Vec<T> found = {};
+  Vec<T> bounded = {};
   for (int i = 0; i < n; ++i) {
-    const int64_t given = lengths.dtype == MX_I32 ? data<int32_t>(lengths)[first + i]
+    const int64_t value = lengths.dtype == MX_I32 ? data<int32_t>(lengths)[first + i]
                                                   : data<int64_t>(lengths)[first + i];
-    found[i] = (T)(given < 0 ? 0 : least(given, extent));
+    bounded[i] = (T)(value < 0 ? 0 : least(value, extent));
   }
-  return found;
+  return bounded;
 }
 
 template <class S>
@@ -278,9 +278,9 @@ int softmax_length(const mx_call* call) {
   const int64_t grain = 1024 / (p.extent + 1) + 1;
   parallel_for(call->threads, p.outer, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t given =
+      const int64_t value =
           lengths.dtype == MX_I32 ? data<int32_t>(lengths)[i] : data<int64_t>(lengths)[i];
-      const int64_t length = given < 0 ? 0 : least(given, p.extent);
+      const int64_t length = value < 0 ? 0 : least(value, p.extent);
       S* out = data<S>(call->out[0]) + i * p.extent;
       if (length > 0) {
         const S* row = data<S>(call->in[0]) + i * p.extent;

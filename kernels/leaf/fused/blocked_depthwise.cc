@@ -16,9 +16,9 @@ struct Taps {
   Taps(const mx_fused_conv_params& p, int i, int64_t position) {
     const int64_t step = p.dilate[i];
     start = position * p.stride[i] - p.pad[i];
-    const int64_t rest = p.source[i] - 1 - start;
+    const int64_t remaining = p.source[i] - 1 - start;
     low = start < 0 ? (step == 1 ? -start : (-start + step - 1) / step) : 0;
-    high = rest >= 0 ? least(p.kernel[i], (step == 1 ? rest : rest / step) + 1) : 0;
+    high = remaining >= 0 ? least(p.kernel[i], (step == 1 ? remaining : remaining / step) + 1) : 0;
     if (high < low) low = high = 0;
   }
 };

@@ -62,8 +62,8 @@ void enlarge(const Line<T>& down, const Line<T>& across, const T* from, T* to, T
     }
     const T *a = rows + down.low[y] % 2 * across.target,
             *b = rows + down.high[y] % 2 * across.target;
-    const T part = down.part[y], rest = 1 - part;
-    for (int64_t x = 0; x < across.target; ++x) to[x] = a[x] * rest + b[x] * part;
+    const T part = down.part[y], complement = 1 - part;
+    for (int64_t x = 0; x < across.target; ++x) to[x] = a[x] * complement + b[x] * part;
   }
 }
 
@@ -74,8 +74,8 @@ void reduce(const Line<T>& down, const Line<T>& across, const T* from, T* to, T*
   memset(sums, 0, (size_t)(down.source * width) * sizeof(T));
   for (int64_t y = 0; y < down.target; ++y, from += width) {
     T *a = sums + down.low[y] * width, *b = sums + down.high[y] * width;
-    const T part = down.part[y], rest = 1 - part;
-    for (int64_t x = 0; x < width; ++x) a[x] += from[x] * rest;
+    const T part = down.part[y], complement = 1 - part;
+    for (int64_t x = 0; x < width; ++x) a[x] += from[x] * complement;
     for (int64_t x = 0; x < width; ++x) b[x] += from[x] * part;
   }
   for (int64_t y = 0; y < down.source; ++y) {

@@ -11,7 +11,7 @@ template <class T>
 struct Weighing {
   typedef T Number;
   static T weight(float x) { return (T)x; }
-  static T sum(T upper, T lower, T down, T rest) { return upper * rest + lower * down; }
+  static T sum(T upper, T lower, T down, T complement) { return upper * complement + lower * down; }
   static T mean(const T* a, const T* b, int64_t step) {
     return (a[0] + a[step] + b[0] + b[step]) * (T)0.25;
   }
@@ -20,8 +20,8 @@ template <>
 struct Weighing<uint8_t> {
   typedef int32_t Number;
   static int32_t weight(float x) { return (int32_t)__builtin_rintf(x * 2048); }
-  static uint8_t sum(int32_t upper, int32_t lower, int32_t down, int32_t rest) {
-    const int32_t total = (rest * (upper >> 4) >> 16) + (down * (lower >> 4) >> 16);
+  static uint8_t sum(int32_t upper, int32_t lower, int32_t down, int32_t complement) {
+    const int32_t total = (complement * (upper >> 4) >> 16) + (down * (lower >> 4) >> 16);
     const int32_t value = (total + 2) >> 2;
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
   }
@@ -35,7 +35,7 @@ template <class T>
 struct Line {
   typedef typename Weighing<T>::Number Number;
   int64_t *low, *high;
-  Number *rest, *part;
+  Number *complement, *part;
 
   static size_t bytes(int64_t target) {
     return (size_t)target * 2 * (sizeof(int64_t) + sizeof(double));
@@ -43,8 +43,8 @@ struct Line {
   Line(void* memory, int64_t source, int64_t target, bool nearest) {
     low = (int64_t*)memory;
     high = low + target;
-    rest = (Number*)(high + target);
-    part = rest + target;
+    complement = (Number*)(high + target);
+    part = complement + target;
     const double scale = (double)source / (double)target;
     const double inverse = 1 / ((double)target / (double)source);
     for (int64_t i = 0; i < target; ++i) {
@@ -58,7 +58,7 @@ struct Line {
       const float weight = between ? place - first : 0;
       low[i] = first < 0 ? 0 : least((int64_t)first, source - 1);
       high[i] = least(low[i] + 1, source - 1);
-      rest[i] = Weighing<T>::weight(1 - weight);
+      complement[i] = Weighing<T>::weight(1 - weight);
       part[i] = Weighing<T>::weight(weight);
     }
   }
@@ -101,10 +101,10 @@ class Resizer {
     }
     spread(image + down_.low[y] * length, rows_[0]);
     spread(image + down_.high[y] * length, rows_[1]);
-    const Number rest = down_.rest[y], part = down_.part[y];
+    const Number complement = down_.complement[y], part = down_.part[y];
     const Number* __restrict upper = rows_[0], * __restrict lower = rows_[1];
     for (int64_t i = 0; i < width * channels_; ++i) {
-      out[i] = Weighing<T>::sum(upper[i], lower[i], part, rest);
+      out[i] = Weighing<T>::sum(upper[i], lower[i], part, complement);
     }
   }
 
@@ -120,7 +120,8 @@ class Resizer {
     for (int64_t x = 0; x < p.target[1]; ++x) {
       const T *a = row + across_.low[x] * channels_, *b = row + across_.high[x] * channels_;
       for (int64_t c = 0; c < channels_; ++c) {
-        out[x * channels_ + c] = (Number)a[c] * across_.rest[x] + (Number)b[c] * across_.part[x];
+        out[x * channels_ + c] =
+            (Number)a[c] * across_.complement[x] + (Number)b[c] * across_.part[x];
       }
     }
   }

@@ -15,20 +15,20 @@ int unravel_index(const mx_call* call) {
   T* out = data<T>(call->out[0]);
   const int64_t n = count(call->in[0]);
   parallel_for(call->threads, n, kBlock, [&](int64_t begin, int64_t end) {
-    double rest[kBlock];
+    double remaining[kBlock];
     for (int64_t at = begin; at < end; at += kBlock) {
       const int64_t size = end - at < kBlock ? end - at : kBlock;
-      for (int64_t i = 0; i < size; ++i) rest[i] = __builtin_trunc((double)positions[at + i]);
+      for (int64_t i = 0; i < size; ++i) remaining[i] = __builtin_trunc((double)positions[at + i]);
       for (int d = p.ndim - 1; d > 0; --d) {
         const double extent = (double)p.shape[d];
         T* coordinates = out + d * n + at;
         for (int64_t i = 0; i < size; ++i) {
-          const double quotient = __builtin_trunc(rest[i] / extent);
-          coordinates[i] = (T)(rest[i] - quotient * extent);
-          rest[i] = quotient;
+          const double quotient = __builtin_trunc(remaining[i] / extent);
+          coordinates[i] = (T)(remaining[i] - quotient * extent);
+          remaining[i] = quotient;
         }
       }
-      for (int64_t i = 0; i < size; ++i) out[at + i] = (T)rest[i];
+      for (int64_t i = 0; i < size; ++i) out[at + i] = (T)remaining[i];
     }
   });
   return 0;

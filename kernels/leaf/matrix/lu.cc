@@ -21,9 +21,10 @@ MX_INLINE void subtract(T* row, T factor, const T* other, int64_t n) {
   const Vec<T> f = splat<Vec<T>>(-factor);
   int64_t i = 0;
   for (; i + L <= n; i += L) store(row + i, fma(f, load(other + i), load(row + i)));
-  const int rest = (int)(n - i);
-  if (rest) {
-    store_first(row + i, fma(f, load_first(other + i, rest), load_first(row + i, rest)), rest);
+  const int remaining = (int)(n - i);
+  if (remaining) {
+    store_first(row + i, fma(f, load_first(other + i, remaining), load_first(row + i, remaining)),
+                remaining);
   }
 }
 
@@ -81,11 +82,11 @@ struct Factors {
   bool make(int threads) {
     for (int64_t i = 0; order && i < n; ++i) order[i] = i;
     for (int64_t first = 0; first < n; first += kBlock) {
-      const int64_t last = least(first + kBlock, n), rest = n - last;
+      const int64_t last = least(first + kBlock, n), remaining = n - last;
       factor_columns(first, last);
       forward(first, last, at(0, 0), last, n);
-      if (rest > 0 && !gemm(threads, rest, rest, last - first, (T)-1, left(last, first),
-                            right(first, last), (T)1, at(last, last), n)) {
+      if (remaining > 0 && !gemm(threads, remaining, remaining, last - first, (T)-1,
+                                 left(last, first), right(first, last), (T)1, at(last, last), n)) {
         return false;
       }
     }
@@ -127,9 +128,9 @@ struct Factors {
       forward(first, last, x, 0, n);
     }
     for (int64_t first = (n - 1) / kBlock * kBlock; first >= 0; first -= kBlock) {
-      const int64_t last = least(first + kBlock, n), rest = n - last;
-      if (rest > 0 && !gemm(threads, last - first, n, rest, (T)-1, left(first, last),
-                            Matrix<T>{x + last * n, n, true}, (T)1, x + first * n, n)) {
+      const int64_t last = least(first + kBlock, n), remaining = n - last;
+      if (remaining > 0 && !gemm(threads, last - first, n, remaining, (T)-1, left(first, last),
+                                 Matrix<T>{x + last * n, n, true}, (T)1, x + first * n, n)) {
         return false;
       }
       backward(first, last, x);

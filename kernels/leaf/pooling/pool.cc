@@ -248,9 +248,9 @@ struct Maxima {
   Vec<T> largest = splat<Vec<T>>(lowest<S>);
   Index where = kNone - Index{};
 
-  MX_INLINE void see(Vec<T> found, int64_t position) {
-    const Index larger = found > largest;
-    largest = larger ? found : largest;
+  MX_INLINE void see(Vec<T> candidate, int64_t position) {
+    const Index larger = candidate > largest;
+    largest = larger ? candidate : largest;
     where = larger ? (Position<T>)position - Index{} : where;
   }
   // made[position + lane * step] += gradient[lane]

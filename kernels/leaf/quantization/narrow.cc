@@ -32,12 +32,12 @@ Extremes extremes(int threads, const S* src, int64_t n) {
       parts[block] = {low, high};
     }
   });
-  Extremes found = parts[0];
+  Extremes extremes = parts[0];
   for (const Extremes& part : parts) {
-    found.low = part.low < found.low ? part.low : found.low;
-    found.high = part.high > found.high ? part.high : found.high;
+    extremes.low = part.low < extremes.low ? part.low : extremes.low;
+    extremes.high = part.high > extremes.high ? part.high : extremes.high;
   }
-  return found.low <= found.high ? found : Extremes{0, 0};
+  return extremes.low <= extremes.high ? extremes : Extremes{0, 0};
 }
 
 template <class S, class D>

@@ -20,9 +20,9 @@ MX_INLINE VD log_gamma(VD x) {
   static constexpr double series[] = {1. / 12,   -1. / 360,       1. / 1260, -1. / 1680,
                                       1. / 1188, -691. / 360360., 1. / 156};
   const VD inverse = 1 / x, z = inverse * inverse;
-  VD rest = splat<VD>(series[6]);
-  for (int i = 5; i >= 0; --i) rest = fma(rest, z, splat<VD>(series[i]));
-  return (x - 0.5) * log(x) - x + 0.91893853320467274178 + rest * inverse - log(product);
+  VD correction = splat<VD>(series[6]);
+  for (int i = 5; i >= 0; --i) correction = fma(correction, z, splat<VD>(series[i]));
+  return (x - 0.5) * log(x) - x + 0.91893853320467274178 + correction * inverse - log(product);
 }
 
 // Each is made of the parameters and then gives the logarithm of the density at x.

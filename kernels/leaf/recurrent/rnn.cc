@@ -30,11 +30,11 @@ class Room {
 class Lengths {
  public:
   template <class T>
-  Lengths(const RnnShape& s, const mx_tensor* given, T* memory)
+  Lengths(const RnnShape& s, const mx_tensor* values, T* memory)
       : steps_(s.lengths ? (int64_t*)memory : nullptr) {
     for (int64_t n = 0; steps_ && n < s.batch; ++n) {
       int64_t count = 0;
-      while (count < s.steps && (double)count < read(*given, n)) ++count;
+      while (count < s.steps && (double)count < read(*values, n)) ++count;
       steps_[n] = count;
     }
   }

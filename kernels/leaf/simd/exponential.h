@@ -132,8 +132,8 @@ MX_INLINE V log1p(V x) {
 // log(x) times a constant given in two parts, plus k times another
 template <class V>
 MX_INLINE V log_scaled(V f, V factor, V factor_lo) {
-  const V rest = log_rest(f), high = f * factor;
-  return high + fma(rest, factor, fma(f, factor_lo, fma(f, factor, -high)));
+  const V tail = log_rest(f), high = f * factor;
+  return high + fma(tail, factor, fma(f, factor_lo, fma(f, factor, -high)));
 }
 template <class V>
 MX_INLINE V log2(V x) {

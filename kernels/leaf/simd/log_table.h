@@ -34,10 +34,10 @@ alignas(64) inline constexpr float kLogTable[3 * 32] = {
 // clang-format on
 
 MX_INLINE VF exponent_of(VF x) { return (VF)_mm512_maskz_getexp_ps((__mmask16)-1, (__m512)x); }
-// log(x), or log(x + *rest), where x + *rest rounds to x. Zero, infinity, negative numbers and NaN
-// need no care: what takes a float apart gives them exponents and fractions that lead to the right
-// limits.
-MX_INLINE VF log_by_table(VF x, const VF* rest = nullptr) {
+// log(x), or log(x + *low_part), where x + *low_part rounds to x. Zero, infinity, negative numbers
+// and NaN need no care: what takes a float apart gives them exponents and fractions that lead to
+// the right limits.
+MX_INLINE VF log_by_table(VF x, const VF* low_part = nullptr) {
   // log(1 + r) = r + r^2 (a + b r + d r^2)
   constexpr float a = -0.5000012f, b = 0.33338493f, d = -0.24465203f;
   const VF m = (VF)_mm512_maskz_getmant_ps((__mmask16)-1, (__m512)x, _MM_MANT_NORM_p75_1p5,
@@ -52,8 +52,8 @@ MX_INLINE VF log_by_table(VF x, const VF* rest = nullptr) {
   const VF r = fma(m, c, splat<VF>(-1));
   const VF high = fma(minus_k, splat<VF>(-0x1.62e4p-1f), look_up(1));
   VF low = fma(minus_k, splat<VF>(-0x1.7f7d1cp-20f), look_up(2));
-  if (rest) {  // times c / (1 + r)
-    const VF small = (VF)_mm512_maskz_scalef_ps((__mmask16)-1, (__m512)*rest, (__m512)minus_k);
+  if (low_part) {  // times c / (1 + r)
+    const VF small = (VF)_mm512_maskz_scalef_ps((__mmask16)-1, (__m512)*low_part, (__m512)minus_k);
     low = fma(small, fma(-r, c, c), low);
   }
   const VF tail = fma(fma(r, splat<VF>(d), splat<VF>(b)), r, splat<VF>(a));

@@ -92,21 +92,21 @@ inline const Sum<S>* open_block(const S* block, Sum<S>* copy, int64_t n) {
 // in `copy`, which close_block then writes or adds.
 template <class S>
 inline Sum<S>* start_block(S* block, Sum<S>* copy, int64_t n, bool add, Sum<S> value) {
-  Sum<S>* made;
+  Sum<S>* sums;
   if constexpr (is_half<S>) {
-    made = copy;
+    sums = copy;
     add = false;
   } else {
-    made = block;
+    sums = block;
   }
-  for (int64_t i = 0; i < n; ++i) made[i] = add ? made[i] + value : value;
-  return made;
+  for (int64_t i = 0; i < n; ++i) sums[i] = add ? sums[i] + value : value;
+  return sums;
 }
 template <class S>
-inline void close_block(S* block, const Sum<S>* made, int64_t n, bool add) {
+inline void close_block(S* block, const Sum<S>* sums, int64_t n, bool add) {
   if constexpr (is_half<S>) {
-    if (!add) return narrow_row(block, made, n);
-    for (int64_t i = 0; i < n; ++i) store_scalar(block + i, made[i] + scalar_as<float>(block[i]));
+    if (!add) return narrow_row(block, sums, n);
+    for (int64_t i = 0; i < n; ++i) store_scalar(block + i, sums[i] + scalar_as<float>(block[i]));
   }
 }
 
@@ -118,8 +118,9 @@ struct Span {
   int64_t low, high;
   Span(int64_t offset, int64_t stride, int64_t source, int64_t target) {
     low = offset >= 0 ? 0 : stride == 1 ? -offset : (stride - 1 - offset) / stride;
-    const int64_t rest = source - offset;
-    high = rest <= 0 ? 0 : least(target, stride == 1 ? rest : ceil_div(rest, stride));
+    const int64_t remaining = source - offset;
+    high =
+        remaining <= 0 ? 0 : least(target, stride == 1 ? remaining : ceil_div(remaining, stride));
     if (low >= high) low = high = least(low, target);
   }
 };

@@ -46,8 +46,9 @@ MX_INLINE VF pow_by_table(VF x, VF y) {
   const VF ends = fma(square, splat<VF>(q[2]), splat<VF>(q[0])),
            odd = fma(square, splat<VF>(q[3]), splat<VF>(q[1]));
   const VF whole = k + look_up(kLog2Table, interval), high = fma(r, splat<VF>(log2_e), whole);
-  const VF rest = fma(r, splat<VF>(log2_e_lo), look_up(kLog2Table + 32, interval));
-  const VF low = fma(r, splat<VF>(log2_e), whole - high) + fma(square, fma(odd, r, ends), rest);
+  const VF correction = fma(r, splat<VF>(log2_e_lo), look_up(kLog2Table + 32, interval));
+  const VF low =
+      fma(r, splat<VF>(log2_e), whole - high) + fma(square, fma(odd, r, ends), correction);
 
   // 2^(n + s), where n is the product rounded to a multiple of 1/32
   constexpr float to_32nds = 0x1.8p18f, ln2 = 0x1.62e430p-1f, a = 0.240215f, b = 0.0555042f;

@@ -13,8 +13,8 @@ inline void map_run(int64_t n, S* dst, const F& f, const P*... src) {
   int64_t i = 0;
   for (; i + L <= n; i += L) store_as(dst + i, f(load_as<T>(src + i)...));
   if (i < n) {
-    const int rest = (int)(n - i);
-    store_first_as(dst + i, f(load_first_as<T>(src + i, rest)...), rest);
+    const int remaining = (int)(n - i);
+    store_first_as(dst + i, f(load_first_as<T>(src + i, remaining)...), remaining);
   }
 }
 

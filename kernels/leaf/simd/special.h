@@ -73,9 +73,9 @@ inline double digamma_one(double x) {
   static constexpr double series[] = {1. / 12,  -1. / 120,     1. / 252, -1. / 240,
                                       1. / 132, -691. / 32760, 1. / 12};
   const double z = 1 / (x * x);
-  double rest = 0;
-  for (int i = 6; i >= 0; --i) rest = (rest + series[i]) * z;
-  return shift + ::log(x) - 0.5 / x - rest;
+  double correction = 0;
+  for (int i = 6; i >= 0; --i) correction = (correction + series[i]) * z;
+  return shift + ::log(x) - 0.5 / x - correction;
 }
 template <class V>
 MX_INLINE V digamma(V x) {
@@ -241,12 +241,13 @@ MX_INLINE V floor_divide(V x, V y) {
     const V whole = quotient - below > Element<V>(0.5) ? below + 1 : below;
     const V exact = quotient == 0 ? copysign(V{}, x / y) : whole;
     const V infinite = (x != 0) & ((x < 0) != (y < 0)) ? splat<V>(-1) : copysign(V{}, x / y);
-    const V found = (abs(y) == Real<V>::infinity) & (abs(x) < Real<V>::infinity) ? infinite : exact;
-    return (y == 0) | (abs(x) == Real<V>::infinity) ? x / y : found;
+    const V result =
+        (abs(y) == Real<V>::infinity) & (abs(x) < Real<V>::infinity) ? infinite : exact;
+    return (y == 0) | (abs(x) == Real<V>::infinity) ? x / y : result;
   } else {
-    const V quotient = divide(x, y), rest = remainder(x, y);
+    const V quotient = divide(x, y), residue = remainder(x, y);
     // Both arms of a choice are computed, so that the step is chosen: the least number has no less.
-    const V step = (rest != 0) & ((rest < 0) != (y < 0)) ? splat<V>(1) : V{};
+    const V step = (residue != 0) & ((residue < 0) != (y < 0)) ? splat<V>(1) : V{};
     return y == 0 ? V{} : quotient - step;
   }
 }
@@ -275,8 +276,8 @@ MX_INLINE V next_after(V x, V y) {
 }
 template <class V>
 MX_INLINE V logaddexp(V x, V y) {
-  const V found = max(x, y) + log1p(exp(-abs(x - y)));
-  return x == y ? x + Element<V>(0.69314718055994531) : (x != x) | (y != y) ? x + y : found;
+  const V result = max(x, y) + log1p(exp(-abs(x - y)));
+  return x == y ? x + Element<V>(0.69314718055994531) : (x != x) | (y != y) ? x + y : result;
 }
 template <class V>
 MX_INLINE V scaled_by_power(V x, V y) {
@@ -302,9 +303,9 @@ template <class V>
 MX_INLINE V gcd(V x, V y) {
   return each_lane(abs(x), abs(y), [](auto a, auto b) {
     while (b != 0) {
-      const auto rest = (decltype(a))(a % b);
+      const auto residue = (decltype(a))(a % b);
       a = b;
-      b = rest;
+      b = residue;
     }
     return a;
   });

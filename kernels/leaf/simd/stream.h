@@ -49,17 +49,17 @@ inline void end_streams() { _mm_sfence(); }
 template <class Make>
 inline void stream_made(char* dst, int size, int64_t n, const Make& make) {
   constexpr int64_t kChunk = 512;  // bytes of a page at a time
-  alignas(64) char made[kPage];
+  alignas(64) char buffer[kPage];
   const int64_t page = kPage / size, chunk = kChunk / size;
   int64_t i = -(uintptr_t)dst % kVecBytes / size;
   if (i > n) i = n;
   make(dst, 0, i);
   for (; i + kPages * page <= n; i += kPages * page) {
     for (int64_t j = i; j < i + page; j += chunk) {
-      for (int64_t p = 0; p < kPages; ++p) make(made + p * kChunk, j + p * page, chunk);
+      for (int64_t p = 0; p < kPages; ++p) make(buffer + p * kChunk, j + p * page, chunk);
       for (int64_t u = 0; u < kChunk; u += kVecBytes) {
         for (int64_t p = 0; p < kPages; ++p)
-          stream(dst + j * size + p * kPage + u, made + p * kChunk + u);
+          stream(dst + j * size + p * kPage + u, buffer + p * kChunk + u);
       }
     }
   }

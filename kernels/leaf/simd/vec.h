@@ -130,22 +130,22 @@ MX_INLINE __m256i first_lanes(int n) {
 }
 #endif
 
-// The first n lanes, 0 < n <= kLanes<T>; the others come from `rest`.
+// The first n lanes, 0 < n <= kLanes<T>; the others come from `others`.
 template <class T>
-MX_INLINE Vec<T> load_first(const T* p, int n, Vec<T> rest = Vec<T>{}) {
+MX_INLINE Vec<T> load_first(const T* p, int n, Vec<T> others = Vec<T>{}) {
 #if MX_ISA_LEVEL == 4
-  return (Vec<T>)_mm512_mask_loadu_epi8((__m512i)rest, _bzhi_u64(~0ull, n * sizeof(T)), p);
+  return (Vec<T>)_mm512_mask_loadu_epi8((__m512i)others, _bzhi_u64(~0ull, n * sizeof(T)), p);
 #else
 #if MX_ISA_LEVEL == 3
   if constexpr (sizeof(T) >= 4) {
     const __m256i lanes = first_lanes<T>(n);
-    const __m256i found = sizeof(T) == 4 ? _mm256_maskload_epi32((const int*)p, lanes)
-                                         : _mm256_maskload_epi64((const long long*)p, lanes);
-    return (Vec<T>)_mm256_blendv_epi8((__m256i)rest, found, lanes);
+    const __m256i loaded = sizeof(T) == 4 ? _mm256_maskload_epi32((const int*)p, lanes)
+                                          : _mm256_maskload_epi64((const long long*)p, lanes);
+    return (Vec<T>)_mm256_blendv_epi8((__m256i)others, loaded, lanes);
   }
 #endif
-  __builtin_memcpy(&rest, p, n * sizeof(T));
-  return rest;
+  __builtin_memcpy(&others, p, n * sizeof(T));
+  return others;
 #endif
 }
 template <class T>

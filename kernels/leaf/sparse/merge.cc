@@ -26,15 +26,15 @@ struct Pair {
   int64_t common() const {
     V equal = {};
     int64_t n = 0;
-    walk([&](int64_t, int64_t, V found) { equal -= found; }, [&](int64_t, int64_t) { ++n; });
+    walk([&](int64_t, int64_t, V matches) { equal -= matches; }, [&](int64_t, int64_t) { ++n; });
     for (int lane = 0; lane < L; ++lane) n += equal[lane];
     return n;
   }
   // Run body(i, j) for the columns that both have, in order.
   template <class Body>
   MX_INLINE void for_common(const Body& body) const {
-    const auto block = [&](int64_t i, int64_t j, V found) {
-      if (!any(found)) return;
+    const auto block = [&](int64_t i, int64_t j, V matches) {
+      if (!any(matches)) return;
       for (int u = 0; u < L; ++u)
         for (int v = 0; v < L; ++v)
           if (a[i + u] == b[j + v]) body(i + u, j + v);
@@ -47,7 +47,7 @@ struct Pair {
   static constexpr int L = kLanes<int64_t>;
 
   // Of some of each, all pairs are compared; then those with the smaller end are done with.
-  // block(i, j, found): which lanes of b from j, turned one way or another, equal those of a from
+  // block(i, j, matches): which lanes of b from j, turned one way or another, equal those of a from
   // i; one(i, j): a pair of equals beyond the last block.
   template <class Block, class One>
   MX_INLINE void walk(const Block& block, const One& one) const {
@@ -56,12 +56,12 @@ struct Pair {
     int64_t i = 0, j = 0;
     while (i + L <= na && j + L <= nb) {
       const V x = load(a + i);
-      V y = load(b + j), found = {};
+      V y = load(b + j), matches = {};
       for (int turn = 0; turn < L; ++turn) {
-        found += x == y;
+        matches += x == y;
         y = __builtin_shuffle(y, next);
       }
-      block(i, j, found);
+      block(i, j, matches);
       const int64_t last_a = a[i + L - 1], last_b = b[j + L - 1];
       i += (last_a <= last_b) * L;
       j += (last_b <= last_a) * L;
@@ -73,9 +73,9 @@ struct Pair {
       j += y <= x;
     }
   }
-  static bool any(V found) {
+  static bool any(V matches) {
     int64_t bits = 0;
-    for (int lane = 0; lane < L; ++lane) bits |= found[lane];
+    for (int lane = 0; lane < L; ++lane) bits |= matches[lane];
     return bits;
   }
 };

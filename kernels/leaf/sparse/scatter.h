@@ -52,9 +52,10 @@ struct Scatter {
     int64_t i = 0;
     for (; i + L <= width; i += L) store(sum + i, fma(factor, load_as<T>(from + i), load(sum + i)));
     if (i == width) return;
-    const int rest = (int)(width - i);
-    store_first(sum + i, fma(factor, load_first_as<T>(from + i, rest), load_first(sum + i, rest)),
-                rest);
+    const int remaining = (int)(width - i);
+    store_first(sum + i,
+                fma(factor, load_first_as<T>(from + i, remaining), load_first(sum + i, remaining)),
+                remaining);
   }
 };
 
