@@ -6,6 +6,7 @@
 #include "onednn/fuse.h"
 #include "onednn/halves.h"
 #include "onednn/kernels.h"
+#include "onednn/window.h"
 #include "params/convolution.gen.h"
 
 namespace mx {
@@ -16,42 +17,17 @@ typedef mx_fused_conv_params P;
 
 enum Map { kStraight, kTransposed };  // convolution, deconvolution
 
-// The extents of a map's arrays, with as few spatial dimensions as will do. `weights` are (groups,)
-// filters, channels, kernel...; a deconvolution's lie in memory as (groups,) channels, filters,
-// kernel...
-struct Shapes {
-  Extents source, weights, weight_strides, bias, target, stride, dilate, before, after;
+struct Shapes : WindowExtents {
+  Extents bias, after;  // after: the padding behind the last element
 
-  Shapes(const P& p, Map map)
-      : source{p.batch, p.groups * p.channels},
-        bias{p.groups * p.filters},
-        target{p.batch, p.groups * p.filters} {
-    const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
-    const bool straight = map == kStraight;
-    if (p.groups > 1) add_weights(p.groups, p.filters * p.channels * taps);
-    add_weights(p.filters, straight ? p.channels * taps : taps);
-    add_weights(p.channels, straight ? taps : p.filters * taps);
-    const bool flat = p.source[0] == 1 && p.kernel[0] == 1 && p.pad[0] == 0;
-    const int64_t steps[3] = {p.kernel[1] * p.kernel[2], p.kernel[2], 1};
-    for (int i = flat ? 1 : 0; i < 3; ++i) {
-      source.add(p.source[i]);
-      target.add(p.target[i]);
-      add_weights(p.kernel[i], steps[i]);
-      stride.add(p.stride[i]);
-      dilate.add(p.dilate[i] - 1);
-      before.add(p.pad[i]);
+  Shapes(const P& p, Map map) : WindowExtents(p, map == kTransposed), bias{p.groups * p.filters} {
+    for (int i = first_axis; i < 3; ++i) {
       const int64_t whole = (p.source[i] - 1) * p.stride[i] + (p.kernel[i] - 1) * p.dilate[i] + 1;
-      after.add(straight ? p.pad[i] : whole - p.pad[i] - p.target[i]);
+      after.add(map == kStraight ? p.pad[i] : whole - p.pad[i] - p.target[i]);
     }
   }
 
   Layout plain_weights() const { return Layout::strided(weights, weight_strides); }
-
- private:
-  void add_weights(int64_t extent, int64_t step) {
-    weights.add(extent);
-    weight_strides.add(step);
-  }
 };
 
 // oneDNN's deconvolutions that are made of a convolution do what follows number by number.
@@ -88,10 +64,10 @@ bool describe(const P& p, Map map, int type, const Layout& weights, Primitive* p
   dnnl_primitive_desc* description = nullptr;
   const auto create = straight ? api().convolution_forward_primitive_desc_create
                                : api().deconvolution_forward_primitive_desc_create;
-  const int status = create(&description, opened().engine, kInference,
-                            straight ? kConvolutionDirect : kDeconvolutionDirect, source, weights,
-                            bias, target, shapes.stride.at, shapes.dilate.at, shapes.before.at,
-                            shapes.after.at, attributes.get());
+  const int status =
+      create(&description, opened().engine, kInference,
+             straight ? kConvolutionDirect : kDeconvolutionDirect, source, weights, bias, target,
+             shapes.stride.at, shapes.dilate.at, shapes.pad.at, shapes.after.at, attributes.get());
   return primitive->take(status, description, straight ? "convolution" : "deconvolution") &&
          fast(p, type, *primitive);
 }

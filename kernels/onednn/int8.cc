@@ -5,6 +5,7 @@
 
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
+#include "onednn/window.h"
 #include "params/int8.gen.h"
 
 namespace mx {
@@ -29,31 +30,12 @@ bool fast(const Primitive& primitive) {
          mx_fail("oneDNN has only its reference for this layer of 8 bits") == 0;
 }
 
-struct ConvShapes {
-  Extents source, weights, weight_strides, target, stride, dilate, pad;
+struct ConvShapes : WindowExtents {
   int64_t filters;
   int mask;
 
   explicit ConvShapes(const Conv& p)
-      : source{p.batch, p.groups * p.channels},
-        target{p.batch, p.groups * p.filters},
-        filters(p.groups * p.filters),
-        mask(p.groups > 1 ? 3 : 1) {
-    const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
-    if (p.groups > 1) add_weights(p.groups, p.filters * p.channels * taps);
-    add_weights(p.filters, p.channels * taps);
-    add_weights(p.channels, taps);
-    const bool flat = p.source[0] == 1 && p.kernel[0] == 1 && p.pad[0] == 0;
-    const int64_t steps[3] = {p.kernel[1] * p.kernel[2], p.kernel[2], 1};
-    for (int i = flat ? 1 : 0; i < 3; ++i) {
-      source.add(p.source[i]);
-      target.add(p.target[i]);
-      add_weights(p.kernel[i], steps[i]);
-      stride.add(p.stride[i]);
-      dilate.add(p.dilate[i] - 1);
-      pad.add(p.pad[i]);
-    }
-  }
+      : WindowExtents(p, false), filters(p.groups * p.filters), mask(p.groups > 1 ? 3 : 1) {}
 
   Layout source_layout(const Conv& p) const {
     return Layout::channels_last(source, data_type(p.source_type));
@@ -62,12 +44,6 @@ struct ConvShapes {
     return Layout::channels_last(target, data_type(p.target_type));
   }
   Layout plain_weights() const { return Layout::strided(weights, weight_strides, kS8); }
-
- private:
-  void add_weights(int64_t extent, int64_t step) {
-    weights.add(extent);
-    weight_strides.add(step);
-  }
 };
 
 bool describe(const Conv& p, const ConvShapes& s, Md weights, Primitive* primitive) {

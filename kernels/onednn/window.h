@@ -1,0 +1,42 @@
+// The extents of what a window slides over, as the parameters of convolutions tell them.
+#pragma once
+#include "onednn/layout.h"
+
+namespace mx {
+namespace onednn {
+
+// With as few spatial dimensions as will do. `weights` are (groups,) filters, channels, kernel...;
+// those of a transposed map lie in memory as (groups,) channels, filters, kernel...
+struct WindowExtents {
+  Extents source, weights, weight_strides, target, stride, dilate, pad;
+  int first_axis;  // 1 where the first of three spatial dimensions is left out
+
+  template <class P>
+  WindowExtents(const P& p, bool transposed)
+      : source{p.batch, p.groups * p.channels},
+        target{p.batch, p.groups * p.filters},
+        first_axis(p.source[0] == 1 && p.kernel[0] == 1 && p.pad[0] == 0) {
+    const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
+    if (p.groups > 1) add_weights(p.groups, p.filters * p.channels * taps);
+    add_weights(p.filters, transposed ? taps : p.channels * taps);
+    add_weights(p.channels, transposed ? p.filters * taps : taps);
+    const int64_t steps[3] = {p.kernel[1] * p.kernel[2], p.kernel[2], 1};
+    for (int i = first_axis; i < 3; ++i) {
+      source.add(p.source[i]);
+      target.add(p.target[i]);
+      add_weights(p.kernel[i], steps[i]);
+      stride.add(p.stride[i]);
+      dilate.add(p.dilate[i] - 1);
+      pad.add(p.pad[i]);
+    }
+  }
+
+ private:
+  void add_weights(int64_t extent, int64_t step) {
+    weights.add(extent);
+    weight_strides.add(step);
+  }
+};
+
+}  // namespace onednn
+}  // namespace mx
