@@ -16,6 +16,13 @@ typedef struct {
   int32_t zero;
 } mx_linear_params;
 
+/* a sum of two arrays of 8-bit numbers: lhs * a + rhs * b + offset, rounded */
+typedef struct {
+  double lhs;
+  double rhs;
+  double offset;
+} mx_linear_sum_params;
+
 /* batch normalisation of 8-bit (outer, channels, inner) arrays into a given range */
 typedef struct {
   int64_t outer;

@@ -218,3 +218,49 @@ def test_normalisations_between_layers_stay_channels_last(monkeypatch, capfd):
     narrowed = {"_int8_conv": 2, "_quantized_norm_relu": 1, "_quantize_last": 1, "transpose": 1}
     outputs = net.floats(list(added)), added[1]
     net.compare(monkeypatch, capfd, *outputs, narrowed=narrowed, tol=0.06)
+
+
+def _steps(floats, step, zero, kind="uint8"):
+    """Floats as numbers of 8 bits by a step, and their floats."""
+    told = {"step": step, "zero": zero}
+    numbers = mx.sym._internal._quantize_linear(floats, out_type=kind, **told)
+    return mx.sym._internal._dequantize_linear(numbers, **told), numbers
+
+
+def _stepped_layer(net, data, name, channels=3):
+    """A convolution with int8 filters that have steps."""
+    weight = mx.sym.cast(mx.sym.var(f"{name}_weight", shape=(16, channels, 3, 3)) * 100, "int8")
+    steps = mx.sym.abs(mx.sym.var(f"{name}_steps", shape=(16,))) / 10 + 0.001
+    floats = mx.sym._internal._dequantize_filters(weight, steps)
+    return mx.sym.Convolution(data, floats, kernel=(3, 3), pad=(1, 1), num_filter=16, name=name)
+
+
+def test_sums_and_maxima_between_steps_stay_in_8_bits(monkeypatch, capfd):
+    net = _Net()
+    if not front.has_kernel("int8_conv_direct", code_of("uint8")):
+        pytest.skip("this CPU has no products of 8 bits")
+    data, _ = _steps(net.data, 0.03, 120)
+    first, _ = _steps(_stepped_layer(net, data, "c1"), 0.05, 100)
+    second, _ = _steps(_stepped_layer(net, first, "c2", 16), 0.06, -3, "int8")
+    total, sums = _steps(first + second, 0.08, 90)
+    pooled, maxima = _steps(
+        mx.sym.Pooling(total, kernel=(2, 2), stride=(2, 2), pool_type="max"), 0.08, 90
+    )
+    other, means = _steps(
+        mx.sym.Pooling(total, kernel=(2, 2), stride=(2, 2), pool_type="avg"), 0.08, 90
+    )
+    narrowed = {"_int8_conv": 2, "_linear_sum": 1, "_contrib_quantized_pooling": 1}
+    net.compare(monkeypatch, capfd, pooled, sums, maxima, other, narrowed=narrowed)
+
+
+@pytest.mark.parametrize("zero, narrowed", [(0, 1), (-128, 1), (5, 0)])
+def test_activations_that_the_type_ends_at(zero, narrowed, monkeypatch, capfd):
+    """ReLU is the least number's work where 0 is that number; elsewhere it needs floats."""
+    net = _Net()
+    if not front.has_kernel("int8_conv_direct", code_of("uint8")):
+        pytest.skip("this CPU has no products of 8 bits")
+    data, _ = _steps(net.data, 0.03, 120)
+    relu = mx.sym.Activation(_stepped_layer(net, data, "c1"), act_type="relu")
+    _, numbers = _steps(relu, 0.03, zero, "int8")
+    floats = _stepped_layer(net, data, "c2") if narrowed else numbers
+    net.compare(monkeypatch, capfd, numbers, floats, narrowed={"_int8_conv": 2 * narrowed})

@@ -258,3 +258,15 @@ def test_dense_layers_of_onnxruntime(transposed, kind, monkeypatch, capfd):
     model = one_node("QGemm", names, ("uint8", kind), (5, 70), constants, **more)
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     compare(model, drawn(rng, "uint8", (5, 70)), "_int8_dense", monkeypatch, capfd)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+def test_maxima_of_numbers(kind):
+    more = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
+    model = one_node("MaxPool", ["x"], (kind, kind), ("n", 4, 9, 8), {}, **more)
+    x = drawn(np.random.default_rng(11), kind, (2, 4, 9, 8))
+    net = mx.contrib.onnx.import_to_gluon(model)
+    for hybrid in (False, True):
+        net.hybridize(hybrid)
+        found = net(mx.nd.array(x, dtype=kind)).asnumpy()
+        np.testing.assert_array_equal(found, of_onnxruntime(model, x))

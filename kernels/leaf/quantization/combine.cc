@@ -1,6 +1,7 @@
 // Quantized arrays of several ranges: "quantized_add" (two arrays of one shape and their ranges, to
 // 8 bits) and "quantized_concat" (arrays, then their ranges); "quantized_relu" and "quantized_pool"
-// keep the range. Each gives numbers, minimum and maximum.
+// keep the range. Each gives numbers, minimum and maximum. "linear_sum" adds two arrays, each with
+// its factor, and has no ranges.
 #include "leaf/leaf.h"
 #include "leaf/quantization/steps.h"
 #include "params/quantization.gen.h"
@@ -47,6 +48,33 @@ int add(const mx_call* call) {
   else
     add_as<L, uint8_t, int8_t>(call, top);
   tell_range(call, (float)p.low, (float)p.high);
+  return 0;
+}
+
+template <class L, class R, class D>
+void sum_as(const mx_call* call) {
+  const auto& p = *(const mx_linear_sum_params*)call->params;
+  const float left = (float)p.lhs, right = (float)p.rhs, offset = (float)p.offset;
+  const L* lhs = data<L>(call->in[0]);
+  const R* rhs = data<R>(call->in[1]);
+  D* dst = data<D>(call->out[0]);
+  parallel_for(call->threads, count(call->out[0]), 1 << 14, [&](int64_t begin, int64_t end) {
+    const L* a = lhs;
+    const R* b = rhs;
+    const float x = left, y = right, z = offset;
+    fill_run(dst, begin, end,
+             [=](int64_t i) { return saturated<D>((float)a[i] * x + (float)b[i] * y + z); });
+  });
+}
+
+template <class L, class R>
+void sum_to(const mx_call* call) {
+  call->out[0].dtype == MX_I8 ? sum_as<L, R, int8_t>(call) : sum_as<L, R, uint8_t>(call);
+}
+
+template <class L>
+int linear_sum(const mx_call* call) {
+  call->in[1].dtype == MX_I8 ? sum_to<L, int8_t>(call) : sum_to<L, uint8_t>(call);
   return 0;
 }
 
@@ -119,6 +147,8 @@ int rectify(const mx_call* call) {
 void register_quantize_combine() {
   mx_kernel_add("quantized_add", add<int8_t>, MX_BIT(I8), 0);
   mx_kernel_add("quantized_add", add<uint8_t>, MX_BIT(U8), 0);
+  mx_kernel_add("linear_sum", linear_sum<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("linear_sum", linear_sum<uint8_t>, MX_BIT(U8), 0);
   mx_kernel_add("quantized_concat", concat, MX_BIT(I8) | MX_BIT(U8), 0);
   mx_kernel_add("quantized_relu", rectify<int8_t>, MX_BIT(I8), 0);
   mx_kernel_add("quantized_relu", rectify<uint8_t>, MX_BIT(U8), 0);

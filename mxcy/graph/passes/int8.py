@@ -12,6 +12,7 @@ from mxcy._base import dtypes
 from mxcy.graph.algorithm import choose_int8
 from mxcy.graph.analysis.steps import KnownSteps, Steps
 from mxcy.graph.analysis.users import Users
+from mxcy.graph.passes.int8_moves import PLACES
 from mxcy.graph.planning.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.core.infer import Spec
@@ -20,8 +21,6 @@ from mxcy.ops.core.record import find
 __all__ = ["run"]
 
 _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
-_DEQUANTIZE = find("_contrib_dequantize")
-_RELU = find("_contrib_quantized_act")
 _PARAMETER = find("_dequantize_parameter")
 _FILTERS = find("_dequantize_filters")
 _ROUNDED = _PARAMETER, _FILTERS, find("_round_filters")
@@ -30,16 +29,6 @@ _LAYERS = {
     find("_sg_onednn_conv"): (find("_int8_conv"), "_pack_int8_conv_weight"),
     find("_sg_onednn_fully_connected"): (find("_int8_dense"), "_pack_int8_dense_weight"),
 }
-#: operator -> function(state, number) that tells whether it could place the node channels-last
-_LAST: dict = {}
-
-
-def _last(name):
-    def enter(function):
-        _LAST[find(name)] = function
-        return function
-
-    return enter
 
 
 def run(graph, target):
@@ -54,7 +43,7 @@ def run(graph, target):
         if number in state.layers:
             _place(state, state.layers[number])
         elif number not in inner and not state.is_done(number):
-            place = _LAST.get(node.op)
+            place = PLACES.get(node.op)
             if place is None or not place(state, number):
                 state.keep(number)
     return state.finish()
@@ -209,10 +198,6 @@ def _result(state, number):
     return steps or Steps((number, 0), "float32")
 
 
-def _kind(spec):
-    return dtypes.name_of(spec.dtype)
-
-
 def _act(a, out):
     """(activation, its limit in steps) of attributes, or None."""
     if a.act == "none":
@@ -306,111 +291,3 @@ def _rows(state, layer):
     data = state.last(entry) if alike else state.plain(entry)
     rows = (shape[0], math.prod(shape[1:]))
     return state.rewrite.add("_backward_reshape", {"shape": rows}, [data])
-
-
-@_last("_contrib_quantize_v2")
-def _quantize(state, number):
-    """What only convolutions read is brought channels-last while it is rounded."""
-    graph, entry = state.graph, (number, 0)
-    data = graph.spec(graph.nodes[number].inputs[0])
-    if entry not in state.ranges or len(data.shape) < 3 or data.dtype != _FLOAT:
-        return False
-    readers = {user for user, _, index in state.users[number] if index == 0}
-    if not all(user >= 0 and graph.nodes[user].op is _DEQUANTIZE for user in readers):
-        return False
-    readers = {after for user in readers for after, _, _ in state.users[user]}
-    layers = {layer.number for layer in state.layers.values() if "kernel" in layer.attrs}
-    if not readers <= layers:
-        return False
-    attrs = {"out_type": _kind(graph.spec(entry)), "reach": max(map(abs, state.ranges[entry]))}
-    inputs = [state.plain(graph.nodes[number].inputs[0])]
-    new = state.rewrite.add("_quantize_last", attrs, inputs, graph.nodes[number].name)
-    state.put(entry, new, True)
-    return True
-
-
-@_last("_contrib_quantized_pooling")
-def _pooling(state, number):
-    node = state.graph.nodes[number]
-    data, *ends = node.inputs
-    count = len(state.graph.spec(data).shape)
-    if not state.is_last(data) or node.attrs.layout not in (None, "NCW", "NCHW", "NCDHW"):
-        return False
-    attrs = {name: getattr(node.attrs, name) for name in node.op.schema.names}
-    attrs["layout"] = ("NWC", "NHWC", "NDHWC")[count - 3]
-    inputs = [state.last(data), *(state.plain(entry) for entry in ends)]
-    _put_all(state, number, state.rewrite.add(node.op, attrs, inputs, node.name))
-    return True
-
-
-@_last("_contrib_quantized_act")
-def _rectify(state, number):
-    node = state.graph.nodes[number]
-    data, *ends = node.inputs
-    if not state.is_last(data):
-        return False
-    inputs = [state.last(data), *(state.plain(entry) for entry in ends)]
-    _put_all(state, number, state.rewrite.add(node.op, node.attrs, inputs, node.name))
-    return True
-
-
-@_last("_contrib_quantized_batch_norm")
-def _norm(state, number):
-    node = state.graph.nodes[number]
-    data, *rest = node.inputs
-    if not state.is_last(data) or node.attrs.axis != 1:
-        return False
-    after = state.reader(number)
-    relu = after is not None and after >= 0 and state.graph.nodes[after].op is _RELU
-    attrs = {name: getattr(node.attrs, name) for name in node.op.schema.names}
-    attrs["axis"] = len(state.graph.spec(data).shape) - 1
-    inputs = [state.last(data), *(state.plain(entry) for entry in rest)]
-    op = "_quantized_norm_relu" if relu else node.op
-    new = state.rewrite.add(op, attrs, inputs, node.name)
-    _put_all(state, after if relu else number, new)
-    return True
-
-
-@_last("_contrib_quantized_flatten")
-def _flatten(state, number):
-    data, *ends = state.graph.nodes[number].inputs
-    alike = state.is_last(data) and math.prod(state.graph.spec(data).shape[2:]) == 1
-    attrs = {"shape": state.graph.specs[number][0].shape}
-    numbers = state.last(data) if alike else state.plain(data)
-    state.put((number, 0), state.rewrite.add("_backward_reshape", attrs, [numbers]))
-    for index, entry in enumerate(ends, 1):
-        state.put((number, index), state.plain(entry))
-    return True
-
-
-@_last("_contrib_quantized_concat")
-def _concat(state, number):
-    node = state.graph.nodes[number]
-    count = node.attrs.num_args
-    if node.attrs.dim != 1 or not any(state.is_last(entry) for entry in node.inputs[:count]):
-        return False
-    inputs = [state.last(entry) for entry in node.inputs[:count]]
-    inputs += [state.plain(entry) for entry in node.inputs[count:]]
-    attrs = {"num_args": count, "dim": len(state.graph.specs[number][0].shape) - 1}
-    _put_all(state, number, state.rewrite.add(node.op, attrs, inputs, node.name))
-    return True
-
-
-@_last("_contrib_quantized_elemwise_add")
-def _add(state, number):
-    node = state.graph.nodes[number]
-    lhs, rhs, *ends = node.inputs
-    if not (state.is_last(lhs) or state.is_last(rhs)):
-        return False
-    if state.graph.spec(lhs).shape != state.graph.spec(rhs).shape:
-        return False
-    inputs = [state.last(lhs), state.last(rhs), *(state.plain(entry) for entry in ends)]
-    _put_all(state, number, state.rewrite.add(node.op, node.attrs, inputs, node.name))
-    return True
-
-
-def _put_all(state, number, new):
-    """Let a new node's outputs be those of an old one, the array channels-last."""
-    state.put((number, 0), new, True)
-    for index in (1, 2):
-        state.put((number, index), (new[0], index))

@@ -8,9 +8,9 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Double, Enum, Int
 from mxcy.ops.core.infer import Spec, back_shape, require
-from mxcy.ops.core.params import LINEAR
+from mxcy.ops.core.params import LINEAR, LINEAR_SUM
 from mxcy.ops.core.record import native, op, sample, stop, values
-from mxcy.ops.quantization.ranges import F32, INT8, eight_bits
+from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, saturated
 
 __all__ = []
 
@@ -86,6 +86,56 @@ class DequantizeLinear:
 
     def ref(a, xp, data):
         return (data.astype(F32) - F32(a.zero)) * F32(a.step)
+
+
+@op("_linear_sum", inputs="lhs rhs")
+class LinearSum:
+    """Add arrays of 8-bit numbers: ``lhs * lhs_scale + rhs * rhs_scale + offset``, rounded and cut.
+
+    Both have one shape; each may be int8 or uint8.
+    """
+
+    lhs_scale: Double = 1.0
+    rhs_scale: Double = 1.0
+    offset: Double = 0.0
+    out_type: Enum("int8", "uint8") = "uint8"
+
+    dtypes = ("float32",)
+
+    def samples():
+        kinds = {
+            "int8": values(-128, 128, (3, 70), "int8"),
+            "uint8": values(0, 256, (3, 70), "uint8"),
+        }
+        for left, lhs in kinds.items():
+            for right, rhs in kinds.items():
+                scales = {"lhs_scale": 0.5, "rhs_scale": 0.25, "offset": 3.0}
+                yield sample(lhs, rhs, out_type=left, **scales)
+                yield sample(lhs, rhs, out_type=right, lhs_scale=0.75, rhs_scale=-0.5)
+
+    kernels = (
+        native(
+            "linear_sum",
+            struct=LINEAR_SUM,
+            params=lambda a, ins, outs: {
+                "lhs": a.lhs_scale,
+                "rhs": a.rhs_scale,
+                "offset": a.offset,
+            },
+            mixed=True,
+        ),
+    )
+    grad = stop
+
+    def infer(a, lhs, rhs):
+        eight_bits("lhs", lhs)
+        eight_bits("rhs", rhs)
+        rhs.fill("rhs", lhs.shape)
+        return Spec(lhs.shape or rhs.shape, dtypes.code_of(a.out_type))
+
+    def ref(a, xp, lhs, rhs):
+        total = lhs.astype(F32) * F32(a.lhs_scale) + rhs.astype(F32) * F32(a.rhs_scale)
+        return saturated(xp, total + F32(a.offset), a.out_type)
 
 
 @op("_dequantize_filters", inputs="weight steps")

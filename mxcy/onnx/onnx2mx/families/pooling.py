@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.onnx.onnx2mx.families.padding import padded
 from mxcy.onnx.onnx2mx.families.scatter import scattered
@@ -127,6 +128,12 @@ def max_pool(F, a, x):
     windows = Windows(a, x, a.kernel_shape)
     if a.wants(1):
         return _max_of_slices(F, a, x, windows, True)
+    kind = dtypes.name_of(x.spec.dtype)
+    if kind in ("int8", "uint8") and x.array is None:
+        # Between steps of 1, which plans leave out.
+        pooled = _as_pooling(F, a, F("_dequantize_linear", x), windows, "max")
+        if pooled is not None:
+            return F("_quantize_linear", pooled, out_type=kind)
     pooled = _as_pooling(F, a, x, windows, "max")
     return _max_of_slices(F, a, x, windows, False) if pooled is None else pooled
 

@@ -14,6 +14,10 @@ LINEAR = _struct(
     "linear", "what a step of 8-bit numbers stands for, and the number that stands for 0",
     step="f64", zero="i32",
 )
+LINEAR_SUM = _struct(
+    "linear_sum", "a sum of two arrays of 8-bit numbers: lhs * a + rhs * b + offset, rounded",
+    lhs="f64", rhs="f64", offset="f64",
+)
 QUANTIZED_NORM = _struct(
     "quantized_norm",
     "batch normalisation of 8-bit (outer, channels, inner) arrays into a given range",

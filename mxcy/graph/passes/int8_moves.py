@@ -1,0 +1,197 @@
+"""What else is placed channels-last between layers of 8 bits: sums, pooling, joins, moves.
+
+A function here takes the state of the pass and the number of a node, and tells whether it placed
+the node.
+"""
+
+import math
+
+from mxcy._base import dtypes
+from mxcy.ops.core.record import find
+
+__all__ = ["PLACES"]
+
+#: operator -> function(state, number)
+PLACES: dict = {}
+_FLOAT = dtypes.CODES["float32"]
+_DEQUANTIZE = find("_contrib_dequantize")
+_RELU = find("_contrib_quantized_act")
+_SUMS = find("broadcast_add"), find("elemwise_add")
+_POOLING, _QUANTIZED_POOLING = find("Pooling"), find("_contrib_quantized_pooling")
+_CHANNELS_FIRST = (None, "NCW", "NCHW", "NCDHW")
+
+
+def _place(name):
+    def enter(function):
+        PLACES[find(name)] = function
+        return function
+
+    return enter
+
+
+@_place("_quantize_linear")
+def _between_steps(state, number):
+    """A sum or a maximum of arrays that are floats only in between."""
+    node = state.graph.nodes[number]
+    out, source = state.steps.of_result(number), node.inputs[0][0]
+    inner = state.graph.nodes[source]
+    if state.users.only(source) != number:
+        return False
+    if inner.op in _SUMS:
+        return _sum(state, number, out, *map(state.steps.of_floats, inner.inputs))
+    if inner.op is _POOLING:
+        return _maximum(state, number, out, state.steps.of_floats(inner.inputs[0]), inner)
+    return False
+
+
+def _sum(state, number, out, left, right):
+    if left is None or right is None:
+        return False
+    shapes = [state.graph.spec(steps.entry).shape for steps in (left, right)]
+    if shapes[0] != shapes[1]:
+        return False
+    scales = left.step / out.step, right.step / out.step
+    offset = out.zero - left.zero * scales[0] - right.zero * scales[1]
+    attrs = {"lhs_scale": scales[0], "rhs_scale": scales[1], "offset": offset}
+    last = state.is_last(left.entry) or state.is_last(right.entry)
+    form = state.last if last else state.plain
+    inputs = [form(left.entry), form(right.entry)]
+    attrs["out_type"] = out.kind
+    name = state.graph.nodes[number].name
+    state.put((number, 0), state.rewrite.add("_linear_sum", attrs, inputs, name), last)
+    return True
+
+
+def _maximum(state, number, out, data, pooling):
+    a = pooling.attrs
+    alike = data is not None and (data.kind, data.step, data.zero) == (out.kind, out.step, out.zero)
+    if not alike or a.pool_type != "max" or a.layout not in _CHANNELS_FIRST:
+        return False
+    names = _QUANTIZED_POOLING.schema.names
+    attrs = {name: getattr(a, name) for name in names if hasattr(a, name)}
+    last = state.is_last(data.entry)
+    if last:
+        attrs["layout"] = _last_layout(state, data.entry)
+    # Their range is that of the data, whatever it is.
+    ends = [
+        state.rewrite.add("_full", {"shape": (1,), "value": value, "dtype": "float32"}, [])
+        for value in (-1.0, 1.0)
+    ]
+    inputs = [state.last(data.entry) if last else state.plain(data.entry), *ends]
+    name = state.graph.nodes[number].name
+    state.put((number, 0), state.rewrite.add(_QUANTIZED_POOLING, attrs, inputs, name), last)
+    return True
+
+
+def _last_layout(state, entry):
+    return ("NWC", "NHWC", "NDHWC")[len(state.graph.spec(entry).shape) - 3]
+
+
+@_place("_contrib_quantize_v2")
+def _quantize(state, number):
+    """What only convolutions read is brought channels-last while it is rounded."""
+    graph, entry = state.graph, (number, 0)
+    data = graph.spec(graph.nodes[number].inputs[0])
+    if entry not in state.ranges or len(data.shape) < 3 or data.dtype != _FLOAT:
+        return False
+    readers = {user for user, _, index in state.users[number] if index == 0}
+    if not all(user >= 0 and graph.nodes[user].op is _DEQUANTIZE for user in readers):
+        return False
+    readers = {after for user in readers for after, _, _ in state.users[user]}
+    layers = {layer.number for layer in state.layers.values() if "kernel" in layer.attrs}
+    if not readers <= layers:
+        return False
+    attrs = {
+        "out_type": dtypes.name_of(graph.spec(entry).dtype),
+        "reach": max(map(abs, state.ranges[entry])),
+    }
+    inputs = [state.plain(graph.nodes[number].inputs[0])]
+    new = state.rewrite.add("_quantize_last", attrs, inputs, graph.nodes[number].name)
+    state.put(entry, new, True)
+    return True
+
+
+@_place("_contrib_quantized_pooling")
+def _pooling(state, number):
+    node = state.graph.nodes[number]
+    data, *ends = node.inputs
+    if not state.is_last(data) or node.attrs.layout not in _CHANNELS_FIRST:
+        return False
+    attrs = {name: getattr(node.attrs, name) for name in node.op.schema.names}
+    attrs["layout"] = _last_layout(state, data)
+    inputs = [state.last(data), *(state.plain(entry) for entry in ends)]
+    _put_all(state, number, state.rewrite.add(node.op, attrs, inputs, node.name))
+    return True
+
+
+@_place("_contrib_quantized_act")
+def _rectify(state, number):
+    node = state.graph.nodes[number]
+    data, *ends = node.inputs
+    if not state.is_last(data):
+        return False
+    inputs = [state.last(data), *(state.plain(entry) for entry in ends)]
+    _put_all(state, number, state.rewrite.add(node.op, node.attrs, inputs, node.name))
+    return True
+
+
+@_place("_contrib_quantized_batch_norm")
+def _norm(state, number):
+    node = state.graph.nodes[number]
+    data, *rest = node.inputs
+    if not state.is_last(data) or node.attrs.axis != 1:
+        return False
+    after = state.reader(number)
+    relu = after is not None and after >= 0 and state.graph.nodes[after].op is _RELU
+    attrs = {name: getattr(node.attrs, name) for name in node.op.schema.names}
+    attrs["axis"] = len(state.graph.spec(data).shape) - 1
+    inputs = [state.last(data), *(state.plain(entry) for entry in rest)]
+    op = "_quantized_norm_relu" if relu else node.op
+    new = state.rewrite.add(op, attrs, inputs, node.name)
+    _put_all(state, after if relu else number, new)
+    return True
+
+
+@_place("_contrib_quantized_flatten")
+def _flatten(state, number):
+    data, *ends = state.graph.nodes[number].inputs
+    alike = state.is_last(data) and math.prod(state.graph.spec(data).shape[2:]) == 1
+    attrs = {"shape": state.graph.specs[number][0].shape}
+    numbers = state.last(data) if alike else state.plain(data)
+    state.put((number, 0), state.rewrite.add("_backward_reshape", attrs, [numbers]))
+    for index, entry in enumerate(ends, 1):
+        state.put((number, index), state.plain(entry))
+    return True
+
+
+@_place("_contrib_quantized_concat")
+def _concat(state, number):
+    node = state.graph.nodes[number]
+    count = node.attrs.num_args
+    if node.attrs.dim != 1 or not any(state.is_last(entry) for entry in node.inputs[:count]):
+        return False
+    inputs = [state.last(entry) for entry in node.inputs[:count]]
+    inputs += [state.plain(entry) for entry in node.inputs[count:]]
+    attrs = {"num_args": count, "dim": len(state.graph.specs[number][0].shape) - 1}
+    _put_all(state, number, state.rewrite.add(node.op, attrs, inputs, node.name))
+    return True
+
+
+@_place("_contrib_quantized_elemwise_add")
+def _add(state, number):
+    node = state.graph.nodes[number]
+    lhs, rhs, *ends = node.inputs
+    if not (state.is_last(lhs) or state.is_last(rhs)):
+        return False
+    if state.graph.spec(lhs).shape != state.graph.spec(rhs).shape:
+        return False
+    inputs = [state.last(lhs), state.last(rhs), *(state.plain(entry) for entry in ends)]
+    _put_all(state, number, state.rewrite.add(node.op, node.attrs, inputs, node.name))
+    return True
+
+
+def _put_all(state, number, new):
+    """Let a new node's outputs be those of an old one, the array channels-last."""
+    state.put((number, 0), new, True)
+    for index in (1, 2):
+        state.put((number, index), (new[0], index))
