@@ -247,8 +247,8 @@ def num_gpus():
 def check_usable(ctx):
     """Raise MXNetError unless arrays can be put on a context's device."""
     if ctx.device_typeid == _GPU and not 0 <= ctx.device_id < num_gpus():
-        found = num_gpus()
-        usable = f"only gpu(0) to gpu({found - 1})" if found else "no GPU, use mx.cpu()"
+        count = num_gpus()
+        usable = f"only gpu(0) to gpu({count - 1})" if count else "no GPU, use mx.cpu()"
         raise MXNetError(f"{ctx} cannot be used: mxcy can compute on {usable} here")
 
 

@@ -142,9 +142,13 @@ def stats(ctx=None):
     """
     front.settle_all()
     context = as_context(ctx)
-    found = pool_of(context).stats()
+    statistics = pool_of(context).stats()
     # Shared memory has no pool: segments are counted for all numbers of the context together.
-    return {**found, **shared_memory.stats()} if context.device_type == "cpu_shared" else found
+    return (
+        {**statistics, **shared_memory.stats()}
+        if context.device_type == "cpu_shared"
+        else statistics
+    )
 
 
 def round_size(ctx, n):

@@ -34,13 +34,13 @@ def _check(symbol):
         raise TypeError("symbol must be Symbol")
 
 
-def _shapes(symbol, given):
+def _shapes(symbol, known):
     """{output name: shape} of all nodes."""
     internals = symbol.get_internals()
-    _, found, _ = internals.infer_shape_partial(**given)
-    if not all(shape and 0 not in shape for shape in found):
+    _, shapes, _ = internals.infer_shape_partial(**known)
+    if not all(shape and 0 not in shape for shape in shapes):
         raise ValueError("Input shape is incomplete")
-    return dict(zip(internals.list_outputs(), found, strict=True))
+    return dict(zip(internals.list_outputs(), shapes, strict=True))
 
 
 def _extents(shape):
@@ -155,12 +155,12 @@ def _operations(node, shapes):
     return out
 
 
-def _parameter_sizes(symbol, given):
+def _parameter_sizes(symbol, known):
     """{id of a variable: number of elements}, where it can be told.
 
     Without the data's shape that is so for biases, of which a layer has one a unit or filter.
     """
-    shapes, _, states = symbol.infer_shape_partial(**given)
+    shapes, _, states = symbol.infer_shape_partial(**known)
     arguments, auxiliary = symbol._variables()
     sizes = {}
     for node in topological(symbol._entries):
@@ -263,12 +263,12 @@ def _drawing_class():
     return Digraph
 
 
-def _types(symbol, given):
+def _types(symbol, known):
     internals = symbol.get_internals()
-    _, found, _ = internals.infer_type_partial(**given)
-    if None in found:
+    _, types, _ = internals.infer_type_partial(**known)
+    if None in types:
         raise ValueError("Input type is incomplete")
-    names = (getattr(dtype, "__name__", "bfloat16") for dtype in found)
+    names = (getattr(dtype, "__name__", "bfloat16") for dtype in types)
     return dict(zip(internals.list_outputs(), names, strict=True))
 
 

@@ -4,7 +4,7 @@ from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy._ctypes import profiler
 from mxcy._ctypes.creation import empty
 from mxcy._ctypes.engine import READS
-from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.modes import state
 from mxcy._ctypes.ndarray import NDArrayBase, class_of, home_of, in_numpy, mixes
 from mxcy._ctypes.services import services
@@ -95,7 +95,7 @@ def _copy_memory(source, target):
     uses.add_output(target)
     if not (uses.quiet or uses.exported or uses.device or uses.strict):
         size = target._memory.nbytes
-        uses.push("_copy", quick.mx_push_copy, target.address, source.address, size)
+        uses.push("_copy", locked.mx_push_copy, target.address, source.address, size)
     elif uses.hold():
         if uses.device:
             services.store_result(target, source)
@@ -119,10 +119,10 @@ def invoke(variant, inputs, numbers, out, cls=None):
         profiler.set_owner(prepared.named_source())
     context = inputs[0].context if inputs else services.context_of(variant.attrs)
     profiler.set_device(context.device_typeid, context.device_id)
-    found = _perform(variant, inputs, numbers, out, cls)
+    results = _perform(variant, inputs, numbers, out, cls)
     profiler.set_owner(0)
     profiler.api_end("MXImperativeInvokeEx", began)
-    return found
+    return results
 
 
 def _perform(variant, inputs, numbers, out, cls):
@@ -131,13 +131,13 @@ def _perform(variant, inputs, numbers, out, cls):
         return _perform_sparse(variant, inputs, numbers, out)
     if prepared.call.mixed:
         return _perform_mixed(variant, inputs, numbers, out, cls)
-    call, given = prepared.call, []
+    call, targets = prepared.call, []
     cls = cls or class_of(*inputs)
     if out is not None and cls is in_numpy.cls and _other_type(prepared, out):
         return in_numpy.store(_perform(variant, inputs, numbers, None, cls), out)
     if out is not None:
-        given = _given_outputs(prepared, out)
-        if given is None:
+        targets = _given_outputs(prepared, out)
+        if targets is None:
             return _perform_sparse(variant, inputs, numbers, out)
     if inputs:
         context = home_of(inputs[0].context)
@@ -148,10 +148,10 @@ def _perform(variant, inputs, numbers, out, cls):
                     f"{context} and {array.context}"
                 )
     else:
-        context = given[0].context if given else services.context_of(variant.attrs)
+        context = targets[0].context if targets else services.context_of(variant.attrs)
     outputs, copies = [], []
     for i, (shape, dtype) in enumerate(prepared.outs):
-        target = given[i] if i < len(given) else None
+        target = targets[i] if i < len(targets) else None
         if target is not None and clashes(prepared, i, target, inputs):
             copies.append((i, target))
             target = None
@@ -233,11 +233,11 @@ def _checked_inputs(variant, inputs):
 def call(handle, inputs, raw, out, extra, cls=None):
     """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
     if extra or not handle.plain:
-        given = {**handle.given(raw), **extra}
+        attrs = {**handle.given(raw), **extra}
         if handle.op.num_args is not None:
-            given.setdefault(handle.op.num_args, len(inputs))
-        variant = handle.variant(given)
-        numbers = handle.schema.dynamic_values(handle.op.name, given)
+            attrs.setdefault(handle.op.num_args, len(inputs))
+        variant = handle.variant(attrs)
+        numbers = handle.schema.dynamic_values(handle.op.name, attrs)
     else:
         variant, numbers = handle.known_variant(raw), handle.numbers(raw)
     return invoke(variant, _checked_inputs(variant, inputs), numbers, out, cls)

@@ -9,7 +9,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy._ctypes.engine import READS, WRITES
-from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.modes import state
 from mxcy._ctypes.native import lib
 from mxcy._ctypes.pending import wait
@@ -217,7 +217,7 @@ class NDArrayBase:
     @property
     def failed(self):
         """Whether the operation failed that should have computed the elements."""
-        return self._storage.var is not None and bool(quick.mx_var_failed(self._storage.var))
+        return self._storage.var is not None and bool(locked.mx_var_failed(self._storage.var))
 
     @property
     def version(self) -> int:
@@ -248,9 +248,9 @@ class NDArrayBase:
 
     def _derive(self, memory, cls=None):
         cls = cls or class_of(self)
-        made = wrap(memory, self.dtype_code, self.context, self._storage, cls=cls)
-        made.writable = self.writable
-        return made
+        array = wrap(memory, self.dtype_code, self.context, self._storage, cls=cls)
+        array.writable = self.writable
+        return array
 
     def detached(self, cls=None):
         """A view of the whole array, of its class or another, that is not on the tape."""
@@ -275,9 +275,9 @@ class NDArrayBase:
         octets = self._memory.reshape(-1).view(np.uint8)
         if offset < 0 or offset + size * kind.itemsize > octets.size:
             raise MXNetError(f"a view of shape {shape} at byte {offset} is out of bounds")
-        made = self._derive(np.frombuffer(octets.data, kind, size, offset).reshape(shape))
-        made.dtype_code, made.kind = dtype, (shape, dtype)
-        return made
+        array = self._derive(np.frombuffer(octets.data, kind, size, offset).reshape(shape))
+        array.dtype_code, array.kind = dtype, (shape, dtype)
+        return array
 
     def __len__(self):
         if not self.shape:

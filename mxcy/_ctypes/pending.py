@@ -5,7 +5,7 @@ from threading import get_ident
 
 from mxcy._base.errors import MXNetError
 from mxcy._ctypes import engine
-from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.native import lib
 
 __all__ = [
@@ -66,21 +66,21 @@ def drain():
     n = _AT_ONCE
     while n == _AT_ONCE and _kept:
         tokens = (ctypes.c_int64 * _AT_ONCE)()
-        n = quick.mx_engine_done(tokens, _AT_ONCE)
+        n = locked.mx_engine_done(tokens, _AT_ONCE)
         for token in tokens[:n]:
             forget(token)
 
 
 def wait(var, access):
     """Wait for the writers or all users of a var, given by its address; raises its error."""
-    if var and not quick.mx_var_idle(var):
+    if var and not locked.mx_var_idle(var):
         engine.wait_var(var, access)
         drain()
 
 
 def settle(var, access):
     """The same, but the error stays for later."""
-    if var and not quick.mx_var_idle(var):
+    if var and not locked.mx_var_idle(var):
         engine.settle_var(var, access)
         drain()
 

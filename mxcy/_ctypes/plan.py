@@ -5,7 +5,7 @@ import ctypes
 from mxcy._base.errors import MXNetError, kernel_error
 from mxcy._ctypes import profiler
 from mxcy._ctypes.engine import READS, WRITES
-from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.native import WRITE, lib
 from mxcy._ctypes.services import services
 from mxcy._ctypes.uses import Uses, is_heavy
@@ -152,7 +152,7 @@ class Plan:
             uses.kept.append(self)
             uses.push(
                 None,
-                quick.mx_push_plan,
+                locked.mx_push_plan,
                 self._native,
                 first,
                 last,

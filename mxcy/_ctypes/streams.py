@@ -4,7 +4,7 @@ import ctypes
 
 from mxcy._base.errors import MXNetError
 from mxcy._ctypes.engine import WRITES
-from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.native import check, lib
 from mxcy._ctypes.pending import settle
 
@@ -25,8 +25,8 @@ class Streams:
     """
 
     def __init__(self, copies, dropout=0):
-        self.address, self.tag = lib.mx_rng_create(copies), quick.mx_var_create()
-        self._drop = quick.mx_var_destroy, lib.mx_rng_destroy
+        self.address, self.tag = lib.mx_rng_create(copies), locked.mx_var_create()
+        self._drop = locked.mx_var_destroy, lib.mx_rng_destroy
         self._own = lib.mx_rng_create(dropout) if dropout else None
         if not self.address or not self.tag or (dropout and not self._own):
             raise MXNetError(lib.mx_last_error().decode())
@@ -41,7 +41,7 @@ class Streams:
 
     def is_quiet(self):
         """Whether no operation uses the streams."""
-        return bool(quick.mx_var_idle(self.tag))
+        return bool(locked.mx_var_idle(self.tag))
 
     def seed(self, device, seed):
         """Start all streams afresh."""

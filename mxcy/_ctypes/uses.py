@@ -7,7 +7,7 @@ import ctypes
 
 from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
 from mxcy._ctypes.engine import READS, WRITES, Operation, is_naive
-from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.native import lib
 from mxcy._ctypes.pending import forget, keep, settle, wait
 from mxcy._ctypes.services import services
@@ -35,8 +35,8 @@ def is_heavy(work):
 def _prepare():
     """Tell ctypes the types of mxcy_operations.h."""
     address, number = ctypes.c_void_p, ctypes.c_int32
-    quick.mx_push_kernel.argtypes = [address, address, address, ctypes.c_size_t, address, number]
-    quick.mx_push_plan.argtypes = [
+    locked.mx_push_kernel.argtypes = [address, address, address, ctypes.c_size_t, address, number]
+    locked.mx_push_plan.argtypes = [
         address,
         address,
         number,
@@ -47,8 +47,8 @@ def _prepare():
         address,
         address,
     ]
-    quick.mx_push_copy.argtypes = [address, address, address, ctypes.c_size_t]
-    quick.mx_push_nothing.argtypes = [address]
+    locked.mx_push_copy.argtypes = [address, address, address, ctypes.c_size_t]
+    locked.mx_push_nothing.argtypes = [address]
 
 
 _prepare()
@@ -91,17 +91,17 @@ class Uses:
 
     def hold(self):
         """Wait for the turn and hold all; False when one that is read carries an error."""
-        status, self.nested = 1, bool(quick.mx_engine_on_worker())
+        status, self.nested = 1, bool(locked.mx_engine_on_worker())
         self.strict = self.strict or self.nested
         while status == 1:
             for var, access in zip(self.vars, self.access, strict=True):
                 settle(var, WRITES if access & WRITES else READS)
             for var, access in zip(self.vars, self.access, strict=True):
-                if access & READS and quick.mx_var_failed(var):
+                if access & READS and locked.mx_var_failed(var):
                     return False
             if self.nested:
                 return True
-            status = quick.mx_engine_enter(*self._native(), 0)
+            status = locked.mx_engine_enter(*self._native(), 0)
         return status == 0
 
     def raise_error(self):
@@ -114,14 +114,14 @@ class Uses:
     def release(self):
         """End a hold."""
         if not self.nested:
-            quick.mx_engine_leave(*self._native(), None)
+            locked.mx_engine_leave(*self._native(), None)
 
     def fail(self, error):
         """End a hold by an error: raised here, or by whoever waits for what was to be written."""
         if self.strict:
             self.release()
             raise error
-        quick.mx_engine_leave(*self._native(), stored_text(error).encode())
+        locked.mx_engine_leave(*self._native(), stored_text(error).encode())
 
     def run_reference(self, call, attrs, inputs, outputs):
         """Run a call by its definition in a hold, and end the hold."""
@@ -159,7 +159,7 @@ class Uses:
         """Give the error of what is read to what is to be written, after `hold` returned False."""
         if self.strict:
             self.raise_error()
-        self.push(None, quick.mx_push_nothing)
+        self.push(None, locked.mx_push_nothing)
 
 
 class held:

@@ -13,7 +13,7 @@ from mxcy._base.errors import kernel_error
 from mxcy._base.last_used import LastUsed
 from mxcy._ctypes import native, profiler
 from mxcy._ctypes.engine import READS, WRITES, is_naive
-from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.modes import state
 from mxcy._ctypes.pool import pool_of
 from mxcy._ctypes.services import services
@@ -204,7 +204,7 @@ class Prepared:
             source = profiler.profiled.value & profiler.IMPERATIVE and self.named_source()
             uses.push(
                 call.op.name,
-                quick.mx_push_kernel,
+                locked.mx_push_kernel,
                 self.address,
                 frame.address,
                 size,
@@ -252,8 +252,8 @@ class Prepared:
 class Variant:
     """An operator with one set of static attributes."""
 
-    def __init__(self, handle, given, mode):
-        attrs = handle.schema.intern(handle.op.name, given)
+    def __init__(self, handle, values, mode):
+        attrs = handle.schema.intern(handle.op.name, values)
         self.handle, self._final, self._factor = handle, None, 1.0
         self.attrs = attrs.with_values(("train", "numpy_types"), mode) if any(mode) else attrs
         self.arguments = None if handle.op.variadic else len(handle.op.arguments(self.attrs))
@@ -262,12 +262,12 @@ class Variant:
     def exact(self, factor):
         """The variant of calls with which mixed precision has done what it does."""
         if self._final is None or self._factor != factor:
-            made = self._final = copy.copy(self)
-            self._factor, made._prepared = factor, LastUsed(services.most_signatures)
-            made.attrs = self.attrs.with_values(("exact",), (True,))
+            variant = self._final = copy.copy(self)
+            self._factor, variant._prepared = factor, LastUsed(services.most_signatures)
+            variant.attrs = self.attrs.with_values(("exact",), (True,))
             if factor != 1.0:
                 scaled = self.attrs.grad_scale * factor
-                made.attrs = made.attrs.with_values(("grad_scale",), (scaled,))
+                variant.attrs = variant.attrs.with_values(("grad_scale",), (scaled,))
         return self._final
 
     def find(self, inputs):

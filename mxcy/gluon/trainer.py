@@ -139,13 +139,13 @@ class Trainer:
         """
         contexts = None
         for parameter in self._params:
-            found = parameter.list_ctx()
-            assert contexts is None or contexts == found, (
+            own = parameter.list_ctx()
+            assert contexts is None or contexts == own, (
                 "All Parameters must be initialized on the same set of contexts, but Parameter "
-                f"{parameter.name} is initialized on {found} while previous Parameters are "
+                f"{parameter.name} is initialized on {own} while previous Parameters are "
                 f"initialized on {contexts}."
             )
-            contexts = found
+            contexts = own
         return contexts or []
 
     def _init_params(self):

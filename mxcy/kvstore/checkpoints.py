@@ -85,10 +85,10 @@ class Checkpoint:
     def _checked(self, name, size, digest):
         path = self._folder / os.path.basename(name)
         try:
-            found = _digest(path)
+            actual = _digest(path)
         except OSError as error:
             raise MXNetError(f"checkpoint {path}: {error.strerror}") from None
-        if found != [size, digest]:
+        if actual != [size, digest]:
             raise MXNetError(f"checkpoint {path} is damaged: it is not what has been written")
         return path
 

@@ -103,8 +103,8 @@ class SharedRows:
         if array.stype == "default":
             content.copyto(array)
             return
-        made = (content, nd.array(ids, cpu(), "int64"))
-        nd.sparse.row_sparse_array(made, shape=array.shape, dtype=array.dtype).copyto(array)
+        parts = (content, nd.array(ids, cpu(), "int64"))
+        nd.sparse.row_sparse_array(parts, shape=array.shape, dtype=array.dtype).copyto(array)
 
 
 def host_server(progress, number):

@@ -69,10 +69,10 @@ def apply(op, name, attrs, positional, named, absent=()):
     return [(node, i) for i in range(op.visible(node.parsed))]
 
 
-def _count(node, given):
+def _count(node, count):
     """How many inputs a variadic operator has: its count attribute tells it."""
     attribute = node.op.num_args
-    return given if attribute is None else max(given, getattr(node.parsed, attribute))
+    return count if attribute is None else max(count, getattr(node.parsed, attribute))
 
 
 def check_key(op, key):

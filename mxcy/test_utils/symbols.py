@@ -207,14 +207,14 @@ def _as_numpy(value):
     return value.asnumpy() if isinstance(value, NDArray) else np.asarray(value)
 
 
-def _compare_gradient(request, want, before, found, name, kind, rtol, atol, equal_nan=False):
+def _compare_gradient(request, want, before, gradient, name, kind, rtol, atol, equal_nan=False):
     """Compare a gradient, by what was to happen to the array that held `before`."""
     if request == "add":
-        found = found.asnumpy() - before.astype(found.dtype)
+        gradient = gradient.asnumpy() - before.astype(gradient.dtype)
     elif request == "null":
-        want = before.astype(found.dtype)
+        want = before.astype(gradient.dtype)
     assert_almost_equal(
-        want, found, rtol, atol, (f"{kind}_{name}", f"BACKWARD_{name}"), equal_nan=equal_nan
+        want, gradient, rtol, atol, (f"{kind}_{name}", f"BACKWARD_{name}"), equal_nan=equal_nan
     )
 
 

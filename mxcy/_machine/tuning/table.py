@@ -115,14 +115,14 @@ class Table:
             contents if all(contents.get(name) == value for name, value in identity.items()) else {}
         )
 
-    def _add(self, found: dict[str, Any]) -> None:
-        self.regions = {int(n): cost for n, cost in found.get("regions", {}).items()}
-        self.rates = found.get("rates", {})
+    def _add(self, content: dict[str, Any]) -> None:
+        self.regions = {int(n): cost for n, cost in content.get("regions", {}).items()}
+        self.rates = content.get("rates", {})
 
 
-def _well_formed(found: dict[str, Any]) -> bool:
+def _well_formed(content: dict[str, Any]) -> bool:
     """Whether a file holds numbers where they belong."""
-    costs, rates = found.get("regions"), found.get("rates")
+    costs, rates = content.get("regions"), content.get("rates")
     if not isinstance(costs, dict) or not isinstance(rates, dict):
         return False
     inner = [where for where in rates.values() if isinstance(where, dict)]

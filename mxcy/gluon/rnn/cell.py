@@ -154,10 +154,10 @@ class RecurrentCell(Block):
             outputs = sequences.masked(outputs, valid_length, layout)
         return finished(outputs, length, layout, merge_outputs), states
 
-    def _first_states(self, inputs, given, layout):
+    def _first_states(self, inputs, states, layout):
         """The states to begin with: those given, or zeros like the inputs."""
-        if given is not None:
-            return given
+        if states is not None:
+            return states
         F = sequences.operators_of(inputs)
         first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
         like = {} if isinstance(first, Symbol) else {"ctx": first.context, "dtype": first.dtype}

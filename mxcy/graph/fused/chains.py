@@ -94,10 +94,15 @@ def _chain(layer, kind, users, among_8_bits, taken):
     allowed = _AMONG_8_BITS[kind] + (() if among_8_bits else _AMONG_FLOATS[kind])
 
     def next_of():
-        found = users[id(chain[-1])]
-        if len(found) != 1 or found[0][0] is None or found[0][2] != 0 or id(found[0][0]) in taken:
+        readers = users[id(chain[-1])]
+        if (
+            len(readers) != 1
+            or readers[0][0] is None
+            or readers[0][2] != 0
+            or id(readers[0][0]) in taken
+        ):
             return None, 0
-        return found[0][:2]
+        return readers[0][:2]
 
     def take(part):
         chain.append(after)

@@ -161,10 +161,10 @@ class _Conversion:
         self.forced.update(id(node.inputs[i][0]) for i in others)
         return self._all(node, free, self.low, _LOW)
 
-    def _passed_on(self, found):
-        if found <= {_LOW, _OPEN} and _LOW in found:
+    def _passed_on(self, kinds):
+        if kinds <= {_LOW, _OPEN} and _LOW in kinds:
             return _LOW
-        return _BOTH if found & {_LOW, _BOTH} else _OPEN
+        return _BOTH if kinds & {_LOW, _BOTH} else _OPEN
 
     def _all(self, node, free, change, made):
         for i in free:

@@ -81,9 +81,9 @@ def _run_rule(op, attrs, inputs, specs, out, rule):
             data = _call(op, attrs, (parts[0].data,))
             results = [_wrapped(parts[0]._replace(data=data))]
         else:
-            made = rule.run(attrs, F, *parts)
-            several = isinstance(made, list)
-            results = [_wrapped(each) for each in (made if several else [made])]
+            computed = rule.run(attrs, F, *parts)
+            several = isinstance(computed, list)
+            results = [_wrapped(each) for each in (computed if several else [computed])]
         for target, result in zip(targets, results, strict=False):
             put(result, target)
     results = targets or results
@@ -92,9 +92,9 @@ def _run_rule(op, attrs, inputs, specs, out, rule):
     return out if out is not None else results[0] if len(results) == 1 else results
 
 
-def _run_update(op, attrs, inputs, given, rule):
+def _run_update(op, attrs, inputs, targets, rule):
     """Run an optimizer's update: its weight and its states have all their rows."""
-    target = _updated(inputs[0], given)
+    target = _updated(inputs[0], targets)
     if is_sparse(target) and target._parts.indices.shape[0] != target.shape[0]:
         raise MXNetError("weight: all rows of a row_sparse weight must be stored")
     for i in op.mutated(len(inputs)):
@@ -104,13 +104,13 @@ def _run_update(op, attrs, inputs, given, rule):
     return target
 
 
-def _updated(weight, given):
+def _updated(weight, targets):
     """The array that an optimizer writes to: `out`, with the weight's elements."""
-    if not given:
+    if not targets:
         return weight.copy()
-    if given[0] is not weight:
-        weight.copyto(given[0])
-    return given[0]
+    if targets[0] is not weight:
+        weight.copyto(targets[0])
+    return targets[0]
 
 
 def _listed(out):
@@ -119,8 +119,8 @@ def _listed(out):
     return list(out) if isinstance(out, (list, tuple)) else [out]
 
 
-def _check_outputs(op, outs, given):
-    for array, spec in zip(given, outs, strict=False):
+def _check_outputs(op, outs, targets):
+    for array, spec in zip(targets, outs, strict=False):
         if not isinstance(array, front.NDArrayBase):
             raise TypeError(f"operator {op.name}: out must be an NDArray, got {type(array)}")
         result = Spec(array.shape, array.dtype_code)

@@ -50,7 +50,7 @@ def compute(op: Any, attrs: Any, inputs: Sequence[Any], xp: Any = np) -> Sequenc
     """
     try:
         with np.errstate(all="ignore"):
-            found = op.ref(attrs, xp, inputs) if op.variadic else op.ref(attrs, xp, *inputs)
+            results = op.ref(attrs, xp, inputs) if op.variadic else op.ref(attrs, xp, *inputs)
     except (MXNetError, IndexError) as error:
         raise type(error)(f"Error in operator {op.name}: {error}") from error
     except Exception as error:  # of element types or sizes that only kernels take
@@ -59,7 +59,7 @@ def compute(op: Any, attrs: Any, inputs: Sequence[Any], xp: Any = np) -> Sequenc
             f"Error in operator {op.name}: its definition cannot work with inputs ({shown}) "
             f"({type(error).__name__}: {error})"
         ) from error
-    return found if isinstance(found, (tuple, list)) else (found,)
+    return results if isinstance(results, (tuple, list)) else (results,)
 
 
 def run(call: Any, attrs: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -68,15 +68,15 @@ def run(call: Any, attrs: Any, inputs: Sequence[Any], outputs: Sequence[Any]) ->
     A reference returns the outputs, followed by the new values of mutated inputs, if any.
     """
     op = call.op
-    found = compute(op, attrs, [_read(array) for array in inputs])
+    results = compute(op, attrs, [_read(array) for array in inputs])
     targets = [*outputs, *(inputs[i] for i in op.mutated(len(inputs)))]
-    if len(found) != len(targets):
+    if len(results) != len(targets):
         raise MXNetError(
-            f"Error in operator {op.name}: the reference returned {len(found)} arrays, "
+            f"Error in operator {op.name}: the reference returned {len(results)} arrays, "
             f"expected {len(targets)}"
         )
     with np.errstate(all="ignore"):
-        for target, values in zip(targets, found, strict=True):
+        for target, values in zip(targets, results, strict=True):
             if np.shape(values) != target.shape:
                 raise MXNetError(
                     f"Error in operator {op.name}: the reference returned shape "

@@ -58,8 +58,8 @@ def _reference(rule, define):
         specs = [Spec(x.shape, dtypes.code_of(x.dtype)) for x in arrays]
         result = dtypes.dtype_of(rule(a, *specs))
         computed = dtypes.dtype_of(rule.computed(a, *(spec.dtype for spec in specs)))
-        found = define(a, xp, *(x.astype(computed, copy=False) for x in arrays))
-        return xp.asarray(found).astype(result, copy=False)
+        values = define(a, xp, *(x.astype(computed, copy=False) for x in arrays))
+        return xp.asarray(values).astype(result, copy=False)
 
     return ref
 
@@ -226,10 +226,10 @@ def _both(partial, rule, of_integers=True):
         return grad
     needs = partial.__code__.co_argcount > 2
 
-    def summed(F, found, specs):
-        left, right = found
+    def summed(F, gradients, specs):
+        left, right = gradients
         if specs[0].shape == specs[1].shape:
-            return found
+            return gradients
         return (
             None if left is None else sum_to(F, left, specs[0], specs[1]),
             None if right is None else sum_to(F, right, specs[1], specs[0]),

@@ -406,18 +406,18 @@ class BinCount:
 
     def eager(a, F, array, data, weights=None):
         BinCount.infer(a, [Spec(x.shape, 0) for x in (data, weights) if x is not None])
-        given = data.asnumpy()
-        if given.size and given.min() < 0:
+        numbers = data.asnumpy()
+        if numbers.size and numbers.min() < 0:
             raise ValueError("bincount: numbers must not be negative")
         if weights is None:
-            whole = given.astype("int64", copy=False)
+            whole = numbers.astype("int64", copy=False)
             return array(np.bincount(whole, minlength=a.minlength))
-        length = max(a.minlength, int(given.max()) + 1 if given.size else 0)
+        length = max(a.minlength, int(numbers.max()) + 1 if numbers.size else 0)
         zeros = array(np.zeros(length, weights.dtype))
-        if not given.size or not length:
+        if not numbers.size or not length:
             return zeros
         # Narrow weights are summed in double, as NumPy does it, whether or not they are recorded.
-        word, places = name_of(weights.dtype_code), array(given.astype("int64"))
+        word, places = name_of(weights.dtype_code), array(numbers.astype("int64"))
         if word != "float32":
             return F._backward_along(weights, places, axis=0, shape=(length,))
         wide = F.Cast(weights, dtype="float64")

@@ -60,13 +60,13 @@ def _infer(a, x):
     return Spec(tuple(shape), code)
 
 
-def _fitted(F, g, given, wanted):
+def _fitted(F, g, shape, wanted):
     """A gradient of numbers that were cut off or filled up with zeros, in the input's shape."""
-    for axis, (n, extent) in enumerate(zip(given, wanted, strict=True)):
+    for axis, (n, extent) in enumerate(zip(shape, wanted, strict=True)):
         if n > extent:
             g = F.slice_axis(g, axis=axis, begin=0, end=extent)
-    if any(n < extent for n, extent in zip(given, wanted, strict=True)):
-        margins = [(0, max(extent - n, 0)) for n, extent in zip(given, wanted, strict=True)]
+    if any(n < extent for n, extent in zip(shape, wanted, strict=True)):
+        margins = [(0, max(extent - n, 0)) for n, extent in zip(shape, wanted, strict=True)]
         g = F._npi_pad(g, pad_width=tuple(margins))
     return g
 

@@ -220,13 +220,13 @@ def _batch_norm_curvature(
     a, F, g, grad, data, gamma, mean, inverse, moving_mean, moving_var, specs
 ):
     """The gradients of the gradients, the batch's statistics being functions of the data."""
-    ndim, given, dtype = specs[1].ndim, specs[1].dtype, specs[2].dtype
+    ndim, data_dtype, dtype = specs[1].ndim, specs[1].dtype, specs[2].dtype
     axis = normal_axis(a.axis, ndim)
     shape = tuple(-1 if i == axis else 1 for i in range(ndim))
     if not _uses_batch(a):
         mean, inverse = moving_mean, F.rsqrt(moving_var + a.eps)
     wide = grad, data, g[0]
-    if dtype != given:
+    if dtype != data_dtype:
         wide = (F.Cast(v, dtype=dtypes.name_of(dtype)) for v in wide)
     grad, data, by_data = wide
     gamma, mean, inverse, by_gamma, by_beta = (
@@ -241,12 +241,14 @@ def _batch_norm_curvature(
 
     scaled = F.broadcast_mul(F.broadcast_sub(data, mean), inverse)
     curvature = Curvature(F, scaled, inverse, means if _uses_batch(a) else None)
-    found = list(curvature.gradients(by_data, by_gamma, by_beta, grad, gamma))
-    if dtype != given:
-        found[:2] = [v if v is None else F.Cast(v, dtype=dtypes.name_of(given)) for v in found[:2]]
-    if found[2] is not None and others:
-        found[2] = F.sum(found[2], axis=others)
-    return found
+    gradients = list(curvature.gradients(by_data, by_gamma, by_beta, grad, gamma))
+    if dtype != data_dtype:
+        gradients[:2] = [
+            v if v is None else F.Cast(v, dtype=dtypes.name_of(data_dtype)) for v in gradients[:2]
+        ]
+    if gradients[2] is not None and others:
+        gradients[2] = F.sum(gradients[2], axis=others)
+    return gradients
 
 
 @op(

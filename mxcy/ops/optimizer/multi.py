@@ -123,8 +123,8 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
 
     def draw(shape):
         wide = "float32" if mixed else None
-        found = [values(-1, 1, shape), values(-1, 1, shape)]
-        return found + [values(0.1, 1, shape, wide) for _ in states]
+        drawn = [values(-1, 1, shape), values(-1, 1, shape)]
+        return drawn + [values(0.1, 1, shape, wide) for _ in states]
 
     def shared_input(name):
         if name.endswith("rates"):

@@ -145,8 +145,8 @@ def numpy_reduction(
         code = result(a, Spec(x.shape, code_of(x.dtype)))
         kind = np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
         wider = x.dtype.kind == "f" and np.dtype(kind) == np.float16  # summed before it is rounded
-        found = define(xp, x if rule is TEST or wider else x.astype(kind), axes)
-        return xp.asarray(found).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
+        reduced = define(xp, x if rule is TEST or wider else x.astype(kind), axes)
+        return xp.asarray(reduced).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
 
     def refusal(a, ins, outs):
         if not ins[0].size or not axes_of(a, ins[0].ndim):
@@ -159,12 +159,12 @@ def numpy_reduction(
         code = result(a, specs[0])
         if not (linear or is_inexact(code)) and code != specs[0].dtype:
             return None
-        found = grad(a, F, g, cast_to(F, x, code, specs[0].dtype), out, specs[0])
+        reduced = grad(a, F, g, cast_to(F, x, code, specs[0].dtype), out, specs[0])
         if code == specs[0].dtype:
-            return found
+            return reduced
         if linear and not is_inexact(specs[0].dtype):
-            return F.Cast(found, dtype=name_of(specs[0].dtype))
-        return cast_back(F, found, specs[0].dtype, code)
+            return F.Cast(reduced, dtype=name_of(specs[0].dtype))
+        return cast_back(F, reduced, specs[0].dtype, code)
 
     return register(
         f"_npi_{name}",

@@ -85,14 +85,14 @@ def reached(extents, strides, offset):
     return offset + sum(min(n, 0) for n in ends), offset + sum(max(n, 0) for n in ends)
 
 
-def _check_reach(found, strides, offset, size):
+def _check_reach(params, strides, offset, size):
     """Make sure that loops stay within an array of `size` elements, whatever `infer` let through.
 
     Raises
     ------
     IndexError
     """
-    first, last = reached(found["shape"], strides, offset)
+    first, last = reached(params["shape"], strides, offset)
     if first < 0 or last >= size:
         raise IndexError(f"elements {first} to {last} of an array that has {size}")
 
