@@ -79,7 +79,8 @@ class Bucket:
     def _buffer(self):
         if self._free:
             return self._free.pop()
-        return np.zeros(self.length + (len(self.slots) if self._counted else 0), self.dtype)
+        counts = len(self.slots) if self._counted else 0
+        return self._way.memory(self.length + counts, self.dtype)
 
     def push_whole(self, whole, now, priority=0):
         """Take what is pushed to all keys at once, and waits for all sums.

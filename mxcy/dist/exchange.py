@@ -1,7 +1,5 @@
 """Sums over the processes of a job, by key: what a store pushes to and pulls from."""
 
-import time
-
 import numpy as np
 
 from mxcy.base import MXNetError
@@ -83,27 +81,31 @@ class Exchange:
                 self.seal()
             compare_keys([keys for keys, _ in told])
             yield from collectives.broadcast(world, [array for _, array in entries])
-            added = [
-                Slot(key, array.shape, array.dtype, deliver)
-                for (key, array), deliver in zip(entries, delivers, strict=True)
-            ]
-            for slot in added:
-                slot.number = len(self.slots)
-                self.slots.append(slot)
-            self._open += added
-            needed = len(self._buckets) + len(self._planned())
-            if needed > _MOST_CHANNELS:
-                raise MXNetError(
-                    f"a store of several processes can have {_MOST_CHANNELS} groups of keys; put "
-                    "keys in with few calls of init, before the first push"
-                )
-            while len(self._channels) < needed:
-                self._channels.append(world.new_channel())
+            return self.add(entries, delivers)
         finally:
             self._entering = False
             held, self._held = self._held, []
             for push in held:
                 self._push(*push)
+
+    def add(self, entries, delivers):
+        """Put in new keys that all processes are known to have; see `init`."""
+        added = [
+            Slot(key, array.shape, array.dtype, deliver)
+            for (key, array), deliver in zip(entries, delivers, strict=True)
+        ]
+        for slot in added:
+            slot.number = len(self.slots)
+            self.slots.append(slot)
+        self._open += added
+        needed = len(self._buckets) + len(self._planned())
+        if needed > _MOST_CHANNELS:
+            raise MXNetError(
+                f"a store of several processes can have {_MOST_CHANNELS} groups of keys; put "
+                "keys in with few calls of init, before the first push"
+            )
+        while len(self._channels) < needed:
+            self._channels.append(self._progress.world.new_channel())
         return added
 
     def _planned(self):
@@ -172,7 +174,7 @@ class Exchange:
         self._progress.submit(lambda: self._push_whole(bucket, whole, priority))
 
     def _push_whole(self, bucket, whole, priority):
-        bucket.push_whole(whole, time.monotonic(), priority)
+        bucket.push_whole(whole, self._progress.now(), priority)
         self._active.add(bucket)
         if self._progress.control.left or self._reason:
             for slot in bucket.slots:
@@ -184,7 +186,7 @@ class Exchange:
                 self._held.append((slot, array, done, priority))
                 return
             self.seal()
-        slot.bucket.push(slot, array, time.monotonic(), priority)
+        slot.bucket.push(slot, array, self._progress.now(), priority)
         self._active.add(slot.bucket)
         done()
         self._check(slot)
@@ -202,7 +204,7 @@ class Exchange:
 
     def _pull(self, slot, told):
         slot.failed = slot.failed or self._why(slot)
-        slot.pulls.append((slot.arrived, told, time.monotonic()))
+        slot.pulls.append((slot.arrived, told, self._progress.now()))
         slot.answer()
 
     # -- the progress thread ---------------------------------------------------------------------
@@ -340,6 +342,7 @@ class Exchange:
                 "bytes": bucket.bytes,
                 "seconds": bucket.timing.seconds,
                 "held": bucket.timing.held,
+                "last": bucket.timing.last,
                 "hidden": _share(bucket.timing),
             }
             for bucket in self._buckets

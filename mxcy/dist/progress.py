@@ -89,6 +89,9 @@ class ProgressThread:
         if self._opened.error is not None:
             raise self._opened.error
 
+    #: seconds on the clock of this thread
+    now = staticmethod(time.monotonic)
+
     def next_exchange(self):
         """The number of a new exchange."""
         return next(self._exchange_numbers)
@@ -254,7 +257,7 @@ class ProgressThread:
 
     def _turn(self):
         """Carry on what can be; whether all is over."""
-        now = time.monotonic()
+        now = self.now()
         if any(exchange.posted for exchange in self.exchanges):
             self.travelled += now - self._looked
         self._looked = now

@@ -1,5 +1,6 @@
 """Keys as a store's processes add them up, and which of them travel together."""
 
+import math
 from collections import deque
 
 import numpy as np
@@ -34,7 +35,7 @@ class Slot:
     def __init__(self, key, shape, dtype, deliver):
         self.key, self.shape, self.dtype = key, tuple(shape), np.dtype(dtype)
         self.deliver = deliver
-        self.size = int(np.prod(self.shape, dtype=np.int64))
+        self.size = math.prod(self.shape)
         self.bytes = self.size * self.dtype.itemsize
         self.submitted = self.pushes = self.sums = 0
         self.inputs, self.pulls = deque(), deque()

@@ -15,6 +15,10 @@ class WholeSum:
     #: whether the arrays may be of any values, beside the counts of a bucket
     exact = True
 
+    def memory(self, length, dtype):
+        """A buffer of so many elements."""
+        return np.zeros(length, dtype)
+
     def bytes_of(self, source):
         """What a process sends of an array."""
         return source.nbytes

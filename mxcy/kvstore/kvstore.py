@@ -228,7 +228,8 @@ class KVStore(KVStoreBase):
             ``engine``, and its ``buckets``: the ``keys`` of each, its ``length`` in bytes, how many
             ``sessions`` it has had, the ``bytes`` of them, the ``seconds`` that they took, those in
             which it was ``held`` back for other keys, and the ``hidden`` share of the seconds in
-            which the process's other threads computed. ``keys`` has ``sums``, ``bytes``,
+            which the process's other threads computed; ``last`` is when, by `time.monotonic`, the
+            last session's first push came, it began and it ended. ``keys`` has ``sums``, ``bytes``,
             ``seconds`` and ``hidden`` of each key.
             One with values on servers tells their ``partition``: of each key the server, the first
             element and the length of each part.

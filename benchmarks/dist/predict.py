@@ -1,0 +1,91 @@
+"""Measured steps beside what the simulation says of them; rank 0 prints JSON.
+
+    python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/predict.py
+
+The steps have an idle backward pass, which hands over gradients one after the other. What the
+simulation is fed with comes from the same run, in turns with the steps: the seconds of a sum of
+four bytes, and of a byte of large and of small keys that are called for all at once.
+"""
+
+import argparse
+import json
+import math
+import time
+
+import mxcy as mx
+from mxcy import env
+from mxcy.dist.links import Links
+from mxcy.dist.simulation import Step, simulate
+
+#: what -> gradients, bytes of each, seconds of backward for each
+STEPS = {
+    "16 of 4 MiB, 8 ms each": (16, 4 << 20, 8e-3),
+    "16 of 4 MiB, 1 ms each": (16, 4 << 20, 1e-3),
+    "8 of 16 MiB, 2 ms each": (8, 16 << 20, 2e-3),
+    "60 of 1 MiB, 1 ms each": (60, 1 << 20, 1e-3),
+}
+
+
+class Measured:
+    """Keys of one size in a store of their own, which are pushed last first."""
+
+    def __init__(self, count, size, pause):
+        self.pause, self.seconds = pause, []
+        self.store = mx.kv.create("dist_sync")
+        self._keys = list(range(count))
+        self.values = [mx.nd.ones(size // 4) for _ in self._keys]
+        self.store.init(self._keys, self.values)
+        self._groups = [[key] for key in self._keys]
+
+    def group(self):
+        """Call for the keys of a bucket together, as overlapping trainers do."""
+        self.store.pushpull(self._keys, self.values)
+        mx.nd.waitall()
+        self._groups = [bucket["keys"] for bucket in self.store.stats()["buckets"]]
+
+    def run(self):
+        """Make a step, and keep its time."""
+        self.store._barrier()
+        began = time.perf_counter()
+        for group in self._groups:
+            if self.pause:
+                time.sleep(self.pause * len(group))
+            values = [self.values[key] for key in group]
+            self.store.pushpull(group, values, priority=-min(group))
+        for value in self.values:
+            value.wait_to_read()
+        self.seconds.append(time.perf_counter() - began)
+
+
+def main():
+    """Run the program."""
+    parser = argparse.ArgumentParser(description=__doc__.split(";")[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    message, large, small = Measured(1, 4, 0), Measured(16, 4 << 20, 0), Measured(60, 1 << 20, 0)
+    steps = {what: Measured(*terms) for what, terms in STEPS.items()}
+    for one in (message, large, small, *steps.values()):
+        one.group()
+    for _ in range(options.rounds):
+        for one in (message, large, small, *steps.values()):
+            one.run()
+    ranks = message.store.num_workers
+    if message.store.rank or ranks == 1:
+        return
+    alpha, beta = min(message.seconds), min(large.seconds) / (16 * (4 << 20))
+    copy = max(0.0, min(small.seconds) / (60 << 20) - beta) / 2
+    levels, others = 2 * math.ceil(math.log2(ranks)), 2 * (ranks - 1) / ranks
+    links = Links(ranks, ranks, 0, 0, alpha / levels, beta / others, copy)
+    told = {"ranks": ranks, "alpha": alpha, "beta": beta, "copy": copy}
+    print(json.dumps(told), flush=True)
+    for what, (count, size, pause) in STEPS.items():
+        ready = [pause * (count - number) for number in range(count)]
+        step = Step([size] * count, ready, pause * count)
+        told = simulate(step, links, env.get("MXCY_DIST_BUCKET_BYTES"), steps=1)["seconds"]
+        measured = min(steps[what].seconds)
+        line = {"what": what, "ms": measured * 1e3, "predicted_ms": told * 1e3}
+        print(json.dumps({**line, "ratio": told / measured}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

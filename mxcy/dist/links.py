@@ -1,0 +1,115 @@
+"""What a sum over all ranks costs: latency and seconds per byte of each lane that it uses."""
+
+import math
+
+__all__ = ["WAYS", "Links", "Stage"]
+
+WAYS = ("doubling", "ring", "two-level")
+
+
+class Stage:
+    """A part of a sum.
+
+    Parameters
+    ----------
+    lane : {'host', 'card'}
+        Memory inside each host, or its network card: one sum at a time uses the bandwidth of it.
+    latency : float
+        Seconds in which the lane is free for others.
+    busy : float
+        Seconds in which it is not.
+    """
+
+    def __init__(self, lane, latency, busy):
+        self.lane, self.latency, self.busy = lane, latency, busy
+
+
+class Links:
+    """How hosts and the ranks on them are connected; all hosts are alike.
+
+    Parameters
+    ----------
+    ranks, per_host : int
+        How many ranks there are, and how many of them share a host and its card.
+    alpha, beta : float
+        Seconds of a message, and of a byte, between hosts.
+    host_alpha, host_beta : float
+        The same between ranks of a host.
+    copy : float
+        Seconds per byte of copying gradients to a buffer and sums from it.
+    way : {'doubling', 'ring', 'two-level'}
+        Recursive halving and doubling; a ring; or sums inside hosts first, shares of which are
+        then added up between hosts.
+
+    Raises
+    ------
+    ValueError
+        When the ranks do not fill their hosts, or the way is unknown.
+    """
+
+    def __init__(
+        self, ranks, per_host, alpha, beta, host_alpha, host_beta, copy=0.0, way="doubling"
+    ):
+        if way not in WAYS:
+            raise ValueError(f"Links: way must be one of {', '.join(WAYS)}, it is {way!r}")
+        per_host = min(per_host, ranks)
+        if per_host < 1 or ranks % per_host:
+            raise ValueError(f"Links: {ranks} ranks do not fill hosts of {per_host}")
+        self.ranks, self.per_host, self.hosts = ranks, per_host, ranks // per_host
+        self.alpha, self.beta = alpha, beta
+        self.host_alpha, self.host_beta = host_alpha, host_beta
+        self.copy, self.way = copy, way
+
+    def stages(self, size, copied=False):
+        """What one sum of so many bytes does, in order.
+
+        Parameters
+        ----------
+        size : int
+        copied : bool
+            Whether it is copied to a buffer before, and from one afterwards.
+
+        Returns
+        -------
+        list of Stage
+        """
+        copies = [Stage("host", 0.0, size * self.copy)] if copied and self.copy else []
+        return [*copies, *self._stages(size), *copies]
+
+    def _stages(self, size):
+        if self.ranks == 1:
+            return []
+        if self.way == "ring":
+            return self._ring(size)
+        inside = self._inside(size)
+        if self.hosts == 1:
+            return inside
+        # flat, each rank of a host has all bytes go through the card that they share
+        through = size if self.way == "two-level" else size * self.per_host
+        between = Stage(
+            "card",
+            2 * _levels(self.hosts) * self.alpha,
+            2 * through * _others(self.hosts) * self.beta,
+        )
+        return [*inside, between]
+
+    def _inside(self, size):
+        if self.per_host == 1:
+            return []
+        latency = 2 * _levels(self.per_host) * self.host_alpha
+        return [Stage("host", latency, 2 * size * _others(self.per_host) * self.host_beta)]
+
+    def _ring(self, size):
+        steps, share = 2 * (self.ranks - 1), 2 * size * _others(self.ranks)
+        if self.hosts == 1:
+            return [Stage("host", steps * self.host_alpha, share * self.host_beta)]
+        return [Stage("card", steps * self.alpha, share * self.beta)]
+
+
+def _levels(count):
+    return math.ceil(math.log2(count))
+
+
+def _others(count):
+    """The share of the bytes that belongs to others."""
+    return (count - 1) / count

@@ -1,0 +1,229 @@
+"""Seconds and bandwidth of adding up a network's gradients in a key-value store.
+
+    python tools/bandwidth/measure.py --network resnet --num-layers 18 --gpus 0,1 --kv-store device
+    python tools/launch.py -n 2 python tools/bandwidth/measure.py --kv-store dist_sync --gpus ''
+
+Each round pushes an array per device and parameter, pulls the sums, and compares them with what
+they have to be. Without GPUs, or with ``--cpu``, ``--gpus`` numbers CPU devices.
+"""
+
+import argparse
+import logging
+import time
+from pathlib import Path
+from sys import path as folders
+
+ROOT = Path(__file__).resolve().parents[2]
+if (ROOT / "mxcy").is_dir():
+    folders.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+
+import mxcy as mx  # noqa: E402
+
+__all__ = ["main", "run"]
+
+
+def parse(arguments=None):
+    """The options of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+
+    Returns
+    -------
+    argparse.Namespace
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    add = parser.add_argument
+    add("--network", default="resnet", help="of the model zoo: resnet, vgg, alexnet, ...")
+    add("--gpus", default="0,1", help="numbers of devices; '' for one CPU")
+    add("--num-layers", type=int, default=152, help="of networks that come with several depths")
+    add("--kv-store", default="device")
+    add("--num-batches", type=int, default=5, help="rounds that are timed, after a first one")
+    add("--disp-batches", type=int, default=1, help="rounds between lines")
+    add("--test-results", type=int, default=1, help="0: do not compare the sums")
+    add("--image-shape", default="3,224,224")
+    add("--num-classes", type=int, default=1000)
+    add("--optimizer", default="None", help="of the store; 'None': it only adds up")
+    add("--gc-type", default="none", help="compression: none, 2bit or 1bit")
+    add("--cpu", action="store_true", help="take CPU devices even if there are GPUs")
+    add("--raw", action="store_true", help="time MPI's Allreduce of as many bytes beside it")
+    return parser.parse_args(arguments)
+
+
+def shapes_of(network, num_layers, image_shape, num_classes):
+    """Shapes of a network's parameters.
+
+    Parameters
+    ----------
+    network : str
+    num_layers : int
+    image_shape : str
+        As ``3,224,224``.
+    num_classes : int
+
+    Returns
+    -------
+    list of tuple of int
+    """
+    depth = str(num_layers)
+    names = {"resnet": f"resnet{depth}_v1", "vgg": f"vgg{depth}", "inception-v3": "inceptionv3"}
+    name = names.get(network, network)
+    net = mx.gluon.model_zoo.vision.get_model(name, classes=num_classes)
+    net.initialize()
+    shape = tuple(int(length) for length in image_shape.split(","))
+    net(mx.nd.zeros((1, *shape)))
+    parameters = net.collect_params().values()
+    return [parameter.shape for parameter in parameters if parameter.grad_req != "null"]
+
+
+def devices_of(gpus, cpu):
+    """The devices of a list of numbers."""
+    numbers = [int(number) for number in gpus.split(",") if number.strip()]
+    kind = mx.gpu if mx.context.num_gpus() and not cpu else mx.cpu
+    return [kind(number) for number in numbers] or [mx.cpu()]
+
+
+def _error(sums, expected):
+    """The mean distance of pulled arrays from what they have to be, relative to it."""
+    distance = sum(
+        float((array - want.as_in_context(array.context)).abs().sum().asscalar())
+        for arrays, want in zip(sums, expected, strict=True)
+        for array in arrays
+    )
+    whole = sum(
+        float(want.abs().sum().asscalar()) * len(arrays)
+        for arrays, want in zip(sums, expected, strict=True)
+    )
+    return distance / whole
+
+
+class _Expected:
+    """What the store has to hold after each round.
+
+    Parameters
+    ----------
+    kv : KVStore
+    optimizer : str
+        A name, or 'None'.
+    values : list of NDArray
+        What all workers push in all rounds, summed.
+    """
+
+    def __init__(self, kv, optimizer, values):
+        self._totals, self._updater = values, None
+        self.values = values
+        if optimizer != "None":
+            self.values = [mx.nd.zeros(value.shape) for value in values]
+            self._updater = mx.optimizer.get_updater(mx.optimizer.create(optimizer))
+
+    def go_on(self):
+        """There has been another round."""
+        if self._updater is not None:
+            for key, (total, value) in enumerate(zip(self._totals, self.values, strict=True)):
+                self._updater(key, total, value)
+
+
+def _raw(size):
+    """Seconds of MPI's own sum of so many bytes."""
+    from mpi4py import MPI  # noqa: PLC0415
+
+    source = np.ones(size // 4, "float32")
+    target = np.empty_like(source)
+    MPI.COMM_WORLD.Barrier()
+    began = time.perf_counter()
+    MPI.COMM_WORLD.Allreduce(source, target)
+    return time.perf_counter() - began
+
+
+def run(options):
+    """Measure.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        See `parse`.
+
+    Returns
+    -------
+    list of dict
+        Of each round that was timed: ``time`` in seconds, ``bandwidth`` in GB/s of each device,
+        ``error``, and ``raw`` where it was asked for.
+    """
+    kv = mx.kv.create(options.kv_store)
+    if options.gc_type != "none":
+        kv.set_gradient_compression({"type": options.gc_type})
+    if options.optimizer != "None":
+        kv.set_optimizer(mx.optimizer.create(options.optimizer))
+    devices = devices_of(options.gpus, options.cpu)
+    shapes = shapes_of(
+        options.network, options.num_layers, options.image_shape, options.num_classes
+    )
+    size = 4 * sum(int(np.prod(shape)) for shape in shapes)
+    logging.info("%d arrays of %.1f MB, %d devices", len(shapes), size / 1e6, len(devices))
+    keys = list(range(len(shapes)))
+    for key, shape in zip(keys, shapes, strict=True):
+        kv.init(key, mx.nd.zeros(shape))
+    draw = np.random.default_rng(kv.rank)
+    numbers = [float(number) for number in draw.uniform(0.5, 1.5, len(devices))]
+    gradients = [
+        [mx.nd.full(shape, number, device) for number, device in zip(numbers, devices, strict=True)]
+        for shape in shapes
+    ]
+    pulled = [[mx.nd.zeros(shape, device) for device in devices] for shape in shapes]
+    total = sum(
+        sum(np.random.default_rng(rank).uniform(0.5, 1.5, len(devices)))
+        for rank in range(kv.num_workers)
+    )
+    expected = _Expected(kv, options.optimizer, [mx.nd.full(shape, total) for shape in shapes])
+    compare = options.test_results and options.gc_type == "none" and "async" not in kv.type
+    results, since = [], []
+    for round_ in range(options.num_batches + 1):
+        mx.nd.waitall()
+        began = time.perf_counter()
+        for key in keys:
+            kv.push(key, gradients[key], priority=-key)
+        for key in keys:
+            kv.pull(key, pulled[key], priority=-key)
+        mx.nd.waitall()
+        seconds = time.perf_counter() - began
+        expected.go_on()
+        told = {"time": seconds}
+        told["bandwidth"] = size * 2 * (len(devices) - 1) / len(devices) / seconds / 1e9
+        if len(devices) == 1:
+            told["bandwidth"] = size * 2 / seconds / 1e9
+        told["error"] = _error(pulled, expected.values) if compare else 0.0
+        if options.raw and kv.num_workers > 1:
+            told["raw"] = _raw(size)
+        if round_ == 0:  # what is made once
+            continue
+        results.append(told)
+        since.append(seconds)
+        if round_ % options.disp_batches == 0:
+            mean = sum(since) / len(since)
+            logging.info(
+                "iter %d, %f sec, %f GB/sec per gpu, error %f%s",
+                round_,
+                mean,
+                told["bandwidth"] * seconds / mean,
+                told["error"],
+                f", MPI alone {told['raw']:f} sec" if "raw" in told else "",
+            )
+            since = []
+    return results
+
+
+def main():
+    """Run the program."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    options = parse()
+    logging.info("%s", options)
+    run(options)
+
+
+if __name__ == "__main__":
+    main()
