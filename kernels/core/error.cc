@@ -22,7 +22,7 @@ extern "C" int mx_fail(const char* format, ...) {
   g_error = text;
   const int32_t depth = g_depth.load(std::memory_order_relaxed);
   char frames[1 << 13];
-  if (depth > 0 && !strstr(text, "\n  [bt] (0)") &&
+  if (depth > 0 && *text && !strstr(text, "\n  [bt] (0)") &&
       mx_backtrace(frames, sizeof frames, depth) > 0) {
     g_error += "\nStack trace:\n";
     g_error += frames;

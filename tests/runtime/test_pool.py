@@ -262,6 +262,13 @@ def test_out_of_memory_drops_the_cache_and_tells_the_sizes():
     assert pool.take(6 * MIB) == kept
 
 
+def test_stack_traces_do_not_hide_that_memory_is_out(monkeypatch):
+    monkeypatch.setenv("DMLC_LOG_STACK_TRACE_DEPTH", "2")
+    str(MXNetError("wrong"))  # the library learns of the depth
+    with pytest.raises(MXNetError, match=r"cpu\(0\) is out of memory"):
+        make().take((1 << 51) + 1)
+
+
 OUT_OF_MEMORY = """
 import resource
 import numpy as np
