@@ -23,11 +23,13 @@ class ServedKey:
         The number of each part, the server, the first element, and how many there are.
     levels : Levels or None
         How pushes are packed.
+    by_rows : bool
+        Whether parts are every so many-th row, from the first one that is told.
     """
 
-    def __init__(self, key, shape, dtype, shares, levels=None):
+    def __init__(self, key, shape, dtype, shares, levels=None, by_rows=False):
         self.key, self.shape, self.dtype, self.shares = key, tuple(shape), np.dtype(dtype), shares
-        self.levels = levels
+        self.levels, self.by_rows = levels, by_rows
 
 
 class Answers:

@@ -16,7 +16,7 @@ class RowClient(KeyClient):
             (self._shares + i, i, i, len(range(i, array.shape[0], servers))) for i in range(servers)
         ]
         self._shares += servers
-        return ServedKey(key, array.shape, array.dtype, shares)
+        return ServedKey(key, array.shape, array.dtype, shares, by_rows=True)
 
     def _put(self, served, array, weight, answers, what):
         for number, server, begin, length in served.shares:

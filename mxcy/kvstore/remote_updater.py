@@ -7,7 +7,7 @@ import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy.kvstore.optimizer_terms import terms_of
-from mxcy.kvstore.server_rules import NEW_STATES, SETTINGS, STATES
+from mxcy.kvstore.server_rules import NEW_STATES, OPTIMIZER, SETTINGS, STATES, packed
 from mxcy.ndarray import NDArray
 from mxcy.optimizer import state_files
 
@@ -29,15 +29,21 @@ class RemoteUpdater:
 
     Parameters
     ----------
-    client : KeyClient
+    clients : list of KeyClient
+        Those of dense values and of rows, if there are such.
     rank : int
         Of this worker: the first one tells servers of changes.
     optimizer : Optimizer
     """
 
-    def __init__(self, client, rank, optimizer):
-        self._client, self._rank, self.optimizer = client, rank, optimizer
+    def __init__(self, clients, rank, optimizer):
+        self._clients, self._rank, self.optimizer = clients, rank, optimizer
         self._told = terms_of(optimizer)
+
+    def take_over(self, client):
+        """Change the values of a further client too; all workers call it."""
+        client.command(OPTIMIZER, "", "init", packed(self.optimizer))
+        self._clients.append(client)
 
     def tell_changes(self):
         """Tell servers of settings that the first worker's program has changed."""
@@ -51,35 +57,39 @@ class RemoteUpdater:
             "settings": _changed(terms["settings"], self._told["settings"]),
             "scheduler": _changed(scheduler[1], before[1]) if scheduler and before else {},
         }
-        self._client.note(SETTINGS, json.dumps(changed))
+        for client in self._clients:
+            client.note(SETTINGS, json.dumps(changed))
         self._told = terms
 
     def get_states(self, dump_optimizer=False):
         """All servers' states together, as bytes; see `Updater.get_states`."""
         text = "optimizer" if dump_optimizer else ""
-        contents = self._client.command(STATES, text, "states of the optimizer", first=False)
-        told = [state_files.loads(content.tobytes()) for content in contents]
-        states = {
-            key: _joined([own[key] for own, _ in told if key in own], served)
-            for key, served in self._client.keys.items()
-            if any(key in own for own, _ in told)
-        }
-        return pickle.dumps((states, told[0][1]) if dump_optimizer else states)
+        states, optimizer = {}, None
+        for client in self._clients:
+            contents = client.command(STATES, text, "states of the optimizer", first=False)
+            told = [state_files.loads(content.tobytes()) for content in contents]
+            optimizer = optimizer or told[0][1]
+            for key, served in client.keys.items():
+                parts = [own[key] for own, _ in told if key in own]
+                if parts:
+                    states[key] = _joined(parts, served)
+        return pickle.dumps((states, optimizer) if dump_optimizer else states)
 
     def set_states(self, content):
         """Give servers states; all workers call it. See `Updater.set_states`."""
         states, optimizer = state_files.loads(content)
-        bodies = []
-        for server in range(len(self._client.places)):
-            own = {}
-            for key, state in states.items():
-                served = self._client.keys.get(key)
-                for _, place, begin, length in served.shares if served else ():
-                    if place == server:
-                        own[key] = _part(state, served, begin, length)
-            told = own if optimizer is None else (own, optimizer)
-            bodies.append(np.frombuffer(pickle.dumps(told), np.uint8))
-        self._client.command(NEW_STATES, "", "states of the optimizer", bodies)
+        for client in self._clients:
+            bodies = []
+            for server in range(len(client.places)):
+                own = {}
+                for key, state in states.items():
+                    served = client.keys.get(key)
+                    for _, place, begin, length in served.shares if served else ():
+                        if place == server:
+                            own[key] = _part(state, served, begin, length)
+                told = own if optimizer is None else (own, optimizer)
+                bodies.append(np.frombuffer(pickle.dumps(told), np.uint8))
+            client.command(NEW_STATES, "", "states of the optimizer", bodies)
         if optimizer is not None:
             self.optimizer = optimizer
             self._told = terms_of(optimizer)
@@ -94,11 +104,15 @@ def _joined(states, served):
     first = states[0]
     if isinstance(first, tuple | list):
         return type(first)(_joined(list(parts), served) for parts in zip(*states, strict=True))
-    if (
-        len(served.shares) > 1
-        and isinstance(first, NDArray)
-        and first.shape == served.shares[0][3:]
-    ):
+    if len(served.shares) == 1 or not isinstance(first, NDArray):
+        return first
+    length = served.shares[0][3]
+    if served.by_rows and first.shape == (length, *served.shape[1:]):
+        whole = np.empty(served.shape, first.dtype)
+        for i, state in enumerate(states):
+            whole[i :: len(states)] = state.asnumpy()
+        return nd.array(whole, dtype=whole.dtype)
+    if not served.by_rows and first.shape == (length,):
         return nd.concat(*states, dim=0).reshape(served.shape)
     return first
 
@@ -107,6 +121,8 @@ def _part(state, served, begin, length):
     """What a part has of the state of its key."""
     if isinstance(state, tuple | list):
         return type(state)(_part(one, served, begin, length) for one in state)
+    if served.by_rows and isinstance(state, NDArray) and state.shape == served.shape:
+        return nd.array(state.asnumpy()[begin :: len(served.shares)], dtype=state.dtype)
     if len(served.shares) > 1 and isinstance(state, NDArray) and state.shape == served.shape:
         return state.reshape((-1,))[begin : begin + length].copy()
     return state

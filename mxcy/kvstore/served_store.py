@@ -13,7 +13,7 @@ from mxcy.kvstore.optimizer_terms import agree
 from mxcy.kvstore.remote_updater import HostedUpdater, RemoteUpdater
 from mxcy.kvstore.server_rules import OPTIMIZER, packed
 from mxcy.kvstore.shared import Shared, name_of
-from mxcy.kvstore.shared_rows import host_server
+from mxcy.kvstore.shared_rows import SharedRows, host_server
 
 __all__ = ["ServedStore"]
 
@@ -21,10 +21,9 @@ __all__ = ["ServedStore"]
 class _Described:
     """What is known here of a value that lies on servers."""
 
-    stype = "default"
-
     def __init__(self, value):
-        self.shape, self.dtype, self.context = value.shape, value.dtype, cpu()
+        self.shape, self.dtype, self.stype = value.shape, value.dtype, value.stype
+        self.context = cpu()
 
 
 class ServedStore(DistStore):
@@ -54,15 +53,20 @@ class ServedStore(DistStore):
     def init_all(self, pairs):
         """Put in new keys with the first worker's values; all workers call it."""
         known = dict.fromkeys(self._values)
-        entries, weights = [], []
         for key, value in pairs:
             self._check_new(key, known)
             known[key] = None
-            if value.stype != "default":
+            if value.stype != "default" and self._sums_up:
                 raise MXNetError(
-                    f"key {key!r}: a store of kind {self.type!r} takes dense values only, not "
+                    f"key {key!r}: with DMLC_PS_VAN_TYPE=p3 a store takes dense values only, not "
                     f"{value.stype!r}"
                 )
+        self._init_dense([(key, value) for key, value in pairs if value.stype == "default"])
+        self._init_rows([(key, value) for key, value in pairs if value.stype != "default"])
+
+    def _init_dense(self, pairs):
+        entries, weights = [], []
+        for key, value in pairs:
             weights.append(name_of(value.dtype))
             travels = TRAVELS.get(weights[-1], weights[-1])
             entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
@@ -71,6 +75,19 @@ class ServedStore(DistStore):
             self._put(key, _Described(value))
             exchange = self.exchange if self._levels is None else None
             self.shared[key] = Shared(array.dtype.name, plain=False, exchange=exchange)
+
+    def _init_rows(self, pairs):
+        if not pairs:
+            return
+        if self._rows is None:
+            self._rows = SharedRows(self._progress, waits=False, among_workers=False)
+            if isinstance(self.updater, RemoteUpdater):
+                self.updater.take_over(self._rows.client)
+            elif self.updater is not None:
+                self._host(self._rows.client, self.updater.function)
+        self._rows.init(pairs, name_of)
+        for key, value in pairs:
+            self._put(key, _Described(value))
 
     def _compress(self, levels):
         self._levels = levels
@@ -85,6 +102,10 @@ class ServedStore(DistStore):
                 f"a store of kind {self.type!r} changes values by an optimizer: call set_optimizer "
                 "before the first push"
             )
+        if self._rows is not None and key in self._rows:
+            self.updater.tell_changes()
+            super().push(key, arrays, priority)
+            return
         shared, total = self.shared[key], self._rounded(key, self._total(key, arrays))
         if self.updater is not None:
             self.updater.tell_changes()
@@ -98,6 +119,9 @@ class ServedStore(DistStore):
     def pull(self, key, arrays, priority=0):
         """Get a value, which has in it what this worker has pushed."""
         value = self._value(key)
+        if self._rows is not None and key in self._rows:
+            super().pull(key, arrays, priority)
+            return
         self._check_outs(key, arrays, value)
         if not arrays:
             return
@@ -143,7 +167,7 @@ class ServedStore(DistStore):
 
     def settle(self):
         """Wait until servers have all that this worker has pushed."""
-        if not self.shared:
+        if not self.shared and self._rows is None:
             return
         over = front.Var()
 
@@ -151,6 +175,7 @@ class ServedStore(DistStore):
             self._client.settle(lambda error: completion(error) if error else completion())
 
         reads = [shared.var for shared in self.shared.values()]
+        reads += self._rows.order() if self._rows is not None else []
         operation(start, reads, [over], "KVStore.settle", "async")
         over.wait_to_read()
 
@@ -172,15 +197,27 @@ class ServedStore(DistStore):
                 "functions of workers: use set_optimizer, or start the job with -s 0"
             )
         self._updater = HostedUpdater(updater)
-        number = self._client.number
-        self._progress.submit(lambda: self._progress.post.server.rules.set_updater(number, updater))
+        for client in self._clients():
+            self._host(client, updater)
+
+    def _clients(self):
+        return [self._client] if self._rows is None else [self._client, self._rows.client]
+
+    def _host(self, client, updater):
+        """Have the server of this process change a client's values by a function."""
+        post = self._progress.post
+        self._progress.submit(lambda: post.server.rules.set_updater(client.number, updater))
+
+    def check_states(self):
+        """States can be saved: servers send them all."""
 
     def updater_of(self, optimizer, before):
         """Give the servers the first worker's optimizer; they keep states of the same class."""
         self.settle()
         optimizer = self._progress.call(agree(self._progress.world, optimizer), "set_optimizer()")
-        self._client.command(OPTIMIZER, "", "set_optimizer()", packed(optimizer))
-        return RemoteUpdater(self._client, self.rank, optimizer)
+        for client in self._clients():
+            client.command(OPTIMIZER, "", "set_optimizer()", packed(optimizer))
+        return RemoteUpdater(self._clients(), self.rank, optimizer)
 
     def send_command(self, head, body):
         """Have all servers do something."""
@@ -194,5 +231,5 @@ class ServedStore(DistStore):
                 key: [share[1:] for share in served.shares]
                 for key, served in self._client.keys.items()
             },
-            "pushed_bytes": self._client.sent,
+            "pushed_bytes": sum(client.sent for client in self._clients()),
         }

@@ -47,6 +47,10 @@ class SharedRows:
         self.client.init(entries, weights)
         self._vars.update((key, front.Var()) for key, _ in pairs)
 
+    def order(self):
+        """What orders the pushes and pulls of each key."""
+        return list(self._vars.values())
+
     def __contains__(self, key):
         return key in self._vars
 

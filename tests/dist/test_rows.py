@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 
+import mxcy as mx
 from mxcy.dist.shares import RowShare
 from tests.dist.jobs import job, needs_mpi
 
@@ -128,4 +129,104 @@ print("\nright", flush=True)
 @needs_mpi
 def test_rows_of_three_workers():
     ended = job(3, _PROGRAM + _TRAINING, timeout=120)
+    assert (ended.code, ended.lines) == (0, ["right"] * 3), ended.err
+
+
+def _sparse(array):
+    return mx.nd.array(array).tostype("row_sparse")
+
+
+def test_rows_on_a_server(tmp_path):
+    """Optimizers change rows as a serial store's do, set before keys or after; states stay."""
+    draw = np.random.RandomState(1)
+    start = draw.randn(5, 2).astype("float32")
+    gradients = draw.randn(6, 5, 2).astype("float32") * (draw.rand(6, 5, 1) < 0.5)
+    file, every = str(tmp_path / "states"), mx.nd.arange(5)
+    stores = [mx.kv.create("dist_async"), mx.kv.create("local")]
+    for store in stores:
+        store.init("early", _sparse(start))
+        store.set_optimizer(mx.optimizer.Adam(learning_rate=0.5, lazy_update=True))
+        store.init(["late", "dense"], [_sparse(start), mx.nd.ones(3)])
+    out = mx.nd.sparse.zeros("row_sparse", (5, 2))
+    for step, gradient in enumerate(gradients.astype("float32")):
+        rows = {}
+        for store in stores:
+            for key in ("early", "late"):
+                store.push(key, _sparse(gradient))
+                store.row_sparse_pull(key, out, row_ids=every)
+                rows.setdefault(key, []).append(out.tostype("default").asnumpy())
+        for own, expected in rows.values():
+            np.testing.assert_allclose(own, expected, rtol=2e-6, atol=1e-7)
+        if step == 2:
+            stores[0].save_optimizer_states(file)
+            stores[0].push("late", _sparse(np.zeros((5, 2), "float32")))  # counts, changes no row
+            stores[1].push("late", _sparse(np.zeros((5, 2), "float32")))
+            stores[0].load_optimizer_states(file)
+    dense = mx.nd.zeros((5, 2))
+    stores[0].pull("late", dense, ignore_sparse=False)
+    np.testing.assert_allclose(dense.asnumpy(), rows["late"][1], rtol=2e-6, atol=1e-7)
+    with pytest.raises(mx.MXNetError, match="cannot be shared"):
+        stores[0].init("columns", mx.nd.ones((2, 2)).tostype("csr"))
+
+
+def test_functions_change_rows_in_workers():
+    store = mx.kv.create("dist_async")
+    store.init("a", _sparse(np.ones((3, 2), "float32")))
+
+    def update(key, pushed, stored):
+        stored[:] = stored + 2 * pushed.tostype("default")
+
+    store._set_updater(update)
+    store.init("b", _sparse(np.ones((3, 2), "float32")))
+    out = mx.nd.sparse.zeros("row_sparse", (3, 2))
+    for key in ("a", "b"):
+        store.push(key, _sparse(np.ones((3, 2), "float32")))
+        store.row_sparse_pull(key, out, row_ids=mx.nd.array([2, 0]))
+        assert out.indices.asnumpy().tolist() == [0, 2]
+        assert out.data.asnumpy().tolist() == [[3, 3]] * 2
+
+
+_ASYNC = r"""
+import os
+import mxcy as mx, numpy as np
+store = mx.kv.create("dist_async")
+rank, size = store.rank, store.num_workers
+def sparse(array):
+    return mx.nd.array(array).tostype("row_sparse")
+start = np.arange(21, dtype="float32").reshape(7, 3)
+store.init("w", sparse(start * (rank + 1)))
+store.init(["single", "d"], [sparse(np.ones((1, 3), "float32")), mx.nd.zeros(3)])
+store.set_optimizer(mx.optimizer.SGD(learning_rate=1, momentum=0.5, lazy_update=True))
+gradient = np.zeros((7, 3), "float32")
+gradient[rank] = 1
+out = mx.nd.sparse.zeros("row_sparse", (7, 3))
+for step in range(3):  # nobody else pushes this row: own pushes are seen at once
+    store.push("w", sparse(gradient))
+    store.row_sparse_pull("w", out, row_ids=mx.nd.array([rank]))
+    assert (out.data.asnumpy() == start[rank] - [1, 2.5, 4.25][step]).all(), out.data.asnumpy()
+store.push("single", sparse(np.ones((1, 3), "float32")))
+store._settle()
+store._barrier()
+dense = mx.nd.zeros((7, 3))
+store.pull("w", dense, ignore_sparse=False)
+expected = start - 4.25 * (np.arange(7) < size)[:, None]
+assert (dense.asnumpy() == expected).all()
+store._barrier()
+if rank == 0:
+    store.save_optimizer_states("FILE")
+store._barrier()
+store.load_optimizer_states("FILE")
+store.push("w", sparse(gradient))
+store.row_sparse_pull("w", out, row_ids=mx.nd.array([rank]))
+assert (out.data.asnumpy() == start[rank] - 4.25 - 1.875).all()
+print("\nright", flush=True)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("servers", [0, 2])
+def test_rows_on_servers_of_three_workers(servers, tmp_path):
+    """Rows lie on as many servers as there are, also fewer rows than servers."""
+    code = _ASYNC.replace("FILE", str(tmp_path / "states"))
+    ended = job(3, code, servers=servers, timeout=120)
     assert (ended.code, ended.lines) == (0, ["right"] * 3), ended.err

@@ -30,8 +30,6 @@ def test_keys_and_functions():
         store.init(3, mx.nd.zeros(1))
     with pytest.raises(mx.MXNetError, match="key 4 has not been inited"):
         store.push(4, mx.nd.zeros(1))
-    with pytest.raises(mx.MXNetError, match="dense values only"):
-        store.init(5, mx.nd.zeros((2, 2)).tostype("row_sparse"))
 
     def update(key, pushed, stored):
         if key == 7:

@@ -44,6 +44,7 @@ def test_slices(monkeypatch):
         lambda: store._set_updater(print),
         lambda: store.set_gradient_compression({"type": "2bit"}),
         lambda: store.row_sparse_pull("w", out, row_ids=out),
+        lambda: store.init("rows", out.tostype("row_sparse")),
         lambda: mx.kv.create("dist_async"),
     ):
         with pytest.raises(mx.MXNetError, match="p3"):
