@@ -7,6 +7,7 @@ from mxcy.base import MXNetError
 from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.kvstore import KVStore
 from mxcy.kvstore.local import LocalStore
+from mxcy.profiler.control import note_store
 
 __all__ = ["LARGEST_UPDATE", "choose_store", "create"]
 
@@ -52,7 +53,9 @@ def create(name="local"):
                 f"key-value store {name!r}: expected 'dist_sync', 'dist_async', "
                 "'dist_device_sync' or 'dist_device_async'"
             )
-        return _over_processes(name.lower())
+        store = _over_processes(name.lower())
+        note_store(store.handle)
+        return store
     return KVStore(LocalStore(name.lower()))
 
 

@@ -13,6 +13,7 @@ from mxcy.context import cpu
 from mxcy.dist import collectives, shutdown
 from mxcy.dist.job import job
 from mxcy.dist.levels import Levels
+from mxcy.dist.server_commands import command_servers, server_places
 from mxcy.dist.sums import CompressedSum
 from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
 from mxcy.kvstore.group_call import GroupCall
@@ -361,7 +362,15 @@ class DistStore(LocalStore):
         operation(start, [shared.var, *self._order(shared)], [over], "KVStore.settle", "async")
         return over
 
-    # -- workers ----------------------------------------------------------------------------------
+    # -- workers and servers ----------------------------------------------------------------------
+
+    @property
+    def servers(self):
+        return len(server_places(self._progress))
+
+    def send_command(self, head, body):
+        """Have processes of servers do something, if the job has any."""
+        command_servers(self._progress, head, body)
 
     def of_first(self, value):
         """The first worker's value, of what JSON can tell; all workers call it."""

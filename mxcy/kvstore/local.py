@@ -212,6 +212,9 @@ class LocalStore:
     def barrier(self):
         """Wait for the other workers, of which there are none."""
 
+    #: how many processes are servers
+    servers = 0
+
     def send_command(self, head, body):
         """Have servers do something, of which there are none."""
 

@@ -1,11 +1,13 @@
 """What servers do with what they get: optimizers change values, and commands are carried out."""
 
 import json
+import os
 import pickle
 
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy import profiler
 from mxcy._base.dtypes import code_of
 from mxcy._library import front
 from mxcy.base import MXNetError
@@ -13,10 +15,12 @@ from mxcy.context import cpu
 from mxcy.lr_scheduler import LRScheduler
 from mxcy.ndarray._files import pickles
 from mxcy.optimizer import Optimizer, get_updater
+from mxcy.profiler.control import PROFILER, SERVER_CALLS
+from mxcy.profiler.session import session
 
 __all__ = ["ServerRules", "packed"]
 
-OPTIMIZER, PROFILER = 0, 5  # commands, by MXNet's numbers
+OPTIMIZER = 0  # a command, by MXNet's number
 SETTINGS, STATES, NEW_STATES = -2, -3, -4  # ours
 _SILENT = (1, 2, 3, 4)  # of MXNet: servers know it otherwise
 
@@ -116,6 +120,8 @@ class ServerRules:
             return np.frombuffer(self._updaters[store].get_states(text == "optimizer"), np.uint8)
         elif head == NEW_STATES:
             self._updaters[store].set_states(body.tobytes())
+        elif head == PROFILER:
+            self._profile(**json.loads(text))
         elif head not in _SILENT:
             print(f"server {self._number}, unknown command ({head}, {text})", flush=True)
         return None
@@ -128,6 +134,17 @@ class ServerRules:
         updater = self._updaters[store] = get_updater(optimizer)
         if type(getattr(before, "optimizer", None)) is type(optimizer):
             updater.states, updater.states_synced = before.states, before.states_synced
+
+    def _profile(self, call, arguments):
+        """Call a function of the profiler; what has been recorded can be read after a stop."""
+        if call not in SERVER_CALLS:
+            raise MXNetError(f"the profiler: {call!r} is none of {', '.join(SERVER_CALLS)}")
+        if call == "set_config":
+            folder, name = os.path.split(arguments.get("filename", "profile.json"))
+            arguments["filename"] = os.path.join(folder, f"rank{self._number}_{name}")
+        getattr(profiler, call)(**arguments)
+        if call == "set_state" and arguments.get("state") == "stop":
+            session.publish()
 
     def _settings(self, store, changed):
         optimizer = self._updaters[store].optimizer

@@ -1,6 +1,8 @@
 """The functions of `mx.profiler`."""
 
+import json
 import warnings
+import weakref
 
 from mxcy._base.suggestions import no_attribute
 from mxcy.base import MXNetError
@@ -24,26 +26,46 @@ __all__ = [
 
 _FORMATS = {"table": tables.as_table, "json": tables.as_json}
 _STATES = {"run": True, "stop": False}
+PROFILER = 5  # the command to servers, by MXNet's number
+SERVER_CALLS = ("set_config", "set_state", "pause", "resume", "dump")
 
 
 class _Servers:
-    store = None  # the key-value store that ``profile_process='server'`` means
+    """Whose servers ``profile_process='server'`` means."""
+
+    handle = None  # what `set_kvstore_handle` was called with
+    latest = None  # a weak reference to the last store of several processes
+
+    @classmethod
+    def store(cls):
+        """The key-value store, or None."""
+        if cls.handle is not None or cls.latest is None:
+            return cls.handle
+        return cls.latest()
+
+
+def note_store(store):
+    """Mean the servers of a new store, unless the program says otherwise.
+
+    Parameters
+    ----------
+    store : LocalStore
+    """
+    _Servers.latest = weakref.ref(store)
 
 
 def __getattr__(name):
     if name == "profiler_kvstore_handle":
-        return _Servers.store
+        return _Servers.store()
     raise no_attribute(__name__, name)
 
 
 def set_kvstore_handle(handle):
-    """Tell which key-value store ``profile_process='server'`` means."""
-    _Servers.store = handle
+    """Tell which key-value store ``profile_process='server'`` means: its ``handle``.
 
-
-def _servers():
-    store = _Servers.store
-    return "none is in use" if store is None else f"{store!r} has none"
+    Without a call it is the last one of several processes that was created.
+    """
+    _Servers.handle = getattr(handle, "handle", handle)
 
 
 def _check(argument, value, choices):
@@ -53,13 +75,21 @@ def _check(argument, value, choices):
         )
 
 
-def _check_process(profile_process):
+def _on_servers(profile_process, call, **arguments):
+    """Whether servers are meant, who then have done it."""
     _check("profile_process", profile_process, ("worker", "server"))
-    if profile_process == "server":
+    if profile_process == "worker":
+        return False
+    store = _Servers.store()
+    if not getattr(store, "servers", 0):
+        kind = getattr(store, "type", store)
+        why = "none is in use" if store is None else f"that of kind {kind!r} has none"
         raise MXNetError(
-            "profiler: profile_process='server' needs a key-value store with servers, "
-            f"and {_servers()}"
+            "profiler: profile_process='server' needs a key-value store with servers, which "
+            f"'python -m mxcy.tools.launch -s N' starts, and {why}"
         )
+    store.send_command(PROFILER, json.dumps({"call": call, "arguments": arguments}, default=str))
+    return True
 
 
 def set_config(**kwargs):
@@ -83,7 +113,8 @@ def set_config(**kwargs):
         If not empty, `dump` writes the allocations that live to ``<prefix>-pid_<number>.csv``,
         those on CPUs as well.
     profile_process : {'worker', 'server'}
-        The process that is meant.
+        The processes that are meant: this one, or all servers of the job, whose number N makes the
+        name of each one's file ``rank<N>_<filename>``. See `set_kvstore_handle`.
     max_events : int, default 8000000
         The most events that wait in memory to be written; further ones are dropped and counted.
 
@@ -92,8 +123,9 @@ def set_config(**kwargs):
     MXNetError
         For unknown options and values of the wrong type.
     """
-    _check_process(kwargs.get("profile_process", "worker"))
-    session.configure(kwargs)
+    process = kwargs.pop("profile_process", "worker")
+    if not _on_servers(process, "set_config", **kwargs):
+        session.configure(kwargs)
 
 
 def set_state(state="stop", profile_process="worker"):
@@ -105,8 +137,8 @@ def set_state(state="stop", profile_process="worker"):
     profile_process : {'worker', 'server'}
     """
     _check("state", state, _STATES)
-    _check_process(profile_process)
-    session.set_running(_STATES[state])
+    if not _on_servers(profile_process, "set_state", state=state):
+        session.set_running(_STATES[state])
 
 
 def start(profile_process="worker"):
@@ -121,14 +153,14 @@ def stop(profile_process="worker"):
 
 def pause(profile_process="worker"):
     """Record nothing until `resume`."""
-    _check_process(profile_process)
-    session.set_paused(True)
+    if not _on_servers(profile_process, "pause"):
+        session.set_paused(True)
 
 
 def resume(profile_process="worker"):
     """Record again after `pause`."""
-    _check_process(profile_process)
-    session.set_paused(False)
+    if not _on_servers(profile_process, "resume"):
+        session.set_paused(False)
 
 
 def dump(finished=True, profile_process="worker"):
@@ -146,8 +178,8 @@ def dump(finished=True, profile_process="worker"):
     MXNetError
         When the profiler has not run since the last time, or the file cannot be written.
     """
-    _check_process(profile_process)
-    session.dump(bool(finished))
+    if not _on_servers(profile_process, "dump", finished=bool(finished)):
+        session.dump(bool(finished))
 
 
 def dumps(reset=False, format="table", sort_by="total", ascending=False):

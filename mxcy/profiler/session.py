@@ -155,6 +155,11 @@ class Session:
                     stacklevel=3,
                 )
 
+    def publish(self):
+        """Write what there is to the file, which is not final."""
+        if self._unsaved:
+            self.dump(False)
+
     def finish(self):
         """Write what was not written yet, when the process ends."""
         if self._unsaved:

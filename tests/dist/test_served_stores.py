@@ -209,3 +209,62 @@ print("the server lives", flush=True)
 """
     ended = job(2, code, servers=1)
     assert ended.code != 0 and "the server lives" not in ended.out
+
+
+_PROFILE = r"""
+import json, os
+import mxcy as mx
+store = mx.kv.create("KIND")
+store.init("w", mx.nd.zeros(4))
+store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+names = [os.path.join("FOLDER", name) for name in ("rank0_trace.json", "rank1_trace.json")]
+if store.rank == 0:
+    if EXPLICIT:
+        mx.profiler.set_kvstore_handle(store.handle)
+    mx.profiler.set_config(
+        profile_all=True, filename=os.path.join("FOLDER", "trace.json"), profile_process="server"
+    )
+    mx.profiler.set_state("run", profile_process="server")
+    for _ in range(3):
+        store.pushpull("w", mx.nd.ones(4), out=mx.nd.zeros(4))
+        mx.nd.waitall()
+    mx.profiler.set_state("stop", profile_process="server")
+    events = []
+    for name in names:  # both can be read at once
+        with open(name) as file:
+            events += json.load(file)["traceEvents"]
+    updates = [e for e in events if e["name"] == "sgd_update" and e["ph"] == "B"]
+    assert len(updates) == UPDATES, [e["name"] for e in events]
+    mx.profiler.dump(profile_process="server")
+    try:
+        mx.profiler.set_config(nothing=1, profile_process="server")
+    except mx.MXNetError as error:
+        assert "there is no option 'nothing'" in str(error)
+    else:
+        raise AssertionError("servers tell what they cannot do")
+print("\nright", flush=True)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize(("kind", "updates"), [("dist_async", 3), ("dist_sync", 0)])
+def test_profiles_of_servers(kind, updates, tmp_path):
+    code = _PROFILE.replace("KIND", kind).replace("FOLDER", str(tmp_path))
+    code = code.replace("UPDATES", str(updates)).replace("EXPLICIT", str(kind == "dist_async"))
+    ended = job(1, code, servers=2)
+    assert (ended.code, ended.lines) == (0, ["right"]), ended.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "rank0_trace.json",
+        "rank1_trace.json",
+    ]
+
+
+def test_stores_without_servers_have_no_profiles():
+    store = mx.kv.create("dist_async")
+    mx.profiler.set_kvstore_handle(store.handle)
+    try:
+        assert mx.profiler.control.profiler_kvstore_handle is store.handle
+        with pytest.raises(mx.MXNetError, match="that of kind 'dist_async' has none"):
+            mx.profiler.set_state("run", profile_process="server")
+    finally:
+        mx.profiler.set_kvstore_handle(None)
