@@ -46,7 +46,7 @@ class Ended:
 
     @property
     def lines(self):
-        """What the ranks have printed, sorted; each starts with a newline, as lines may mix."""
+        """What the ranks have printed, sorted; each is one text after a newline, or they mix."""
         return sorted(filter(None, self.out.splitlines()))
 
 

@@ -31,7 +31,7 @@ for step in range(kept.step, steps):
     trainer.step(6)
     kept.done(step)
 if store.rank == 0:
-    print("\\nfrom", kept.step, net.weight.data().asnumpy().ravel().tolist(), flush=True)
+    print(f"\\nfrom {kept.step} {net.weight.data().asnumpy().ravel().tolist()}", flush=True)
 """
 
 

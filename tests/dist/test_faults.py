@@ -25,7 +25,7 @@ for step in range(50):
         EVENT
     store.pushpull("w", mx.nd.ones(4), out=out)
     out.wait_to_read()
-print("\\nthe end of", store.rank, flush=True)
+print(f"\\nthe end of {store.rank}", flush=True)
 """
 
 #: event, part of what is said about it, further variables

@@ -100,7 +100,7 @@ for epoch in range(2):
         loss.backward()
         trainer.step(1)
     store.join(trainer)
-    print("\\n", epoch, net.weight.data().asnumpy().ravel().tolist(), flush=True)
+    print(f"\\n {epoch} {net.weight.data().asnumpy().ravel().tolist()}", flush=True)
 """,
         timeout=90,
     )

@@ -133,7 +133,7 @@ def test_a_time_limit():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, None])
 def test_no_process_is_left(number):
     """Whatever ends the launcher, its ranks go; None: kill_mxnet does."""
-    process = start(2, "import os, time; print('\\n', os.getpid(), flush=True); time.sleep(60)")
+    process = start(2, "import os, time; print(f'\\n {os.getpid()}', flush=True); time.sleep(60)")
     try:
         said = (line.strip() for line in process.stdout)
         ranks = [int(next(filter(None, said))) for _ in range(2)]

@@ -44,7 +44,7 @@ for step in range(30):
 assert seen[:2] == [[4, 4, 4]] * 2, seen
 assert all(total in (4, LAST) for step in seen for total in step), seen
 assert seen[-20:] == [[LAST] * 3] * 20, seen
-print("\\nend", store.rank, store.num_workers, changes, flush=True)
+print(f"\\nend {store.rank} {store.num_workers} {changes}", flush=True)
 """
 _EVENTS = {
     "kill": "os.kill(os.getpid(), signal.SIGKILL)",

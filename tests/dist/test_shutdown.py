@@ -18,7 +18,7 @@ def steps(event):
         store.push("w", mx.nd.ones(4))
         store.pull("w", out)
         out.wait_to_read()
-    print("\nrank", store.rank, "is done", out.asnumpy()[0], flush=True)
+    print(f"\nrank {store.rank} is done {out.asnumpy()[0]}", flush=True)
 """
 
 
