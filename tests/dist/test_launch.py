@@ -131,9 +131,11 @@ def test_a_time_limit():
 @needs_mpi
 @pytest.mark.dist_long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, None])
-def test_no_process_is_left(number):
+def test_no_process_is_left(number, tmp_path):
     """Whatever ends the launcher, its ranks go; None: kill_mxnet does."""
-    process = start(2, "import os, time; print(f'\\n {os.getpid()}', flush=True); time.sleep(60)")
+    own = {"TMPDIR": str(tmp_path)}  # jobs of other tests are noted elsewhere, and go on
+    code = "import os, time; print(f'\\n {os.getpid()}', flush=True); time.sleep(60)"
+    process = start(2, code, **own)
     try:
         said = (line.strip() for line in process.stdout)
         ranks = [int(next(filter(None, said))) for _ in range(2)]
@@ -143,6 +145,7 @@ def test_no_process_is_left(number):
                 capture_output=True,
                 text=True,
                 cwd=Path(__file__).resolve().parents[2],
+                env={**os.environ, **own},
             )
             assert "ended 1 job" in said.stdout, said.stderr
         else:
