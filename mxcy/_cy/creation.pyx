@@ -4,10 +4,11 @@ from libc.string cimport memcpy
 from mxcy._cy.buffers cimport Export
 from mxcy._cy.elements cimport itemsize
 from mxcy._cy.native cimport MX_BF16
-from mxcy._cy.ndarray cimport NDArrayBase, Storage, bare, make_array, place_storage, wrote
+from mxcy._cy.ndarray cimport NDArrayBase, bare, make_array
 from mxcy._cy.pool cimport Pool, pool_of
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, shape_of
+from mxcy._cy.storage cimport Storage, place_storage, wrote
 
 
 def empty(tuple shape, int dtype, context, cls=None):

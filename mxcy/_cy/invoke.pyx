@@ -8,7 +8,7 @@ from mxcy._cy.elements cimport itemsize
 from mxcy._cy.engine cimport MX_READS, is_naive, mx_operation
 from mxcy._cy.homes cimport home_of, mixes
 from mxcy._cy.modes cimport casting, deferred, recording
-from mxcy._cy.ndarray cimport NDArrayBase, make_array, make_view, wrote
+from mxcy._cy.ndarray cimport NDArrayBase, make_array, make_view
 from mxcy._cy.pending cimport mx_push_copy
 from mxcy._cy.profiler cimport (
     MX_EVENT_API, MX_PROFILE_API, MX_PROFILE_MEMORY, mx_profile_begin, mx_profile_end,
@@ -17,6 +17,7 @@ from mxcy._cy.profiler cimport (
 from mxcy._cy.running cimport inputs_quiet, name_for_profiler, run, run_simple
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape
+from mxcy._cy.storage cimport wrote
 from mxcy._cy.tape cimport Node, has_history, keep_output
 from mxcy._cy.uses cimport Uses, uses_on
 from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant

@@ -2,9 +2,6 @@ from typing import Any, Self
 
 import numpy as np
 
-class Storage:
-    context: Any
-
 class NDArrayBase:
     dtype_code: int
     writable: bool

@@ -1,4 +1,4 @@
-"""The array type of the Cython front: its memory, views, rows, operators, buffers.
+"""The array type of the Cython front: its views, rows, operators, buffers.
 
 Arrays are always C-contiguous.
 """
@@ -11,18 +11,16 @@ cimport cython
 
 from mxcy._cy.buffers cimport describe, window
 from mxcy._cy.elements cimport itemsize, number_at
-from mxcy._cy.engine cimport (
-    MX_READS, MX_WRITES, mx_var, mx_var_create, mx_var_destroy, mx_var_failed,
-)
-from mxcy._cy.homes cimport is_remote, is_shared
+from mxcy._cy.engine cimport MX_READS, MX_WRITES, mx_var_failed
+from mxcy._cy.homes cimport is_shared
 from mxcy._cy.modes cimport deferred
 from mxcy._cy.native cimport mx_gpu_settle, mx_last_error
-from mxcy._cy.pending cimport settle_everything, wait
-from mxcy._cy.pool cimport last, look_up, mx_pool_give, mx_pool_take
+from mxcy._cy.pending cimport wait
 from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport BLANK, SPARSE, Shape, shape_of, with_rows
 from mxcy._cy.slots cimport mx_bare, mx_new, mx_show_new, mx_wrap_operators
+from mxcy._cy.storage cimport Storage, allocate, is_quiet, var_of, wrote
 
 import numpy as np
 
@@ -31,57 +29,6 @@ from mxcy._base.errors import MXNetError, TracedValueError
 
 cdef list ELEMENT_TYPES = [dtypes.type_of(code) for code in range(15)]
 cdef tuple NO_ARGS = ()
-
-
-@cython.final
-@cython.freelist(256)
-cdef class Storage:
-    """Memory that arrays share: a chunk of the pool, or foreign memory kept alive by its owner."""
-
-    def __dealloc__(self):
-        if self.var != NULL:
-            mx_var_destroy(self.var)
-        if self.owner is None:
-            mx_pool_give(self.pool, self.data, self.bytes)
-
-
-cdef mx_var *var_of(Storage storage) except NULL:
-    """The engine's tag of a storage, made when it is first asked for."""
-    if storage.var == NULL:
-        storage.var = mx_var_create()
-        if storage.var == NULL:
-            raise MXNetError(mx_last_error().decode())
-    return storage.var
-
-
-cdef int place_storage(Storage storage, object context) except -1:
-    """Note the context of a new storage."""
-    storage.context = context
-    if is_remote(context):
-        storage.remote, storage.device = True, services.device_memory
-        var_of(storage)
-    return 0
-
-
-cdef Storage allocate(size_t bytes, object context):
-    """Uninitialised memory of the pool that serves a context; `data` is NULL where it has none."""
-    cdef Storage storage = Storage.__new__(Storage)
-    if last.pool is None or (context is not last.pool.context and context is not last.context):
-        look_up(context)
-    storage.bytes = bytes
-    storage.pool = last.pool.native
-    if context is services.default_context:
-        storage.context = last.pool.context
-    else:
-        place_storage(storage, last.pool.context)
-    wrote(storage)
-    storage.data = mx_pool_take(storage.pool, bytes)
-    if storage.data == NULL and bytes:
-        if settle_everything() > 0:
-            storage.data = mx_pool_take(storage.pool, bytes)
-        if storage.data == NULL:
-            storage.bytes = 0
-    return storage
 
 
 cdef int settle_on_device(NDArrayBase array, bint writes) except -1:

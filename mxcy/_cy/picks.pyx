@@ -7,8 +7,9 @@ from cython cimport floating
 from mxcy._cy.elements cimport itemsize
 from mxcy._cy.modes cimport recording
 from mxcy._cy.native cimport MX_BOOL, MX_F32, MX_F64, MX_I32, MX_I64, MX_I8, MX_U8
-from mxcy._cy.ndarray cimport NDArrayBase, class_of, is_quiet, make_array
+from mxcy._cy.ndarray cimport NDArrayBase, class_of, make_array
 from mxcy._cy.shapes cimport SPARSE, shape_with
+from mxcy._cy.storage cimport is_quiet
 from mxcy._cy.variants cimport NOGIL_WORK
 
 cdef enum:

@@ -6,11 +6,12 @@ from libc.string cimport memset
 from mxcy._cy.direct_calls cimport REFUSED, Shortcut
 from mxcy._cy.elements cimport itemsize
 from mxcy._cy.native cimport MX_BF16, MX_F16, MX_F32, MX_F64, MX_I32, MX_I64, MX_U8
-from mxcy._cy.ndarray cimport NDArrayBase, class_of, is_quiet, make_array
+from mxcy._cy.ndarray cimport NDArrayBase, class_of, make_array
 from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, shape_with
 from mxcy._cy.slices cimport MOST_AXES
+from mxcy._cy.storage cimport is_quiet
 from mxcy._cy.variants cimport NOGIL_WORK
 
 cdef enum:

@@ -8,7 +8,7 @@ from mxcy._cy.engine cimport MX_READS, MX_WRITES, is_naive, mx_operation
 from mxcy._cy.native cimport (
     MX_ADD, MX_WRITE, mx_call, mx_gpu_wait, mx_last_error, mx_tensor, mx_threads_up_to,
 )
-from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, is_readable, make_array, wrote
+from mxcy._cy.ndarray cimport NDArrayBase, make_array
 from mxcy._cy.pending cimport mx_push_kernel
 from mxcy._cy.pool cimport Pool, mx_temp_give, mx_temp_take, pool_of
 from mxcy._cy.profiler cimport (
@@ -17,6 +17,7 @@ from mxcy._cy.profiler cimport (
 )
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport Shape
+from mxcy._cy.storage cimport Storage, is_quiet, is_readable, wrote
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, limits, uses_on
 from mxcy._cy.variants cimport HOST, MAX_PARAMS, NOGIL_WORK, SMALL_PARAMS, Prepared

@@ -13,13 +13,14 @@ from mxcy._cy.direct_calls cimport (
 from mxcy._cy.invoke cimport call_operator
 from mxcy._cy.modes cimport recording
 from mxcy._cy.native cimport MX_BF16, MX_BOOL
-from mxcy._cy.ndarray cimport NDArrayBase, class_of, is_quiet, make_view
+from mxcy._cy.ndarray cimport NDArrayBase, class_of, make_view
 from mxcy._cy.picks cimport distinct, is_comparable, pick
 from mxcy._cy.places cimport argwhere, bincount, count_nonzero, flatnonzero, nonzero
 from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, shape_with
 from mxcy._cy.slices cimport MOST_AXES
+from mxcy._cy.storage cimport is_quiet
 from mxcy._cy.variants cimport NOGIL_WORK
 
 import functools

@@ -10,12 +10,11 @@ from libc.string cimport strcmp
 
 from mxcy._cy.elements cimport is_element, itemsize, move
 from mxcy._cy.modes cimport deferred, np_shape, recording
-from mxcy._cy.ndarray cimport (
-    NDArrayBase, class_of, is_quiet, make_array, make_view, operations, wrote,
-)
+from mxcy._cy.ndarray cimport NDArrayBase, class_of, make_array, make_view, operations
 from mxcy._cy.picks cimport pick
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape, shape_of, shape_with
+from mxcy._cy.storage cimport is_quiet, wrote
 from mxcy._cy.variants cimport NOGIL_WORK
 
 import numpy as np

@@ -1,5 +1,6 @@
-from mxcy._cy.ndarray cimport NDArrayBase, Storage
+from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.shapes cimport Shape
+from mxcy._cy.storage cimport Storage
 
 
 cdef enum:

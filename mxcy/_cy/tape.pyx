@@ -2,9 +2,10 @@
 cimport cython
 from cpython.ref cimport Py_REFCNT
 
-from mxcy._cy.ndarray cimport NDArrayBase, Storage, bare
+from mxcy._cy.ndarray cimport NDArrayBase, bare
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE
+from mxcy._cy.storage cimport Storage
 
 cdef bint is_alone(NDArrayBase array, Storage storage) noexcept:
     """Whether an array is all of a storage that nobody else refers to, the caller excepted."""

@@ -1,7 +1,8 @@
 from libc.stdint cimport int32_t, int64_t
 
 from mxcy._cy.engine cimport mx_operation, mx_var
-from mxcy._cy.ndarray cimport NDArrayBase, Storage
+from mxcy._cy.ndarray cimport NDArrayBase
+from mxcy._cy.storage cimport Storage
 
 cdef enum:
     FEW = 12

@@ -16,8 +16,9 @@ from mxcy._cy.engine cimport (
     mx_var_idle,
 )
 from mxcy._cy.native cimport mx_last_error
-from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, is_readable, var_of
+from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.pending cimport forget, keep, mx_push_nothing, settle, wait
+from mxcy._cy.storage cimport Storage, is_quiet, is_readable, var_of
 
 from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
 

@@ -1,0 +1,4 @@
+from typing import Any
+
+class Storage:
+    context: Any
