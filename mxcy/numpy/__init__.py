@@ -25,6 +25,7 @@ from mxcy.numpy._math.financial import *  # noqa: F403
 from mxcy.numpy._math.on_copies import *  # noqa: F403
 from mxcy.numpy._math.series import *  # noqa: F403
 from mxcy.numpy._selection.choosing import *  # noqa: F403
+from mxcy.numpy._selection.editing import *  # noqa: F403
 from mxcy.numpy._selection.sets import *  # noqa: F403
 from mxcy.numpy._selection.sorting import *  # noqa: F403
 from mxcy.numpy._shape.extents import *  # noqa: F403

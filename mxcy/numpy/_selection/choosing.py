@@ -1,54 +1,23 @@
-"""Functions of `mx.np` that choose elements, leave some out or insert others."""
+"""Functions of `mx.np` that choose elements of arrays."""
 
 import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.base import integer_types
 from mxcy.numpy._arrays.indexing import are_places
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, from_onp, is_array
-from mxcy.numpy._calls.symbolic import is_symbol
-from mxcy.numpy._shape.manipulation import concatenate, promoted, ravel, reshape, stack
-from mxcy.ops.core.infer import normal_axis
+from mxcy.numpy._selection.indices import axis_of, host_indices, spread
+from mxcy.numpy._shape.manipulation import promoted, ravel, reshape, stack
 from mxcy.ops.core.result_types import with_number
 
-__all__ = [
-    "choose",
-    "compress",
-    "delete",
-    "extract",
-    "fill_diagonal",
-    "insert",
-    "resize",
-    "select",
-    "take",
-    "take_along_axis",
-]
-
-
-def _host(value):
-    """Indices as a NumPy array, or what they are in place of one; fractions are cut off."""
-    values = value.asnumpy() if is_array(value) else onp.asarray(value)
-    if values.dtype.kind == "f" or not values.size and values.dtype.kind != "b":
-        values = values.astype(onp.int64)
-    return values
-
-
-def _axis(name, array, axis):
-    if not -array.ndim <= axis < array.ndim:
-        raise onp.exceptions.AxisError(axis, array.ndim, name)
-    return normal_axis(axis, array.ndim)
-
-
-def _spread(array, shape):
-    return array if array.shape == shape else operate("_npi_broadcast_to", array, shape=shape)
+__all__ = ["choose", "compress", "extract", "select", "take", "take_along_axis"]
 
 
 def _counted(indices, extent):
     """Indices of which negative ones count from the end, as int64."""
     if not is_array(indices):
-        values = _host(indices)
+        values = host_indices(indices)
         if values.dtype.kind not in "iu":
             raise TypeError(f"indices must be integers, got {values.dtype}")
         wrong = values[(values < -extent) | (values >= extent)]
@@ -93,13 +62,13 @@ def take(a, indices, axis=None, mode="raise", out=None):
     array = as_np_array(a)
     if axis is None:
         array, axis = ravel(array), 0
-    axis = _axis("take", array, axis)
+    axis = axis_of("take", array, axis)
     if mode == "raise" and is_array(indices) and are_places(indices, array.shape[axis]):
         mode = "wrap"
     elif mode == "raise":
         indices = _counted(indices, array.shape[axis])
     elif not is_array(indices):
-        indices = from_onp(_host(indices))
+        indices = from_onp(host_indices(indices))
     return operate("take", array, indices, axis=axis, mode=mode, out=out)
 
 
@@ -128,7 +97,7 @@ def take_along_axis(arr, indices, axis=-1):
         array, axis = ravel(array), 0
     if indices.ndim != array.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    axis = _axis("take_along_axis", array, axis)
+    axis = axis_of("take_along_axis", array, axis)
     extent = array.shape[axis]
     wanted = _counted(indices, extent)
     strides = onp.cumprod((1, *array.shape[:0:-1]))[::-1].tolist()
@@ -179,8 +148,8 @@ def choose(a, choices, out=None, mode="raise"):
         numbers = operate("clip", numbers, a_min=0, a_max=count - 1)
     else:
         numbers = numbers - (numbers < 0) * (2 * count)  # negative ones are refused
-    whole = stack([_spread(array, shape) for array in arrays])
-    chosen_elements = take_along_axis(whole, reshape(_spread(numbers, shape), (1, *shape)), 0)
+    whole = stack([spread(array, shape) for array in arrays])
+    chosen_elements = take_along_axis(whole, reshape(spread(numbers, shape), (1, *shape)), 0)
     return reshape(chosen_elements, shape, out=out)
 
 
@@ -260,176 +229,7 @@ def select(condlist, choicelist, default=0):
     else:
         *arrays, fallback = promoted([*choicelist, default])
     shape = onp.broadcast_shapes(*(x.shape for x in (*conditions, *arrays, fallback)))
-    result = _spread(fallback, shape)
+    result = spread(fallback, shape)
     for condition, array in zip(conditions[::-1], arrays[::-1], strict=True):
-        result = operate("where", _spread(condition, shape), _spread(array, shape), result)
+        result = operate("where", spread(condition, shape), spread(array, shape), result)
     return result
-
-
-def _edited(arr, axis):
-    """An array and the axis along which it is edited, by default that of the flattened one."""
-    array = as_np_array(arr)
-    if axis is None:
-        return ravel(array), 0
-    return array, _axis("arr", array, axis)
-
-
-def _place(arr, obj, axis, reach):
-    """The attributes of an operator for an integer or a slice, None for other places."""
-    if isinstance(obj, slice):
-        step = 1 if obj.step is None else obj.step
-        return {"start": obj.start, "stop": obj.stop, "step": step, "int_ind": None}
-    if isinstance(obj, bool) or not isinstance(obj, integer_types):
-        return None
-    if not is_symbol(arr):
-        array, place = _edited(arr, axis)
-        extent = array.shape[place]
-        if not -extent <= obj < extent + reach:
-            raise IndexError(f"index {obj} is out of bounds for axis {place} with size {extent}")
-    return {"start": None, "stop": None, "step": None, "int_ind": int(obj)}
-
-
-def delete(arr, obj, axis=None):
-    """An array without some of its slices along an axis.
-
-    Parameters
-    ----------
-    arr : array_like
-    obj : int, slice, or array_like of int or bool
-        Which slices to leave out.
-    axis : int, optional
-        By default that of the flattened array.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    IndexError
-        When an index is out of bounds.
-    """
-    place = _place(arr, obj, axis, 0)
-    if place is not None:
-        return operate("_npi_delete", as_np_array(arr), axis=axis, **place)
-    array, axis = _edited(arr, axis)
-    gone = _host(obj)
-    kept = onp.delete(onp.arange(array.shape[axis]), gone)
-    return take(array, kept, axis)
-
-
-def insert(arr, obj, values, axis=None):
-    """An array with slices inserted along an axis.
-
-    Parameters
-    ----------
-    arr : array_like
-    obj : int, slice, or array_like of int or bool
-        Before which slices to insert.
-    values : array_like
-        Cast to the type of `arr` and broadcast.
-    axis : int, optional
-        By default that of the flattened array.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    IndexError
-        When an index is out of bounds.
-    """
-    place = _place(arr, obj, axis, 1)
-    if place is not None:
-        name = "_npi_insert_scalar" if place["int_ind"] is not None else "_npi_insert_slice"
-        if isinstance(values, (int, float)):
-            return operate(name, as_np_array(arr), val=float(values), axis=axis, **place)
-        return operate(name, as_np_array(arr), as_np_array(values), axis=axis, **place)
-    array, axis = _edited(arr, axis)
-    extent = array.shape[axis]
-    places = _host(obj)
-    places = onp.flatnonzero(places) if places.dtype.kind == "b" else places
-    added = as_np_array(values)
-    if added.dtype != array.dtype:
-        added = operate("Cast", added, dtype=dtypes.name_of(array.dtype_code))
-    count = places.size
-    if places.size == 1:
-        added = reshape(added, (1,) * (array.ndim - added.ndim) + added.shape)
-        if places.ndim == 0:
-            added = operate("_npi_moveaxis", added, source=(0,), destination=(axis,))
-        count = added.shape[axis]
-        places = onp.repeat(places.reshape(1), count)
-    wrong = places[(places < -extent) | (places > extent)]
-    if wrong.size:
-        raise IndexError(f"index {wrong[0]} is out of bounds for axis {axis} with size {extent}")
-    places = onp.where(places < 0, places + extent, places)
-    order = onp.argsort(places, kind="stable")
-    places[order] += onp.arange(count)
-    source = onp.full(extent + count, -1)
-    source[places] = extent + onp.arange(count)
-    source[source < 0] = onp.arange(extent)
-    shape = (*array.shape[:axis], count, *array.shape[axis + 1 :])
-    return take(concatenate((array, _spread(added, shape)), axis), source, axis)
-
-
-def resize(a, new_shape):
-    """The elements of an array in another shape, from the first one again where there are too few.
-
-    Parameters
-    ----------
-    a : array_like
-    new_shape : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        When an extent is negative.
-    """
-    shape = (new_shape,) if hasattr(new_shape, "__index__") else tuple(new_shape)
-    if min(shape, default=0) < 0:
-        raise ValueError("all elements of `new_shape` must be non-negative")
-    array = ravel(a)
-    if not array.size:
-        return operate("_npi_zeros", shape=shape, dtype=dtypes.name_of(array.dtype_code))
-    places = onp.arange(onp.prod(shape, dtype=onp.int64)) % array.size
-    return reshape(take(array, places), shape)
-
-
-def fill_diagonal(a, val, wrap=False):
-    """Set the diagonal of an array that has two axes at least.
-
-    Parameters
-    ----------
-    a : ndarray
-        Its extents are equal where it has more than two axes.
-    val : number or array_like
-        Taken from the first one again where it has too few elements.
-    wrap : bool
-        Whether the diagonal of a tall matrix starts again below its end.
-
-    Raises
-    ------
-    ValueError
-        When `a` has no diagonal.
-    """
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    end = a.size
-    if a.ndim == 2:
-        step = a.shape[1] + 1
-        if not wrap:
-            end = min(end, a.shape[1] * a.shape[1])
-    else:
-        if len(set(a.shape)) > 1:
-            raise ValueError("All dimensions of input must be of equal length")
-        step = 1 + int(onp.cumprod(a.shape[:-1]).sum())
-    places = onp.arange(0, end, step)
-    if not places.size:
-        return
-    values = val if isinstance(val, (int, float)) else resize(val, places.size)
-    a[tuple(onp.unravel_index(places, a.shape))] = values

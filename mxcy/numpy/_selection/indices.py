@@ -1,0 +1,29 @@
+"""What functions that select elements make of indices, axes and shapes."""
+
+import numpy as onp
+
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import is_array
+from mxcy.ops.core.infer import normal_axis
+
+__all__ = ["axis_of", "host_indices", "spread"]
+
+
+def host_indices(value):
+    """Indices as a NumPy array, or what they are in place of one; fractions are cut off."""
+    values = value.asnumpy() if is_array(value) else onp.asarray(value)
+    if values.dtype.kind == "f" or not values.size and values.dtype.kind != "b":
+        values = values.astype(onp.int64)
+    return values
+
+
+def axis_of(name, array, axis):
+    """An axis of an array counted from its first one, or an error with the argument's name."""
+    if not -array.ndim <= axis < array.ndim:
+        raise onp.exceptions.AxisError(axis, array.ndim, name)
+    return normal_axis(axis, array.ndim)
+
+
+def spread(array, shape):
+    """An array broadcast to a shape."""
+    return array if array.shape == shape else operate("_npi_broadcast_to", array, shape=shape)
