@@ -78,6 +78,23 @@ def part(name):
     return None if parts[0] != "mxcy" else (parts[1] if len(parts) > 1 else "")
 
 
+def test_files_are_short():
+    """As CONTRIBUTING.md asks; generated ones are as long as what they are made from."""
+    limit = int(
+        re.search(r"Files stay below (\d+) lines", (ROOT / "CONTRIBUTING.md").read_text())[1]
+    )
+    kinds = ("*.py", "*.pyx", "*.pxd", "*.cc", "*.h", "*.cuh", "*.cu")
+    sources = [
+        path
+        for wing in (PACKAGE, KERNELS, ROOT / "tests", ROOT / "benchmarks", ROOT / "tools")
+        for kind in kinds
+        for path in wing.rglob(kind)
+        if not path.name.endswith(".gen.h")
+    ]
+    long = {path: path.read_text().count("\n") for path in sources}
+    assert not [f"{path}: {lines}" for path, lines in long.items() if lines >= limit]
+
+
 def test_every_part_has_a_layer():
     assert {part(dotted(path)) for path in SOURCES} == {*LEVEL, *NARROW}
 
