@@ -11,6 +11,7 @@ __all__ = []
 
 #: B(2k) / (2k)!, of the Bernoulli numbers
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
+_LARGEST = 100  # order that is computed without logarithms
 
 
 def _zeta(s, x):
@@ -41,6 +42,28 @@ def _cotangent(n, x):
     return math.pi ** (n + 1) * sum(c * cotangent**k for k, c in enumerate(polynomial))
 
 
+def _log_zeta(s, x):
+    """The logarithm of the same for s of 100 at least, where the sum may be no float."""
+    if x < 10 + s:
+        total, k, term = 0.0, 0, 1.0
+        while term > 1e-18:
+            total += term
+            k += 1
+            term = (x / (x + k)) ** s
+    else:
+        total, factor = x / (s - 1) + 0.5, s / x
+        for k, bernoulli in enumerate(_BERNOULLI):
+            total += bernoulli * factor
+            factor *= (s + 2 * k + 1) / x * ((s + 2 * k + 2) / x)
+    return math.log(total) - s * math.log(x)
+
+
+def _beyond(n, x):
+    """The infinity between the poles below zero, of the sign that the nearer pole has."""
+    sign = 1.0 if n % 2 else -1.0
+    return sign * math.inf if n % 2 or x - math.floor(x) < 0.5 else -sign * math.inf
+
+
 def _polygamma(n, x):
     sign = 1.0 if n % 2 else -1.0
     if math.isnan(x):
@@ -50,8 +73,16 @@ def _polygamma(n, x):
     if math.isinf(x):
         return 0.0
     if x < 0:
-        return -sign * _polygamma(n, 1 - x) - _cotangent(n, x)
+        if n % 2 == 0 and x - math.floor(x) == 0.5:  # where the cotangent's derivative vanishes
+            return _polygamma(n, 1 - x)
+        try:
+            value = math.nan if n > _LARGEST else _cotangent(n, x)
+        except OverflowError:
+            value = math.nan
+        return -sign * _polygamma(n, 1 - x) - value if math.isfinite(value) else _beyond(n, x)
     try:
+        if n > _LARGEST:
+            return sign * math.exp(math.lgamma(n + 1) + _log_zeta(n + 1, x))
         return sign * math.factorial(n) * _zeta(n + 1, x)
     except OverflowError:
         return sign * math.inf
