@@ -85,6 +85,8 @@ def _is_open(node):
     """Whether a node makes an array whose shape its users have to tell."""
     if node.op is None or node.inputs or "shape" not in node.op.schema.by_name:
         return False
+    if node.count > 1:
+        return False
     shape = node.attrs.shape
     if shape is None:
         return True

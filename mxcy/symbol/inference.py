@@ -244,7 +244,7 @@ def _read_shape(variable):
     try:
         shape = ast.literal_eval(text)
         return tuple(int(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,)))
-    except (ValueError, SyntaxError, TypeError):
+    except (ValueError, SyntaxError, TypeError, OverflowError):
         raise MXNetError(f"variable {variable.name}: cannot read __shape__ {text!r}") from None
 
 

@@ -113,3 +113,17 @@ def test_unknown_extents_of_arrays_made_of_nothing(make):
         alone.bind(mx.cpu(), {})
     with pytest.raises(mx.MXNetError, match="expected shape"):
         (alone + S.var("a")).infer_shape(a=(3, 5))
+
+
+def test_several_arrays_made_of_nothing():
+    """What has two outputs tells its shapes itself."""
+    drawn = S._internal._sample_unique_zipfian(range_max=7, shape=(0, 7))
+    with mx.np_shape():
+        assert drawn.infer_shape() == ([], [(0, 7), (0,)], [])
+
+
+@pytest.mark.parametrize("shape", ["(1e999, 2)", "(None,)", "'one'"])
+def test_unreadable_shapes_of_variables(shape):
+    variable = S.Variable("x", attr={"__shape__": shape})
+    with pytest.raises(mx.MXNetError, match="variable x: cannot read __shape__"):
+        variable.infer_shape_partial()
