@@ -15,6 +15,7 @@ _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def _check_count(a, ins):
+    require(ins, "data: expected one array at least, got none")
     require(a.num_arrays == len(ins), f"num_arrays: {a.num_arrays} differs from {len(ins)} inputs")
 
 
