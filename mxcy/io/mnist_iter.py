@@ -3,6 +3,7 @@
 import gzip
 import logging
 import math
+import sys
 import zlib
 
 import numpy as np
@@ -127,6 +128,8 @@ def read_idx(path, ndim):
     shape = tuple(map(int, np.frombuffer(content, ">u4", ndim, 4)))
     if len(content) - 4 - 4 * ndim < math.prod(shape):
         raise MXNetError(f"MNISTIter: {path} ends before the last of its {shape} bytes")
+    if math.prod(extent or 1 for extent in shape) > sys.maxsize:
+        raise MXNetError(f"MNISTIter: {path} has the shape {shape}, larger than any array")
     return np.frombuffer(content, np.uint8, math.prod(shape), 4 + 4 * ndim).reshape(shape)
 
 

@@ -107,6 +107,8 @@ def _run_kernel(call, attrs, numbers, kernel):
     try:
         specs = call.specs()
         outs = call.record.infer(attrs, specs)
+        if not (any(spec.size for spec in outs) or call.record.writes):
+            return "nothing to compute"
         name = kernel.name(attrs, specs, outs) if callable(kernel.name) else kernel.name
         prepared = prepare.prepare(call.record, attrs, specs, front, name)
     except UnforeseenError as error:

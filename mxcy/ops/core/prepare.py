@@ -13,6 +13,7 @@ from mxcy._base.errors import MXNetError
 from mxcy._machine import tuning
 from mxcy.ops.core.attrs import Attrs
 from mxcy.ops.core.infer import Spec, UnforeseenError
+from mxcy.ops.core.kernel import Native
 from mxcy.ops.core.precision import changes
 from mxcy.ops.core.record import Op
 
@@ -20,6 +21,7 @@ __all__ = ["Call", "prepare", "prepare_eager"]
 
 _MOST_BYTES = 1 << 46  # or elements of an array: more than a process can address
 _MOST_WORK = 1 << 62
+_NOTHING = Native("nothing", mixed=True)
 _TRACED = 8  # inputs and outputs of which traces tell; some operators take hundreds
 
 
@@ -152,7 +154,7 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
         _check_output(op, i, spec)
     call = Call(op, attrs, ins, outs)
     reasons = []
-    for kernel in op.kernels:
+    for kernel in _kernels(call, force):
         name = kernel.name(attrs, ins, outs) if callable(kernel.name) else kernel.name
         if force is not None and name != force:
             continue
@@ -180,6 +182,16 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
             f"mxcy dispatch {op.name} {ins} -> {chosen} {'; '.join(reasons)}".rstrip(), flush=True
         )
     return call
+
+
+def _kernels(call: "Call", force: Any) -> Sequence[Native]:
+    """The kernels to choose from; all of the record's but where there is nothing to compute.
+
+    Kernels run over some axes before they notice that another one is empty, which may take hours.
+    """
+    op = call.op
+    computes = any(spec.size for spec in call.outs) or op.writes or op.foreign is not None
+    return op.kernels if computes or force is not None else (_NOTHING,)
 
 
 def _check_output(op: Op, i: int, spec: Spec) -> None:
