@@ -57,8 +57,8 @@ def test_gradients():
 
 def test_graphs():
     x = mx.sym.Variable("x")
-    y = mx.sym.softmax(mx.sym.batch_dot(x, x, transpose_b=True), axis=0)
-    executor = y.simple_bind(mx.cpu(), x=(LONG, 0, 3))
+    product = mx.sym.softmax(mx.sym.batch_dot(x, x, transpose_b=True), axis=0)
+    executor = product.bind(mx.cpu(), {"x": nd.zeros((LONG, 0, 3))}, {"x": nd.zeros((LONG, 0, 3))})
     assert executor.forward(is_train=True)[0].asnumpy().shape == (LONG, 0, 0)
     executor.backward(nd.zeros((LONG, 0, 0)))
     assert executor.grad_dict["x"].asnumpy().shape == (LONG, 0, 3)
