@@ -39,7 +39,7 @@ class Bucket:
         self.dtype = slots[0].dtype
         start = 0
         for slot in slots:
-            slot.bucket, slot.place = self, slice(start, start + slot.size)
+            slot.place = slice(start, start + slot.size)
             start += slot.size
         self.length = start
         counts = (
@@ -65,6 +65,8 @@ class Bucket:
         self.wanted = 0  # sessions of others in which this process takes part with nothing
         self.failures = []  # slots whose sums could not be delivered
         self.priority = 0
+        for slot in slots:
+            slot.bucket = self  # at last: other threads look at buckets of slots at any time
 
     @property
     def posted(self):

@@ -1,0 +1,29 @@
+"""Buckets as other threads see them."""
+
+import numpy as np
+
+from mxcy.dist.buckets import Bucket
+from mxcy.dist.slots import Slot
+from mxcy.dist.sums import WholeSum
+
+
+class _WatchedSlot(Slot):
+    """What the program's thread could read when it is told of its bucket."""
+
+    @property
+    def bucket(self):
+        return self._bucket
+
+    @bucket.setter
+    def bucket(self, bucket):
+        self._bucket = bucket
+        if bucket is not None:
+            self.seen = (self.arrived, self.rounds, self.complete, bucket.posted, bucket.pending)
+
+
+def test_slots_get_buckets_that_are_ready():
+    slots = [_WatchedSlot(key, (3,), "float32", None) for key in "ab"]
+    bucket = Bucket(slots, None, 2, WholeSum())
+    assert [slot.seen for slot in slots] == [(0, 0, True, False, False)] * 2
+    assert bucket.length == 6
+    assert np.r_[slots[1].place].tolist() == [3, 4, 5]
