@@ -9,6 +9,7 @@ from mxcy.base import MXNetError
 from mxcy.dist import shutdown
 from mxcy.dist.exchange import Exchange
 from mxcy.dist.memory_world import MemoryJob
+from mxcy.dist.message_log import logged
 from mxcy.dist.progress import ProgressThread
 from mxcy.dist.roles import read_place
 from mxcy.dist.world import World, has_engine, no_engine
@@ -58,8 +59,9 @@ def _start():
     heartbeat = env.get("PS_HEARTBEAT_INTERVAL"), env.get("PS_HEARTBEAT_TIMEOUT")
     least = env.get("MXCY_DIST_MIN_WORKERS")
     env.get("MXCY_DIST_BUCKET_BYTES")
+    verbose = env.get("PS_VERBOSE")
     if not place.started:
-        return ProgressThread(lambda: MemoryJob(1).worlds[0], patience, interval)
+        return ProgressThread(lambda: logged(MemoryJob(1).worlds[0], verbose), patience, interval)
     if not has_engine():
         raise no_engine("MPI has started this process")
 
@@ -69,7 +71,7 @@ def _start():
             raise MXNetError(
                 f"DMLC_NUM_WORKER={place.workers}, but MPI has started {world.size} workers"
             )
-        return world
+        return logged(world, verbose)
 
     return ProgressThread(lambda: _Member(open_world()), patience, interval, heartbeat, least)
 

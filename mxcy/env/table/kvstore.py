@@ -122,8 +122,10 @@ ROWS = (
     Variable("DMLC_INTERFACE", anything, "", "F", "mxcy.dist",
              "The network interface to use.",
              inert="MPI has variables of its own for it, such as UCX_NET_DEVICES and FI_TCP_IFACE"),
-    Variable("PS_VERBOSE", integer(0), 0, "F", "mxcy.dist",
-             "Print connections (1) and messages (2) between processes.", inert=_BY_MPI),
+    Variable("PS_VERBOSE", integer(0), 0, "C", "mxcy.dist.job",
+             "1: each process tells on the standard error which processes it is connected to; 2: "
+             "also of each message, letter and collective call.",
+             test="dist/test_message_log.py::test_a_program_that_tells_of_its_messages"),
     Variable("PS_HEARTBEAT_INTERVAL", number(0), 0, "C", "mxcy.dist.job",
              "Seconds between signs of life that each worker gives to the next one, once "
              "PS_HEARTBEAT_TIMEOUT is set; 0: a quarter of that.",

@@ -1,0 +1,96 @@
+"""What processes send and receive, told line by line on the standard error (PS_VERBOSE)."""
+
+import sys
+
+__all__ = ["logged"]
+
+_CONNECTIONS, _MESSAGES = 1, 2  # levels
+
+
+def logged(world, level):
+    """A world that tells what happens in it.
+
+    Parameters
+    ----------
+    world : World
+    level : int
+        0: nothing; 1: who is connected; 2: each message, letter and collective call as well.
+
+    Returns
+    -------
+    World
+        `world` itself, or what behaves like it.
+    """
+    if level >= _CONNECTIONS:
+        _tell_connections(world)
+    return _LoggedWorld(world) if level >= _MESSAGES else world
+
+
+def _tell_connections(world):
+    for place, (role, machine) in enumerate(zip(world.roles, world.machines, strict=True)):
+        here = ", which is this one" if place == world.place else ""
+        _tell(world, f"connected to process {place} ({role} on {machine}){here}, by {world.engine}")
+
+
+def _tell(world, text):
+    sys.stderr.write(f"{world.roles[world.place]} {world.rank}: {text}\n")  # at once: lines mix
+
+
+class _LoggedWorld:
+    """Tells of messages and letters, and passes all else on."""
+
+    def __init__(self, world):
+        self._world = world
+
+    def __getattr__(self, name):
+        return getattr(self._world, name)
+
+    def new_channel(self):
+        return _LoggedChannel(self._world, self._world.new_channel())
+
+    def control(self):
+        return _LoggedChannel(self._world, self._world.control())
+
+    def send(self, rank, content):
+        _tell(self._world, f"sends to rank {rank}: {content.decode()}")
+        self._world.send(rank, content)
+
+    def receive(self):
+        message = self._world.receive()
+        if message is not None:
+            _tell(self._world, f"receives from rank {message[0]}: {message[1].decode()}")
+        return message
+
+    def post(self, place, head, body=None):
+        length = 0 if body is None else body.nbytes
+        _tell(self._world, f"posts to process {place}: {head.decode()} and {length} bytes")
+        return self._world.post(place, head, body)
+
+    def fetch(self):
+        letter = self._world.fetch()
+        if letter is not None:
+            place, head, body = letter
+            text = f"fetches from process {place}: {head.decode()} and {body.nbytes} bytes"
+            _tell(self._world, text)
+        return letter
+
+    def shrink(self):
+        formers = self._world.shrink()
+        _tell_connections(self._world)
+        return formers
+
+
+class _LoggedChannel:
+    """Tells of collective calls when they begin."""
+
+    def __init__(self, world, channel):
+        self._world, self._channel = world, channel
+
+    def __getattr__(self, name):
+        method = getattr(self._channel, name)
+
+        def call(array, *others):
+            _tell(self._world, f"begins {name} of {array.nbytes} bytes")
+            return method(array, *others)
+
+        return call
