@@ -223,6 +223,7 @@ class Exchange:
                     self._active.discard(bucket)
         for bucket in sorted(starting, key=lambda one: -one.priority):
             bucket.start()
+            self._progress.polling.expect(now, bucket.length * bucket.dtype.itemsize)
             if self._progress.joining.ranks:
                 number = self._buckets.index(bucket)
                 self._progress.joining.note_session(self, number, bucket.sessions)

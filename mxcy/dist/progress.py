@@ -11,6 +11,7 @@ from mxcy.dist.control import ControlMessages
 from mxcy.dist.joining import Joining
 from mxcy.dist.membership import Membership
 from mxcy.dist.named_calls import NamedCalls
+from mxcy.dist.polling import Polling
 from mxcy.dist.post_office import PostOffice
 from mxcy.dist.timing import Pace
 
@@ -18,7 +19,6 @@ __all__ = ["ProgressThread"]
 
 _LINGER = 0.5
 _TELL_SECONDS = 1  # that a message to all may take
-_NAP, _SLEEP = 50e-6, 0.02  # seconds between looks: something is under way, or nothing is
 
 
 class _Task:
@@ -201,6 +201,7 @@ class ProgressThread:
             self.named_calls, self.joining = NamedCalls(self), Joining(self)
             self.post = PostOffice(self.world, self._patience)
             self.membership = Membership(self)
+            self.polling = Polling(self.world, self._wake)
         except Exception as error:
             self._opened.error = error
         self._opened.over.set()
@@ -280,10 +281,7 @@ class ProgressThread:
         if self.closing is not None and self.closing.done():
             return True
         if not moved:
-            if busy:
-                time.sleep(_NAP)
-            else:
-                self._wake.wait(_SLEEP)
+            self.polling.rest(now, busy)
         return False
 
     def _read_inbox(self):

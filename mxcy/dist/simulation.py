@@ -57,6 +57,9 @@ class _Rank:
         self._clock, self.exchanges = world.job.clock, []
         self.control = types.SimpleNamespace(left={})  # nobody leaves, and nobody joins
         self.joining = types.SimpleNamespace(ranks=[])
+        self.polling = types.SimpleNamespace(
+            expect=lambda now, length: None
+        )  # sums tell their ends
         self.exchange = Exchange(self, bound, WeightlessSum())
         entries = [
             (number, weightless(-(-size // 4), "float32")) for number, size in enumerate(step.sizes)
