@@ -341,10 +341,11 @@ class OpHandle:
 
     def numbers(self, raw):
         """The dynamic attributes out of raw attributes in schema order."""
+        fields, name = self.schema.fields, self.op.name
         return tuple(
             raw[i]
-            if type(raw[i]) is float
-            else self.schema.parse(self.op.name, self.schema.fields[i], raw[i])
+            if type(raw[i]) is float and not fields[i].type.single
+            else self.schema.parse(name, fields[i], raw[i])
             for i in self._dynamic
         )
 

@@ -71,7 +71,8 @@ cdef class OpHandle:
     cdef object num_args
     cdef bint differentiable
     cdef int uses_mode  # 1: training matters, 2: NumPy's element types do
-    cdef list is_dynamic, is_tuple  # per field: a dynamic number, a dynamic tuple
+    cdef list is_dynamic, is_single  # per field: a dynamic number, one rounded to float32
+    cdef list is_tuple  # a dynamic tuple
     cdef int nfields, nnumbers, num_args_field
     cdef Variant plain0  # no attributes given, in mode 0
     cdef list plain  # the same by mode

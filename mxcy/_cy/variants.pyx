@@ -205,6 +205,7 @@ cdef class OpHandle:
         self.differentiable = op.differentiable
         fields = op.schema.fields
         self.is_dynamic = [f in op.schema.dynamic for f in fields]
+        self.is_single = [f in op.schema.dynamic and f.type.single for f in fields]
         self.is_tuple = [f in op.schema.tuples for f in fields]
         self.nfields, self.nnumbers = len(fields), len(op.schema.dynamic)
         self.num_args_field = op.schema.names.index(op.num_args) if op.num_args is not None else -1
@@ -278,6 +279,8 @@ cdef class OpHandle:
                 else:
                     field = self.schema.fields[i]
                     numbers[n] = self.schema.parse(self.op.name, field, value)
+                if self.is_single[i]:
+                    numbers[n] = <float>numbers[n]
                 n += 1
             elif self.is_tuple[i] and value is not _Null:
                 field = self.schema.fields[i]

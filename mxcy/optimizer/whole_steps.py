@@ -157,7 +157,8 @@ class Together:
             return False
         if whole.rates != self._given_rates:
             context = self._weights[0].context
-            self._rates = nd.array(np.ravel(whole.rates), ctx=context, dtype="float64")
+            rates = np.ravel(whole.rates).astype("float32")  # as single weights' steps round them
+            self._rates = nd.array(rates, ctx=context, dtype="float64")
             self._given_rates = whole.rates
         getattr(nd._internal, whole.name.format("mp_" if self._mixed else ""))(
             *self._inputs,

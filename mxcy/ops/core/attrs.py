@@ -23,6 +23,7 @@ __all__ = [
     "Long",
     "ULong",
     "Float",
+    "Single",
     "Double",
     "Offset",
     "Number",
@@ -36,6 +37,7 @@ __all__ = [
     "DoubleOrNone",
     "BoolOrNone",
     "FloatTuple",
+    "SingleTuple",
     "DoubleTuple",
     "LongTuple",
     "ShapeTuple",
@@ -69,6 +71,7 @@ class AttrType:
     """
 
     dynamic = False
+    single = False  # whether its numbers are rounded to float32
 
     @property
     def generation_2(self) -> "AttrType":
@@ -110,6 +113,8 @@ UInt = AttrType("int (non-negative)", parsers.uint32)
 Long = AttrType("long", parsers.int64)
 ULong = AttrType("long (non-negative)", parsers.uint64)
 Float = AttrType("float", parsers.real, digits=9)
+# Numbers that MXNet computes with in float32 even where the arrays are of float64.
+Single = AttrType("float", parsers.single, digits=9)
 Double = AttrType("double", parsers.real, digits=17)
 Offset = AttrType("int", parsers.saturated, quoted=True)
 Number = AttrType("int", parsers.number, quoted=True)  # where MXNet takes integers only
@@ -124,6 +129,7 @@ FloatOrNone = AttrType("float or None", parsers.or_none(parsers.real), digits=9)
 DoubleOrNone = AttrType("double or None", parsers.or_none(parsers.real), digits=17)
 BoolOrNone = AttrType("boolean or None", parsers.or_none(parsers.boolean))
 FloatTuple = AttrType("tuple of <float>", parsers.tuple_of(parsers.real))
+SingleTuple = AttrType("tuple of <float>", parsers.tuple_of(parsers.single))
 DoubleTuple = AttrType("tuple of <double>", parsers.tuple_of(parsers.real))
 LongTuple = AttrType("tuple of <long>", parsers.tuple_of(parsers.int64))
 ShapeTuple = AttrType("tuple of <Shape(tuple)>", parsers.tuple_of(parsers.shape))
@@ -186,13 +192,15 @@ class Dynamic(AttrType):
 
     def __init__(self, of: AttrType) -> None:
         super().__init__(of.kind, of.parse, of.quoted, of.digits, of.sep)
+        self.single = of is Single
 
 
 class DynamicTuple(Dynamic):
     """Numbers that change from call to call (a learning rate for each of many weights).
 
     How many there are is part of the signature: before a call runs, the attribute is as many zeros.
-    Kernels get the numbers through the array of the same name in their parameter struct.
+    Kernels get the numbers, each rounded to float32, through the array of the same name in their
+    parameter struct.
     """
 
     most = 60  # numbers of one attribute
@@ -202,7 +210,7 @@ class DynamicTuple(Dynamic):
         self.parse = self._parse_few
 
     def _parse_few(self, value: Any) -> tuple[float, ...]:
-        numbers = FloatTuple.parse(value)
+        numbers = SingleTuple.parse(value)
         if len(numbers) > self.most:
             raise ValueError(f"expected at most {self.most} numbers, got {len(numbers)}")
         return numbers
@@ -219,13 +227,17 @@ class Unstated(AttrType):
 
 
 class Field:
-    """One attribute of an operator: name, type and default (REQUIRED when it has none)."""
+    """One attribute of an operator: name, type and default (REQUIRED when it has none).
 
-    __slots__ = ("name", "type", "default", "text")
+    Signatures show `default`; `value` is what it stands for.
+    """
+
+    __slots__ = ("name", "type", "default", "text", "value")
 
     def __init__(self, name: str, type: AttrType, default: Any = REQUIRED) -> None:
         self.name, self.type, self.default = name, type, default
         self.text = type.text(default)
+        self.value = default if default is REQUIRED or not type.single else type.parse(default)
 
 
 class Attrs:
@@ -277,7 +289,7 @@ class Schema:
                     f"Required parameter {field.name} of {field.type.kind} is not presented, "
                     f"in operator {op_name}"
                 )
-            return field.default
+            return field.value
         try:
             return field.type.parse(value)
         except (TypeError, ValueError, OverflowError) as error:

@@ -1,6 +1,7 @@
 """How values of attributes are accepted and normalised, kind by kind."""
 
 import ast
+import ctypes
 import numbers
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = [
     "or_none",
     "real",
     "saturated",
+    "single",
     "shape",
     "text",
     "tuple_of",
@@ -69,6 +71,11 @@ def real(value: Any) -> float:
     if isinstance(value, numbers.Real):
         return float(value)
     raise TypeError("expected a number")
+
+
+def single(value: Any) -> float:
+    """A number rounded to float32; what is too large for that is infinite."""
+    return ctypes.c_float(real(value)).value
 
 
 def saturated(value: Any) -> int:

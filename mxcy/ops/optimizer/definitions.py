@@ -6,7 +6,7 @@ differs. Multi-precision forms keep a float32 copy of a half-precision weight am
 """
 
 from mxcy._base import dtypes
-from mxcy.ops.core.attrs import Bool, Dynamic, Field, Float
+from mxcy.ops.core.attrs import Bool, Dynamic, Field, Single
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.record import native, register, sample, values
 
@@ -33,7 +33,7 @@ __all__ = [
 _FLOAT32 = 0
 
 
-def number(name, default=None, kind=Float):
+def number(name, default=None, kind=Single):
     """A numeric attribute that may change from call to call; required without a default."""
     return Field(name, Dynamic(kind)) if default is None else Field(name, Dynamic(kind), default)
 
