@@ -78,6 +78,6 @@ def _texts(node):
     texts = {}
     for field in node.op.schema.fields:
         value = getattr(node.attrs, field.name)
-        if value != field.default or type(value) is not type(field.default):
+        if value != field.value or type(value) is not type(field.value):
             texts[field.name] = str(value)
     return texts

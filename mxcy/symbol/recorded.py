@@ -92,7 +92,7 @@ def outputs_of(node, name, inputs):
     texts = {}
     for field in op.schema.fields:
         value = getattr(attrs, field.name)
-        usual = value == field.default and type(value) is type(field.default)
+        usual = value == field.value and type(value) is type(field.value)
         usual = usual or (value is None and field.default == ())  # both leave extents open
         if not usual or (op.in_symbols.tells and field.name != "dtype"):
             texts[field.name] = attributes.text_of(field, value)
