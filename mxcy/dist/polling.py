@@ -1,7 +1,6 @@
 """When the progress thread looks again for what is under way."""
 
 import os
-import resource
 import time
 
 __all__ = ["Polling"]
@@ -9,7 +8,8 @@ __all__ = ["Polling"]
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between looks: something is under way, or nothing is
 #: seconds in which sums are looked for without naps: any of them, and what each byte adds
 _EAGER, _EAGER_PER_BYTE = 1e-3, 1e-9
-_MODEST = 0.2  # seconds of naps only, once somebody else needed the core
+#: seconds without the core between two looks that tell of others, and those of naps only after that
+_HELD_UP, _MODEST = 1e-3, 0.2
 
 
 class Polling:
@@ -31,18 +31,15 @@ class Polling:
         self._crowded = here > (os.cpu_count() or 1)
         self._wake = wake
         self._eager_until = self._modest_until = 0.0
-        self._evictions = 0
+        self._looked = self._computed = 0.0  # at the last look: the time, and that of this thread
 
     def expect(self, now, length):
         """A sum of so many bytes has been started; on the thread that looks."""
-        evictions = _evictions()
-        if evictions > self._evictions:
-            self._evictions, self._modest_until = evictions, now + _MODEST
         if self._crowded or now < self._modest_until:
-            self._eager_until = 0.0
             return
         until = now + _EAGER + length * _EAGER_PER_BYTE
         self._eager_until = max(self._eager_until, until)
+        self._looked, self._computed = now, time.thread_time()
 
     def rest(self, now, busy):
         """Wait before the next look, when nothing has moved in the last one."""
@@ -50,9 +47,12 @@ class Polling:
             self._wake.wait(_SLEEP)
         elif now >= self._eager_until:
             time.sleep(_NAP)
+        else:
+            self._notice_others(now)
 
-
-def _evictions():
-    """How often this thread has lost its core to another; 0 where nobody counts that."""
-    whose = getattr(resource, "RUSAGE_THREAD", None)
-    return 0 if whose is None else resource.getrusage(whose).ru_nivcsw
+    def _notice_others(self, now):
+        computed = time.thread_time()
+        held_up = now - self._looked - (computed - self._computed)
+        self._looked, self._computed = now, computed
+        if held_up > _HELD_UP:
+            self._modest_until, self._eager_until = now + _MODEST, 0.0

@@ -9,56 +9,71 @@ from mxcy.dist import polling
 from mxcy.dist.polling import Polling
 
 
+class _Clock:
+    """Seconds that this thread has computed, and what it waited for: seconds of naps, or 'wake'."""
+
+    def __init__(self):
+        self.computed, self.rests = 0.0, []
+
+    def thread_time(self):
+        return self.computed
+
+    def sleep(self, seconds):
+        self.rests.append(seconds)
+
+
 @pytest.fixture
-def rests(monkeypatch):
-    """What the thread waits for: seconds of naps, or 'wake'."""
-    rests = []
-    monkeypatch.setattr(polling, "time", SimpleNamespace(sleep=rests.append))
-    monkeypatch.setattr(polling, "_evictions", lambda: 0)
-    return rests
+def clock(monkeypatch):
+    clock = _Clock()
+    monkeypatch.setattr(polling, "time", clock)
+    return clock
 
 
-def _polling(rests, workers=1):
+def _polling(clock, workers=1):
     world = SimpleNamespace(rank=0, hosts=["here"] * workers + ["there"])
-    return Polling(world, SimpleNamespace(wait=lambda seconds: rests.append("wake")))
+    return Polling(world, SimpleNamespace(wait=lambda seconds: clock.rests.append("wake")))
 
 
-def test_sums_that_go_on_are_looked_for_at_once(rests):
-    one = _polling(rests)
+def test_sums_that_go_on_are_looked_for_at_once(clock):
+    one = _polling(clock)
     one.expect(10.0, 4 << 20)
     one.rest(10.0, busy=True)
+    clock.computed = 5e-3
     one.rest(10.005, busy=True)
-    assert rests == []
+    assert clock.rests == []
     one.rest(10.1, busy=True)  # another process has not come yet
-    assert len(rests) == 1 and rests[0] < 1e-3
+    assert len(clock.rests) == 1 and clock.rests[0] < 1e-3
     one.rest(10.1, busy=False)
-    assert rests[1:] == ["wake"]
+    assert clock.rests[1:] == ["wake"]
 
 
-def test_larger_sums_are_expected_for_longer(rests):
-    one = _polling(rests)
+def test_larger_sums_are_expected_for_longer(clock):
+    one = _polling(clock)
     one.expect(10.0, 64 << 20)
     one.expect(10.0, 4)
+    clock.computed = 0.06
     one.rest(10.06, busy=True)
-    assert rests == []
+    one.rest(10.06, busy=True)
+    assert clock.rests == []
 
 
-def test_more_processes_than_cores_leave_them_to_each_other(rests):
-    one = _polling(rests, workers=os.cpu_count() + 1)
+def test_more_processes_than_cores_leave_them_to_each_other(clock):
+    one = _polling(clock, workers=os.cpu_count() + 1)
     one.expect(10.0, 4 << 20)
     one.rest(10.0, busy=True)
-    assert len(rests) == 1
+    assert len(clock.rests) == 1
 
 
-def test_a_core_that_somebody_else_needs(rests, monkeypatch):
-    one = _polling(rests)
-    one.expect(10.0, 4)
-    one.rest(10.0, busy=True)
-    assert rests == []
-    monkeypatch.setattr(polling, "_evictions", lambda: 3)
-    one.expect(10.0, 4)
-    one.rest(10.0, busy=True)
-    assert len(rests) == 1
-    one.expect(11.0, 4)  # nobody has needed it since
+def test_a_core_that_somebody_else_needs(clock):
+    one = _polling(clock)
+    one.expect(10.0, 4 << 20)
+    one.rest(10.004, busy=True)  # of which this thread has computed nothing
+    assert clock.rests == []
+    one.rest(10.004, busy=True)
+    one.expect(10.01, 4 << 20)
+    one.rest(10.01, busy=True)
+    assert len(clock.rests) == 2
+    one.expect(11.0, 4 << 20)  # a while later it tries again
     one.rest(11.0, busy=True)
-    assert len(rests) == 1
+    one.rest(11.0, busy=True)
+    assert len(clock.rests) == 2
