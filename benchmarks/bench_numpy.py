@@ -139,12 +139,12 @@ def summary(announce):
     yield
     lines = []
     for number, size in sorted({(t, n) for _, n, t in _seen}):
-        found = {name: ratio for (name, n, t), ratio in _seen.items() if (t, n) == (number, size)}
-        quick = sum(ratio <= 1 for ratio in found.values())
-        worst = sorted(found, key=found.get, reverse=True)[:4]
+        ratios = {name: ratio for (name, n, t), ratio in _seen.items() if (t, n) == (number, size)}
+        as_quick = sum(ratio <= 1 for ratio in ratios.values())
+        worst = sorted(ratios, key=ratios.get, reverse=True)[:4]
         lines.append(
-            f"{size:>9,} elements, threads: {number}: {quick:>2} of {len(found)} as quick; "
-            + ", ".join(f"{name} {found[name]:.2f}" for name in worst)
+            f"{size:>9,} elements, threads: {number}: {as_quick:>2} of {len(ratios)} as quick; "
+            + ", ".join(f"{name} {ratios[name]:.2f}" for name in worst)
         )
     announce("mxcy beside NumPy, time as a multiple of NumPy's", lines)
 

@@ -34,14 +34,14 @@ PLAIN = {"segment": "#dfe4ea", "MXNET_C_API": "#c9d6df"}
 
 def pairs(events, first, second, key):
     """(begin, end) events of one row or pair: the innermost open one ends."""
-    open_ones, found = {}, []
+    open_ones, intervals = {}, []
     for event in sorted((e for e in events if e["ph"] in (first, second)), key=lambda e: e["ts"]):
         stack = open_ones.setdefault(key(event), [])
         if event["ph"] == first:
             stack.append(event)
         else:
-            found.append((stack.pop(), event))
-    return found
+            intervals.append((stack.pop(), event))
+    return intervals
 
 
 def window(events, task):
@@ -57,13 +57,13 @@ def window(events, task):
 
 def stacked(spans):
     """(level, begin, end) of spans; each is one level below those around it."""
-    open_ends, found = [], []
+    open_ends, intervals = [], []
     for begin, end in sorted(spans, key=lambda pair: (pair[0]["ts"], -pair[1]["ts"])):
         while open_ends and open_ends[-1] <= begin["ts"]:
             open_ends.pop()
-        found.append((len(open_ends), begin, end))
+        intervals.append((len(open_ends), begin, end))
         open_ends.append(end["ts"])
-    return found
+    return intervals
 
 
 class Picture:
@@ -155,8 +155,8 @@ def draw(events, task=None):
     start, end = window(events, task)
     picture = Picture(start, end)
 
-    def inside(found):
-        return [(b, e) for b, e in found if b["ts"] < end and e["ts"] > start]
+    def inside(intervals):
+        return [(b, e) for b, e in intervals if b["ts"] < end and e["ts"] > start]
 
     rows = {}
     for begin, close in inside(pairs(events, "B", "E", lambda e: (e["pid"], e["tid"]))):
@@ -181,10 +181,10 @@ def main():
     parser.add_argument("trace", type=Path)
     parser.add_argument("picture", type=Path)
     parser.add_argument("--task", help="draw the time of the last task of this name only")
-    given = parser.parse_args()
-    events = json.loads(given.trace.read_text())["traceEvents"]
-    with replacing(given.picture) as file:
-        file.write(draw(events, given.task).encode())
+    args = parser.parse_args()
+    events = json.loads(args.trace.read_text())["traceEvents"]
+    with replacing(args.picture) as file:
+        file.write(draw(events, args.task).encode())
 
 
 if __name__ == "__main__":

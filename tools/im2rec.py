@@ -165,7 +165,7 @@ def make_records(args, path):
     print(f"{base}.rec: {written} of {len(images)} images")
 
 
-def arguments(given=None):
+def arguments(argv=None):
     """The command line."""
     parser = argparse.ArgumentParser(
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -195,14 +195,14 @@ def arguments(given=None):
     records("--color", type=int, default=1, choices=[-1, 0, 1], help="1 color, 0 gray, -1 as it is")
     records("--encoding", default=".jpg", choices=[".jpg", ".png"], help="of the images")
     records("--pack-label", action="store_true", help="take all labels, instead of the first")
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     args.prefix, args.root = os.path.abspath(args.prefix), os.path.abspath(args.root)
     return args
 
 
-def main(given=None):
+def main(argv=None):
     """Do what the command line says."""
-    args = arguments(given)
+    args = arguments(argv)
     if args.list:
         make_lists(args)
         return

@@ -186,9 +186,9 @@ class Field:
             )
             if answer is None:
                 continue
-            found = np.load(self._output)
-            expected = found if expected is None else expected
-            error = float(np.abs(found - expected).max() / np.abs(expected).max())
+            outputs = np.load(self._output)
+            expected = outputs if expected is None else expected
+            error = float(np.abs(outputs - expected).max() / np.abs(expected).max())
             assert error <= self.tolerance, (
                 f"{name}, {cell.network}, batch {batch}: off by {error:.1e}"
             )

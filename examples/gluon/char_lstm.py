@@ -127,15 +127,15 @@ def main(arguments=None):
     trainer = mx.gluon.Trainer(
         model.collect_params(), "adam", {"learning_rate": args.learning_rate}
     )
-    found = math.inf
+    best = math.inf
     for epoch in range(args.epochs):
         with tqdm(total=len(learned), unit=" characters", unit_scale=True, disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(model, trainer, learned, args, bar)
-        found = perplexity(model, held_out, args)
-        print(f"perplexity of the held-out text {found:.2f}")
+        best = perplexity(model, held_out, args)
+        print(f"perplexity of the held-out text {best:.2f}")
     print(write(model, symbols, "The ", 400, np.random.default_rng(args.seed)))
-    return found
+    return best
 
 
 if __name__ == "__main__":

@@ -110,17 +110,17 @@ def main(arguments=None):
     net.initialize(mx.init.Xavier())
     net.hybridize()
     trainer = mx.gluon.Trainer(net.collect_params(), "adam", {"learning_rate": args.learning_rate})
-    found = math.inf
+    best = math.inf
     for epoch in range(args.epochs):
         order = rng.permutation(len(learned))
         batches = np.split(learned[order], range(args.batch_size, len(learned), args.batch_size))
         with tqdm(total=len(learned), unit=" images", unit_scale=True, disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(net, trainer, map(mx.nd.array, batches), bar)
-        found = bound_of(net, held_out)
-        print(f"bound of the held-out images {found:.1f} nats")
+        best = bound_of(net, held_out)
+        print(f"bound of the held-out images {best:.1f} nats")
     print(draw(net, 4))
-    return found
+    return best
 
 
 if __name__ == "__main__":

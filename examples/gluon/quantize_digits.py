@@ -91,7 +91,7 @@ def main(arguments=None):
     images, digits = images[order], digits[order]
     net = trained(options, (images, digits))
     floats = scores_of(net, unseen)
-    found = {}
+    results = {}
     for mode in MODES:
         narrow, seconds = quantized(net, images[:CALIBRATING], mode)
         scores = scores_of(narrow, unseen)
@@ -105,8 +105,8 @@ def main(arguments=None):
             f"right: {told[0]:.1%} in float32, {told[1]:.1%} in 8 bits; alike {agreement:.1%}, "
             f"scores {error:.2%} apart"
         )
-        found[mode] = (*told, agreement, error)
-    return found
+        results[mode] = (*told, agreement, error)
+    return results
 
 
 if __name__ == "__main__":

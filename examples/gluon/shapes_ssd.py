@@ -134,15 +134,15 @@ def train_epoch(net, trainer, batches, bar):
 
 def detect(net, pictures):
     """What is found in pictures: rows of (kind or -1, score, box) for each, NumPy."""
-    found = []
+    detections = []
     for first in range(0, len(pictures), 100):
         anchors, scores, offsets = net(mx.nd.array(pictures[first : first + 100]))
-        found.append(
+        detections.append(
             mx.nd.contrib.MultiBoxDetection(
                 scores.softmax(axis=1), offsets, anchors, nms_threshold=0.4, threshold=0.1
             ).asnumpy()
         )
-    return np.concatenate(found)
+    return np.concatenate(detections)
 
 
 def overlaps(box, boxes):
@@ -153,23 +153,23 @@ def overlaps(box, boxes):
     return shared / (np.prod(box[2:] - box[:2]) + areas - shared)
 
 
-def mean_overlap(found, labels):
+def mean_overlap(detections, labels):
     """The mean overlap of true boxes with the best that was found of their kind, 0 if nothing."""
     best = []
-    for rows, truth in zip(found, labels, strict=True):
+    for rows, truth in zip(detections, labels, strict=True):
         for kind, *box in truth[truth[:, 0] >= 0]:
             boxes = rows[(rows[:, 0] == kind) & (rows[:, 1] > 0.5), 2:]
             best.append(overlaps(np.array(box), boxes).max(initial=0))
     return float(np.mean(best))
 
 
-def average_precision(found, labels, kind):
+def average_precision(detections, labels, kind):
     """The area under precision over recall of a kind at an overlap of one half."""
     left = [list(truth[truth[:, 0] == kind, 1:]) for truth in labels]
     total = sum(map(len, left))
     ranked = [
         (score, picture, np.array(box))
-        for picture, rows in enumerate(found)
+        for picture, rows in enumerate(detections)
         for which, score, *box in rows
         if which == kind
     ]
@@ -215,9 +215,9 @@ def main(arguments=None):
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(net, trainer, batches, bar)
     pictures, labels = draw_many(300, args.seed + 1)
-    found = detect(net, pictures)
-    overlap = mean_overlap(found, labels)
-    precisions = [average_precision(found, labels, kind) for kind in range(len(KINDS))]
+    detections = detect(net, pictures)
+    overlap = mean_overlap(detections, labels)
+    precisions = [average_precision(detections, labels, kind) for kind in range(len(KINDS))]
     print(f"mean overlap {overlap:.3f}")
     for name, precision in zip(KINDS, precisions, strict=True):
         print(f"average precision of {name}s {precision:.3f}")

@@ -164,16 +164,16 @@ def main(arguments=None):
     net.initialize(mx.init.Normal(0.02))
     net.hybridize()
     trainer = gluon.Trainer(net.collect_params(), "adamw", {"learning_rate": args.learning_rate})
-    found = math.inf
+    best = math.inf
     for epoch in range(args.epochs):
         trainer.set_learning_rate(args.learning_rate * (1 - epoch / (args.epochs + 1)))
         with tqdm(total=len(learned), unit=" characters", unit_scale=True, disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(net, trainer, learned, args, bar)
-        found = perplexity(net, held_out, args)
-        print(f"perplexity of the held-out text {found:.2f}")
+        best = perplexity(net, held_out, args)
+        print(f"perplexity of the held-out text {best:.2f}")
     print(write(net, symbols, "The ", args.write))
-    return found
+    return best
 
 
 if __name__ == "__main__":

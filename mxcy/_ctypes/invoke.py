@@ -233,7 +233,7 @@ def _checked_inputs(variant, inputs):
 def call(handle, inputs, raw, out, extra, cls=None):
     """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
     if extra or not handle.plain:
-        attrs = {**handle.given(raw), **extra}
+        attrs = {**handle.attributes(raw), **extra}
         if handle.op.num_args is not None:
             attrs.setdefault(handle.op.num_args, len(inputs))
         variant = handle.variant(attrs)

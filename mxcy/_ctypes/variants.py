@@ -311,13 +311,13 @@ class OpHandle:
         op = self.op
         return op.uses_mode and state.training, op.uses_types and state.numpy_types
 
-    def variant(self, given):
+    def variant(self, attributes):
         """The variant of attribute values by name."""
         mode = self._mode()
-        key = (mode, self.schema.intern(self.op.name, given).key)
+        key = (mode, self.schema.intern(self.op.name, attributes).key)
         variant = self._variants.get(key)
         if variant is None:
-            variant = self._variants.put(key, Variant(self, given, mode))
+            variant = self._variants.put(key, Variant(self, attributes, mode))
         return variant
 
     def known_variant(self, raw):
@@ -327,14 +327,14 @@ class OpHandle:
         try:
             variant = self._known.get(key)
         except (TypeError, NotImplementedError):  # a list or an array among the values
-            return self.variant(self.given(raw))
+            return self.variant(self.attributes(raw))
         if variant is None:
-            variant = self.variant(self.given(raw))
+            variant = self.variant(self.attributes(raw))
             if all(map(_is_plain, static)):
                 self._known.put(key, variant)
         return variant
 
-    def given(self, raw):
+    def attributes(self, raw):
         """The attributes by name without those not given."""
         pairs = zip(self.schema.names, raw, strict=True)
         return {name: value for name, value in pairs if value is not _Null}

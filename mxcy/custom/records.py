@@ -49,10 +49,10 @@ def record_of(attrs):
     return record
 
 
-def _make(kind, op_type, given):
-    arguments = {key: text for key, text in given.items() if key != "op_type"}
+def _make(kind, op_type, texts):
+    arguments = {key: text for key, text in texts.items() if key != "op_type"}
     prop = asked(op_type, "__init__", kind, **arguments)
-    return make(NAME, Described(op_type, arguments, prop), given)
+    return make(NAME, Described(op_type, arguments, prop), texts)
 
 
 def make(name, described, attrs):

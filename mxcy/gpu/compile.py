@@ -88,8 +88,8 @@ class Nvrtc:
 
 def _paths():
     """Where NVRTC may be: in NVIDIA's packages for Python, or where the linker looks."""
-    found = importlib.util.find_spec("nvidia")
-    for root in () if found is None else found.submodule_search_locations:
+    package = importlib.util.find_spec("nvidia")
+    for root in () if package is None else package.submodule_search_locations:
         for folder in ("cu13", "cuda_nvrtc"):
             yield from (str(Path(root, folder, "lib", name)) for name in _LIBRARIES)
     yield from _LIBRARIES

@@ -273,10 +273,10 @@ def program(request):
     values = {i: f"v{i}" for i in range(len(request.ins))}
     for index, step in enumerate(steps):
         before = None
-        for name, operands, given in step.instructions(request.dtype):
+        for name, operands, constants in step.instructions(request.dtype):
             places = [before if operand is None else values[operand] for operand in operands]
-            own = [f"s{len(numbers) + i}" for i in range(len(given))]
-            numbers += [(number, None) for number in given]
+            own = [f"s{len(numbers) + i}" for i in range(len(constants))]
+            numbers += [(number, None) for number in constants]
             if name in ("copy", "fill"):
                 text = (places or own)[0]
             else:

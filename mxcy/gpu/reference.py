@@ -136,11 +136,11 @@ def _run_on_host(op, attrs, inputs, outputs, targets):
     """Compute a call on the CPU."""
     at_home = partial(front.from_numpy, context=cpu())
     arrays = tuple(at_home(_values(array), array.dtype_code) for array in inputs)
-    given = {name: getattr(attrs, name) for name in op.schema.names}
-    if "ctx" in given:
-        given["ctx"] = str(cpu())
+    arguments = {name: getattr(attrs, name) for name in op.schema.names}
+    if "ctx" in arguments:
+        arguments["ctx"] = str(cpu())
     with cpu():
-        results, _ = front.execute(op, arrays, given, train=attrs.train)
+        results, _ = front.execute(op, arrays, arguments, train=attrs.train)
     results = [*results, *(arrays[i] for i in op.mutated(len(inputs)))]
     for target, result in zip(targets, results, strict=True):
         if target is None:

@@ -169,14 +169,14 @@ class Operators:
         names = () if op.variadic else op.inputs
         optional = op.optional
 
-        def call(*args, **given):
+        def call(*args, **attributes):
             inputs = list(args)
             if len(inputs) > len(names) and names:
                 for field, value in zip(op.schema.names, inputs[len(names) :], strict=False):
-                    given[field] = value
+                    attributes[field] = value
                 del inputs[len(names) :]
             for name in names[len(inputs) :]:
-                inputs.append(given.pop(name, None))
+                inputs.append(attributes.pop(name, None))
             if names:
                 inputs = [
                     value
@@ -185,7 +185,7 @@ class Operators:
                 ]
                 while inputs and inputs[-1] is None:
                     inputs.pop()
-            number, _ = builder.add(op, given, [value.entry for value in inputs])
+            number, _ = builder.add(op, attributes, [value.entry for value in inputs])
             visible = op.visible(builder.nodes[number].attrs)
             values = [Value(builder, (number, i)) for i in range(visible)]
             return values[0] if visible == 1 else values

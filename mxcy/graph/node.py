@@ -56,7 +56,7 @@ class SymbolNode:
         return f"<{'variable' if self.op is None else self.op.name} {self.name}>"
 
 
-def attrs_of(op, given):
+def attrs_of(op, attributes):
     """The complete Attrs of an operator from attributes in any accepted form.
 
     Raises
@@ -64,9 +64,9 @@ def attrs_of(op, given):
     MXNetError
         That names operator and attribute.
     """
-    attrs = op.schema.intern(op.name, given)
+    attrs = op.schema.intern(op.name, attributes)
     if op.schema.dynamic_names:
-        attrs = op.schema.filled(attrs, op.schema.dynamic_values(op.name, given))
+        attrs = op.schema.filled(attrs, op.schema.dynamic_values(op.name, attributes))
     return attrs
 
 

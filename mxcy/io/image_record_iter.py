@@ -42,9 +42,9 @@ class _Work:
         labels[place] = label if labels.ndim > 1 else label[0]
 
 
-def _made(user, table, given, make_writer):
-    """An iterator of the parameters `given`; ``make_writer(cv2, options)`` writes its images."""
-    o = parsed(user, table, given)
+def _iterator(user, table, arguments, make_writer):
+    """An iterator; ``make_writer(cv2, options)`` writes its images."""
+    o = parsed(user, table, arguments)
     if o.data_shape is None or len(o.data_shape) != 3 or min(o.data_shape) < 1:
         raise MXNetError(
             f"{user}: data_shape: expected (channel, height, width), got {o.data_shape}"
@@ -97,7 +97,7 @@ def ImageRecordIter(**kwargs):
         mean = mean_image(o.mean_img, o.data_shape, _plain_images(o)) if o.mean_img else None
         return PlaneWriter(cv2, o, dtype, mean), dtype
 
-    return _made("ImageRecordIter", _NORMALISED, kwargs, writer)
+    return _iterator("ImageRecordIter", _NORMALISED, kwargs, writer)
 
 
 def _plain_images(options):
@@ -131,8 +131,8 @@ def ImageRecordIter_v1(**kwargs):
     return ImageRecordIter(**kwargs)
 
 
-def _raw(user, given, dtype):
-    return _made(user, _RAW, given, lambda cv2, o: (RawWriter(cv2, dtype), dtype))
+def _raw(user, arguments, dtype):
+    return _iterator(user, _RAW, arguments, lambda cv2, o: (RawWriter(cv2, dtype), dtype))
 
 
 @iterator(_RAW)

@@ -34,7 +34,7 @@ class Parameter:
         return f"{self.name} : {kind}\n    {self.text}"
 
 
-def parsed(user, table, given):
+def parsed(user, table, arguments):
     """The values of all parameters of a table.
 
     Parameters
@@ -42,7 +42,7 @@ def parsed(user, table, given):
     user : str
         Whose they are, for messages.
     table : sequence of Parameter
-    given : dict
+    arguments : dict
         Values in any accepted form. A warning names those that the table does not know.
 
     Returns
@@ -54,12 +54,12 @@ def parsed(user, table, given):
     MXNetError
         When one is missing, or is not what it should be.
     """
-    unknown = sorted(given.keys() - {parameter.name for parameter in table})
+    unknown = sorted(arguments.keys() - {parameter.name for parameter in table})
     if unknown:
         warnings.warn(f"{user} ignores unknown parameters: {', '.join(unknown)}", stacklevel=4)
     values = SimpleNamespace()
     for parameter in table:
-        value = given.get(parameter.name, parameter.default)
+        value = arguments.get(parameter.name, parameter.default)
         if value is REQUIRED:
             raise MXNetError(
                 f"Required parameter {parameter.name} of {parameter.type.kind} is not presented, "

@@ -7,7 +7,7 @@ __all__ = ["CALIBRATION_MODES", "check_calibration", "check_wish", "device_of", 
 CALIBRATION_MODES = ("naive", "entropy", "customize", "custom")
 
 
-def names_of(given, what, of):
+def names_of(names, what, of):
     """A list of names; none for None.
 
     Raises
@@ -15,14 +15,14 @@ def names_of(given, what, of):
     ValueError
         When it is not a list.
     """
-    if given is None:
+    if names is None:
         return []
-    if not isinstance(given, list):
+    if not isinstance(names, list):
         raise ValueError(
             f"{what} must be a list of strings representing the names of the {of} that will not "
-            f"be quantized, while received type {type(given)}"
+            f"be quantized, while received type {type(names)}"
         )
-    return given
+    return names
 
 
 def device_of(ctx, device=None):

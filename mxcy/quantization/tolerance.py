@@ -66,11 +66,11 @@ def relative_error(outputs, expected):
     float
     """
     worst = 0.0
-    for found, wanted in zip(outputs, expected, strict=True):
+    for actual, wanted in zip(outputs, expected, strict=True):
         if not wanted or wanted[0].dtype.kind not in "fV" or not sum(part.size for part in wanted):
             continue
         right = np.concatenate([part.ravel().astype(np.float64) for part in wanted])
-        errors = np.concatenate([part.ravel().astype(np.float64) for part in found]) - right
+        errors = np.concatenate([part.ravel().astype(np.float64) for part in actual]) - right
         error, deviation = math.sqrt(np.mean(errors**2)), right.std()
         worst = max(worst, error / deviation if deviation > 0 else error)
     return worst
@@ -119,8 +119,8 @@ def float_layers(sym, qsym, finish, values, batches, ctx, tolerance, logger=None
 
     def error(kept, count):
         network, parameters = finish(frozenset(kept))
-        found = results(network, parameters, batches[:count], ctx)
-        return relative_error(found, [arrays[:count] for arrays in expected])
+        actual = results(network, parameters, batches[:count], ctx)
+        return relative_error(actual, [arrays[:count] for arrays in expected])
 
     if error((), len(batches)) <= tolerance:
         return []

@@ -213,13 +213,13 @@ def _by_name(symbol, args, kwargs, what):
     return kwargs
 
 
-def known_specs(symbol, given, shapes=True, types=True):
+def known_specs(symbol, specs_by_name, shapes=True, types=True):
     """What is known of all variables: what was given, else what the variables themselves tell.
 
     Parameters
     ----------
     symbol : Symbol
-    given : dict of str to Spec
+    specs_by_name : dict of str to Spec
     shapes, types : bool
         Whether variables may tell their shapes and dtypes (``__shape__``, ``__dtype__``).
 
@@ -229,7 +229,7 @@ def known_specs(symbol, given, shapes=True, types=True):
     """
     known = {}
     for variable in (node for kind in symbol._variables() for node in kind):
-        spec = given.get(variable.name, Spec())
+        spec = specs_by_name.get(variable.name, Spec())
         shape, dtype = spec.shape, spec.dtype
         if shapes and shape is None and "__shape__" in variable.attrs:
             shape = _inward(_read_shape(variable))
@@ -258,13 +258,13 @@ def _read_dtype(variable):
         raise MXNetError(f"variable {variable.name}: cannot read __dtype__ {text!r}") from None
 
 
-def partial_specs(symbol, given):
+def partial_specs(symbol, arrays):
     """What can be inferred about all variables.
 
     Parameters
     ----------
     symbol : Symbol
-    given : dict of str to NDArray
+    arrays : dict of str to NDArray
         Values of some of them.
 
     Returns
@@ -272,15 +272,15 @@ def partial_specs(symbol, given):
     dict of str to Spec
     """
     graph = from_entries(symbol._entries)
-    specs = {name: Spec(array.shape, array.dtype_code) for name, array in given.items()}
+    specs = {name: Spec(array.shape, array.dtype_code) for name, array in arrays.items()}
     inferred = infer_partial(graph, known_specs(symbol, specs))
     return {graph.nodes[number].name: inferred[number][0] for number in graph.variables()}
 
 
-def _infer(symbol, given, shapes):
+def _infer(symbol, specs_by_name, shapes):
     """Specs of (arguments, outputs, auxiliary states)."""
     graph = from_entries(symbol._entries)
-    known = known_specs(symbol, given, shapes=shapes, types=not shapes)
+    known = known_specs(symbol, specs_by_name, shapes=shapes, types=not shapes)
     specs = infer_partial(graph, known, settle=is_np_shape())
     by_name = {
         node.name: inferred[0]

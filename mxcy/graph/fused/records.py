@@ -106,13 +106,13 @@ def _infer(a, *specs):
     inferred = infer_partial(graph, known)
     whole = a.quantized and _weight_is_whole(a)
     for number, role in zip(graph.variables(), roles, strict=True):
-        found = inferred[number][0]
-        kind = found.dtype
+        output = inferred[number][0]
+        kind = output.dtype
         if a.quantized and role in ("data", "other"):
             kind = None
         elif whole and role in ("weight", "bias"):
             kind = _INT8
-        specs_of[role].fill(role, found.shape, kind)
+        specs_of[role].fill(role, output.shape, kind)
     for role, spec in specs_of.items():
         if role.startswith(("min_", "max_")):
             spec.fill(role, (1,), _FLOAT)

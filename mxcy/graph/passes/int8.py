@@ -70,8 +70,8 @@ class _State:
         self.steps, self.users = KnownSteps(graph), Users(graph)
         self.ranges = self.steps.ranges
         self.rewrite, self._plain, self._last = Rewrite(graph), set(), {}
-        found = (_find(self, number) for number in range(len(graph.nodes)))
-        self.layers = {layer.end: layer for layer in found if layer is not None}
+        candidates = (_find(self, number) for number in range(len(graph.nodes)))
+        self.layers = {layer.end: layer for layer in candidates if layer is not None}
 
     def keep(self, number):
         """Take over a node as it is, over plain inputs."""
@@ -249,17 +249,17 @@ def _place(state, layer):
     filters = {"no_bias": no_bias, "data_step": layer.data.step, "out_step": layer.out.step}
     filters |= {"offset": layer.offset, **form}
     parameters = [state.plain(entry) for entry in parameters]
-    made, _ = state.add_once("_int8_filters", filters, parameters, f"{node.name}_filters")
+    prepared, _ = state.add_once("_int8_filters", filters, parameters, f"{node.name}_filters")
     data = state.last(layer.data.entry) if image else _rows(state, layer)
     source = rewrite.spec(data).shape
     packing = {**attrs, "batch": source[0] if image else math.prod(source[:-1])}
     if image:
         packing["source"] = source[1:-1]
     pack = _LAYERS[node.op][1]
-    packed = state.add_once(pack, packing, [(made, 0)], f"{node.name}_packed")
-    inputs = [data, packed, (made, 1)]
+    packed = state.add_once(pack, packing, [(prepared, 0)], f"{node.name}_packed")
+    inputs = [data, packed, (prepared, 1)]
     if not attrs["no_bias"]:
-        inputs.append((made, 2))
+        inputs.append((prepared, 2))
     if layer.other is not None:
         other = layer.other.entry
         inputs.append(state.last(other) if image else state.plain(other))

@@ -46,7 +46,7 @@ class Name:
         """What ``name.__new__(name, *arguments)`` makes: a value or a `Draft`."""
         raise refuse(f"{self.label} does not make objects without its arguments")
 
-    def build(self, made, state):
+    def build(self, instance, state):
         """Give an object that `call` or `new` made its state."""
         raise refuse(f"an object of {self.label} takes no state")
 
@@ -272,10 +272,10 @@ class Machine:
         value = getattr(maker, method)(*arguments)
         self._stack.append(value)
 
-    def made_by(self, name, made):
+    def made_by(self, name, instance):
         """Remember that `name` made an object, so that it may give it its state."""
-        self._makers[id(made)] = made, name
-        return made
+        self._makers[id(instance)] = instance, name
+        return instance
 
     def _resolve(self):
         value = self.persistent(self._stack.pop())

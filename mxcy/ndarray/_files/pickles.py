@@ -120,16 +120,16 @@ class _ObjectClass(Name):
     def new(self, *arguments):
         return self.loader.made_by(self, self.cls.__new__(self.cls, *arguments))
 
-    def build(self, made, state):
+    def build(self, instance, state):
         if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
             raise refuse(f"the attributes of {self.label} must be a dict with names")
         for name in state:
             if callable(getattr(self.cls, name, None)) and not callable(state[name]):
                 raise refuse(f"{self.label}.{name} is a method, the pickle has a value for it")
-        if hasattr(made, "__setstate__"):
-            made.__setstate__(state)
+        if hasattr(instance, "__setstate__"):
+            instance.__setstate__(state)
         else:
-            vars(made).update(state)
+            vars(instance).update(state)
 
 
 # --- values ---------------------------------------------------------------------------------------

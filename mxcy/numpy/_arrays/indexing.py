@@ -115,17 +115,17 @@ def read(array, key):
                 "of mx.np that is a variable"
             )
     if front.is_deferred() and any(isinstance(entry, front.NDArrayBase) for entry in entries):
-        found = _read_places(array, entries)
-        if found is not None:
-            return found
+        result = _read_places(array, entries)
+        if result is not None:
+            return result
     if isinstance(key, front.NDArrayBase) and array.ndim and are_places(key, array.shape[0]):
         return F.take(array, key, axis=0, mode="wrap")
     numpy_key, picks = _numpy_key(key)
     if picks:
         return _read_picked(array, numpy_key)
     if is_taped(array):
-        found = _read_taped(array, numpy_key, isinstance(key, tuple))
-        return _read_picked(array, numpy_key) if found is None else found
+        result = _read_taped(array, numpy_key, isinstance(key, tuple))
+        return _read_picked(array, numpy_key) if result is None else result
     key = numpy_key
     view = array.held_view()  # to find out what the key means
     has_rest = any(entry is Ellipsis for entry in key)
@@ -240,13 +240,13 @@ def _beside(array, key, shape):
 
 def _read_apart(array, key, picked):
     """Elements that do not lie side by side, picked by slices."""
-    made = front.empty(picked.shape, array.dtype_code, array.context, type(array.detached()))
-    with front.held((array,), (made,), whole=True):
+    copy = front.empty(picked.shape, array.dtype_code, array.context, type(array.detached()))
+    with front.held((array,), (copy,), whole=True):
         if array.on_device:
-            elements.copy_picked(array, picked, made)
+            elements.copy_picked(array, picked, copy)
         else:
-            made.held_view()[...] = picked
-    return made
+            copy.held_view()[...] = picked
+    return copy
 
 
 def _positions(key, shape):
@@ -350,20 +350,20 @@ def _write_taped(array, whole, value):
 def _values(array, value):
     """A value to assign as a NumPy array of the type in which the array's elements are stored."""
     if isinstance(value, front.NDArrayBase):
-        found = value.held_read_view()
+        result = value.held_read_view()
         if value.dtype_code == array.dtype_code:
-            return found
+            return result
         if value.dtype_code == _BFLOAT16:
-            found = reference.widen(found)
+            result = reference.widen(result)
     else:
         try:
-            found = onp.asarray(value)
+            result = onp.asarray(value)
         except ValueError as error:
             raise TypeError(f"cannot assign {value!r:.80}: {error}") from None
     kinds = "biufc" if dtypes.is_complex(array.dtype_code) else "biuf"
-    if found.dtype.kind not in kinds:
+    if result.dtype.kind not in kinds:
         raise TypeError(f"cannot assign {value!r:.80} of type {type(value)} to {array.dtype}")
     with onp.errstate(all="ignore"):
         if array.dtype_code == _BFLOAT16:
-            return reference.narrow(found.astype(onp.float32))
-        return found.astype(array.held_view().dtype)
+            return reference.narrow(result.astype(onp.float32))
+        return result.astype(array.held_view().dtype)

@@ -43,11 +43,13 @@ def call_ufunc(ufunc, method, inputs, kwargs):
         front.set_numpy_types(before)
 
 
-def _stored(found, outs):
+def _stored(results, outs):
     """A result, in the arrays that shall take it."""
     if not outs:
-        return found
-    for out, values in zip(outs, found if isinstance(found, tuple) else (found,), strict=True):
+        return results
+    for out, values in zip(
+        outs, results if isinstance(results, tuple) else (results,), strict=True
+    ):
         out[...] = values
     return outs[0] if len(outs) == 1 else outs
 

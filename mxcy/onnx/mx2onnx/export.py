@@ -5,7 +5,7 @@ import logging
 import numpy as np
 
 from mxcy._base import dtypes
-from mxcy.onnx.mx2onnx import inputs as given
+from mxcy.onnx.mx2onnx import inputs as user_inputs
 from mxcy.onnx.mx2onnx import registry
 from mxcy.onnx.mx2onnx.builder import Builder
 from mxcy.onnx.mx2onnx.custom import MXNetGraph, Users
@@ -141,9 +141,9 @@ def export_model(
         in_types = input_type
     if input_shape is not None:
         in_shapes = input_shape
-    shapes, types = given.shapes_and_types(in_shapes, in_types)
-    sym, arrays = given.network(sym, params)
-    names = given.data_names(sym, arrays, len(shapes))
+    shapes, types = user_inputs.shapes_and_types(in_shapes, in_types)
+    sym, arrays = user_inputs.network(sym, params)
+    names = user_inputs.data_names(sym, arrays, len(shapes))
     extents = _extents(shapes, dynamic, dynamic_input_shapes)
     model = _build(
         sym, arrays, dict(zip(names, zip(shapes, types, extents, strict=True), strict=True)),
@@ -182,13 +182,13 @@ def _build(sym, arrays, data, opset, verbose, safe_indices):
     for name, (shape, dtype, extents) in data.items():
         known[name] = Spec(shape, dtypes.code_of(dtype))
         free[name] = tuple(not isinstance(extent, int) for extent in extents)
-    graph, partial_specs = given.specs_of(sym, known, free)
+    graph, partial_specs = user_inputs.specs_of(sym, known, free)
     users = Users(opset, sym, arrays)
     require_converters(graph, users)
     builder = Builder(opset, [node.name for node in graph.nodes])
     builder.options = {"safe_indices": safe_indices}
     named = {name: extents for name, (_, _, extents) in data.items()}
-    builder.tied = lambda node: given.tied_extents(sym, known, named, graph.nodes.index(node))
+    builder.tied = lambda node: user_inputs.tied_extents(sym, known, named, graph.nodes.index(node))
     sources = {}
     for name, (shape, dtype, extents) in data.items():
         shape = tuple(n if isinstance(n, int) else -1 for n in extents)

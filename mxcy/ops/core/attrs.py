@@ -318,20 +318,22 @@ class Schema:
             f"{', '.join(self.names)}{did_you_mean(name, self.names)}"
         )
 
-    def intern(self, op_name: str, given: Mapping[str, Any]) -> Attrs:
+    def intern(self, op_name: str, attributes: Mapping[str, Any]) -> Attrs:
         """The one Attrs object of these static attributes.
 
         Parameters
         ----------
-        given : dict
+        attributes : dict
             Attribute values by name, in any accepted form; of dynamic tuples, only the length
             counts, other dynamic ones are ignored.
         """
-        for name in given:
+        for name in attributes:
             self.check_name(op_name, name)
-        values = {f.name: self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.static}
+        values = {
+            f.name: self.parse(op_name, f, attributes.get(f.name, REQUIRED)) for f in self.static
+        }
         for f in self.tuples:
-            values[f.name] = (0.0,) * len(self.parse(op_name, f, given.get(f.name, REQUIRED)))
+            values[f.name] = (0.0,) * len(self.parse(op_name, f, attributes.get(f.name, REQUIRED)))
         key = tuple((type(v), v) for v in values.values())
         interned = self._interned.get(key)
         if interned is None:
@@ -340,11 +342,11 @@ class Schema:
             interned = self._interned[key] = Attrs(values, key)
         return interned
 
-    def dynamic_values(self, op_name: str, given: Mapping[str, Any]) -> tuple[Any, ...]:
+    def dynamic_values(self, op_name: str, attributes: Mapping[str, Any]) -> tuple[Any, ...]:
         """The dynamic attributes' numbers in a row: single ones in schema order, then tuples."""
-        numbers = [self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.dynamic]
+        numbers = [self.parse(op_name, f, attributes.get(f.name, REQUIRED)) for f in self.dynamic]
         for f in self.tuples:
-            numbers += self.parse(op_name, f, given.get(f.name, REQUIRED))
+            numbers += self.parse(op_name, f, attributes.get(f.name, REQUIRED))
         return tuple(numbers)
 
     def count(self, attrs: Attrs) -> int:

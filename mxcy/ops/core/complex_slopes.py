@@ -44,11 +44,11 @@ def conjugated(
     if op.complexes == VALUES:
         raise MXNetError(f"Error in operator {op.name}: complex numbers have no gradient here")
 
-    def turned(arrays: Sequence[Any], found: Sequence[Spec]) -> list[Any]:
+    def conjugates(arrays: Sequence[Any], their_specs: Sequence[Spec]) -> list[Any]:
         return [
             array if array is None or not is_complex(spec.dtype) else F._mx_conj(array)
-            for array, spec in zip(arrays, found, strict=False)
+            for array, spec in zip(arrays, their_specs, strict=False)
         ]
 
     results = op.infer(a, [Spec(spec.shape, spec.dtype) for spec in specs])
-    return turned(ins, specs), turned(outs, results)
+    return conjugates(ins, specs), conjugates(outs, results)

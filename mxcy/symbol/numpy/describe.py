@@ -15,7 +15,7 @@ __all__ = ["named"]
 
 
 class _Names(threading.local):
-    given = None  # (name, attr, hint) for the next operator
+    next_one = None  # (name, attr, hint) for the next operator
 
 
 _names = _Names()
@@ -36,10 +36,10 @@ class named:  # noqa: N801 - a context
         self._given = name, attr, hint
 
     def __enter__(self):
-        self._before, _names.given = _names.given, self._given
+        self._before, _names.next_one = _names.next_one, self._given
 
     def __exit__(self, *error):
-        _names.given = self._before
+        _names.next_one = self._before
 
 
 def describe(name, inputs, attrs):
@@ -48,7 +48,7 @@ def describe(name, inputs, attrs):
     for x in inputs:
         if x is not None and not isinstance(x, Symbol):
             raise TypeError(f"operator {name}: expected symbols, got {type(x)}")
-    (own, attr, hint), _names.given = _names.given or (None, None, None), None
+    (own, attr, hint), _names.next_one = _names.next_one or (None, None, None), None
     attrs = {key: value for key, value in attrs.items() if value is not _Null}
     habits = record.in_symbols
     if habits.tells:

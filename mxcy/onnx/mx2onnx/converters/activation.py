@@ -109,8 +109,8 @@ def _softmax(a, G, x, length=None, kind="Softmax", sign=1):
         return G.softmax(x, axis, kind)
     inside = length_mask(G, length, G.dim(x, axis), x.ndim, axis)
     lowest = G.like(x, np.finfo(x.dtype).min)
-    found = G.softmax(G.Where(inside, x, lowest), axis, kind)
-    return G.Where(inside, found, G.like(x, 0))
+    probabilities = G.softmax(G.Where(inside, x, lowest), axis, kind)
+    return G.Where(inside, probabilities, G.like(x, 0))
 
 
 @convert("softmax")
@@ -136,8 +136,8 @@ def _masked(a, G, x, mask, kind, beyond):
     if a.temperature not in (None, 1):
         x = x / a.temperature
     inside = G.to_bool(mask)
-    found = G.softmax(G.Where(inside, x, G.like(x, np.finfo(x.dtype).min)), axis, kind)
-    return G.Where(inside, found, G.like(x, beyond))
+    probabilities = G.softmax(G.Where(inside, x, G.like(x, np.finfo(x.dtype).min)), axis, kind)
+    return G.Where(inside, probabilities, G.like(x, beyond))
 
 
 @convert("masked_softmax")

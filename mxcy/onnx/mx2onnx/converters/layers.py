@@ -190,28 +190,28 @@ def _windows(a, G, x):
     return _root(a, G, pooled) if a.pool_type == "lp" else pooled
 
 
-def _uncounted(G, x, pad, ends, given):
+def _uncounted(G, x, pad, ends, window):
     """Averages of windows of which some lie in the padding: sums, and how many were added."""
     padded = G.pad(x, (0, 0, *pad), (0, 0, *ends))
     ones = G.const(np.ones((1, 1, *x.shape[2:]), x.dtype))
-    counts = G.AveragePool(G.pad(ones, (0, 0, *pad), (0, 0, *ends)), **given)
-    least = 1 / math.prod(given["kernel_shape"])
-    return G.Div(G.AveragePool(padded, **given), G.Max(counts, G.like(x, least)))
+    counts = G.AveragePool(G.pad(ones, (0, 0, *pad), (0, 0, *ends)), **window)
+    least = 1 / math.prod(window["kernel_shape"])
+    return G.Div(G.AveragePool(padded, **window), G.Max(counts, G.like(x, least)))
 
 
-def _full(a, G, x, pad, given):
+def _full(a, G, x, pad, window):
     """Windows that reach beyond the padding, how far is known when the network runs."""
     if a.pool_type not in ("max", "avg"):
         G.unsupported(f"pool_type={a.pool_type!r} with free spatial extents and 'full'")
     ends = []
     for axis, p in enumerate(pad):
-        k, s = given["kernel_shape"][axis], given["strides"][axis]
+        k, s = window["kernel_shape"][axis], window["strides"][axis]
         span = G.sum_of(G.dim(x, axis + 2), 2 * p - k)
         windows = G.over(G.sum_of(span, s - 1), s)
         ends.append(G.sum_of(G.minus(G.times(windows, s), span), p))
     pads = G.join([0, 0, *pad, 0, 0, *ends])
     if a.pool_type == "max":
-        return G.MaxPool(G.op("Pad", x, pads, G.like(x, np.finfo(x.dtype).min)), **given)
+        return G.MaxPool(G.op("Pad", x, pads, G.like(x, np.finfo(x.dtype).min)), **window)
     zero = G.like(x, 0)
     ones = G.expand(G.full([1] * x.ndim, 1, x.dtype), [1, 1, *G.dims(x)[2:]])
     if a.count_include_pad is not False and any(pad):
@@ -223,16 +223,16 @@ def _full(a, G, x, pad, given):
         ones = G.op("Pad", ones, margin, zero)
     else:
         ones = G.op("Pad", ones, pads, zero)
-    sums = G.AveragePool(G.op("Pad", x, pads, zero), **given)
-    return G.Div(sums, G.AveragePool(ones, **given))
+    sums = G.AveragePool(G.op("Pad", x, pads, zero), **window)
+    return G.Div(sums, G.AveragePool(ones, **window))
 
 
-def _max(G, x, pad, beyond, given):
+def _max(G, x, pad, beyond, window):
     ends = [p + extra for p, extra in zip(pad, beyond, strict=True)]
-    if any(end >= k for end, k in zip(ends, given["kernel_shape"], strict=True)):
+    if any(end >= k for end, k in zip(ends, window["kernel_shape"], strict=True)):
         x = G.pad(x, (0, 0, *pad), (0, 0, *ends), number=np.finfo(x.dtype).min)
         pad, ends = (0,) * len(pad), (0,) * len(pad)
-    return G.MaxPool(x, pads=(*pad, *ends), **given)
+    return G.MaxPool(x, pads=(*pad, *ends), **window)
 
 
 @convert("_contrib_AdaptiveAvgPooling2D")

@@ -186,8 +186,8 @@ class _Layer:
         alpha = alphas[place] if place < len(alphas) else None
         beta = betas[place] if place < len(betas) else None
 
-        def number(given, usual):
-            return usual if given is None else given
+        def number(attribute, usual):
+            return usual if attribute is None else attribute
 
         known = {
             "relu": lambda x: F("relu", x),
@@ -268,8 +268,8 @@ class _Layer:
     peepholes = None
 
 
-def _results(a, found):
-    y, *states = found
+def _results(a, results):
+    y, *states = results
     if a.layout:
         y = y.transpose(2, 0, 1, 3)
         states = [state.transpose(1, 0, 2) for state in states]
