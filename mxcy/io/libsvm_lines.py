@@ -17,9 +17,9 @@ from mxcy.base import MXNetError
 __all__ = ["Rows", "read_lines"]
 
 _PIECE = 8 << 20  # bytes
-# What is repeated is never given back (++), so that a line is read in time linear in its length.
+# Digits are never given back (++), so that a line is read in time linear in its length.
 _NUMBER = rb"[+-]?(?:(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?|inf|nan)"
-_LINE = re.compile(rb"[ \t\r\f\v]*+%b(?:[ \t\r\f\v]++%b:%b)*+[ \t\r\f\v]*+" % ((_NUMBER,) * 3))
+_LINE = re.compile(rb"[ \t\r\f\v]*%b(?:[ \t\r\f\v]+%b:%b)*[ \t\r\f\v]*" % ((_NUMBER,) * 3))
 _COMMENT = re.compile(rb"#[^\n]*")
 _SPACES = bytes.maketrans(b":", b" ")
 

@@ -191,7 +191,7 @@ def _kernels(call: "Call", force: Any) -> Sequence[Native]:
     """
     op = call.op
     computes = any(spec.size for spec in call.outs) or op.writes or op.foreign is not None
-    return op.kernels if computes or force is not None else (_NOTHING,)
+    return op.kernels if computes or force not in (None, _NOTHING.name) else (_NOTHING,)
 
 
 def _check_output(op: Op, i: int, spec: Spec) -> None:
