@@ -76,7 +76,8 @@ class Parameter(ParameterArrays):
         self._grad = None
         self._deferred_init = None  # a _Pending while initialization waits for the shape
         self._ctx_list = self._ctx_map = None  # see `_place`
-        self._trainer_ref = None  # a function; dense parameters are not in a circle with theirs
+        self._trainer_ref = None  # weak: trainers hold their parameters
+        self._rows_in = None  # the store that has all rows, and the key there
         self._var = None  # the symbol of `var`, once it was asked for
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
@@ -165,18 +166,16 @@ class Parameter(ParameterArrays):
         RuntimeError
             When a sparse parameter has another trainer already: its rows lie in that one's store.
         """
-        other = self._trainer is not None and trainer is not None and self._trainer is not trainer
-        if other and self._stype != "default":
-            raise RuntimeError(
-                f"Parameter '{self.name}' has a trainer already; those whose storage is "
-                f"{self._stype} can have only one"
-            )
-        if trainer is None:
-            self._trainer_ref = None
-        elif self._stype == "default":
-            self._trainer_ref = weakref.ref(trainer)
-        else:  # it has the rows
-            self._trainer_ref = lambda: trainer
+        own = self._trainer
+        if own is not None and trainer is not None and own is not trainer:
+            if self._stype != "default":
+                raise RuntimeError(
+                    f"Parameter '{self.name}' has a trainer already; those whose storage is "
+                    f"{self._stype} can have only one"
+                )
+        if own is None or own is not trainer:
+            self._take_rows_back()
+        self._trainer_ref = None if trainer is None else weakref.ref(trainer)
 
     @property
     def _trainer(self):
@@ -184,7 +183,8 @@ class Parameter(ParameterArrays):
         return None if self._trainer_ref is None else self._trainer_ref()
 
     def __getstate__(self):
-        return {**self.__dict__, "_trainer_ref": None}
+        self._fetch_rows()
+        return {**self.__dict__, "_trainer_ref": None, "_rows_in": None}
 
     # -- initialization ---------------------------------------------------------------------------
 
@@ -225,6 +225,7 @@ class Parameter(ParameterArrays):
                 stacklevel=2,
             )
             return
+        self._forget_stored()
         self._data = self._grad = None
         contexts = context_list(ctx or device)
         self._deferred_init = _Pending(contexts, self.init if init is None else init, default_init)

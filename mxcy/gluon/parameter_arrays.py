@@ -1,6 +1,6 @@
 """The arrays of a parameter, one on each context."""
 
-from mxcy import autograd
+from mxcy import autograd, kvstore
 from mxcy import ndarray as nd
 from mxcy._library import front
 from mxcy.context import Context, cpu, current_context
@@ -156,14 +156,14 @@ class ParameterArrays:
         """
         self._check_rows("row_sparse_data")
         array = self._check_and_get(self._data, row_id.context)
-        self._trainer._row_sparse_pull(self, array, row_id)
+        self._pull_rows(array, row_id)
         return array
 
     def list_row_sparse_data(self, row_id):
         """Return the arrays on all contexts, each with the rows `row_id`; see `row_sparse_data`."""
         self._check_rows("list_row_sparse_data")
         arrays = self._list_arrays()
-        self._trainer._row_sparse_pull(self, arrays, row_id)
+        self._pull_rows(arrays, row_id)
         return arrays
 
     def _check_rows(self, method):
@@ -172,11 +172,45 @@ class ParameterArrays:
                 f"Cannot return a copy of Parameter '{self.name}' via {method}() because its "
                 f"storage type is {self._stype}. Please use data() instead."
             )
-        if self._trainer is None:
+        if self._trainer_ref is None and self._rows_in is None:
             raise RuntimeError(
                 f"Cannot get row_sparse data for Parameter '{self.name}' when no Trainer is "
                 "created with it."
             )
+
+    # A trainer's store has the rows of a row_sparse parameter, whose own arrays have those that
+    # were asked for last. The parameter holds the store, not the trainer: neither is in a circle
+    # with the other, and rows outlive the trainer.
+
+    def _pull_rows(self, out, row_id=None):
+        """Get rows out of the trainer's store into arrays, by default all of them."""
+        with autograd.pause():  # networks ask for rows while they are recorded
+            if self._trainer is not None:
+                self._trainer._ready()
+            if self._rows_in is None:  # the trainer has ended before it needed a store
+                self._rows_in = kvstore.create("local"), 0
+                self._rows_in[0].init(0, self._list_arrays()[0])
+            store, key = self._rows_in
+            if row_id is None:
+                store.pull(key, out=out, priority=-key, ignore_sparse=False)
+            else:
+                store.row_sparse_pull(key, out=out, row_ids=row_id, priority=-key)
+
+    def _fetch_rows(self):
+        """Have all rows in the own arrays."""
+        if self._rows_in is not None:
+            self._pull_rows(self._list_arrays())
+
+    def _take_rows_back(self):
+        """Leave the store, with all rows."""
+        self._fetch_rows()
+        self._rows_in = None
+
+    def _forget_stored(self):
+        """A new value comes: no store may go on from the one it has."""
+        if self._trainer is not None:
+            self._trainer._forget_stored(self)
+        self._rows_in = None
 
     def set_data(self, data):
         """Set the value on all contexts.
@@ -193,8 +227,7 @@ class ParameterArrays:
             )
             self._deferred_init.data = data
             return
-        if self._trainer is not None:
-            self._trainer._forget_stored(self)
+        self._forget_stored()
         with autograd.pause():
             stored = with_stype(data, self._stype)
             for array in self._data:
@@ -249,6 +282,9 @@ class ParameterArrays:
         self._dtype, self._var = dtype, None
         if self._data is None:
             return
+        if self._rows_in is not None:
+            self._fetch_rows()
+            self._forget_stored()  # it has the other type
         with autograd.pause():
             self._data = [array.astype(dtype) for array in self._data]
             if self._grad is None:
@@ -269,9 +305,8 @@ class ParameterArrays:
     def _all_rows(self):
         """A sparse value on the CPU, with all rows out of the trainer's store if there is one."""
         data = self._list_arrays()[0].copyto(cpu())
-        if self._trainer is not None:
-            ids = nd.arange(0, self.shape[0], dtype="int64", ctx=cpu())
-            self._trainer._row_sparse_pull(self, data, ids, full_idx=True)
+        if self._rows_in is not None:
+            self._pull_rows(data)
         return data
 
 

@@ -1,6 +1,7 @@
 """Trainers: let an optimizer change a set of parameters by their gradients."""
 
-from mxcy import autograd
+import weakref
+
 from mxcy import optimizer as optimizers
 from mxcy._base.listing import listing
 from mxcy.gluon.parameter import Parameter
@@ -80,6 +81,8 @@ class Trainer:
         """
         if spans_processes(self._kvstore):
             raise RuntimeError("a store that several processes share cannot be chosen afresh")
+        for parameter in self._params:
+            parameter._take_rows_back()
         self._kv_initialized = False
         self._kvstore = self._update_on_kvstore = self._distributed = None
         self._params_to_init = list(self._params)  # what the store has no values of yet
@@ -90,7 +93,7 @@ class Trainer:
             self._reset_kvstore()
 
     def _make_optimizer(self, optimizer, optimizer_params):
-        by_index = dict(enumerate(self._params))
+        by_index = self._by_index()
         if isinstance(optimizer, optimizers.Optimizer):
             assert not optimizer_params, (
                 "optimizer_params must be None if optimizer is an instance of Optimizer "
@@ -100,15 +103,13 @@ class Trainer:
             return optimizer
         return optimizers.create(optimizer, param_dict=by_index, **optimizer_params)
 
-    def _row_sparse_pull(self, parameter, out, row_id, full_idx=False):
-        """Get rows of a parameter out of the store; with `full_idx` all of them."""
-        index = next(i for i, one in enumerate(self._params) if one is parameter)
-        with autograd.pause():  # networks ask for rows while they are recorded
-            self._ready()
-            if full_idx:
-                self._kvstore.pull(index, out=out, priority=-index, ignore_sparse=False)
-            else:
-                self._kvstore.row_sparse_pull(index, out=out, row_ids=row_id, priority=-index)
+    def _by_index(self):
+        """The parameters by their numbers, for the optimizer.
+
+        Row_sparse parameters hold their store, and that the optimizer, which must not hold them.
+        """
+        in_store = any(parameter._stype != "default" for parameter in self._params)
+        return (weakref.WeakValueDictionary if in_store else dict)(enumerate(self._params))
 
     def _init_kvstore(self):
         """Choose the store, and whether it runs the optimizer."""
@@ -160,6 +161,9 @@ class Trainer:
             else:
                 for i, each in zip(keys, arrays, strict=True):
                     self._kvstore.broadcast(i, each[0], out=each)
+            for i in keys:
+                if self._params[i]._stype != "default":
+                    self._params[i]._rows_in = self._kvstore, i
         self._params_to_init = [p for p in self._params_to_init if id(p) in waiting]
 
     def _ready(self):
@@ -368,7 +372,7 @@ class Trainer:
                 state_files.load(fname, updater)
                 updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
-        self._optimizer.param_dict = dict(enumerate(self._params))
+        self._optimizer.param_dict = self._by_index()
 
 
 def _mark_as_stale(arrays):

@@ -1,5 +1,9 @@
 """Sparse parameters and gradients in Gluon: what a trainer does with them, and their store."""
 
+import copy
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -123,3 +127,96 @@ def test_linear_model_on_csr_batches():
             losses[stype].append(loss.asscalar())
     np.testing.assert_allclose(losses["csr"], losses["default"], rtol=1e-5)
     assert losses["csr"][-1] < losses["csr"][0] / 2
+
+
+def sparse_parameters(contexts, count=2):
+    """Parameters of 4 rows in a store, whose step took `rate` from each, with their trainer."""
+    parameters = [
+        gluon.Parameter(f"w{i}", shape=(4, 1), stype="row_sparse", grad_stype="row_sparse")
+        for i in range(count)
+    ]
+    for parameter in parameters:
+        parameter.initialize(init="zeros", ctx=contexts)
+    trainer = gluon.Trainer(parameters, "sgd", {"learning_rate": 1.0})
+    one_step(parameters, trainer)
+    return parameters, trainer
+
+
+def one_step(parameters, trainer):
+    everywhere = nd.arange(4)
+    with autograd.record():
+        ys = [w + 1 for p in parameters for w in p.list_row_sparse_data(everywhere)]
+    autograd.backward(ys)
+    trainer.step(1)
+
+
+def all_values(parameter):
+    return parameter.row_sparse_data(nd.arange(4)).asnumpy().ravel().tolist()
+
+
+@pytest.mark.parametrize("contexts", CONTEXTS)
+def test_sparse_parameters_and_their_trainer_end_without_the_garbage_collector(contexts):
+    parameters, trainer = sparse_parameters(contexts)
+    ends = [weakref.ref(o) for o in (*parameters, trainer, trainer._kvstore, trainer.optimizer)]
+    gc.disable()
+    try:
+        del parameters, trainer
+        assert [end() for end in ends] == [None] * 5
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("contexts", CONTEXTS)
+def test_rows_outlive_the_trainer(contexts, tmp_path):
+    parameters, trainer = sparse_parameters(contexts, 1)
+    (parameter,) = parameters
+    parameter.list_row_sparse_data(nd.array([2]))
+    ended = weakref.ref(trainer)
+    del trainer
+    assert ended() is None
+    less = -1.0 * len(contexts)
+    assert parameter.row_sparse_data(nd.array([1, 3])).indices.asnumpy().tolist() == [1, 3]
+    assert parameter._reduce().asnumpy().ravel().tolist() == [less] * 4
+    assert copy.deepcopy(parameter)._reduce().asnumpy().ravel().tolist() == [less] * 4
+    parameter.row_sparse_data(nd.array([0]))
+    trainer = gluon.Trainer(parameters, "sgd", {"learning_rate": 1.0})  # begins with all rows
+    one_step(parameters, trainer)
+    assert all_values(parameter) == [2 * less] * 4
+    parameter.row_sparse_data(nd.array([0]))
+    parameter._set_trainer(None)
+    assert parameter._reduce().asnumpy().ravel().tolist() == [2 * less] * 4
+    parameter.set_data(nd.ones((4, 1)))
+    assert parameter._reduce().asnumpy().ravel().tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("contexts", CONTEXTS)
+@pytest.mark.parametrize("how", ["set_data", "initialize", "cast"])
+def test_a_new_value_of_one_sparse_parameter_leaves_the_rows_of_others(contexts, how):
+    (first, second), trainer = sparse_parameters(contexts)
+    less = -1.0 * len(contexts)
+    for parameter in (first, second):
+        parameter.list_row_sparse_data(nd.array([2]))  # their arrays have this row only
+    if how == "set_data":
+        first.set_data(nd.full((4, 1), 5))
+    elif how == "initialize":
+        first.initialize(mx.init.Constant(5), ctx=contexts, force_reinit=True)
+    else:
+        first.cast("float64")
+        assert first.row_sparse_data(nd.array([1])).dtype == np.float64
+    begin = less if how == "cast" else 5
+    assert all_values(first) == [begin] * 4
+    assert all_values(second) == [less] * 4
+    one_step([first, second], trainer)
+    assert (all_values(first), all_values(second)) == ([begin + less] * 4, [2 * less] * 4)
+
+
+def test_a_new_value_of_a_dense_parameter_leaves_the_rows_of_sparse_ones():
+    (sparse,), before = sparse_parameters(CONTEXTS[0], 1)
+    del before
+    dense = gluon.Parameter("v", shape=(4, 1))
+    dense.initialize()
+    trainer = gluon.Trainer([sparse, dense], "sgd", {"learning_rate": 1.0})
+    sparse.row_sparse_data(nd.array([2]))
+    dense.set_data(nd.ones((4, 1)))
+    assert trainer._kvstore is None
+    assert all_values(sparse) == [-1] * 4
