@@ -33,7 +33,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     a = as_array(a)
     if n < 0:
         raise ValueError(f"diff: expected no negative n, got {n}")
-    if prepend is not None or append is not None:
+    if n and (prepend is not None or append is not None):
         shape = list(a.shape)
         shape[axis] = 1
         parts = [_slice_of(x, shape) for x in (prepend, append)]

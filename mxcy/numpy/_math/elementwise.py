@@ -58,7 +58,8 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
     -------
     ndarray
     """
-    if type(min) is float and type(max) is float and is_array(a) and a.dtype_code in _FLOATS:
+    numbers = type(min) is float and type(max) is float and min <= max
+    if numbers and is_array(a) and a.dtype_code in _FLOATS:
         return operate("clip", a, a_min=min, a_max=max, out=out)
     array = as_array(a)
     low = _bound(array, a_min if min is None else min)
@@ -66,6 +67,7 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
     if all(_fits_operator(array, bound) for bound in (low, high)):
         low = -onp.inf if low is None else float(low)
         high = onp.inf if high is None else float(high)
+        low = high if high < low else low  # the upper bound wins, as in NumPy
         return operate("clip", array, a_min=low, a_max=high, out=out)
     result = array.as_np_ndarray()
     if low is not None:

@@ -136,12 +136,12 @@ def unstack(x, /, *, axis=0):
 
     Returns
     -------
-    list of ndarrays
+    tuple of ndarrays
     """
     array = _prepared("unstack", x, 1)
     axis = _axis("unstack", array, axis)
     count = array.shape[axis]
     if not count:
-        return []
+        return ()
     parts = operate("SliceChannel", array, num_outputs=count, axis=axis, squeeze_axis=True)
-    return parts if isinstance(parts, list) else [parts]
+    return tuple(parts) if isinstance(parts, list) else (parts,)

@@ -14,6 +14,26 @@ np = mx.np
 inf, nan = math.inf, math.nan
 
 
+REAL_FUNCTIONS = """abs acos acosh asin asinh atan atanh ceil cos cosh exp expm1 floor log log10
+    log1p log2 reciprocal round sign sin sinh sqrt square tan tanh trunc"""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("count", [1, 7])
+@pytest.mark.parametrize("kind", FLOATS)
+@pytest.mark.parametrize("name", REAL_FUNCTIONS.split())
+def test_ends_of_the_numbers(name, kind, count):
+    ends = onp.asarray([inf, -inf, nan, 0.0, -0.0, 1.0, -1.0, 1e30, -1e30], kind)
+    ends = onp.repeat(ends, count)
+    if name in ("sin", "cos", "tan"):
+        ends = ends[abs(ends) != onp.asarray(1e30, kind)]
+    actual, wanted = named(name)(np.asarray(ends)).asnumpy(), getattr(onp, name)(ends)
+    onp.testing.assert_allclose(actual, wanted, rtol=4 * onp.finfo(kind).eps)
+    exact = onp.isin(wanted, [inf, -inf, 1, 0, -1])
+    onp.testing.assert_array_equal(actual[exact], wanted[exact])
+    assert (onp.signbit(actual) == onp.signbit(wanted))[wanted == 0].all()
+
+
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize(
     ("name", "x1", "x2", "wanted"),

@@ -101,6 +101,7 @@ def test_interp():
 
 def test_differences_at_the_edges():
     assert np.diff(np.ones((2, 3)), n=0).shape == (2, 3)
+    assert np.diff(np.ones(3), n=0, prepend=1, append=2).tolist() == [1, 1, 1]
     assert np.diff(np.ones((2, 3)), n=5).shape == (2, 0)
     assert np.ediff1d(np.ones(0)).shape == (0,)
     mask = np.array([True, False, False], dtype="bool")

@@ -33,6 +33,11 @@ def test_clip():
         expected = onp.clip(VALUES, *plain)
         onp.testing.assert_array_equal(np.clip(array, *bounds).asnumpy(), expected)
     assert array.clip(0, 1).tolist() == np.clip(array, min=0, max=1).tolist()
+    nan = float("nan")
+    for low, high in ((1.0, -1.0), (1, -1), (nan, 1.0), (0.0, nan), (None, nan), (nan, 1)):
+        expected = onp.clip(VALUES, low, high)
+        onp.testing.assert_array_equal(np.clip(array, low, high).asnumpy(), expected)
+    assert np.clip(np.arange(3, dtype="int32"), 2, 1).tolist() == [1, 1, 1]
     array.attach_grad()
     with mx.autograd.record():
         loss = np.clip(array, -1.5, 1.5).sum()

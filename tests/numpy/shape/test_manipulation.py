@@ -101,7 +101,8 @@ def test_unstack():
     x = np.arange(6).reshape(2, 3)
     assert [part.tolist() for part in np.unstack(x, axis=1)] == [[0, 3], [1, 4], [2, 5]]
     assert [part.tolist() for part in np.unstack(x[:1])] == [[0, 1, 2]]
-    assert np.unstack(np.zeros((0, 3))) == []
+    assert np.unstack(np.zeros((0, 3))) == ()
+    assert type(np.unstack(x)) is type(np.unstack(x[:1])) is tuple
 
 
 @pytest.mark.parametrize(
