@@ -16,6 +16,9 @@ namespace {
 typedef mx_fused_conv_params P;
 
 enum Map { kStraight, kTransposed };  // convolution, deconvolution
+// How arrays lie whose parameters name a block: in blocks of channels, or with all channels of a
+// pixel together, which is what kernels for AMX read.
+enum Form { kBlocks, kLast };
 
 struct Shapes : WindowExtents {
   Extents bias, after;  // after: the padding behind the last element
@@ -44,19 +47,25 @@ bool fast(const P& p, int type, const Primitive& primitive) {
   return in_hardware(primitive, type);
 }
 
+Layout layout_of(const Extents& extents, int block, int type, Form form) {
+  return form == kLast && block ? Layout::channels_last(extents, type)
+                                : Layout::channels(extents, block, type);
+}
+
 // Jobs reorder to layouts that `tile` tells. Deconvolutions: 0, of oneDNN's choice; 1, the arrays'
 // own; 2, row-major ones. Convolutions: 0, the arrays' own; 1, of oneDNN's choice. Arrays have
 // numbers of a type, the bias has float32.
-bool describe(const P& p, Map map, int type, const Layout& weights, Primitive* primitive) {
+bool describe(const P& p, Map map, int type, Form form, const Layout& weights,
+              Primitive* primitive) {
   const Shapes shapes(p, map);
   const bool straight = map == kStraight, free = straight ? p.tile == 1 : p.tile == 0;
   if (straight && free && p.in_block && p.out_block)
     return mx_fail("blocked arrays of a convolution stay as they are") == 0;
   const bool rows = !straight && p.tile == 2;
   const Layout source = free ? Layout::any(shapes.source, type)
-                             : Layout::channels(shapes.source, rows ? 0 : p.in_block, type);
+                             : layout_of(shapes.source, rows ? 0 : p.in_block, type, form);
   const Layout target = free ? Layout::any(shapes.target, type)
-                             : Layout::channels(shapes.target, rows ? 0 : p.out_block, type);
+                             : layout_of(shapes.target, rows ? 0 : p.out_block, type, form);
   const Layout bias = p.bias ? Layout::rows(shapes.bias) : Layout();
   Attributes attributes;
   if (p.sum) attributes.sum();
@@ -74,39 +83,66 @@ bool describe(const P& p, Map map, int type, const Layout& weights, Primitive* p
 
 // Weights are laid out for one number of threads, so that every run finds them as they were packed.
 // Takes the activation out of the parameters where it is to be a pass of its own.
-bool find_weights(P* p, Map map, int type, Layout* weights) {
+bool find_weights(P* p, Map map, int type, Form form, Layout* weights) {
   Team team(opened().threads);
   Primitive chosen;
-  if (!describe(*p, map, type, Layout::any(Shapes(*p, map).weights, type), &chosen)) return false;
+  if (!describe(*p, map, type, form, Layout::any(Shapes(*p, map).weights, type), &chosen))
+    return false;
   if (in_two_passes(chosen)) p->act = 0;
   *weights = Layout::copy(chosen.layout_of(kWeights));
   return true;
 }
 
-template <Map map, int type>
+// Describe the layer for packed weights, or, where another number of threads has a kernel for
+// others only, for those, to which each run reorders them.
+bool describe_for(const P& p, Map map, int type, Form form, const Layout& weights,
+                  Primitive* primitive) {
+  if (describe(p, map, type, form, weights, primitive)) return true;
+  return form == kLast &&
+         describe(p, map, type, form, Layout::any(Shapes(p, map).weights, type), primitive);
+}
+
+template <Map map, int type, Form form = kBlocks>
 bool build_conv(const mx_call* call, Job* job) {
   P p = *static_cast<const P*>(call->params);
   const int act = p.act;
   Layout weights;
-  if (!find_weights(&p, map, type, &weights) || !describe(p, map, type, weights, &job->primitive()))
+  if (!find_weights(&p, map, type, form, &weights) ||
+      !describe_for(p, map, type, form, weights, &job->primitive()))
     return false;
   const Shapes shapes(p, map);
   job->set_packed(weights);
-  job->input(kSrc, 0, Layout::channels(shapes.source, p.in_block, type));
+  job->input(kSrc, 0, layout_of(shapes.source, p.in_block, type, form));
   job->input(kWeights, 1, std::move(weights));
   if (p.bias) job->input(kBias, 2, Layout::rows(shapes.bias));
-  job->output(kDst, 0, Layout::channels(shapes.target, p.out_block, type));
+  job->output(kDst, 0, layout_of(shapes.target, p.out_block, type, form));
   if (p.sum) job->start_from(call->nin - 1, 0);
   if (p.act != act) return describe_activation(act, p.alpha, p.beta, job);
   return true;
 }
 
-template <Map map, int type>
+template <Map map, int type, Form form = kBlocks>
 bool build_pack(const mx_call* call, Job* job) {
   P p = *static_cast<const P*>(call->params);
   Layout packed;
-  return find_weights(&p, map, type, &packed) &&
+  return find_weights(&p, map, type, form, &packed) &&
          describe_pack(Shapes(p, map).plain_weights(), std::move(packed), job);
+}
+
+// Whether oneDNN multiplies bfloat16 by AMX's tiles on this CPU, with its settings.
+bool has_tiles() {
+  P p = {};
+  p.batch = p.groups = 1;
+  p.channels = p.filters = 64;
+  for (int i = 0; i < 3; ++i) {
+    p.source[i] = p.target[i] = i > 0 ? 8 : 1;
+    p.kernel[i] = p.stride[i] = p.dilate[i] = 1;
+  }
+  p.in_block = p.out_block = 64;
+  Primitive probe;
+  return describe(p, kStraight, kBf16, kLast, Layout::any(Shapes(p, kStraight).weights, kBf16),
+                  &probe) &&
+         strstr(probe.implementation(), "amx") != nullptr;
 }
 
 }  // namespace
@@ -116,6 +152,10 @@ void register_conv() {
   add_kernel<P, build_pack<kStraight, kF32>>("conv_onednn_pack", 1u << MX_F32);
   add_kernel<P, build_conv<kStraight, kBf16>>("conv_onednn_bf16", 1u << MX_BF16);
   add_kernel<P, build_pack<kStraight, kBf16>>("conv_onednn_bf16_pack", 1u << MX_F32);
+  if (has_tiles()) {
+    add_kernel<P, build_conv<kStraight, kBf16, kLast>>("conv_onednn_tiles", 1u << MX_BF16);
+    add_kernel<P, build_pack<kStraight, kBf16, kLast>>("conv_onednn_tiles_pack", 1u << MX_F32);
+  }
   add_kernel<P, build_conv<kTransposed, kF32>>("deconv_onednn", 1u << MX_F32);
   add_kernel<P, build_pack<kTransposed, kF32>>("deconv_onednn_pack", 1u << MX_F32);
 }

@@ -104,12 +104,14 @@ int64_t Dense::* extent_of_batch(const Dense&) { return &Dense::rows; }
 
 // As for floats: one layout whatever the number of threads of a run, the one that oneDNN likes best
 // among those that serve all. Blocks of filters depend on threads and batch, so what it would take
-// for others is asked as well.
+// for others is asked as well. With AMX often none serves all; then it is the one for all threads,
+// and a single thread reorders the weights in each run, which a trial of both will find out.
 template <class P, class Shapes>
 bool find_weights(const P& p, Layout* weights) {
   if (p.zero) return mx_fail("layers of 8 bits: another number than 0 stands for 0") == 0;
   const Shapes shapes(p);
   const auto extent = extent_of_batch(p);
+  *weights = Layout();
   for (const int64_t batch : {p.*extent, (int64_t)1, (int64_t)8}) {
     for (const int threads : {opened().threads, 1}) {
       P other = p;
@@ -120,11 +122,21 @@ bool find_weights(const P& p, Layout* weights) {
         const Shapes theirs(other);
         if (!describe(other, theirs, Layout::any(theirs.weights, kS8), &chosen)) continue;
       }
-      *weights = Layout::copy(chosen.layout_of(kWeights));
-      if (serves_all_teams(p, shapes, *weights)) return true;
+      Layout theirs = Layout::copy(chosen.layout_of(kWeights));
+      const bool serves = serves_all_teams(p, shapes, theirs);
+      if (serves || (!*weights && batch == p.*extent && threads == opened().threads))
+        *weights = std::move(theirs);
+      if (serves) return true;
     }
   }
-  return false;
+  return *weights;
+}
+
+// Describe the layer for weights in a layout, or in another one to which they will be reordered.
+template <class P, class Shapes>
+bool describe_for(const P& p, const Shapes& shapes, const Layout& weights, Primitive* primitive) {
+  return describe(p, shapes, weights, primitive) ||
+         describe(p, shapes, Layout::any(shapes.weights, kS8), primitive);
 }
 
 template <class P, class Shapes>
@@ -132,7 +144,7 @@ bool build_layer(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes shapes(p);
   Layout weights;
-  if (!find_weights<P, Shapes>(p, &weights) || !describe(p, shapes, weights, &job->primitive()))
+  if (!find_weights<P, Shapes>(p, &weights) || !describe_for(p, shapes, weights, &job->primitive()))
     return false;
   job->set_packed(weights);
   job->input(kSrc, 0, shapes.source_layout(p));

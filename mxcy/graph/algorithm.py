@@ -10,11 +10,13 @@ from mxcy.graph.node import attrs_of
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import find
 
-__all__ = ["TUNE", "Choice", "choose_conv", "choose_deconv", "choose_dense", "choose_int8"]
+__all__ = ["TILES", "TUNE", "Choice", "choose_conv", "choose_deconv", "choose_dense", "choose_int8"]
 
 _OCTET, _BFLOAT = dtypes.CODES["uint8"], dtypes.CODES["bfloat16"]
 #: the `extra` key of a fused convolution's `cudnn_tune`, where its symbol had one
 TUNE = "__cudnn_tune__"
+#: the kernel of convolutions of bfloat16 by AMX's tiles, which has arrays channels-last
+TILES = "conv_onednn_tiles"
 
 _MOST_ROWS = 4
 _BUDGET = 2_000_000  # nanoseconds for the runs of a candidate in a round
@@ -42,6 +44,8 @@ _NARROW_CONV: dict[str, tuple[int, ...]] = {
     "conv_winograd_bf16": (0, 96),
     "conv_onednn_bf16": (0, 1),
 }
+#: the same where all channels of a pixel lie together
+_NARROW_LAST: dict[str, tuple[int, ...]] = {TILES: (0, 1)}
 _NARROW_DENSE = {"fc_onednn_bf16": (0,)}
 
 
@@ -102,20 +106,21 @@ class _Candidate:
         )
 
 
-def choose_conv(target, attrs, ins, tune=None):
+def choose_conv(target, attrs, ins, tune=None, last=False):
     """The Choice for a `_sg_onednn_conv` with attributes `attrs` on input specs, or None.
 
-    `tune` is its `cudnn_tune`: ``'off'`` means no trial.
+    `tune` is its `cudnn_tune`: ``'off'`` means no trial. With `last`, blocks have all channels.
     """
     names = _CONV if attrs.get("before", "none") == "none" else _SCALING
     if ins[0].dtype == _BFLOAT:
-        names = _NARROW_CONV if names is _CONV else {}
+        narrow = _NARROW_LAST if last else _NARROW_CONV
+        names = narrow if names is _CONV else {}
     if not target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
         names = {name: tiles for name, tiles in names.items() if "winograd" not in name}
     return _choose(target, find("_sg_onednn_conv"), attrs, ins, names, tune != "off")
 
 
-def choose_deconv(target, attrs, ins, tune=None):
+def choose_deconv(target, attrs, ins, tune=None, last=False):
     """The Choice for a `_sg_onednn_deconv`, or None; see `choose_conv`."""
     return _choose(target, find("_sg_onednn_deconv"), attrs, ins, _DECONV, tune != "off")
 
@@ -160,6 +165,9 @@ def _fastest(target, op, attrs, ins, accepted):
     """The candidate that wins the trial, from the machine's memory if it was held before."""
     few = [_few_rows(spec) for spec in ins]
     trials = [_Candidate(target, op, attrs, few, c.algo, c.tile) for c in accepted]
+    trials = [trial for trial in trials if trial.refusal() is None]
+    if not trials:
+        return accepted[0]
     key = _memory_key(op, attrs, few)
     best = _remembered(target.memory.get(key), accepted)
     if best is None:

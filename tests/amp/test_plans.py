@@ -8,6 +8,7 @@ from mxcy import amp
 from mxcy._base.dtypes import CODES
 from mxcy._execute.planned import Planned, target
 from mxcy.amp import speed
+from mxcy.graph.algorithm import TILES
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
 from mxcy.graph.passes import casts, layers, widen
@@ -65,6 +66,20 @@ def odd():
     return conv(x, "c1", 32, 1), (1, 5, 13, 11)
 
 
+def joined():
+    """Joins of few channels, grouped and dilated windows, averages with padding, a 1-D end."""
+    x = S.relu(conv(S.var("data"), "c0", 24))
+    branches = [
+        conv(x, "c1", 40, 1),
+        conv(x, "c2", 12, num_group=2),
+        S.Convolution(x, kernel=(3, 3), dilate=(2, 2), pad=(2, 2), num_filter=16, name="c3"),
+        S.Pooling(x, kernel=(3, 3), pad=(1, 1), pool_type="avg"),
+    ]
+    x = S.relu(conv(S.concat(*branches), "c4", 20, 1))
+    x = S.reshape(S.concat(x, S.slice_axis(x, axis=1, begin=0, end=12)), shape=(0, 0, -1))
+    return S.Convolution(x, kernel=(3,), num_filter=8, name="c5"), (2, 3, 9, 7)
+
+
 def attention():
     """An operator without a kernel for bfloat16 between dense layers."""
     x = S.var("data")
@@ -83,6 +98,7 @@ NETS = {
     "preactivation": preactivation,
     "bottlenecks": bottlenecks,
     "odd": odd,
+    "joined": joined,
     "attention": attention,
 }
 
@@ -165,6 +181,19 @@ def test_layers_of_few_channels_take_in_what_follows():
     counts = Planned(graph, mx.cpu(), True).graph.count_ops()
     assert counts["_sg_onednn_conv"] == 7
     assert not {"Convolution", "clip", "elemwise_add", "_to_blocked"} & counts.keys()
+
+
+@pytest.mark.skipif(
+    not target().has_kernel(TILES, BFLOAT), reason="no tiles of bfloat16 here (AMX)"
+)
+def test_arrays_lie_channels_last_for_tiles():
+    symbol, shape = joined()
+    graph = graph_of(amp.convert_symbol(symbol, "bfloat16"), arrays_of(symbol, shape))
+    planned = Planned(graph, mx.cpu(), True).graph
+    for node in planned.nodes:
+        if node.op is not None and node.op.name == "_sg_onednn_conv":
+            assert node.attrs.algo == TILES
+            assert node.attrs.out_block in (0, node.attrs.num_filter)
 
 
 def test_what_has_no_kernel_runs_in_float32():

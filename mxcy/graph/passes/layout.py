@@ -2,13 +2,14 @@
 
 Convolutions and deconvolutions take and give blocked arrays where channels allow. What lies between
 them stays blocked as long as it can; conversions are put in only where one side cannot, once per
-array.
+array. Where a graph has convolutions of bfloat16 and the CPU has tiles for them (AMX), a block is
+all channels of an array: it lies channels-last.
 """
 
 import math
 
 from mxcy._base.dtypes import CODES
-from mxcy.graph.algorithm import TUNE, choose_conv, choose_deconv, choose_dense
+from mxcy.graph.algorithm import TILES, TUNE, choose_conv, choose_deconv, choose_dense
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.passes.layers import unfused
 from mxcy.graph.planning.plan import ONCE
@@ -51,7 +52,9 @@ class _Layout:
     """The new graph; old entries have a plain form, a blocked one, or both."""
 
     def __init__(self, graph, target):
-        self.graph, self.target, self.block = graph, target, target.block
+        self.graph, self.target = graph, target
+        #: whether blocks have all channels
+        self.last = bool(target.block) and _is_narrow(graph) and target.has_kernel(TILES, _BFLOAT)
         self.rewrite = Rewrite(graph)
         self._plain, self._blocked = set(), {}
         self.users = Users(graph)
@@ -92,12 +95,19 @@ class _Layout:
     def can_block(self, entry):
         """Whether an old entry can have a blocked form."""
         shape = self.graph.spec(entry).shape
-        return bool(self.block) and 3 <= len(shape) <= 5 and shape[1] % self.block == 0
+        block = self.target.block
+        if not block or not 3 <= len(shape) <= 5:
+            return False
+        return shape[1] > 0 if self.last else shape[1] % block == 0
+
+    def block(self, entry):
+        """Channels of a block of an old entry."""
+        return self.graph.spec(entry).shape[1] if self.last else self.target.block
 
     def blocked(self, entry):
         """The blocked form of an old entry."""
         if entry not in self._blocked:
-            attrs = {"block": self.block}
+            attrs = {"block": self.block(entry)}
             self._blocked[entry] = self.rewrite.add("_to_blocked", attrs, [self.plain(entry)])
         return self._blocked[entry]
 
@@ -120,6 +130,16 @@ class _Layout:
         return self.rewrite.finish()
 
 
+def _is_narrow(graph):
+    """Whether there are fused convolutions of bfloat16."""
+    return any(
+        node.op is not None
+        and node.op.name == "_sg_onednn_conv"
+        and graph.spec(node.inputs[0]).dtype == _BFLOAT
+        for node in graph.nodes
+    )
+
+
 def _attrs(node):
     """The attributes of a node as a dict."""
     return {name: getattr(node.attrs, name) for name in node.op.schema.names}
@@ -134,17 +154,20 @@ _CONVS = {
 
 @_blocked("_sg_onednn_conv")
 def _conv(layout, number):
-    graph, block = layout.graph, layout.block
+    graph = layout.graph
     data = graph.nodes[number].inputs[0]
     wide_in, wide_out = layout.can_block(data), layout.can_block((number, 0))
-    forms = [(block, block, "none")] if wide_in and wide_out else []
-    forms += [(0, block, "none")] if wide_out else []
+    if layout.last and not layout.is_blocked(data):  # few channels are left to the kernel
+        wide_in = wide_in and graph.spec(data).shape[1] % layout.target.block == 0
+    block_in, block_out = layout.block(data), layout.block((number, 0))
+    forms = [(block_in, block_out, "none")] if wide_in and wide_out else []
+    forms += [(0, block_out, "none")] if wide_out else []
     narrow = graph.spec(data).dtype == _BFLOAT  # whose kernels reorder what is not in their form
-    forms += [(block, 0, "none")] if wide_in and narrow else []
+    forms += [(block_in, 0, "none")] if wide_in and narrow else []
     forms += [(0, 0, "none")]
     norm = _norm_before(layout, data) if wide_in and wide_out else None
     if norm is not None:
-        forms.insert(0, (block, block, "scale_relu" if norm.attrs.relu else "scale"))
+        forms.insert(0, (block_in, block_out, "scale_relu" if norm.attrs.relu else "scale"))
     keys = ("in_block", "out_block", "before")
     return _place_conv(layout, number, [dict(zip(keys, form, strict=True)) for form in forms], norm)
 
@@ -152,13 +175,13 @@ def _conv(layout, number):
 @_blocked("_sg_onednn_deconv")
 def _deconv(layout, number):
     """Kernels reorder from and to any form: data as it is, results as those who read them like."""
-    nodes, block = layout.graph.nodes, layout.block
+    nodes, data = layout.graph.nodes, layout.graph.nodes[number].inputs[0]
     liked = layout.can_block((number, 0)) and any(
         user >= 0 and nodes[user].op.name in _BLOCKED for user, _, _ in layout.users[number]
     )
     form = {
-        "in_block": block if layout.is_blocked(nodes[number].inputs[0]) else 0,
-        "out_block": block if liked else 0,
+        "in_block": layout.block(data) if layout.is_blocked(data) else 0,
+        "out_block": layout.block((number, 0)) if liked else 0,
     }
     return _place_conv(layout, number, [form])
 
@@ -177,7 +200,8 @@ def _place_conv(layout, number, forms, norm=None):
     shape = graph.spec(data).shape
     for form in forms:
         attrs = {**_attrs(node), "channels": shape[1], **form}
-        choice = choose(layout.target, attrs, _specs(layout, node, attrs), node.extra.get(TUNE))
+        specs = _specs(layout, node, attrs)
+        choice = choose(layout.target, attrs, specs, node.extra.get(TUNE), layout.last)
         if choice is not None:
             break
     else:
@@ -298,6 +322,13 @@ def _concat(layout, number):
     node = layout.graph.nodes[number]
     if node.attrs.dim != 1 or not all(layout.can_block(entry) for entry in node.inputs):
         return False
+    if layout.last:
+        if not any(layout.is_blocked(entry) for entry in node.inputs):
+            return False
+        inputs = [layout.blocked(entry) for entry in node.inputs]
+        attrs = {**_attrs(node), "dim": -1}
+        layout.put(number, layout.rewrite.add(node.op, attrs, inputs, node.name, node.extra), True)
+        return True
     return _on_blocked(layout, number)
 
 
