@@ -1,0 +1,138 @@
+"""From the times of chunks to the time of a step of a program, and to what limits it."""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+__all__ = ["Operator", "Prediction", "bytes_of", "predict"]
+
+_ARRAY = re.compile(r"([a-z]+)(\d*)\(([\d, ]*)\)")
+
+
+def bytes_of(arrays):
+    """Bytes of arrays as traces describe them, such as ``float32(2, 3)``."""
+    total = 0
+    for text in arrays:
+        kind, bits, shape = _ARRAY.fullmatch(text).groups()
+        width = 1 if kind == "bool" else int(bits) // 8
+        total += width * int(np.prod([int(n) for n in shape.split(",") if n.strip()]))
+    return total
+
+
+@dataclass
+class Operator:
+    """One operator of a step.
+
+    Parameters
+    ----------
+    name, node : str
+    serial : float
+        Nanoseconds outside regions.
+    regions : list of list of float
+        The shortest time of each rank, for each region.
+    size : int
+        Bytes of its arrays.
+    barrier : float
+    least : float
+        What memory needs for its arrays.
+    """
+
+    name: str
+    node: str
+    serial: float
+    regions: list = field(default_factory=list)
+    size: int = 0
+    barrier: float = 0.0
+    least: float = 0.0
+
+    @property
+    def barriers(self):
+        """Time in barriers."""
+        return self.barrier * len(self.regions)
+
+    @property
+    def longest(self):
+        """Time in the longest ranks of its regions."""
+        return sum(max(ranks) for ranks in self.regions)
+
+    @property
+    def work(self):
+        """Time of all ranks together, and of what is serial."""
+        return self.serial + sum(sum(ranks) for ranks in self.regions)
+
+    @property
+    def time(self):
+        """What it takes."""
+        return max(self.serial + self.longest, self.least) + self.barriers
+
+    @property
+    def busy(self):
+        """The fewest ranks of a region that do a noticeable part of it."""
+        counts = [sum(t > max(ranks) / 10 for t in ranks) for ranks in self.regions]
+        return min(counts, default=1)
+
+
+@dataclass
+class Prediction:
+    """A step of a program on a machine."""
+
+    operators: list
+    between: float
+
+    @property
+    def time(self):
+        """Nanoseconds of a step."""
+        return self.between + sum(operator.time for operator in self.operators)
+
+
+def _inside(play, operators):
+    """The operators of one run, each with the regions that began in it; the time between them."""
+    begun = [op for op in operators if play["began"] <= op[0] < play["ended"]]
+    regions = list(play["regions"])
+    found, spent = [], 0
+    for began, ended, name, node, arrays in begun:
+        own = []
+        while regions and regions[0][0] < ended:
+            own.append(regions.pop(0))
+        serial = max(0, ended - began - sum(longest for _, longest, _ in own))
+        spent += ended - began
+        found.append((name, node, arrays, serial, [ranks for _, _, ranks in own]))
+    return found, play["ended"] - play["began"] - spent
+
+
+def predict(played, machine):
+    """The shortest times of all runs, put together.
+
+    Parameters
+    ----------
+    played : dict
+        What ``player.py`` measured.
+    machine : Machine
+
+    Returns
+    -------
+    Prediction
+
+    Raises
+    ------
+    ValueError
+        When runs differ in their operators or regions.
+    """
+    runs = [_inside(play, played["operators"]) for play in played["plays"]]
+    first = runs[0][0]
+    shapes = {tuple((op[0], tuple(map(len, op[4]))) for op in run) for run, _ in runs}
+    if len(shapes) != 1:
+        raise ValueError("runs of the same program differ in their regions")
+    size = sum(bytes_of(op[2]) for op in first)
+    part = machine.from_memory(size)
+    operators = []
+    for i, (name, node, arrays, _, regions) in enumerate(first):
+        serial = min(run[i][3] for run, _ in runs)
+        shortest = [
+            np.min([run[i][4][r] for run, _ in runs], axis=0).tolist() for r in range(len(regions))
+        ]
+        own = bytes_of(arrays)
+        least = machine.least(own, part)
+        operators.append(Operator(name, node, serial, shortest, own, machine.barrier, least))
+    return Prediction(operators, min(between for _, between in runs))

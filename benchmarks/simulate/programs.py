@@ -1,0 +1,83 @@
+"""The networks that are simulated: each as a function that runs one step and returns outputs."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from benchmarks.train import networks
+
+__all__ = ["PROGRAMS", "make"]
+
+
+def _predicting(mx, net, inputs):
+    net.initialize(mx.init.Xavier())
+    net(inputs[0][:1])
+    net.hybridize(static_alloc=True, static_shape=True)
+
+    def step():
+        outputs = net(*inputs)
+        outputs.wait_to_read()
+        return outputs
+
+    return step
+
+
+def _images(mx, batch, size=224):
+    random = np.random.RandomState(batch)
+    return mx.nd.array(random.standard_normal((batch, 3, size, size)).astype("float32"))
+
+
+def _resnet(mx, batch):
+    net = mx.gluon.model_zoo.vision.resnet50_v1()
+    return _predicting(mx, net, [_images(mx, batch)])
+
+
+def _bert(mx, batch, length=128):
+    row = SimpleNamespace(words=30_522, classes=2, about={"length": length})
+    net = networks._bert(mx, row, units=768, heads=12, layers=12)
+    words = np.random.RandomState(batch).randint(0, row.words, (batch, length))
+    return _predicting(mx, net, [mx.nd.array(words.astype("float32"))])
+
+
+def _training(mx, batch, name="resnet50_v1", classes=1000):
+    net = mx.gluon.model_zoo.vision.get_model(name, classes=classes)
+    net.initialize(mx.init.Xavier())
+    data, label = _images(mx, batch), mx.nd.array(np.arange(batch) % classes)
+    net(data[:1])
+    loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    net.hybridize(static_alloc=True, static_shape=True)
+    loss.hybridize(static_alloc=True, static_shape=True)
+    about = {"learning_rate": 1e-6, "momentum": 0.9}
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", about)
+
+    def step():
+        with mx.autograd.record():
+            value = loss(net(data), label)
+        value.backward()
+        trainer.step(batch)
+        mx.nd.waitall()
+        return value
+
+    return step
+
+
+def _small(mx, batch):
+    nn = mx.gluon.nn
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(32, 3, padding=1, activation="relu"), nn.Conv2D(64, 3, padding=1))
+    net.add(nn.GlobalAvgPool2D(), nn.Dense(10))
+    return _predicting(mx, net, [_images(mx, batch, 32)])
+
+
+PROGRAMS = {
+    "resnet50": _resnet,
+    "bert_base": _bert,
+    "resnet50_training": _training,
+    "small": _small,
+}
+
+
+def make(mx, name, batch):
+    """A function without arguments that runs a step; the same weights each time."""
+    mx.random.seed(7)
+    return PROGRAMS[name](mx, batch)

@@ -1,0 +1,127 @@
+"""How well would networks use 8 to 64 cores? Played on this machine, whatever it has.
+
+A team of N is played by one thread: it runs what each rank of a region would run, one after the
+other, and times it (``simulate/team.c`` stands in for the OpenMP runtime, so this goes for oneDNN's
+kernels as for those of mxcy). A region then takes as long as its longest rank and a barrier; an
+operator at least as long as memory needs for its arrays. The table has the predicted time of each
+program, its speed-up over one thread per thread, and the operators that lose most.
+
+``python -m benchmarks.simulate_threads --program resnet50:1 --threads 2 32``
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.simulate.machine import Machine, compiled, measured_barrier
+from benchmarks.simulate.prediction import predict
+
+ROOT = Path(__file__).parent.parent
+DEFAULT = ["resnet50:1", "resnet50:16", "bert_base:8", "resnet50_training:32"]
+
+
+def run(program, threads, rounds, library="", model=None, sweep=0):
+    """A program in a process of its own: played if `library` is given, really otherwise."""
+    name, batch = program.split(":")
+    play = None
+    if library:
+        play = {"team": threads, "fixed": model.fixed, "each": model.each, "sweep": sweep}
+    home = ROOT / ".benchmarks" / ("simulated" if library else "measured")
+    home.mkdir(parents=True, exist_ok=True)
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": str(threads),
+        "MXNET_ENGINE_TYPE": "NaiveEngine",
+        "MXNET_HOME": str(home),
+        "PYTHONPATH": str(ROOT),
+    }
+    if library:
+        environment["LD_PRELOAD"] = library
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "result.json")
+        what = {"program": name, "batch": int(batch), "rounds": rounds, "play": play}
+        what["file"] = str(file)
+        command = [sys.executable, "-m", "benchmarks.simulate.player", json.dumps(what)]
+        done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{program} with {threads} threads: {done.stderr}")
+        return json.loads(file.read_text())
+
+
+def limits(alone, prediction, threads, rows):
+    """Lines that tell which operators lose most, against an even division of their time alone."""
+    work = {}
+    for operator in alone.operators:
+        work[operator.node] = work.get(operator.node, 0) + operator.time
+    losses = []
+    for operator in prediction.operators:
+        own = work.get(operator.node, operator.work)
+        losses.append((operator.time - own / threads, own, operator))
+    losses.sort(key=lambda loss: -loss[0])
+    yield "  us lost     alone     here  serial  busy regions  operator"
+    for lost, own, operator in losses[:rows]:
+        yield (
+            f"{lost / 1e3:9.1f} {own / 1e3:9.1f} {operator.time / 1e3:8.1f} "
+            f"{operator.serial / 1e3:7.1f} {operator.busy:5} {len(operator.regions):7}  "
+            f"{operator.name} {operator.node}"
+        )
+    kinds = {}
+    for lost, _, operator in losses:
+        kinds[operator.name] = kinds.get(operator.name, 0) + lost
+    parts = sorted(kinds.items(), key=lambda kind: -kind[1])
+    yield "by kind, us: " + ", ".join(f"{name} {lost / 1e3:.0f}" for name, lost in parts[:8])
+
+
+def main(arguments=None):
+    """Print the predictions."""
+    sys.stdout.reconfigure(line_buffering=True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", nargs="+", default=DEFAULT, metavar="NAME:BATCH")
+    parser.add_argument("--threads", nargs="+", type=int, default=[2, 8, 16, 32, 64])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rows", type=int, default=12, help="operators in the table of losses")
+    parser.add_argument("--sweep", type=int, default=0, help="bytes that push each rank's data out")
+    parser.add_argument("--bandwidth", type=float, default=230, help="GB/s that all cores share")
+    parser.add_argument("--last-cache", type=float, default=60, help="MB that all cores share")
+    parser.add_argument("--measure", action="store_true", help="really too, where CPUs are enough")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        library = compiled(folder)
+        caches = {"last_cache": given.last_cache * 1e6, "bandwidth": given.bandwidth}
+        model = Machine(1, *measured_barrier(library), **caches)
+        print(f"barrier: {model.fixed:.0f} ns and {model.each:.0f} ns a thread")
+        for program in given.program:
+            alone = _play(program, 1, library, model, given)
+            print(f"\n{program}: {alone.time / 1e6:.3f} ms with one thread")
+            for threads in given.threads:
+                prediction = _play(program, threads, library, model, given)
+                _tell(program, threads, alone, prediction, given)
+
+
+def _play(program, threads, library, model, given):
+    played = run(program, threads, given.rounds, library, model, given.sweep)
+    return predict(played, replace(model, threads=threads))
+
+
+def _tell(program, threads, alone, prediction, given):
+    parts = [sum(getattr(op, of) for op in prediction.operators) for of in ("barriers", "serial")]
+    print(
+        f"{threads:3} threads: {prediction.time / 1e6:8.3f} ms, "
+        f"{alone.time / prediction.time / threads:.0%} of linear; barriers {parts[0] / 1e6:.3f}, "
+        f"serial {parts[1] / 1e6:.3f}, between {prediction.between / 1e6:.3f} ms"
+    )
+    for line in limits(alone, prediction, threads, given.rows):
+        print("   ", line)
+    if given.measure and threads <= (os.cpu_count() or 1):
+        real = min(run(program, threads, 2 * given.rounds)["times"])
+        share = prediction.time / real
+        print(f"    really {real / 1e6:.3f} ms: predicted / real {share:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
