@@ -184,6 +184,10 @@ class Bucket:
         self.priority = 0
         self.sessions += 1
 
+    def can_go_on(self):
+        """Whether what a session waits for is done."""
+        return self._request.done()
+
     def go_on(self, now):
         """Carry a session on.
 
@@ -192,7 +196,7 @@ class Bucket:
         bool
             Whether something has moved.
         """
-        if not self._request.done():
+        if not self.can_go_on():
             return False
         try:
             self._request = self._session.send(now)
@@ -233,63 +237,86 @@ class Bucket:
             self._filling[...] = 0
         elif not everything:
             self._bring_in()
-        agreed = [slot for slot in self.slots if everything or slot.inputs]
+        agreed = self.slots if everything else [slot for slot in self.slots if slot.inputs]
         if len(self.slots) > 1 and not self._counted:
-            mine = np.array([everything or bool(slot.inputs) for slot in self.slots], np.uint8)
+            mine = np.ones(len(self.slots), np.uint8)
+            if not everything:
+                mine[:] = [bool(slot.inputs) for slot in self.slots]
             everybody = np.empty_like(mine)
             now = yield self.channel.least(mine, everybody)
-            agreed = [
-                slot for slot, all_have in zip(self.slots, everybody, strict=True) if all_have
-            ]
+            agreed = self.slots
+            if not everybody.all():
+                agreed = [
+                    slot for slot, all_have in zip(agreed, everybody, strict=True) if all_have
+                ]
             if not agreed:
                 self._not_before = now + _FLUSH_SECONDS
                 return
         complete = len(agreed) == len(self.slots)
         if not complete:
             self.apart()
-        source, buffer = self._source(agreed, complete, everything), self._buffer()
-        now = yield from self._way.add_up(self.channel, source, buffer[: source.size])
+        source, sums, lease = self._places(agreed, complete, everything)
+        now = yield from self._way.add_up(self.channel, source, sums)
         self.bytes += self._way.bytes_of(source)
-        lease = Lease(self._free, buffer)
         if self.factor != 1.0 and self.dtype.kind == "f":
-            buffer[: self.length] *= self.dtype.type(self.factor)
+            sums[: self.length] *= self.dtype.type(self.factor)
         if self._counted:
-            counts = buffer[self.length :]
-            agreed = [
-                slot for slot, count in zip(self.slots, counts, strict=True) if count == self._ranks
-            ]
+            have = sums[self.length :] == self._ranks
+            agreed = self.slots
+            if not have.all():
+                agreed = [slot for slot, all_have in zip(agreed, have, strict=True) if all_have]
             if not agreed:
                 self._not_before = now + _FLUSH_SECONDS
             complete = True  # as to the places in the buffer
         if self.check is not None and agreed:
             yield from self.check(self, agreed)
+        if sums is self._filling:  # later pushes go to another one
+            self._filling, lease = None, Lease(self._free, sums)
         if self.keeps:
-            self.kept = [self.slots.index(slot) for slot in agreed], complete, buffer, lease
+            self.kept = [self.slots.index(slot) for slot in agreed], complete, sums, lease
         if len(agreed) == len(self.slots) and self.whole is not None:
-            self._deliver_whole(buffer, lease)
+            self._deliver_whole(sums, lease)
             return
         self.apart()
-        self._deliver(agreed, buffer, lease, complete)
+        self._deliver(agreed, sums, lease, complete)
 
     def _bring_in(self):
         """Have what is pushed first to each key in the buffer."""
+        if self._filling is None:
+            self._filling = self._buffer()
         for slot in self.slots:
             own = self._filling[slot.place]
             if slot.inputs and slot.inputs[0].base is not self._filling:
                 np.copyto(own, slot.inputs[0])
                 slot.inputs[0] = own
 
-    def _source(self, agreed, complete, everything):
-        """What is summed: the buffer, the keys' parts of it, or what has been pushed itself."""
+    def _places(self, agreed, complete, everything):
+        """What is summed, where the sums are made, and what gives that memory back.
+
+        Sums are made in place, unless others may need them again, or what has been pushed.
+        """
+        whole = self.whole
         if self._counted:
             for i, slot in enumerate(self.slots):
                 self._filling[self.length + i] = everything or bool(slot.inputs)
-            return self._filling
+            return self._filling, *self._leased(self._filling.size)
         if not complete:
-            return np.concatenate([self._filling[slot.place] for slot in agreed])
-        if self.whole is not None and self.whole.source is not None:
-            return self.whole.source
-        return self._filling
+            target, lease = self._leased(sum(slot.size for slot in agreed))
+            np.concatenate([self._filling[slot.place] for slot in agreed], out=target)
+            source = target.copy() if self.keeps else target
+            return source, target, lease
+        if whole is not None and whole.source is not None:
+            if whole.in_place and not self.keeps:
+                return whole.source, whole.source, None
+            return whole.source, *self._leased(self.length)
+        if self.keeps:
+            return self._filling, *self._leased(self.length)
+        return self._filling, self._filling, None
+
+    def _leased(self, length):
+        """Memory for so many sums, and what gives it back."""
+        buffer = self._buffer()
+        return buffer[:length], Lease(self._free, buffer)
 
     def _deliver_whole(self, sums, lease):
         whole, self.whole = self.whole, None

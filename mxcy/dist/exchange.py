@@ -230,6 +230,10 @@ class Exchange:
         self.posted = any(bucket.posted for bucket in self._active)
         return moved or bool(starting), bool(self._active)
 
+    def any_done(self):
+        """Whether a sum that is under way can go on."""
+        return any(bucket.posted and bucket.can_go_on() for bucket in self._active)
+
     def _carry(self, bucket, now):
         moved = bucket.go_on(now)
         for slot in bucket.failures:

@@ -10,6 +10,7 @@ _NAP, _SLEEP = 50e-6, 0.02  # seconds between looks: something is under way, or 
 _EAGER, _EAGER_PER_BYTE = 1e-3, 1e-9
 #: seconds without the core between two looks that tell of others, and those of naps only after that
 _HELD_UP, _MODEST = 1e-3, 0.2
+_GLANCES = 32  # at sums alone, between looks at everything
 
 
 class Polling:
@@ -24,12 +25,15 @@ class Polling:
     world : World
     wake : threading.Event
         Set when there is something to do.
+    glance : callable
+        Looks for sums alone, and tells whether one is done: large ones go in many pieces, each of
+        which waits for a look.
     """
 
-    def __init__(self, world, wake):
+    def __init__(self, world, wake, glance):
         here = world.hosts.count(world.hosts[world.rank])
         self._crowded = here > (os.cpu_count() or 1)
-        self._wake = wake
+        self._wake, self._glance = wake, glance
         self._eager_until = self._modest_until = 0.0
         self._looked = self._computed = 0.0  # at the last look: the time, and that of this thread
 
@@ -48,6 +52,9 @@ class Polling:
         elif now >= self._eager_until:
             time.sleep(_NAP)
         else:
+            for _ in range(_GLANCES):
+                if self._wake.is_set() or self._glance():
+                    break
             self._notice_others(now)
 
     def _notice_others(self, now):

@@ -201,7 +201,7 @@ class ProgressThread:
             self.named_calls, self.joining = NamedCalls(self), Joining(self)
             self.post = PostOffice(self.world, self._patience)
             self.membership = Membership(self)
-            self.polling = Polling(self.world, self._wake)
+            self.polling = Polling(self.world, self._wake, self._any_done)
         except Exception as error:
             self._opened.error = error
         self._opened.over.set()
@@ -283,6 +283,9 @@ class ProgressThread:
         if not moved:
             self.polling.rest(now, busy)
         return False
+
+    def _any_done(self):
+        return any(exchange.any_done() for exchange in self.exchanges)
 
     def _read_inbox(self):
         self._wake.clear()

@@ -26,10 +26,13 @@ class WholePush:
         sums, or None if they have been delivered key by key.
     since : float
         When it came.
+    in_place : bool
+        Whether sums may be made in `source`: those that are told are there then.
     """
 
-    def __init__(self, fill, source, told, since):
+    def __init__(self, fill, source, told, since, in_place=False):
         self.fill, self.source, self.told, self.since = fill, source, told, since
+        self.in_place = in_place
 
 
 class Lease:

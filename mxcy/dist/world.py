@@ -267,8 +267,10 @@ class _Channel:
         self._mpi, self.comm = mpi, comm
 
     def sum(self, source, target):
-        """Add up arrays of all processes."""
-        return _Request(self.comm.Iallreduce(source, target, self._mpi.SUM))
+        """Add up arrays of all processes; the same array for both is changed in place."""
+        mpi = self._mpi
+        mine = mpi.IN_PLACE if source is target else source
+        return _Request(self.comm.Iallreduce(mine, target, mpi.SUM))
 
     def least(self, source, target):
         """The least of each element over all processes."""

@@ -13,13 +13,12 @@ from mxcy.context import cpu
 from mxcy.dist import collectives, shutdown
 from mxcy.dist.job import job
 from mxcy.dist.levels import Levels
-from mxcy.dist.server_commands import command_servers, server_places
 from mxcy.dist.sums import CompressedSum
 from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
 from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
+from mxcy.kvstore.job_store import JobStore
 from mxcy.kvstore.lanes import Lanes
-from mxcy.kvstore.local import LocalStore
 from mxcy.kvstore.optimizer_terms import agree
 from mxcy.kvstore.shared import Shared, name_of
 from mxcy.kvstore.shared_rows import SharedRows, host_server
@@ -28,7 +27,7 @@ from mxcy.optimizer import get_updater
 __all__ = ["DistStore"]
 
 
-class DistStore(LocalStore):
+class DistStore(JobStore):
     """Keeps an array per key, the same in all workers of the job.
 
     Each push of a worker is part of the next sum of its key. Pushes and pulls are operations of the
@@ -47,7 +46,6 @@ class DistStore(LocalStore):
 
     def __init__(self, kind):
         super().__init__(kind)
-        self._progress = job.open()
         self._compression = self._compressing = None
         self._rows = None  # of row_sparse keys
         self._lanes = Lanes()
@@ -58,18 +56,6 @@ class DistStore(LocalStore):
         self._calls = LastUsed(8)  # keys of a call -> its groups
         self._progress.submit(_hurry)
         shutdown.before_close(front.wait_all)
-
-    @property
-    def rank(self):
-        return self._progress.membership.rank
-
-    @property
-    def num_workers(self):
-        return self._progress.membership.size
-
-    def on_change(self, function):
-        """Have ``function(old, new)`` called when the number of workers changes."""
-        self._progress.membership.on_change(function)
 
     def submit(self, slot, counter):
         """Count a push that the program calls for: of a key, or of all of a bucket."""
@@ -251,6 +237,10 @@ class DistStore(LocalStore):
             )
         return self._values[key]
 
+    def replace(self, key):
+        """Have what the program's arrays are copied to be a key's value; on the progress thread."""
+        self.shared[key].latest, self._values[key] = None, self.shared[key].kept
+
     def pull(self, key, arrays, priority=0):
         """Copy a value to arrays when all that this worker has pushed to it is in."""
         if self._rows is not None and key in self._rows:
@@ -362,20 +352,7 @@ class DistStore(LocalStore):
         operation(start, [shared.var, *self._order(shared)], [over], "KVStore.settle", "async")
         return over
 
-    # -- workers and servers ----------------------------------------------------------------------
-
-    @property
-    def servers(self):
-        return len(server_places(self._progress))
-
-    def send_command(self, head, body):
-        """Have processes of servers do something, if the job has any."""
-        command_servers(self._progress, head, body)
-
-    def of_first(self, value):
-        """The first worker's value, of what JSON can tell; all workers call it."""
-        told = collectives.gather_texts(self._progress.world, value)
-        return self._progress.call(told, "what rank 0 tells")[0]
+    # -- workers --------------------------------------------------------------------------------
 
     def join(self):
         """Take part in sums with zeros until all workers do; the last one."""
@@ -385,10 +362,6 @@ class DistStore(LocalStore):
             raise MXNetError("join: no level of 1bit compression is zero")
         self.settle()
         return self._progress.join()
-
-    def barrier(self):
-        """Wait for the other workers."""
-        self._progress.call(collectives.barrier(self._progress.world), "_barrier()")
 
     def updater_of(self, optimizer, before):
         """The updater with the first worker's settings; it keeps states of the same optimizer."""
@@ -410,14 +383,6 @@ class DistStore(LocalStore):
             return zlib.crc32(self.current(key).asnumpy().tobytes())
         except MXNetError:  # which those hear of who read it
             return 0
-
-    def dead_workers(self, seconds):
-        """How many workers give no sign of life for so many seconds."""
-        return len(self._progress.silent(seconds))
-
-    def note_samples(self, count):
-        """Count samples that this worker has trained with, for the lines of the log."""
-        self._progress.pace.note(count)
 
     def stats(self):
         """How values are added up; see `KVStore.stats`."""

@@ -6,6 +6,7 @@ from mxcy._library import front
 from mxcy.context import cpu
 from mxcy.dist.pushes import WholePush, failure_text
 from mxcy.kvstore.engine_calls import complete, operation, window
+from mxcy.kvstore.grouped import addresses_of
 
 __all__ = ["GroupCall"]
 
@@ -27,29 +28,27 @@ class GroupCall:
         self._sources = [array.detach() for array in sources]
         here = targets is sources
         self._targets = self._sources if here else [array.detach() for array in targets]
-        self._from = [array.address for array in sources]
-        self._to = self._from if here else [array.address for array in targets]
+        self._from = addresses_of(sources)
+        self._to = self._from if here else addresses_of(targets)
+        self._in_place = here and group.large and store.updater is None and not store.elastic
 
     def push(self, priority):
         """Leave it to the engine."""
         store, group, bucket = self._store, self._group, self._group.bucket
-        shared = [store.shared[key] for key in group.keys]
-        writes = [*self._targets, store.bucket_var(bucket)]
-        for one in shared:
-            if one.early:
-                one.early = False
-                writes.append(one.var)
-        self._shared = shared
+        writes = [*self._targets, store.bucket_var(bucket), *group.used_alone()]
         reads = []
         if self._sources is not self._targets:
             written = {array.var for array in self._targets}
             reads = [array for array in self._sources if array.var not in written]
+        kept = group.shared[0].memory(self._targets[0]) if self._in_place else None
         store.submit(bucket.slots[0], bucket.rounds)
         priority += group.priority
-        name = f"KVStore.pushpull({group.keys[0]!r} and {len(shared) - 1} others)"
+        name = f"KVStore.pushpull({group.keys[0]!r} and {len(group.keys) - 1} others)"
         operation(lambda done: self._start(done, priority), reads, writes, name, "async", priority)
         for array in self._targets:
             array.touch()
+        if kept is not None:  # in the order of the program: it may change the array next
+            self._targets[0].copyto(kept)
 
     # -- when the arrays are ready ----------------------------------------------------------------
 
@@ -58,7 +57,7 @@ class GroupCall:
         source = None
         if len(self._sources) == 1 and self._sources is self._targets:
             source = window(self._sources[0]).numpy_view().reshape(-1)
-        whole = WholePush(self._fill, source, self._told, time.monotonic())
+        whole = WholePush(self._fill, source, self._told, time.monotonic(), self._in_place)
         self._store.exchange.push_whole(self._group.bucket, whole, priority)
 
     def _fill(self, buffer):
@@ -71,8 +70,12 @@ class GroupCall:
         elif sums is None:
             self._take_values()
         elif self._store.updater is None:
+            if lease is None:  # they are in the array: the store's copy follows
+                self._store.replace(self._group.keys[0])
+                self._completion()
+                return
             latest = (sums, lease)
-            for shared in self._shared:
+            for shared in self._group.shared:
                 shared.latest = latest
             self._group.spread(sums, self._to)
             self._completion()

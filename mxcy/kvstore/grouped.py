@@ -1,17 +1,24 @@
 """Calls of many keys: what travels in one bucket is one operation of the engine."""
 
-import ctypes
+from operator import attrgetter
 
+import numpy as np
+
+from mxcy._library.parts import copy_parts
 from mxcy.context import cpu
 from mxcy.ndarray import NDArray
+from mxcy.ndarray.sparse import BaseSparseNDArray
 
-__all__ = ["Group", "groups_of"]
+__all__ = ["Group", "addresses_of", "groups_of"]
 
-_LARGE = 1 << 16  # bytes from which on other threads may go on during a copy
-_copy = ctypes.memmove
-_copy_small = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
-    ctypes.cast(ctypes.memmove, ctypes.c_void_p).value
-)
+_LARGE = 1 << 16  # bytes
+_shape, _code, _context = attrgetter("shape"), attrgetter("dtype_code"), attrgetter("context")
+_address = attrgetter("address")
+
+
+def addresses_of(arrays):
+    """Where arrays lie."""
+    return np.fromiter(map(_address, arrays), np.int64, len(arrays))
 
 
 class Group:
@@ -24,21 +31,26 @@ class Group:
         Where in the call each key of the bucket is.
     keys : sequence
         The call's.
+    shared : list of Shared
+        What the store knows of each key, in the order of the bucket.
     codes : list of int
-        The element type of each key's arrays, in the order of the bucket.
+        The element type of each key's arrays.
     """
 
-    def __init__(self, bucket, positions, keys, codes):
+    def __init__(self, bucket, positions, keys, shared, codes):
         self.bucket = bucket
         self.positions = [positions[slot.key] for slot in bucket.slots]
         self.keys = [keys[position] for position in self.positions]
         self.priority = -min(slot.number for slot in bucket.slots)
         self._shapes = [slot.shape for slot in bucket.slots]
-        self._codes = codes
+        self.shared, self._codes = shared, codes
+        self._begun = False
+        #: whether sums are worth making in the array that is pushed
+        self.large = len(self.keys) == 1 and bucket.slots[0].bytes >= _LARGE
         itemsize = bucket.dtype.itemsize
         self.offsets = [slot.place.start * itemsize for slot in bucket.slots]
-        self._sizes = [slot.bytes for slot in bucket.slots]
-        self._copies = [_copy if size >= _LARGE else _copy_small for size in self._sizes]
+        self._offsets = np.array(self.offsets, np.int64)
+        self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
 
     def arrays(self, values):
         """The arrays of the group among those of a call; None unless these fit as they are."""
@@ -50,32 +62,33 @@ class Group:
             ]
             if not _are_arrays(arrays):
                 return None
-        if any(array.stype != "default" for array in arrays):
+        if any(issubclass(kind, BaseSparseNDArray) for kind in set(map(type, arrays))):
             return None
-        if [array.shape for array in arrays] != self._shapes:
-            return None
-        if [array.dtype_code for array in arrays] != self._codes:
+        if list(map(_shape, arrays)) != self._shapes or list(map(_code, arrays)) != self._codes:
             return None
         here = cpu().device_typeid
-        if any(context.device_typeid != here for context in {array.context for array in arrays}):
+        contexts = {id(context): context for context in map(_context, arrays)}
+        if any(context.device_typeid != here for context in contexts.values()):
             return None
         return arrays
 
+    def used_alone(self):
+        """What orders calls of single keys that came before there was a bucket; once."""
+        if self._begun:
+            return []
+        self._begun = True
+        early = [one for one in self.shared if one.early]
+        for one in early:
+            one.early = False
+        return [one.var for one in early]
+
     def fill(self, buffer, addresses):
         """Copy what lies at the addresses to the keys' places in a buffer."""
-        start = buffer.ctypes.data
-        for copy, offset, address, size in zip(
-            self._copies, self.offsets, addresses, self._sizes, strict=True
-        ):
-            copy(start + offset, address, size)
+        copy_parts(buffer.ctypes.data + self._offsets, addresses, self._sizes)
 
     def spread(self, buffer, addresses):
         """The way back."""
-        start = buffer.ctypes.data
-        for copy, offset, address, size in zip(
-            self._copies, self.offsets, addresses, self._sizes, strict=True
-        ):
-            copy(address, start + offset, size)
+        copy_parts(addresses, buffer.ctypes.data + self._offsets, self._sizes)
 
 
 def _are_arrays(values):
@@ -114,8 +127,9 @@ def groups_of(keys, shared, code_of):
     for bucket, members in buckets.items():
         all_there = len(members) == len(bucket.slots)
         if all_there and all(shared[slot.key].plain for slot in bucket.slots):
-            codes = [code_of(shared[slot.key].travels) for slot in bucket.slots]
-            groups.append(Group(bucket, positions, keys, codes))
+            members = [shared[slot.key] for slot in bucket.slots]
+            codes = [code_of(one.travels) for one in members]
+            groups.append(Group(bucket, positions, keys, members, codes))
         else:
             others += members
     return groups, others

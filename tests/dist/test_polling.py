@@ -16,10 +16,15 @@ class _Clock:
 
     def __init__(self):
         self.computed, self.rests = 0.0, []
+        self.glances, self.done_after = 0, None
         self._thread = threading.get_ident()  # stores of other tests may have threads that nap
 
     def thread_time(self):
         return self.computed
+
+    def glance(self):
+        self.glances += 1
+        return self.glances == self.done_after
 
     def sleep(self, seconds):
         if threading.get_ident() == self._thread:
@@ -37,7 +42,8 @@ def clock(monkeypatch):
 
 def _polling(clock, workers=1):
     world = SimpleNamespace(rank=0, hosts=["here"] * workers + ["there"])
-    return Polling(world, SimpleNamespace(wait=lambda seconds: clock.rests.append("wake")))
+    wake = SimpleNamespace(wait=lambda seconds: clock.rests.append("wake"), is_set=lambda: False)
+    return Polling(world, wake, clock.glance)
 
 
 def test_sums_that_go_on_are_looked_for_at_once(clock):
@@ -51,6 +57,17 @@ def test_sums_that_go_on_are_looked_for_at_once(clock):
     assert len(clock.rests) == 1 and clock.rests[0] < 1e-3
     one.rest(10.1, busy=False)
     assert clock.rests[1:] == ["wake"]
+
+
+def test_sums_alone_are_looked_for_more_often(clock):
+    one = _polling(clock)
+    one.expect(10.0, 4 << 20)
+    one.rest(10.0, busy=True)
+    many = clock.glances
+    assert many > 8
+    clock.done_after = many + 2
+    one.rest(10.0, busy=True)
+    assert clock.glances == many + 2
 
 
 def test_larger_sums_are_expected_for_longer(clock):

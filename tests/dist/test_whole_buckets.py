@@ -139,6 +139,27 @@ def test_lists_of_keys(dtype):
     assert all((value.asnumpy() == 7).all() for value in values)
 
 
+def test_a_large_sum_that_is_made_in_the_array_itself():
+    """The store has its own copy, whatever the program does to the array next."""
+    store = mx.kv.create("dist_sync")
+    store.init(0, mx.nd.zeros(20_000))
+    out = mx.nd.zeros(20_000)
+    value = mx.nd.ones(20_000)
+    store.pushpull(0, value)
+    for number in range(1, 4):
+        value[:] = number
+        store.pushpull(0, value)
+        value *= 2
+        store.pull(0, out)
+        assert (value.asnumpy() == 2 * number).all() and (out.asnumpy() == number).all()
+    store.push(0, mx.nd.full(20_000, 7))
+    store.pull(0, out)
+    assert (out.asnumpy() == 7).all()
+    store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+    store.pushpull(0, value, out=out)
+    assert (value.asnumpy() == 6).all() and (out.asnumpy() == 1).all()
+
+
 def test_a_list_with_an_optimizer_and_one_that_fails():
     store, keys = _store([(3,), (4,)])
     store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5))

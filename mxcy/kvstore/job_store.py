@@ -1,0 +1,69 @@
+"""A store of a job of several processes, as a member of it."""
+
+from mxcy.dist import collectives
+from mxcy.dist.job import job
+from mxcy.dist.server_commands import command_servers, server_places
+from mxcy.kvstore.local import LocalStore
+
+__all__ = ["JobStore"]
+
+
+class JobStore(LocalStore):
+    """Knows the job that this process belongs to; what it keeps, subclasses know.
+
+    Parameters
+    ----------
+    kind : str
+        A name with 'dist' in it.
+
+    Raises
+    ------
+    MXNetError
+        When the job cannot be opened.
+    """
+
+    def __init__(self, kind):
+        super().__init__(kind)
+        self._progress = job.open()
+
+    @property
+    def rank(self):
+        return self._progress.membership.rank
+
+    @property
+    def num_workers(self):
+        return self._progress.membership.size
+
+    @property
+    def elastic(self):
+        """bool: whether the job goes on when workers die, who then need what was pushed."""
+        return self._progress.elastic
+
+    def on_change(self, function):
+        """Have ``function(old, new)`` called when the number of workers changes."""
+        self._progress.membership.on_change(function)
+
+    @property
+    def servers(self):
+        return len(server_places(self._progress))
+
+    def send_command(self, head, body):
+        """Have processes of servers do something, if the job has any."""
+        command_servers(self._progress, head, body)
+
+    def of_first(self, value):
+        """The first worker's value, of what JSON can tell; all workers call it."""
+        told = collectives.gather_texts(self._progress.world, value)
+        return self._progress.call(told, "what rank 0 tells")[0]
+
+    def barrier(self):
+        """Wait for the other workers."""
+        self._progress.call(collectives.barrier(self._progress.world), "_barrier()")
+
+    def dead_workers(self, seconds):
+        """How many workers give no sign of life for so many seconds."""
+        return len(self._progress.silent(seconds))
+
+    def note_samples(self, count):
+        """Count samples that this worker has trained with, for the lines of the log."""
+        self._progress.pace.note(count)
