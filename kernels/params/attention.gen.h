@@ -14,4 +14,28 @@ typedef struct {
   int64_t places;
 } mx_window_params;
 
+/* out = softmax(scale * queries keys' + mask) values for `outer` times `inner` matrices:
+ * matrix (i, j) of operand o (queries, keys, values, out) starts at offset[o] + i
+ * outer_step[o] + j inner_step[o], its rows are row[o] apart; source[o]: the number of its
+ * array, of `arrays`; clear[s]: the gradient of array s has more elements than are computed;
+ * the mask is added (`masking` 1), tells what is kept (2) or how many of a row (3) */
+typedef struct {
+  int64_t outer;
+  int64_t inner;
+  int64_t queries;
+  int64_t keys;
+  int64_t depth;
+  int64_t width;
+  int64_t offset[4];
+  int64_t outer_step[4];
+  int64_t inner_step[4];
+  int64_t row[4];
+  int64_t mask_step[4];
+  int64_t source[3];
+  int64_t clear[3];
+  double scale;
+  int32_t masking;
+  int32_t arrays;
+} mx_attention_params;
+
 #endif

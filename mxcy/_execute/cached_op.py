@@ -245,12 +245,12 @@ class _Bound:
         graph = expand(infer(from_entries(cached._entries, training), known))
         self.count = len(graph.outputs)
         self.wanted = wanted
+        context = args[0].context if args else current_context()
         if any(wanted):
             names = [name for name, want in zip(cached._names, wanted, strict=True) if want]
-            graph = training_graph(graph, names)
+            graph = training_graph(graph, names, context=context.home)
             if cached.flags["mirror"]:
                 graph = mirror.marked(graph, mirror.staged(graph, target()))
-        context = args[0].context if args else current_context()
         self.planned = Planned(graph, context.home)
         position = {name: i for i, name in enumerate(cached._names)}
         self._sources = [position.get(name, -1) for name in self.planned.variables]

@@ -264,7 +264,7 @@ class Executor:
             wanted = self._wanted() if differentiable else []
             if wanted:
                 trace: list | None = None if self._watcher is None else []
-                graph = training_graph(graph, wanted, trace=trace)
+                graph = training_graph(graph, wanted, trace=trace, context=self._ctx)
                 adding = [name for name in wanted if self._requests[name] == "add"]
                 graph = add_to_gradients(graph, len(self._output_names), wanted, adding)
                 if trace:

@@ -12,7 +12,7 @@ from mxcy.gpu.library import DeviceLibrary
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
-from mxcy.graph.passes import norms
+from mxcy.graph.passes import attention, norms
 from mxcy.graph.planning.plan import make_plan, own_outputs
 from mxcy.graph.planning.report import describe, list_memory, list_steps, summary
 from mxcy.graph.planning.segments import segments
@@ -51,7 +51,7 @@ def _measure_alone(*call):
     return front.measure(*call)
 
 
-def training_graph(graph, wrt, given=None, trace=None):
+def training_graph(graph, wrt, given=None, trace=None, context=None):
     """The graph of forward and backward pass; see `mxcy.graph.gradient.gradient`.
 
     Parameters
@@ -64,10 +64,12 @@ def training_graph(graph, wrt, given=None, trace=None):
         Which outputs' gradients are given from outside.
     trace : list, optional
         Receives the entries of all operators' gradients.
+    context : Context, optional
+        Where the graph will run.
     """
     graph = own_outputs(graph)
     if trace is None and env.get("MXNET_USE_FUSION"):
-        graph = norms.run(graph)
+        graph = norms.run(attention.run(graph, target(context), wrt))
     number = {graph.nodes[i].name: i for i in graph.variables()}
     cap = env.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP")
     return gradient(graph, [number[name] for name in wrt], given, cap, trace=trace)

@@ -3,6 +3,7 @@
 import sys
 
 from mxcy.graph.passes import (
+    attention,
     casts,
     cse,
     dce,
@@ -25,7 +26,7 @@ __all__ = ["optimize"]
 
 #: of inference graphs: for all, and for the backend ONEDNN
 INFERENCE = (simplify.run, same_types.run, fold.run, widen.run, cse.run, recurrent.run)
-BACKEND = (casts.run, products.run, layers.run, int8.run, layout.run)
+BACKEND = (casts.run, attention.run, products.run, layers.run, int8.run, layout.run)
 #: of graphs with a backward pass
 TRAINING = (dce.run, simplify.run, same_types.run, fold.run, widen.run, cse.run, mirror.run)
 #: of all graphs, at the end

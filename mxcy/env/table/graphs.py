@@ -37,7 +37,8 @@ ROWS = (
              test="env/test_graphs.py::test_normalisation_with_relu"),
     Variable("MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT", flag, False, "C",
              "mxcy.graph.passes.products",
-             "1: products of self-attention do not take in splits, reshapes and transposes.",
+             "1: attention is not one operator, nor do its products take in splits, reshapes and "
+             "transposes.",
              aliases=("MXNET_DISABLE_MKLDNN_TRANSFORMER_OPT",),
              test="env/test_graphs.py::test_products_have_switches"),
     Variable("MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE", flag, False, "C", "mxcy.graph.passes.products",

@@ -10,8 +10,9 @@ several moves of a result may have several users.
 from itertools import product as combinations
 
 from mxcy._base.dtypes import CODES
+from mxcy.graph.analysis.sides import moves_after, moves_before
 from mxcy.graph.analysis.users import Users
-from mxcy.graph.analysis.views import View, moved
+from mxcy.graph.analysis.views import View
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.core.record import find
 from mxcy.ops.matrix.strided_dot import Products
@@ -64,39 +65,6 @@ def _factor(node):
     return (node.op.factor(node.attrs) or None) if node.op.factor is not None else None
 
 
-class _Side:
-    """An operand or the result of products: an entry and how the matrices lie in it.
-
-    `groups` are the loops over the matrices, `rows` and `columns` the steps inside them.
-    """
-
-    def __init__(self, entry, size, view, extents, gains=False):
-        self.entry, self.offset, self.gains = entry, view.offset, gains
-        self.whole = size == view.size
-        cut = view.cut(extents)
-        self.usable = cut is not None and len(cut[0]) <= 2 and max(map(len, cut[1:])) <= 1
-        if self.usable:
-            self.groups = cut[0]
-            self.rows, self.columns = (loops[0][1] if loops else 1 for loops in cut[1:])
-            self.usable = 1 in (self.rows, self.columns)
-
-    def packed(self, rows, columns):
-        """Whether the array is contiguous matrices one after the other; transposed ones as well."""
-        if not self.whole or len(self.groups) > 1:
-            return False
-        if self.groups and self.groups[0][1] != rows * columns:
-            return False
-        return (self.rows, self.columns) in ((columns, 1), (1, rows))
-
-    def place(self, outer, inner):
-        """The place for that many matrices; None when the loops are others."""
-        loops = View(self.groups).cut((outer, inner))
-        if loops is None or max(map(len, loops)) > 1:
-            return None
-        steps = [strides[0][1] if strides else 0 for strides in loops]
-        return (self.offset, *steps, self.rows, self.columns)
-
-
 class _Product:
     """A `batch_dot`, the moves before and after it, and what takes their place.
 
@@ -134,55 +102,22 @@ class _Product:
     def _take_scale(self):
         """A factor on the result becomes one of the product."""
         after = self.users.chain(self.number, _factor)
-        if after is not None:
+        if after is not None and self.graph.specs[after[0]] == self.graph.specs[self.number]:
             self.scale = _factor(self.graph.nodes[after[0]])
             self.chain += after
-
-    def _moved(self, number, index=0):
-        node, graph = self.graph.nodes[number], self.graph
-        if node.op is None or any(entry in self.barred for entry in node.inputs):
-            return None
-        ins = [graph.spec(entry) for entry in node.inputs]
-        return moved(node.op, node.attrs, ins, graph.specs[number], index)
 
     def _operands(self, entry, extents, transposed):
         """The sides that an operand can be, the farthest from the product first."""
         rows, columns = extents[::-1] if transposed else extents
-        view: View | None = View([(self.count * rows * columns, 1)])
-        gains, sides = False, []
-        while view is not None:
-            size = self.graph.spec(entry).size
-            side = _Side(entry, size, view, (self.count, rows, columns), gains)
-            if side.usable:
-                if transposed:
-                    side.rows, side.columns = side.columns, side.rows
-                sides.append(side)
-            step = self._moved(*entry)
-            view = None if step is None else step.of(view)
-            if view is not None:
-                source = self.graph.nodes[entry[0]]
-                gains, entry = gains or not source.op.identity, source.inputs[0]
-        return sides[::-1]
+        view = View([(self.count * rows * columns, 1)])
+        whole = (self.count, rows, columns)
+        return moves_before(self.graph, self.barred, entry, view, whole, transposed)
 
     def _results(self, m, n):
         """The sides that the result can be, the nearest first; each entry is a node to replace."""
-        size = self.count * m * n
-        last, view = self.chain[-1], View([(size, 1)])
-        sides = [_Side((last, 0), size, view, (self.count, m, n))]
-        after = self.users.only(last)
-        while after is not None and len(self.graph.specs[after]) == 1:
-            step = self._moved(after)
-            onward = None if step is None or step.size != size else view.of(step)
-            back = None if onward is None else onward.inverse()
-            if onward is None or back is None:
-                break
-            view = onward
-            if not self.graph.nodes[after].op.identity:
-                side = _Side((after, 0), size, back, (self.count, m, n), True)
-                if side.usable:
-                    sides.append(side)
-            after = self.users.only(after)
-        return sides
+        view = View([(self.count * m * n, 1)])
+        whole = (self.count, m, n)
+        return moves_after(self.graph, self.users, self.barred, self.chain[-1], view, whole)
 
     # --- what is done ---
     def _choose(self, lhs, rhs, outs):

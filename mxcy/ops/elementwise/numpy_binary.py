@@ -85,6 +85,7 @@ numpy_binary(
     mirrored="multiply",
     complexes=True,
     quantized=QUANTIZED_MUL,
+    factor=lambda a: a.scalar,
 )
 numpy_binary(
     "true_divide divide",
@@ -99,6 +100,7 @@ numpy_binary(
     by_number_first=lambda a, F, g, x: g * (-a.scalar) / (x * x),
     domain=(0.5, 2),
     complexes=True,
+    factor=lambda a: 1 / a.scalar if a.scalar else None,
 )
 numpy_binary(
     "floor_divide",

@@ -248,7 +248,9 @@ def _infer_number(rule):
     return lambda a, data: Spec(data.shape, rule(a, data))
 
 
-def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc, complexes, amp):
+def _number_form(
+    name, rule, define, grad, kernel, kinds, domain, number, doc, complexes, amp, factor=None
+):
     """Register an operator of an array and a number."""
     register(
         name,
@@ -265,6 +267,7 @@ def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc, c
         uses_types=True,
         complexes=complexes,
         amp=amp if amp == "fp32" else None,
+        factor=factor,
         samples=(
             sample((3, 4), scalar=number, is_int=False, grad=grad is not None)
             if "float32" in kinds
@@ -296,6 +299,7 @@ def numpy_binary(
     complexes=False,
     quantized=None,
     amp=None,
+    factor=None,
 ):
     """Register a function of two operands as `mx.np` has it, and its forms with a number.
 
@@ -334,6 +338,8 @@ def numpy_binary(
         What does it with quantized arrays.
     amp : str, optional
         What mixed precision does with two arrays; with one it does only "fp32".
+    factor : callable, optional
+        ``factor(a)``: the number by which the form of an array and a number multiplies.
     """
     first = names.split()[0]
     stem = operator or first
@@ -386,6 +392,7 @@ def numpy_binary(
         f"{doc} The second operand is a number.",
         complexes,
         amp,
+        factor,
     )
     if mirrored is None:
         _number_form(

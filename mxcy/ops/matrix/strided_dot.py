@@ -12,7 +12,7 @@ from mxcy.ops.core.params import STRIDED_DOT
 from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.shape.strided import reached
 
-__all__ = ["Products", "product_kernel", "transposed"]
+__all__ = ["Products", "indices", "product_kernel", "transposed"]
 
 
 def transposed(place):
@@ -135,7 +135,7 @@ def product_kernel(products_of, lhs=0, rhs=1):
     return native("strided_dot", STRIDED_DOT, params, when, work=work, inplace=inplace)
 
 
-def _indices(xp, sizes, place):
+def indices(xp, sizes, place):
     """For each element of the matrices its position in a flat array."""
     indices = place[0]
     for axis, (extent, step) in enumerate(zip(sizes, place[1:], strict=True)):
@@ -237,11 +237,11 @@ class StridedDot:
 
     def ref(a, xp, lhs, rhs, base=None):
         outer, inner, m, n, k = a.sizes
-        left = lhs.reshape(-1)[_indices(xp, (outer, inner, m, k), a.lhs_place)]
-        right = rhs.reshape(-1)[_indices(xp, (outer, inner, k, n), a.rhs_place)]
+        left = lhs.reshape(-1)[indices(xp, (outer, inner, m, k), a.lhs_place)]
+        right = rhs.reshape(-1)[indices(xp, (outer, inner, k, n), a.rhs_place)]
         size = math.prod(a.shape)
         out = xp.zeros(size, lhs.dtype) if base is None else xp.array(base).reshape(-1)
-        out[_indices(xp, (outer, inner, m, n), a.out_place)] = xp.matmul(left, right) * a.scale
+        out[indices(xp, (outer, inner, m, n), a.out_place)] = xp.matmul(left, right) * a.scale
         return out.reshape(a.shape)
 
 

@@ -1,0 +1,224 @@
+"""Where the matrices of products lie, once moves before and after the products are left out."""
+
+from mxcy.graph.analysis.views import View, moved
+from mxcy.ops.matrix.strided_dot import Products
+
+__all__ = ["Side", "moves_after", "moves_before", "product_of", "shared_arrays"]
+
+
+class Side:
+    """An operand or the result of products: an entry and how the matrices lie in it.
+
+    Attributes
+    ----------
+    usable : bool
+        Whether `place` can tell where they lie: two loops over the matrices at most, and no more
+        than one over rows and over columns, one of which lie side by side.
+    groups : tuple of (int, int)
+        The loops over the matrices.
+    rows, columns : int
+        The steps inside them.
+    """
+
+    def __init__(self, entry, size, view, extents, gains=False):
+        self.entry, self.offset, self.gains = entry, view.offset, gains
+        self.whole = size == view.size
+        cut = view.cut(extents)
+        self.usable = cut is not None and len(cut[0]) <= 2 and max(map(len, cut[1:])) <= 1
+        if self.usable:
+            self.groups = cut[0]
+            self.rows, self.columns = (loops[0][1] if loops else 1 for loops in cut[1:])
+            self.usable = 1 in (self.rows, self.columns)
+
+    @property
+    def repeats(self):
+        """Whether elements belong to several rows or matrices."""
+        return self.rows == 0 or any(step == 0 for _, step in self.groups)
+
+    def packed(self, rows, columns):
+        """Whether the array is contiguous matrices one after the other; transposed ones as well."""
+        if not self.whole or len(self.groups) > 1:
+            return False
+        if self.groups and self.groups[0][1] != rows * columns:
+            return False
+        return (self.rows, self.columns) in ((columns, 1), (1, rows))
+
+    def place(self, outer, inner):
+        """The place for that many matrices; None when the loops are others."""
+        loops = View(self.groups).cut((outer, inner))
+        if loops is None or max(map(len, loops)) > 1:
+            return None
+        steps = [strides[0][1] if strides else 0 for strides in loops]
+        return (self.offset, *steps, self.rows, self.columns)
+
+
+def _moved(graph, barred, number, index=0):
+    """What a node only moves, as a View of its input; None where it does something else."""
+    node = graph.nodes[number]
+    if node.op is None or any(entry in barred for entry in node.inputs):
+        return None
+    ins = [graph.spec(entry) for entry in node.inputs]
+    return moved(node.op, node.attrs, ins, graph.specs[number], index)
+
+
+def moves_before(graph, barred, entry, view, extents, transposed=False):
+    """The sides that an operand can be, the farthest from the product first.
+
+    Parameters
+    ----------
+    graph : Graph
+    barred : set of (int, int)
+        Entries that may not be read later.
+    entry : (int, int)
+        What the product reads.
+    view : View
+        What it sees of that.
+    extents : (int, int, int)
+        Matrices, rows and columns.
+    transposed : bool
+        Whether rows and columns of the sides are to be exchanged.
+    """
+    gains, sides = False, []
+    while view is not None:
+        side = Side(entry, graph.spec(entry).size, view, extents, gains)
+        if side.usable:
+            if transposed:
+                side.rows, side.columns = side.columns, side.rows
+            sides.append(side)
+        step = _moved(graph, barred, *entry)
+        view = None if step is None else step.of(view)
+        if view is not None:
+            source = graph.nodes[entry[0]]
+            gains, entry = gains or not source.op.identity, source.inputs[0]
+    return sides[::-1]
+
+
+def moves_after(graph, users, barred, number, view, extents):
+    """The sides that a result can be, the nearest first; each entry is of a node to replace.
+
+    `view` tells which numbers of the matrices, one after the other, the result of the node `number`
+    has in order; it has all of them.
+    """
+    size = graph.specs[number][0].size
+    sides = [Side((number, 0), size, view.inverse(), extents)]
+    after = users.only(number)
+    while after is not None and len(graph.specs[after]) == 1:
+        step = _moved(graph, barred, after)
+        onward = None if step is None or step.size != size else view.of(step)
+        back = None if onward is None else onward.inverse()
+        if onward is None or back is None:
+            break
+        view = onward
+        if not graph.nodes[after].op.identity:
+            side = Side((after, 0), size, back, extents, True)
+            if side.usable:
+                sides.append(side)
+        after = users.only(after)
+    return sides
+
+
+# --- what lies in the same array ------------------------------------------------------------------
+
+
+def shared_arrays(inputs, places, groups, rows, columns):
+    """In which array each of three sides lies: in the same one if they share no element of it.
+
+    Parameters
+    ----------
+    inputs : sequence of Side
+    places : sequence of tuple
+        Their places.
+    groups : (int, int)
+        Loops over the matrices.
+    rows, columns : sequence of int
+        Extents of the matrices of each.
+
+    Returns
+    -------
+    (int, int, int)
+    """
+    entries = [side.entry for side in inputs]
+    parts = list(zip(places, rows, columns, strict=True))
+    if len(set(entries)) == 1 and _apart(parts, groups):
+        return (0, 0, 0)
+    for one, other, sources in ((1, 2, (0, 1, 1)), (0, 1, (0, 0, 1)), (0, 2, (0, 1, 0))):
+        if entries[one] == entries[other] and _apart([parts[one], parts[other]], groups):
+            return sources
+    return (0, 1, 2)
+
+
+def _apart(parts, groups):
+    """Whether matrices lie in the same array without sharing an element.
+
+    That is known where they lie alike, equally far from each other: their distance is then one more
+    loop, and loops that go beyond what is inside them meet no element twice.
+    """
+    offsets = sorted(place[0] for place, _, _ in parts)
+    distance = offsets[1] - offsets[0]
+    alike = {(place[1:], rows, columns) for place, rows, columns in parts}
+    if len(alike) != 1 or offsets[-1] - offsets[0] != distance * (len(parts) - 1):
+        return False
+    ((_, outer, inner, row, column), rows, columns), *_ = parts
+    extents = (*groups, rows, columns, len(parts))
+    loops = sorted(zip((outer, inner, row, column, distance), extents, strict=True))
+    reach = 1
+    for step, extent in loops:
+        if extent == 1:
+            continue
+        if step < reach:
+            return False
+        reach = step * extent
+    return True
+
+
+# --- what products are ---------------------------------------------------------------------------
+
+
+def product_of(graph, number):
+    """The products of matrices that a node computes, and which inputs the operands are.
+
+    The kernels to which operators are lowered tell it.
+
+    Returns
+    -------
+    (Products, int, int) or None
+    """
+    node = graph.nodes[number]
+    if node.op is None:
+        return None
+    ins, outs = [graph.spec(entry) for entry in node.inputs], graph.specs[number]
+    if len(ins) > 2 or not all(spec.known and spec.size for spec in (*ins, *outs)):
+        return None
+    for kernel in node.op.kernels:
+        tell = _TOLD.get(kernel.name) if isinstance(kernel.name, str) else None
+        if tell is not None and not (kernel.when and kernel.when(node.attrs, ins, outs)):
+            return tell(kernel.params(node.attrs, ins, outs))
+    return None
+
+
+def _of_strided(p):
+    places = [
+        (offset, outer, inner, row, 1)
+        for offset, outer, inner, row in zip(
+            p["offset"], p["outer_step"], p["inner_step"], p["row"], strict=True
+        )
+    ]
+    turned = (p["transpose_lhs"], p["transpose_rhs"], False)
+    places = [
+        (*place[:3], place[4], place[3]) if turn else place
+        for place, turn in zip(places, turned, strict=True)
+    ]
+    sizes = tuple(p[name] for name in ("outer", "inner", "m", "n", "k"))
+    lhs, rhs, out = places
+    return Products(sizes, lhs, rhs, out, p["scale"]), p["lhs"], p["rhs"]
+
+
+def _of_stacked(p):
+    m, n, k = p["m"], p["n"], p["k"]
+    lhs = 0, 0, m * k, *((1, m) if p["transpose_a"] else (k, 1))
+    rhs = 0, 0, k * n, *((1, k) if p["transpose_b"] else (n, 1))
+    out = 0, 0, m * n, n, 1
+    return Products((1, p["batch"], m, n, k), lhs, rhs, out, p["alpha"]), 0, 1
+
+
+_TOLD = {"strided_dot": _of_strided, "gemm": _of_stacked}
