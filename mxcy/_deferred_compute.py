@@ -5,8 +5,12 @@ numbers and gradientless operators included; what a program does besides, such a
 or writing to arrays, raises `TracedValueError`.
 """
 
+import contextlib
+import itertools
+import threading
+
 from mxcy import symbol
-from mxcy._base.errors import UntracedInputError
+from mxcy._base.errors import TracedValueError, UntracedInputError
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.symbol import Symbol
@@ -40,7 +44,7 @@ def set_deferred_compute(state):
     bool
         The state before.
     """
-    return front.set_deferred(bool(state))
+    return front.set_deferred(bool(state)) != 0
 
 
 class context:  # noqa: N801 - its name in MXNet
@@ -121,37 +125,124 @@ def get_symbol(output_arrays, sym_cls=Symbol):
     return sym_cls(entries)
 
 
-def noted(arrays):
+class LoopError(TracedValueError):
+    """A loop whose length depends on values, where loops are not noted down."""
+
+
+class _Here(threading.local):
+    loops = True  # whether this thread notes down loops whose length depends on values
+
+
+_here = _Here()
+
+
+@contextlib.contextmanager
+def loops(noted):
+    """A scope in which such loops are noted down, or refused.
+
+    As a node such a loop makes all steps that it may make.
+
+    Parameters
+    ----------
+    noted : bool
+    """
+    before, _here.loops = _here.loops, noted
+    try:
+        yield
+    finally:
+        _here.loops = before
+
+
+def check_loop(name):
+    """Refuse a loop whose length depends on values in scopes that do not note such down.
+
+    Parameters
+    ----------
+    name : str
+        Of the operator.
+
+    Raises
+    ------
+    LoopError
+    """
+    if not _here.loops:
+        raise LoopError(f"{name}: how often it is repeated depends on values")
+
+
+_numbers = itertools.count(2)  # of parts; 1 is that of everything else
+
+
+@contextlib.contextmanager
+def part():
+    """A scope whose operations are noted down as a part that `noted` can cut out.
+
+    Yields
+    ------
+    int
+        The number of the part.
+    """
+    number = next(_numbers)
+    before = front.set_deferred(number)
+    try:
+        yield number
+    finally:
+        front.set_deferred(before)
+
+
+@contextlib.contextmanager
+def values():
+    """A scope that computes while nothing is noted down, and may look at values.
+
+    Yields
+    ------
+    int
+        The number of the part that is being noted down outside.
+    """
+    before = front.set_deferred(0)
+    try:
+        yield before
+    finally:
+        front.set_deferred(before)
+
+
+def noted(arrays, part=None, variables=()):
     """The graph of what was noted.
 
     Parameters
     ----------
     arrays : list of NDArray
+    part : int, optional
+        Only what was noted in this `part`.
+    variables : list of NDArray
+        Those which the part has for itself.
 
     Returns
     -------
     entries : list of (SymbolNode, int)
         One for each array.
     constants : dict of str to NDArray
-        What went in but is no variable, by the names of their variables in the graph.
+        What went in but is no variable, or was noted outside the part, by the names of their
+        variables in the graph.
     """
     entries, constants, of_constants = {}, {}, {}
+    own = None if part is None else (part, {id(array.node) for array in variables})
 
-    def constant(array):
-        known = of_constants.get(id(array))
+    def constant(array, *place):
+        key = id(array) if own is None or place[0] is None else (id(place[0]), place[1])
+        known = of_constants.get(key)
         if known is None:
             name = f"_constant{len(constants)}"
             constants[name] = array
-            known = of_constants[id(array)] = symbol.var(name)._entries[0]
+            known = of_constants[key] = symbol.var(name)._entries[0]
         return known
 
     def entry(array, node, index):
         if node is None or id(node) not in entries:
-            return constant(array)
+            return constant(array, node, index)
         return entries[id(node)][index]
 
     number = 0
-    for node in _in_order([array.node for array in arrays]):
+    for node in _in_order([array.node for array in arrays], own):
         if isinstance(node.custom, _Variable):
             entries[id(node)] = [node.custom.entry]
             continue
@@ -167,14 +258,18 @@ def noted(arrays):
     return [entry(a, a.node, a.node_index) for a in arrays], constants
 
 
-def _is_noted(node):
-    return node is not None and (node.fresh or isinstance(node.custom, _Variable))
+def _is_noted(node, own):
+    if node is None:
+        return False
+    if own is not None:  # only what belongs to a part
+        return node.fresh == own[0] or id(node) in own[1]
+    return node.fresh != 0 or isinstance(node.custom, _Variable)
 
 
-def _in_order(heads):
+def _in_order(heads, own):
     """What was noted for some nodes, each after those it depends on."""
     order, seen = [], set()
-    stack = [(node, False) for node in reversed(heads) if _is_noted(node)]
+    stack = [(node, False) for node in reversed(heads) if _is_noted(node, own)]
     while stack:
         node, done = stack.pop()
         if done:
@@ -182,7 +277,8 @@ def _in_order(heads):
         elif id(node) not in seen:
             seen.add(id(node))
             stack.append((node, True))
-            stack += [(parent, False) for parent in reversed(node.parents) if _is_noted(parent)]
+            parents = [parent for parent in node.parents if _is_noted(parent, own)]
+            stack += [(parent, False) for parent in reversed(parents)]
     return order
 
 

@@ -1,5 +1,7 @@
 """Attributes that a ``with`` statement attaches to every symbol made inside it."""
 
+from collections import defaultdict
+
 from mxcy._base.listing import listing
 from mxcy._base.per_thread import PerThread, WithCurrent
 
@@ -26,6 +28,8 @@ class AttrScope(metaclass=WithCurrent):
     ValueError
         When an attribute is not a string.
     """
+
+    _subgraph_names = defaultdict(int)  # how often each was used; programs read and replace it
 
     def __init__(self, **kwargs):
         for value in kwargs.values():

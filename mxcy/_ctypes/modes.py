@@ -22,7 +22,7 @@ __all__ = [
 
 class _State(threading.local):
     recording = False
-    deferred = False
+    deferred = 0
     training = False
     numpy_types = False
     casting = True
@@ -45,17 +45,17 @@ def is_recording():
 
 def is_taping():
     """Whether this thread records operations, for autograd or for deferred computation."""
-    return state.recording or state.deferred
+    return state.recording or state.deferred != 0
 
 
 def is_deferred():
     """Whether this thread notes down all operations: deferred computation."""
-    return state.deferred
+    return state.deferred != 0
 
 
-def set_deferred(flag):
-    """Switch deferred computation for this thread; returns the previous state."""
-    before, state.deferred = state.deferred, bool(flag)
+def set_deferred(number):
+    """Note down all operations with this number, none with 0; returns the number before."""
+    before, state.deferred = state.deferred, int(number)
     return before
 
 

@@ -36,7 +36,7 @@ class Node:
     def __init__(self):
         for name in self.__slots__:
             setattr(self, name, None)
-        self.fresh = self.released = False
+        self.fresh, self.released = 0, False
 
     def release(self):
         """Forget the graph behind the node and everything kept for the gradient."""

@@ -57,7 +57,7 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
         node.parents = tuple([(<NDArrayBase>a).node for a in inputs])
     if positions:
         node.positions = tuple([(<NDArrayBase>a).node_index for a in inputs])
-    node.fresh = deferred() != 0
+    node.fresh = deferred()
     if node.fresh or handle.need_all_in or len(handle.need_in) == prepared.nin:
         node.saved_inputs = inputs
     elif handle.need_in:

@@ -3,7 +3,7 @@ from mxcy._base.errors import TracedValueError
 
 cdef extern from *:
     """
-    /* `taping`: 1 records for autograd, 2 notes down for deferred computation. */
+    /* `taping`: 1 records for autograd; half of the rest notes down for deferred computation. */
     static __thread struct mx_modes {
       int taping, training, numpy_types, exact, np_shape;
     } mx_here = {0, 0, 0, 0, 0};
@@ -28,7 +28,7 @@ cdef int recording() noexcept nogil:
 
 
 cdef int deferred() noexcept nogil:
-    return mx_here.taping & 2
+    return mx_here.taping >> 1
 
 
 cdef int numpy_types() noexcept nogil:
@@ -57,11 +57,11 @@ def is_deferred():
     return deferred() != 0
 
 
-def set_deferred(bint flag):
-    """Switch deferred computation for this thread; returns the previous state."""
+def set_deferred(int number):
+    """Note down all operations with this number, none with 0; returns the number before."""
     cdef int before = deferred()
-    mx_here.taping = (mx_here.taping & 1) | flag << 1
-    return before != 0
+    mx_here.taping = (mx_here.taping & 1) | number << 1
+    return before
 
 
 def set_casting(bint flag):
@@ -96,9 +96,9 @@ def set_numpy_types(bint flag):
 def set_recording(bint flag):
     """Switch recording for this thread; returns the previous state."""
     cdef int before = mx_here.taping
-    if flag and before & 2:
+    if flag and before >> 1:
         raise TracedValueError("deferred computation cannot be recorded for autograd as well")
-    mx_here.taping = (before & 2) | flag
+    mx_here.taping = (before & ~1) | flag
     return before & 1 != 0
 
 

@@ -25,8 +25,8 @@ cdef class Node:
     cdef public object grad  # a variable's gradient array
     cdef public object grad_req
     # Whether backward has written a variable's gradient since it was last used; of an operation
-    # whether deferred computation has noted it down.
-    cdef public bint fresh
+    # the number with which deferred computation has noted it down, or 0.
+    cdef public int fresh
     cdef public bint released
 
 

@@ -9,7 +9,7 @@ class Node:
     custom: Any
     grad: Any
     grad_req: Any
-    fresh: bool
+    fresh: int
     released: bool
     @property
     def numbers(self) -> tuple[float, ...]: ...

@@ -1,9 +1,11 @@
 """Calls of a hybridized block as cached operators."""
 
+import contextlib
 import sys
 
 from mxcy import env
 from mxcy._base.last_used import LastUsed
+from mxcy._deferred_compute import LoopError
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
 from mxcy.gluon.noted_calls import Held, note
@@ -48,7 +50,7 @@ class GraphCalls:
         self._noted = LastUsed(env.get("MXCY_CACHED_PLANS"))  # signature -> Traced or _PLAIN
         self._first_noted = None
         self._graphs = {}  # text of a graph that was noted -> Traced
-        self._told = False  # whether the user knows that the block runs as it is
+        self.why_plain = None  # why the block runs as it is for some signature
 
     def traced(self):
         """Format of the inputs and Traced, for each structure that could be traced."""
@@ -140,17 +142,20 @@ class GraphCalls:
                 if traced.trace.depends_on_values():  # Python code may have asked for the shapes
                     raise TraceError(f"{block.name}: shapes depend on values")
             except TraceError as error:
-                if "passes" in env.get("MXCY_VERBOSE") and not self._told:
+                if isinstance(error.__cause__, LoopError):
+                    with contextlib.suppress(TraceError):  # the graph serves exports
+                        self._note(block, flat, form, loops=True)
+                if "passes" in env.get("MXCY_VERBOSE") and self.why_plain is None:
                     print(f"mxcy: not a graph but run as it is: {error}", file=sys.stderr)
-                    self._told = True
+                self.why_plain = self.why_plain or str(error)
                 traced = _PLAIN
             self._noted.put(key, traced)
         return None if traced is _PLAIN else traced
 
-    def _note(self, block, flat, form):
+    def _note(self, block, flat, form, loops=False):
         """A new trace as a Traced; of traces with the same graph there is one only."""
         block._settle_tree(regroup(list(flat), form))
-        trace = note(block, form, flat)
+        trace = note(block, form, flat, loops)
         text = repr((trace.form, trace.inputs, trace.symbol.tojson()))
         held = [p for p in trace.parameters.values() if isinstance(p, Held)]
         traced = None if held else self._graphs.get(text)

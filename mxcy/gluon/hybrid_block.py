@@ -285,9 +285,11 @@ class HybridBlock(CachedGraph, Block):
         Raises
         ------
         RuntimeError
-            When the block has not been hybridized and called.
+            When the block has not been hybridized and called, or runs without a graph.
         """
         traced = self._only_trace()
+        if traced is None and self._calls is not None and self._calls.why_plain:
+            raise RuntimeError(f"there is no graph to export: {self._calls.why_plain}")
         if traced is None:
             raise RuntimeError(
                 "Please first call block.hybridize() and then run forward with this block at least "

@@ -85,7 +85,7 @@ class Held:
         return self._array
 
 
-def note(block, form, flat):
+def note(block, form, flat, loops=False):
     """Trace a block by computing once.
 
     Parameters
@@ -96,6 +96,8 @@ def note(block, form, flat):
         The format of the inputs.
     flat : list of NDArray
         The inputs.
+    loops : bool
+        Whether loops whose length depends on values become nodes, which make all steps.
 
     Returns
     -------
@@ -110,7 +112,7 @@ def note(block, form, flat):
     names = input_names(len(flat))
     inputs = [array.detach() for array in flat]
     try:
-        with _noting() as met:
+        with _noting() as met, deferred.loops(loops):
             deferred.set_variable(inputs, [symbol.var(name) for name in names])
             outputs, out_form = flatten(block._evaluate_plainly(regroup(list(inputs), form)))
             if not outputs or not all(isinstance(output, NDArray) for output in outputs):

@@ -10,6 +10,7 @@ A body is kept as an attribute: the JSON text of its graph.
 
 from functools import lru_cache
 
+from mxcy._base import dtypes
 from mxcy.graph.builder import Builder
 from mxcy.graph.extents import BY_EXTENTS, expand_by_extents
 from mxcy.graph.graph import from_entries
@@ -190,8 +191,9 @@ def _expand_while(builder, node, inputs):
         goes_on = (
             _flag(builder, condition) if goes_on is None else goes_on * _flag(builder, condition)
         )
-        func = [entries[position] for position in a.func_input_locs]
-        outs = [builder.value(e) for e in emit_body(builder, body_graph(a.func, a.train), func)]
+        of_func = body_graph(a.func, a.train)
+        func = _gated(builder, of_func, [entries[i] for i in a.func_input_locs], goes_on)
+        outs = [builder.value(entry) for entry in emit_body(builder, of_func, func)]
         rows = outs[: a.num_out_data]
         steps.append([_chosen(F, goes_on, row, F.zeros_like(row)) for row in rows])
         for position, variable in zip(places, outs[a.num_out_data :], strict=True):
@@ -213,6 +215,26 @@ def _chosen(F, flag, then, other):
     shape = then.shape
     spread = F.broadcast_to(F.Reshape(flag, shape=(1,) * len(shape)), shape=shape)
     return F.where(spread, then, other).entry
+
+
+def _gated(builder, graph, entries, flag):
+    """A body's inputs, to which a gradient flows back only where the flag is 1.
+
+    A body of which nothing is taken may have infinite derivatives, and 0 times those is no number.
+    """
+    stateful = {
+        number
+        for node in graph.nodes
+        if node.op is not None and node.op.aux
+        for number, _ in node.inputs
+    }
+    gated = []
+    for number, entry in zip(graph.variables(), entries, strict=True):
+        value = builder.value(entry)
+        if number not in stateful and dtypes.is_inexact(value.spec.dtype):
+            entry = _chosen(builder.values, flag, value, builder.values.BlockGrad(value))
+        gated.append(entry)
+    return gated
 
 
 WHILE_LOOP = _operator(
@@ -254,14 +276,19 @@ def _branches(a):
 
 def _expand_cond(builder, node, inputs):
     a = node.attrs
-    (condition,), then, other = (
-        emit_body(builder, body_graph(body, a.train), [inputs[position] for position in places])
-        for body, places in _branches(a)
-    )
-    flag, F = _flag(builder, condition), builder.values
+    results, flags, F = [], [], builder.values
+    for body, places in _branches(a):
+        graph, entries = body_graph(body, a.train), [inputs[position] for position in places]
+        if flags:
+            entries = _gated(builder, graph, entries, flags[len(results)])
+            results.append(emit_body(builder, graph, entries))
+        else:
+            (condition,) = emit_body(builder, graph, entries)
+            flag = _flag(builder, condition)
+            flags = [flag, flag == 0]
     return [
-        _chosen(F, flag, builder.value(left), builder.value(right))
-        for left, right in zip(then, other, strict=True)
+        _chosen(F, flags[0], builder.value(left), builder.value(right))
+        for left, right in zip(*results, strict=True)
     ]
 
 

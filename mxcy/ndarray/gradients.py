@@ -58,11 +58,11 @@ def noted_copy(array, device):
     device : Context
     """
     noted = F._copy(array)
-    front.set_deferred(False)
+    number = front.set_deferred(0)
     try:
         copied = noted.copyto(device)
     finally:
-        front.set_deferred(True)
+        front.set_deferred(number)
     copied.node, copied.node_index = noted.node, noted.node_index
     return copied
 

@@ -332,7 +332,7 @@ class NDArray(front.NDArrayBase, Conversions):
     @property
     def _fresh_grad(self):
         """int: 1 when backward has written the gradient since this was set to False, else 0."""
-        return int(self.node is not None and self.node.fresh)
+        return int(self.node is not None and self.node.fresh != 0)
 
     @_fresh_grad.setter
     def _fresh_grad(self, fresh):

@@ -89,15 +89,16 @@ _Noted = namedtuple("_Noted", "op attrs ins outs")  # what a noted operation say
 
 def _note_down(record, attrs, beside, inputs):
     """The same under deferred computation: the operator is noted, not how its rule computes it."""
-    front.set_deferred(False)
+    number = front.set_deferred(0)
     try:
         result = record.eager(attrs, F, beside, *[array.detach() for array in inputs])
     finally:
-        front.set_deferred(True)
+        front.set_deferred(number)
     outputs = result if isinstance(result, (list, tuple)) else (result,)
     ins, outs = ([Spec(x.shape, x.dtype_code) for x in group] for group in (inputs, outputs))
     node = front.Node()
-    node.call, node.context, node.fresh = _Noted(record, attrs, ins, outs), inputs[0].context, True
+    node.call, node.context = _Noted(record, attrs, ins, outs), inputs[0].context
+    node.fresh = number
     node.saved_inputs = inputs
     node.parents = tuple(array.node for array in inputs)
     node.positions = tuple(array.node_index for array in inputs)

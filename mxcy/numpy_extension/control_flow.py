@@ -1,15 +1,17 @@
 """`mx.npx.foreach`, `while_loop` and `cond`: loops and branches over arrays of `mx.np`."""
 
 from mxcy._base.listing import listing
+from mxcy._library import front
 from mxcy.ndarray._contrib import control
 from mxcy.numpy._calls.operands import is_array
+from mxcy.numpy_extension import noted_control
 
 __all__ = ["cond", "foreach", "while_loop"]
 
 __dir__ = listing(__name__)
 
 
-def foreach(body, data, init_states):
+def foreach(body, data, init_states, name="foreach"):
     """Call a function for each element of arrays along their first axis.
 
     Parameters
@@ -19,6 +21,8 @@ def foreach(body, data, init_states):
     data : ndarray or list of ndarray
     init_states : ndarray or nested list of ndarray
         The states of the first call.
+    name : str
+        Not used: graphs have the operators of all calls.
 
     Returns
     -------
@@ -30,7 +34,7 @@ def foreach(body, data, init_states):
     return control.foreach(body, data, init_states)
 
 
-def while_loop(cond, func, loop_vars, max_iterations=None):
+def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     """Call a function as long as a condition holds.
 
     Parameters
@@ -43,6 +47,8 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
         The variables of the first call.
     max_iterations : int
         The largest number of calls.
+    name : str
+        Of the node's subgraphs, in graphs.
 
     Returns
     -------
@@ -57,6 +63,8 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
     ValueError
         When `max_iterations` is missing, or the numbers of variables or outputs change.
     """
+    if front.is_deferred() and max_iterations is not None:
+        return noted_control.while_loop(cond, func, loop_vars, max_iterations, name)
     return control.while_loop(cond, func, loop_vars, max_iterations)
 
 
@@ -86,4 +94,6 @@ def cond(pred, then_func, else_func, inputs, name="cond"):
     for function, what in ((pred, "pred"), (then_func, "then_func"), (else_func, "else_func")):
         if not callable(function):
             raise TypeError(f"cond: {what} should be callable, got {type(function).__name__}")
+    if front.is_deferred():
+        return noted_control.cond(pred, then_func, else_func, operands, name)
     return control.cond(pred(*operands), lambda: then_func(*operands), lambda: else_func(*operands))

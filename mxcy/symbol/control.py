@@ -8,15 +8,12 @@ input of the operator.
 from mxcy import attribute
 from mxcy import name as names
 from mxcy.graph.control import COND, FOREACH, WHILE_LOOP
-from mxcy.graph.json import dumps
 from mxcy.graph.node import SymbolNode, topological
-from mxcy.ops.core.record import find
 from mxcy.symbol import register, text
+from mxcy.symbol.subgraphs import MARK, Subgraph, computed, subgraph_name
 from mxcy.symbol.symbol import Symbol
 
 __all__ = ["cond", "foreach", "while_loop"]
-
-_MARK = "__subgraph_name__"
 
 
 def _flatten(nested, what):
@@ -38,35 +35,6 @@ def _regroup(symbols, nesting):
     return [_regroup(symbols, part) for part in nesting]
 
 
-def _computed(entry, number):
-    """A subgraph's output; the original cannot run subgraphs that return their inputs."""
-    if entry[0].op is not None:
-        return entry
-    return SymbolNode(find("_copy"), f"identity{number}", {}, [entry]), 0
-
-
-class _Subgraph:
-    """A function's graph.
-
-    Attributes
-    ----------
-    text : str
-        Its JSON.
-    sources : list
-        What its variables stand for, in their order: the number of one of the tracer's variables,
-        or an entry outside.
-    """
-
-    def __init__(self, entries, sources):
-        self.text = dumps(entries)
-        self.sources = [sources[id(node)] for node in topological(entries) if node.op is None]
-
-    def place(self, number):
-        """The position of one of the tracer's variables."""
-        assert number in self.sources, "the data and states have to be used in the function"
-        return self.sources.index(number)
-
-
 class _Tracer:
     """Calls functions and cuts out what they made.
 
@@ -81,20 +49,18 @@ class _Tracer:
     def __init__(self, name, symbols):
         self.name = names.current().get(None, name)
         self.inputs = [symbol._entries[0] for symbol in symbols]
-        nodes = [
-            SymbolNode(None, f"{self.name}_in{i}", {_MARK: self.name}) for i in range(len(symbols))
-        ]
+        nodes = [SymbolNode(None, f"{self.name}_in{i}") for i in range(len(symbols))]
         self.variables = [Symbol([(node, 0)]) for node in nodes]
         self._numbers = {id(node): i for i, node in enumerate(nodes)}
         self._places = {}  # (id of a node outside, output) -> position among the inputs
 
-    def call(self, function, *args):
+    def call(self, mark, function, *args):
         """Call a function; what it makes is marked."""
-        with attribute.AttrScope(**{_MARK: self.name}):
+        with attribute.AttrScope(**{MARK: mark}):
             return function(*args)
 
-    def cut(self, symbols):
-        """The `_Subgraph` that makes symbols."""
+    def cut(self, mark, symbols):
+        """The `Subgraph` that makes symbols by what is marked."""
         heads = [symbol._entries[0] for symbol in symbols]
         copies, outside, sources = {}, {}, {}
 
@@ -112,13 +78,15 @@ class _Tracer:
             return outside[key], 0
 
         for node in topological(heads):
-            if node.attrs.get(_MARK) == self.name:
+            own = self._numbers.get(id(node))
+            if own is not None or node.attrs.get(MARK) == mark:
                 inputs = [inner(entry) for entry in node.inputs]
-                copy = copies[id(node)] = SymbolNode(node.op, node.name, node.attrs, inputs)
+                attrs = {**node.attrs, MARK: mark}
+                copy = copies[id(node)] = SymbolNode(node.op, node.name, attrs, inputs)
                 if node.op is None:
-                    sources[id(copy)] = self._numbers.get(id(node), (node, 0))
-        entries = [_computed(inner(entry), i) for i, entry in enumerate(heads)]
-        return _Subgraph(entries, sources)
+                    sources[id(copy)] = (node, 0) if own is None else own
+        entries = [computed(inner(entry), i) for i, entry in enumerate(heads)]
+        return Subgraph(entries, sources)
 
     def places(self, subgraph):
         """The positions of a subgraph's inputs among the operator's, which grow as needed."""
@@ -176,11 +144,12 @@ def foreach(body, data, init_states, name="foreach"):
     tracer = _Tracer(name, data + states)
     variables = iter(tracer.variables)
     element = _regroup(variables, data_form)
-    outs, after = tracer.call(body, element, _regroup(variables, state_form))
+    mark = subgraph_name(name)
+    outs, after = tracer.call(mark, body, element, _regroup(variables, state_form))
     outs, out_form = _flatten(outs, "the output of body")
     after, after_form = _flatten(after, "the states of body")
     assert after_form == state_form, "The input and output loop_vars have different format"
-    subgraph = tracer.cut(outs + after)
+    subgraph = tracer.cut(mark, outs + after)
     where = [subgraph.place(number) for number in range(len(tracer.variables))]
     remain = [i for i, source in enumerate(subgraph.sources) if not isinstance(source, int)]
     tracer.places(subgraph)
@@ -236,14 +205,15 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
         raise ValueError("loop_vars should contain at least one element")
     tracer = _Tracer(name, first)
     args = tracer.variables
-    condition, _ = _flatten(tracer.call(cond, *args), "the result of cond")
-    outs, after = tracer.call(func, *args)
+    marks = subgraph_name(f"{name}_cond"), subgraph_name(f"{name}_func")
+    condition, _ = _flatten(tracer.call(marks[0], cond, *args), "the result of cond")
+    outs, after = tracer.call(marks[1], func, *args)
     outs, out_form = _flatten([] if outs is None else outs, "the output of func")
     after, after_form = _flatten(after, "the loop_vars of func")
     assert len(after) == len(first) and (form is None or after_form == form), (
         "The input and output loop_vars have different format"
     )
-    of_cond, of_func = tracer.cut(condition), tracer.cut(outs + after)
+    of_cond, of_func = tracer.cut(marks[0], condition), tracer.cut(marks[1], outs + after)
     outputs = tracer.apply(
         WHILE_LOOP,
         cond=of_cond.text,
@@ -284,10 +254,12 @@ def cond(pred, then_func, else_func, name="cond"):
     """
     condition, _ = _flatten(pred, "pred")
     tracer = _Tracer(name, condition)
-    then, form = _flatten(tracer.call(then_func), "the result of then_func")
-    other, other_form = _flatten(tracer.call(else_func), "the result of else_func")
+    marks = [subgraph_name(f"{name}_{part}") for part in ("pred", "then", "else")]
+    then, form = _flatten(tracer.call(marks[1], then_func), "the result of then_func")
+    other, other_form = _flatten(tracer.call(marks[2], else_func), "the result of else_func")
     assert form == other_form, "The results of then_func and else_func have different format"
-    parts = [tracer.cut(symbols) for symbols in (tracer.variables, then, other)]
+    results = (tracer.variables, then, other)
+    parts = [tracer.cut(*pair) for pair in zip(marks, results, strict=True)]
     places = [tracer.places(part) for part in parts]
     outputs = tracer.apply(
         COND,

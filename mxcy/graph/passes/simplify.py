@@ -1,8 +1,11 @@
-"""Leave out what does nothing: copies, blocked gradients, dropout in prediction mode."""
+"""Leave out what does nothing: copies, blocked gradients, dropout in prediction mode, choices."""
 
 from mxcy.graph.rewrite import Rewrite
+from mxcy.ops.core.record import find
 
 __all__ = ["run"]
+
+_WHERE = find("where")
 
 
 def run(graph, target):
@@ -11,12 +14,14 @@ def run(graph, target):
     In training graphs an output stays what it is unless an operator of the same pass computes its
     input, for no other output: the forward pass has to write it.
     """
-    rewrite = Rewrite(graph)
+    rewrite, trains = Rewrite(graph), graph.forward < len(graph.nodes)
     outputs = {number for number, _ in graph.outputs}
     for number, node in rewrite.visit():
-        if node.op is None or not _hands_on(node, graph.specs[number]):
+        if node.op is _WHERE and not trains and len(set(rewrite.inputs(node)[1:])) == 1:
+            rewrite.replace((number, 0), rewrite.entry(node.inputs[1]))
+        elif node.op is None or not _hands_on(node, graph.specs[number]):
             rewrite.keep(number)
-        elif graph.forward < len(graph.nodes) and not _may_go(graph, number, outputs):
+        elif trains and not _may_go(graph, number, outputs):
             rewrite.keep(number)
         else:
             rewrite.replace((number, 0), rewrite.entry(node.inputs[0]))

@@ -4,26 +4,26 @@ from mxcy._library import front
 from mxcy.ndarray._functions import creation
 from mxcy.ndarray.register import F
 
-__all__ = ["cond", "foreach", "while_loop"]
+__all__ = ["cond", "flatten", "foreach", "regroup", "while_loop"]
 
 
-def _flatten(nested, what):
-    """The arrays of nested lists in order, and what `_regroup` needs to nest others alike."""
+def flatten(nested, what):
+    """The arrays of nested lists in order, and what `regroup` needs to nest others alike."""
     if isinstance(nested, front.NDArrayBase):
         return [nested], None
     if not isinstance(nested, (list, tuple)):
         raise TypeError(
             f"{what} should be an NDArray or a nested list of NDArrays, got {type(nested).__name__}"
         )
-    parts = [_flatten(part, what) for part in nested]
+    parts = [flatten(part, what) for part in nested]
     return [array for arrays, _ in parts for array in arrays], [shape for _, shape in parts]
 
 
-def _regroup(arrays, nesting):
-    """An iterator's arrays nested like those that `_flatten` took apart."""
+def regroup(arrays, nesting):
+    """An iterator's arrays nested like those that `flatten` took apart."""
     if nesting is None:
         return next(arrays)
-    return [_regroup(arrays, part) for part in nesting]
+    return [regroup(arrays, part) for part in nesting]
 
 
 def _python(value, kind, what):
@@ -51,16 +51,16 @@ def foreach(body, data, init_states):
     states
         What the last call returned.
     """
-    _flatten(data, "data")
-    _flatten(init_states, "init_states")
+    flatten(data, "data")
+    flatten(init_states, "init_states")
     single = isinstance(data, front.NDArrayBase)
     states, steps, nesting = init_states, [], []
     for i in range(len(data if single else data[0])):
         output, states = body(data[i] if single else [array[i] for array in data], states)
-        arrays, nesting = _flatten(output, "the output of body")
+        arrays, nesting = flatten(output, "the output of body")
         steps.append(arrays)
     stacked = (F.stack(*arrays) for arrays in zip(*steps, strict=True))
-    return _regroup(stacked, nesting), states
+    return regroup(stacked, nesting), states
 
 
 def while_loop(cond, func, loop_vars, max_iterations=None):
@@ -105,12 +105,12 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
         if len(changed) != len(variables):
             raise ValueError("The length of loop_vars should be consistent during the loop")
         variables = changed
-        arrays, nesting = _flatten([] if output is None else output, "the output of func")
+        arrays, nesting = flatten([] if output is None else output, "the output of func")
         steps.append(arrays)
         if len(arrays) != len(steps[0]):
             raise ValueError("Number of elements in step_output should be the same in each step")
     joined = (_padded(arrays, most) for arrays in zip(*steps, strict=True))
-    return _regroup(joined, nesting), variables[0] if single else variables
+    return regroup(joined, nesting), variables[0] if single else variables
 
 
 def _padded(arrays, count):

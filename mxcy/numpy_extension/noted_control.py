@@ -1,0 +1,248 @@
+"""Loops and branches under deferred computation: nodes whose functions are subgraphs.
+
+A function is called once, with views that stand for its inputs. What it computes is a part of its
+own; whatever else it refers to becomes an input of the node.
+"""
+
+from mxcy import _deferred_compute as deferred
+from mxcy import attribute, symbol
+from mxcy._base.errors import TracedValueError
+from mxcy._library import front
+from mxcy.graph.control import COND, WHILE_LOOP
+from mxcy.graph.node import SymbolNode, topological
+from mxcy.ndarray._contrib import control
+from mxcy.ndarray._functions import creation
+from mxcy.symbol import attributes
+from mxcy.symbol.subgraphs import MARK, Subgraph, computed, subgraph_name
+
+__all__ = ["cond", "while_loop"]
+
+
+class _Around(attribute.AttrScope):
+    """Tells subgraphs in which other one they lie, and marks no symbol."""
+
+    def get(self, attr):
+        """What else the scope says."""
+        return {key: text for key, text in super().get(attr).items() if key != MARK}
+
+
+class _Part:
+    """What a function computes.
+
+    Parameters
+    ----------
+    operator : str
+        Whose part it is, for messages.
+    name : str
+        What the subgraph is named after.
+    function : callable
+        ``arrays, form = function(*operands)``.
+    operands : list of ndarray
+
+    Attributes
+    ----------
+    arrays : list of ndarray
+        What the function has returned, with values.
+    form
+        How that was nested.
+    subgraph : Subgraph
+        Its sources are numbers of operands, or pairs of an array and its place on the tape.
+    """
+
+    def __init__(self, operator, name, function, operands):
+        name = subgraph_name(name)
+        views = [array.detach() for array in operands]
+        with _Around(**{MARK: name}), deferred.part() as number:
+            variables = [symbol.var(f"{name}_in{i}") for i in range(len(views))]
+            deferred.set_variable(views, variables)
+            self.arrays, self.form = function(*views)
+        entries, others = deferred.noted(self.arrays, number, views)
+        nodes = topological(entries)
+        if any(node.op is not None and node.op.aux for node in nodes):
+            raise TracedValueError(f"{operator}: {name} changes auxiliary states")
+        own = {id(variable._entries[0][0]): i for i, variable in enumerate(variables)}
+        sources = {
+            id(node): own[id(node)] if id(node) in own else _placed(others[node.name])
+            for node in nodes
+            if node.op is None
+        }
+        heads = [computed(entry, i) for i, entry in enumerate(entries)]
+        self.subgraph = Subgraph(heads, sources)
+
+    def specs(self):
+        """Shape, type and class of what it returns."""
+        return [(array.shape, array.dtype_code, type(array)) for array in self.arrays]
+
+
+def _placed(array):
+    return array, array.node, array.node_index
+
+
+class _Control:
+    """A node of control flow on the tape.
+
+    Parameters
+    ----------
+    op : Op
+    operands : list of ndarray
+        Its first inputs, what the numbers of subgraphs' sources mean.
+    """
+
+    def __init__(self, op, operands):
+        self._op, self._texts = op, {}
+        self._inputs = [_placed(array) for array in operands]
+        self._places = {}  # of the other inputs
+
+    def places(self, subgraph):
+        """The positions of a subgraph's inputs among the node's, which grow as needed."""
+        return tuple(
+            source if isinstance(source, int) else self._place(source)
+            for source in subgraph.sources
+        )
+
+    def _place(self, source):
+        array, node, index = source
+        key = (id(array), 0) if node is None else (id(node), index)
+        if key not in self._places:
+            self._places[key] = len(self._inputs)
+            self._inputs.append(source)
+        return self._places[key]
+
+    def note(self, number, results, **attrs):
+        """Let arrays be what the node computes; returns them.
+
+        Parameters
+        ----------
+        number : int
+            Of the part that is being noted.
+        results : list of ndarray
+        **attrs
+            Those of the operator.
+        """
+        attrs["num_outputs"] = len(results)
+        attrs["num_args"] = len(self._inputs) + len(self._op.in_symbols.subgraphs)  # counts both
+        by_name = self._op.schema.by_name
+        self._texts = {
+            key: value if isinstance(value, str) else attributes.text_of(by_name[key], value)
+            for key, value in attrs.items()
+        }
+        node = front.Node()
+        node.custom, node.fresh, node.context = self, number, results[0].context
+        node.saved_inputs = [array for array, _, _ in self._inputs]
+        node.parents = tuple(parent for _, parent, _ in self._inputs)
+        node.positions = tuple(index for _, _, index in self._inputs)
+        results = [array.detach() for array in results]
+        for index, array in enumerate(results):
+            array.node, array.node_index = node, index
+        return results
+
+    def _expressed(self, name, inputs):
+        """The outputs in a symbol; see `mxcy.symbol.recorded`."""
+        node = SymbolNode(self._op, name, self._texts, inputs)
+        return [(node, index) for index in range(int(self._texts["num_outputs"]))]
+
+
+def _condition(operator, name, function, operands):
+    """The part that computes a condition; files of MXNet have a float32 one."""
+    what = f"the result of {name.rpartition('_')[2]}"
+
+    def call(*views):
+        arrays, form = control.flatten(function(*views), what)
+        if len(arrays) != 1 or arrays[0].size != 1:
+            raise ValueError(f"{operator}: {what} should be one number")
+        return [a.astype("float32") for a in arrays], form
+
+    return _Part(operator, name, call, operands)
+
+
+def cond(pred, then_func, else_func, operands, name):
+    """What one of two functions returns, as a node; see `numpy_extension.cond`.
+
+    Raises
+    ------
+    TracedValueError
+        When the branches' results differ in their nesting, shapes or types.
+    """
+
+    def part(function, suffix, what):
+        def call(*views):
+            return control.flatten(function(*views), what)
+
+        return _Part("cond", f"{name}_{suffix}", call, operands)
+
+    condition = _condition("cond", f"{name}_pred", pred, operands)
+    then = part(then_func, "then", "the result of then_func")
+    other = part(else_func, "else", "the result of else_func")
+    if then.form != other.form or then.specs() != other.specs() or not then.arrays:
+        raise TracedValueError("cond: the results of then_func and else_func are not alike")
+    node = _Control(COND, operands)
+    with deferred.values() as number:
+        chosen = then if condition.arrays[0].item() else other
+        results = node.note(
+            number,
+            chosen.arrays,
+            cond=condition.subgraph.text,
+            then_branch=then.subgraph.text,
+            else_branch=other.subgraph.text,
+            cond_input_locs=node.places(condition.subgraph),
+            then_input_locs=node.places(then.subgraph),
+            else_input_locs=node.places(other.subgraph),
+        )
+    return control.regroup(iter(results), then.form)
+
+
+def while_loop(cond, func, loop_vars, max_iterations, name):
+    """Repeated calls of a function, as a node; see `numpy_extension.while_loop`.
+
+    Raises
+    ------
+    TracedValueError
+        When loop variables change in shape or type, or `func` does not use one, or loops are not
+        noted down.
+    """
+    deferred.check_loop("while_loop")
+    single = isinstance(loop_vars, front.NDArrayBase)
+    first = [loop_vars] if single else list(loop_vars)
+    count = 0
+
+    def step(*views):
+        nonlocal count
+        output, changed = func(*views)
+        outs, form = control.flatten([] if output is None else output, "the output of func")
+        count = len(outs)
+        changed, _ = control.flatten([] if changed is None else changed, "the loop_vars of func")
+        return outs + changed, form
+
+    of_cond = _condition("while_loop", f"{name}_cond", cond, first)
+    of_func = _Part("while_loop", f"{name}_func", step, first)
+    kinds = [(array.shape, array.dtype_code, type(array)) for array in first]
+    if of_func.specs()[count:] != kinds:
+        raise TracedValueError("while_loop: the variables of the loop change in number or kind")
+    sources = of_func.subgraph.sources
+    if not all(number in sources for number in range(len(first))):
+        raise TracedValueError("while_loop: func does not use all variables of the loop")
+    node = _Control(WHILE_LOOP, first)
+    with deferred.values() as number:
+        views = [array.detach() for array in first]
+        outs, last = control.while_loop(cond, func, views, max_iterations)
+        outs, _ = control.flatten(outs, "the outputs of func")
+        if not outs:  # no step was made
+            outs = [_no_steps(array, max_iterations) for array in of_func.arrays[:count]]
+        results = node.note(
+            number,
+            outs + list(last),
+            cond=of_cond.subgraph.text,
+            func=of_func.subgraph.text,
+            num_out_data=count,
+            max_iterations=int(max_iterations),
+            cond_input_locs=node.places(of_cond.subgraph),
+            func_input_locs=node.places(of_func.subgraph),
+            func_var_locs=tuple(sources.index(number) for number in range(len(first))),
+        )
+    outputs = control.regroup(iter(results), of_func.form)
+    return outputs, results[count] if single else results[count:]
+
+
+def _no_steps(array, count):
+    zeros = creation.zeros((int(count), *array.shape), array.context, array.dtype)
+    return zeros.as_np_ndarray() if array._is_numpy else zeros

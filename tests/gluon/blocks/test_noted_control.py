@@ -1,0 +1,189 @@
+"""Branches and loops in blocks that compute on arrays: they become nodes of graphs and files."""
+
+import json
+from collections import defaultdict
+
+import numpy as onp
+import pytest
+
+import mxcy as mx
+from mxcy import _deferred_compute as deferred
+from mxcy import autograd, gluon
+from mxcy.attribute import AttrScope
+
+np, npx = mx.np, mx.npx
+
+
+@pytest.fixture(autouse=True)
+def numpy_semantics():
+    npx.set_np()
+    yield
+    npx.reset_np()
+
+
+@pytest.fixture
+def counted():
+    before, AttrScope._subgraph_names = AttrScope._subgraph_names, defaultdict(int)
+    yield
+    AttrScope._subgraph_names = before
+
+
+class Block(gluon.HybridBlock):
+    """Computes a function of arrays."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *arrays):
+        return self.function(*arrays)
+
+
+def with_gradient(block, values):
+    x = np.array(values)
+    x.attach_grad()
+    with autograd.record():
+        y = block(x)
+    y.backward()
+    return y.tolist(), x.grad.tolist()
+
+
+def operators(block):
+    nodes = json.loads(block.export(None)[0].tojson())["nodes"]
+    return [node["op"] for node in nodes if node["op"] != "null"]
+
+
+class Branches(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.inside, self.after = (gluon.nn.Dense(2, in_units=2) for _ in range(2))
+
+    def forward(self, x):
+        outside = x + 3
+        (y,) = npx.cond(
+            lambda a: a.sum() > 0, lambda a: [self.inside(a) * outside], lambda a: [a * 2], x
+        )
+        return self.after(y)
+
+
+def test_a_branch_is_a_node_and_its_parameters_are_the_blocks(tmp_path):
+    blocks = [Branches(), Branches()]
+    for block in blocks:
+        block.initialize(mx.init.One())
+    blocks[1].hybridize()
+    for values in ([[-1.0, -3.0]], [[1.0, 2.0]]):
+        expected, actual = (with_gradient(block, values) for block in blocks)
+        assert actual == expected
+    for plain, hybrid in zip(*(b.collect_params().values() for b in blocks), strict=True):
+        assert plain.grad().tolist() == hybrid.grad().tolist()
+    assert "_cond" in operators(blocks[1])
+    files = blocks[1].export(str(tmp_path / "branches"))
+    loaded = gluon.SymbolBlock.imports(files[0], ["data"], files[1])
+    for values in ([[1.0, 2.0]], [[-1.0, -3.0]]):
+        assert loaded(np.array(values)).tolist() == blocks[0](np.array(values)).tolist()
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_gradients_of_branches_not_taken_do_not_matter(hybrid):
+    block = Block(lambda x: npx.cond(lambda a: a.min() > 0, np.sqrt, lambda a: a * 2, x))
+    if hybrid:
+        block.hybridize()
+    assert with_gradient(block, [-1.0, -4.0]) == ([-2, -8], [2, 2])
+    assert with_gradient(block, [0.25, 4.0]) == ([0.5, 2], [1, 0.25])
+
+
+def test_branches_in_branches_and_in_loops(counted):
+    def inner(x, more):
+        return npx.cond(lambda a: a.max() > 4, lambda a: a * more, lambda a: a + more, x, name="in")
+
+    def compute(x):
+        more = x.sum()
+        y = npx.cond(lambda a: a.sum() > 0, lambda a: inner(a, more), lambda a: -a, x, name="out")
+        return npx.foreach(lambda row, state: (inner(row, state), state + 1), y, x[0])[0]
+
+    block = Block(compute)
+    block.hybridize()
+    for values in ([[1.0, 2.0]], [[3.0, 5.0], [1.0, -1.0]], [[-1.0, -2.0]]):
+        x = np.array(values)
+        assert block(x).tolist() == compute(x).tolist()
+    assert operators(block).count("_cond") == 2  # of the first signature, one inside
+    names = AttrScope._subgraph_names.keys()
+    assert {"out_pred", "out_then", "out_then0$in_pred", "in_then"} <= names
+
+
+def test_names_of_subgraphs_are_counted(counted):
+    def compute(x):
+        return npx.cond(lambda a: a > 0.5, lambda a: a * 2, lambda a: a * 3, x, name="mine")
+
+    with AttrScope(__subgraph_name__="mine"):
+        for _ in range(2):
+            block = Block(compute)
+            block.hybridize()
+            assert block(np.array([1.0])).tolist() == [2]
+            assert block(np.array([0.25])).tolist() == [0.75]
+        npx.reset_np()
+        mx.sym.contrib.cond(mx.sym.var("p"), lambda: mx.sym.var("x"), lambda: mx.sym.var("y"))
+    assert AttrScope._subgraph_names == {
+        **{f"mine$mine_{part}": 2 for part in ("pred", "then", "else")},
+        **{f"mine$cond_{part}": 1 for part in ("pred", "then", "else")},
+    }
+
+
+def halve(x):
+    return npx.while_loop(
+        lambda i, a: a.sum() > 1, lambda i, a: (a * i, (i + 1, a / 2)), (np.zeros(()), x), 6
+    )
+
+
+def test_a_loop_runs_as_it_is_and_is_exported_as_a_node(tmp_path):
+    block = Block(lambda x: (lambda outs, last: (outs, last[0], last[1]))(*halve(x)))
+    block.hybridize()
+    block(np.array([2.0, 6.0]))
+    assert operators(block)[-1] == "_while_loop"
+    files = block.export(str(tmp_path / "loop"))
+    loaded = gluon.SymbolBlock.imports(files[0], ["data"])
+    loaded.hybridize()
+    for values in ([2.0, 6.0], [0.5, 0.25], [1.0, 1.0]):
+        (outs, steps, last), own = loaded(np.array(values)), halve(np.array(values))
+        assert steps.item() == own[1][0].item() and last.tolist() == own[1][1].tolist()
+        assert outs.tolist() == (own[0].tolist() if steps.item() else [[0, 0]] * 6)
+
+
+def test_deferred_computation_notes_loops_with_their_values():
+    x = np.array([2.0, 6.0])
+    deferred.set_variable(x, mx.sym.var("x").as_np_ndarray())
+    with deferred.context():
+        outs, (steps, last) = halve(x)
+        only, alone = npx.while_loop(lambda a: a.sum() > 99, lambda a: (a, a + x), last, 2)
+    noted = deferred.get_symbol([outs, steps, last, only, alone])
+    assert (steps.item(), last.tolist(), only.tolist()) == (3, [0.25, 0.75], [[0, 0]] * 2)
+    assert noted.eval(x=np.array([4.0, 0.0]))[2].asnumpy().tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: npx.cond(lambda a: a.sum() > 0, lambda a: a, lambda a: a[:1], x),
+        lambda x: npx.cond(lambda a: a.sum() > 0, lambda a: a, lambda a: [a], x),
+        lambda x: npx.cond(lambda a: a.sum() > 0, lambda a: np.array(a.tolist()), lambda a: a, x),
+        lambda x: x if x.sum() > 0 else -x,
+    ],
+)
+def test_what_has_no_graph_runs_and_cannot_be_exported(function):
+    block = Block(function)
+    block.hybridize()
+    x = np.array([1.0, 2.0])
+    assert block(x).tolist() == [1, 2]
+    with pytest.raises(RuntimeError, match="no graph to export"):
+        block.export(None)
+
+
+def test_statistics_change_in_the_branch_that_is_taken():
+    norm = gluon.nn.BatchNorm(in_channels=2, momentum=0.5)
+    block = Block(lambda x: npx.cond(lambda a: a.sum() > 0, lambda a: norm(a), lambda a: a, x))
+    block.norm = norm
+    block.initialize()
+    block.hybridize()
+    for values in ([[1.0, 3.0]], [[-1.0, -3.0]]):
+        with_gradient(block, values)
+    onp.testing.assert_allclose(norm.running_mean.data().asnumpy(), [0.5, 1.5])
