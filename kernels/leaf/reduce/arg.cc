@@ -10,6 +10,8 @@ MX_LEAF_BEGIN
 namespace {
 
 constexpr int64_t kColumns = 256;  // lines side by side
+template <class T>
+constexpr int64_t kShortRow = sizeof(T) == 1 ? 127 : 8 * kLanes<T>;  // bytes count so far
 
 template <bool largest, class V>
 MX_INLINE Mask<V> better(V x, V best) {
@@ -118,6 +120,39 @@ int64_t position_in_row(const S* row, int64_t extent) {
                      [=](int c) MX_ALWAYS { return load_as<T>(row + begin + c * L) == wanted; }));
 }
 
+// The same of a row that fits into some vectors: they are looked through twice, without a branch.
+template <bool largest, class S>
+int64_t position_in_short_row(const S* row, int64_t extent) {
+  typedef Sum<S> T;
+  typedef Vec<T> V;
+  typedef Mask<V> I;
+  constexpr int64_t L = kLanes<T>;
+  const I lane = lane_numbers<I>();
+  const auto better_of = [](V x, V y) MX_ALWAYS { return largest ? max(x, y) : min(x, y); };
+  // The last vector begins before its turn, or lacks lanes.
+  const bool lacking = extent < L;
+  const V tail = lacking ? select(lane < splat<I>((Element<I>)extent),
+                                  load_first_as<T>(row, (int)extent),
+                                  splat<V>(scalar_as<T>(row[0])))
+                         : load_as<T>(row + extent - L);
+  V best = tail;
+  I no_number = tail != tail;
+  for (int64_t i = 0; i + L < extent; i += L) {
+    const V x = load_as<T>(row + i);
+    if constexpr (is_real<V>) no_number |= x != x;
+    best = better_of(x, best);
+  }
+  const T value = fold_lanes(best, better_of);
+  if constexpr (is_real<V>)
+    if (any(no_number)) return place_of<false>(row, extent, value);
+  const V wanted = splat<V>(value);
+  const I begin = splat<I>((Element<I>)(lacking ? 0 : extent - L));
+  I place = tail == wanted ? lane + begin : splat<I>((Element<I>)extent);
+  for (int64_t i = (extent - 1) / L * L - L; i >= 0; i -= L)
+    place = load_as<T>(row + i) == wanted ? lane + splat<I>((Element<I>)i) : place;
+  return fold_lanes(place, [](I x, I y) MX_ALWAYS { return min(x, y); });
+}
+
 template <bool largest, class S>
 void positions_in_columns(int64_t* out, const S* in, int64_t extent, int64_t stride,
                           int64_t width) {
@@ -167,8 +202,12 @@ int position(const mx_call* call) {
     int64_t positions[kColumns];
     for (int64_t i = begin, rows; p.inner == 1 && i < end; i += rows) {
       rows = least(end - i, kColumns);
-      for (int64_t r = 0; r < rows; ++r)
-        positions[r] = position_in_row<largest>(in + (i + r) * line, p.extent);
+      const bool is_short = p.extent <= kShortRow<Sum<S>>;
+      for (int64_t r = 0; r < rows; ++r) {
+        const S* row = in + (i + r) * line;
+        positions[r] = is_short ? position_in_short_row<largest>(row, p.extent)
+                                : position_in_row<largest>(row, p.extent);
+      }
       save(data<char>(call->out[0]) + i * size, positions, rows);
     }
     for (int64_t i = begin; p.inner > 1 && i < end; ++i) {

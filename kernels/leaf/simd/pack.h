@@ -1,6 +1,6 @@
 // Packing masks of wide elements into bytes.
 #pragma once
-#include "leaf/simd/vec.h"
+#include "leaf/simd/lanes.h"
 
 MX_LEAF_BEGIN
 
@@ -14,9 +14,7 @@ MX_LEAF_BEGIN
 
 // The lower words of the double words of a, then of b.
 MX_INLINE VI low_words(VI a, VI b) {
-  VI even;
-  for (int i = 0; i < kLanes<int32_t>; ++i) even[i] = 2 * i;
-  return __builtin_shuffle(a, b, even);
+  return __builtin_shuffle(a, b, lane_numbers<VI>() * 2);
 }
 
 // A vector of booleans from as many masks of T as it takes: mask(i) is the i-th of sizeof(T).
@@ -27,7 +25,7 @@ MX_INLINE Vec<uint8_t> packed(const M& mask) {
   if constexpr (sizeof(T) == 1) {
     return (Bytes)mask(0) & one;
   } else {
-    VI words[4], order;
+    VI words[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       if constexpr (sizeof(T) == 8)
@@ -36,7 +34,7 @@ MX_INLINE Vec<uint8_t> packed(const M& mask) {
         words[i] = mask(i);
     }
     constexpr int parts = kVecBytes / 16;  // of a register, which are packed by themselves
-    for (int i = 0; i < kLanes<int32_t>; ++i) order[i] = i % parts * 4 + i / parts;
+    const VI lane = lane_numbers<VI>(), order = lane % parts * 4 + lane / parts;
     const VI low = MX_PACK(32, words[0], words[1]), high = MX_PACK(32, words[2], words[3]);
     return (Bytes)__builtin_shuffle(MX_PACK(16, low, high), order) & one;
   }
