@@ -102,9 +102,15 @@ bool describe_for(const P& p, Map map, int type, Form form, const Layout& weight
          describe(p, map, type, form, Layout::any(Shapes(p, map).weights, type), primitive);
 }
 
+// The parameters of a call.
+P parameters(const mx_call* call, Form form) {
+  const P& p = *static_cast<const P*>(call->params);
+  return form == kLast && p.in_block && p.out_block ? in_one_image(p) : p;
+}
+
 template <Map map, int type, Form form = kBlocks>
 bool build_conv(const mx_call* call, Job* job) {
-  P p = *static_cast<const P*>(call->params);
+  P p = parameters(call, form);
   const int act = p.act;
   Layout weights;
   if (!find_weights(&p, map, type, form, &weights) ||
@@ -123,7 +129,7 @@ bool build_conv(const mx_call* call, Job* job) {
 
 template <Map map, int type, Form form = kBlocks>
 bool build_pack(const mx_call* call, Job* job) {
-  P p = *static_cast<const P*>(call->params);
+  P p = parameters(call, form);
   Layout packed;
   return find_weights(&p, map, type, form, &packed) &&
          describe_pack(Shapes(p, map).plain_weights(), std::move(packed), job);

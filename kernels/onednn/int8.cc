@@ -35,7 +35,9 @@ struct ConvShapes : WindowExtents {
   int mask;
 
   explicit ConvShapes(const Conv& p)
-      : WindowExtents(p, false), filters(p.groups * p.filters), mask(p.groups > 1 ? 3 : 1) {}
+      : WindowExtents(in_one_image(p), false),
+        filters(p.groups * p.filters),
+        mask(p.groups > 1 ? 3 : 1) {}
 
   Layout source_layout(const Conv& p) const {
     return Layout::channels_last(source, data_type(p.source_type));

@@ -5,6 +5,20 @@
 namespace mx {
 namespace onednn {
 
+// Parameters of a convolution of channels-last arrays, whose images lie one below the other: where
+// windows are single pixels, that is one tall image. Kernels that take many pixels at a time leave
+// none over at the end of each image then.
+template <class P>
+P in_one_image(P p) {
+  for (int i = 0; i < 3; ++i)
+    if (p.kernel[i] != 1 || p.stride[i] != 1 || p.pad[i] != 0) return p;
+  const int tall = p.source[0] == 1 ? 1 : 0;
+  p.source[tall] *= p.batch;
+  p.target[tall] *= p.batch;
+  p.batch = 1;
+  return p;
+}
+
 // With as few spatial dimensions as will do. `weights` are (groups,) filters, channels, kernel...;
 // those of a transposed map lie in memory as (groups,) channels, filters, kernel...
 struct WindowExtents {
