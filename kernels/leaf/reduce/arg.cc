@@ -131,10 +131,11 @@ int64_t position_in_short_row(const S* row, int64_t extent) {
   const auto better_of = [](V x, V y) MX_ALWAYS { return largest ? max(x, y) : min(x, y); };
   // The last vector begins before its turn, or lacks lanes.
   const bool lacking = extent < L;
-  const V tail = lacking ? select(lane < splat<I>((Element<I>)extent),
-                                  load_first_as<T>(row, (int)extent),
-                                  splat<V>(scalar_as<T>(row[0])))
-                         : load_as<T>(row + extent - L);
+  V tail = splat<V>(scalar_as<T>(row[0]));
+  if (lacking)
+    tail = select(lane < splat<I>((Element<I>)extent), load_first_as<T>(row, (int)extent), tail);
+  else
+    tail = load_as<T>(row + extent - L);
   V best = tail;
   I no_number = tail != tail;
   for (int64_t i = 0; i + L < extent; i += L) {
