@@ -13,9 +13,7 @@ MX_LEAF_BEGIN
 #endif
 
 // The lower words of the double words of a, then of b.
-MX_INLINE VI low_words(VI a, VI b) {
-  return __builtin_shuffle(a, b, lane_numbers<VI>() * 2);
-}
+MX_INLINE VI low_words(VI a, VI b) { return __builtin_shuffle(a, b, lane_numbers<VI>() * 2); }
 
 // A vector of booleans from as many masks of T as it takes: mask(i) is the i-th of sizeof(T).
 template <class T, class M>
