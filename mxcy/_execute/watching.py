@@ -68,7 +68,7 @@ class Watcher:
         for name, array in zip(monitored_outputs(node.op, node.parsed), outputs, strict=False):
             self._show(f"{node.name}_{name}", array.copy())
 
-    def trace(self, training, graph, found):
+    def trace(self, training, graph, noted):
         """Make the gradients of all operators' inputs outputs of a graph.
 
         Parameters
@@ -77,11 +77,11 @@ class Watcher:
             The mode of the graph.
         graph : Graph
             With a backward pass; gets the outputs.
-        found : list of (int, list)
+        noted : list of (int, list)
             What `gradient` noted: nodes, and the entries of their inputs' gradients.
         """
         notes = []  # (name, whether the gradient is an output, Spec)
-        for number, entries in found:
+        for number, entries in noted:
             node = graph.nodes[number]
             learned = [place for place in range(len(entries)) if place not in node.op.aux]
             for count, place in enumerate(learned):

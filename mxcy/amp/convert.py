@@ -133,8 +133,8 @@ def _policy(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops):
     return Policy(target, target_dtype_ops, fp32_ops, conditional, record_of)
 
 
-def _or_default(given, kind, target):
-    return list_of(kind, target) if given is None else given
+def _or_default(chosen, kind, target):
+    return list_of(kind, target) if chosen is None else chosen
 
 
 def _is_listed(name, *lists):

@@ -348,10 +348,10 @@ def _read_list(path, dtype):
     return images
 
 
-def _numbered_list(given, dtype):
+def _numbered_list(entries, dtype):
     """The same for a list that a program gives."""
     images = {}
-    for number, entry in enumerate(given, 1):
+    for number, entry in enumerate(entries, 1):
         single = len(entry) == 2 and not isinstance(entry[0], numeric_types)
         label = entry[0] if single else entry[:-1]
         images[str(number)] = nd.array(label, dtype=dtype), entry[-1]

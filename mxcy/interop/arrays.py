@@ -6,10 +6,10 @@ from mxcy._base import dtypes
 from mxcy.ndarray import array as nd_array
 from mxcy.numpy import array as np_array
 
-__all__ = ["made"]
+__all__ = ["array_of"]
 
 
-def made(values, code, ctx=None):
+def array_of(values, code, ctx=None):
     """An NDArray of NumPy's values; those of bfloat16 are its bits.
 
     Parameters

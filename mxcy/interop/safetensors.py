@@ -9,7 +9,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy._base.files import replacing
 from mxcy.base import MXNetError
-from mxcy.interop.arrays import made
+from mxcy.interop.arrays import array_of
 
 __all__ = ["load_safetensors", "save_safetensors"]
 
@@ -100,7 +100,7 @@ def load_safetensors(path, ctx=None):
             data = file.read(end - begin)
             stored = np.dtype("<u2") if code == dtypes.CODES["bfloat16"] else dtypes.DTYPES[code]
             values = np.frombuffer(data, stored.newbyteorder("<")).reshape(shape)
-            arrays[name] = made(values, code, ctx)
+            arrays[name] = array_of(values, code, ctx)
     return arrays
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
-from mxcy.interop.arrays import made
+from mxcy.interop.arrays import array_of
 from mxcy.ndarray._files.pickle_machine import Machine, Name, refuse
 
 __all__ = ["load_torch"]
@@ -86,7 +86,9 @@ class _Tensor:
         else:
             steps = [s * values.itemsize for s in self.strides]
             values = np.lib.stride_tricks.as_strided(values[self.offset :], self.shape, steps)
-        return made(np.ascontiguousarray(values).reshape(self.shape), self.storage.kind.code, ctx)
+        return array_of(
+            np.ascontiguousarray(values).reshape(self.shape), self.storage.kind.code, ctx
+        )
 
 
 class _OrderedDicts(Name):
@@ -101,7 +103,7 @@ class _OrderedDicts(Name):
             self, OrderedDict((self._machine.key(key), value) for key, value in items)
         )
 
-    def build(self, made, state):
+    def build(self, instance, state):
         if not isinstance(state, dict):
             raise refuse("the state of an OrderedDict is no dict")
 

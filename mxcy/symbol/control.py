@@ -102,10 +102,10 @@ class _Tracer:
             self.inputs.append(entry)
         return self._places[key]
 
-    def apply(self, op, **given):
+    def apply(self, op, **attributes):
         """The outputs of the operator, an iterator."""
         inputs = [Symbol([entry]) for entry in self.inputs]
-        applied = register.apply(op, op.name, inputs, {"num_args": len(inputs), **given})
+        applied = register.apply(op, op.name, inputs, {"num_args": len(inputs), **attributes})
         node = applied._entries[0][0]
         node.attrs["num_args"] = str(len(inputs) + len(op.in_symbols.subgraphs))  # counts both
         node.changed()

@@ -244,5 +244,5 @@ class _OnFirst:
     def __init__(self, fn):
         self._fn = fn
 
-    def __call__(self, first, *rest):
-        return (self._fn(first), *rest) if rest else self._fn(first)
+    def __call__(self, first, *others):
+        return (self._fn(first), *others) if others else self._fn(first)

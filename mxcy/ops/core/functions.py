@@ -41,7 +41,7 @@ def operands(record: Any) -> str:
     return record.variadic or tuple_source(record.inputs)
 
 
-def docstring(record: Any, kind: str, rest: Iterable[str]) -> str:
+def docstring(record: Any, kind: str, sections: Iterable[str]) -> str:
     """Summary and parameters from the record, then further lines.
 
     Parameters
@@ -49,7 +49,7 @@ def docstring(record: Any, kind: str, rest: Iterable[str]) -> str:
     record : Op
     kind : str
         The type of inputs.
-    rest : iterable of str
+    sections : iterable of str
         Lines about the other parameters and the returned value.
     """
     lines = [record.doc, "", "Parameters", "----------"]
@@ -59,7 +59,7 @@ def docstring(record: Any, kind: str, rest: Iterable[str]) -> str:
         optional = record.optional
         lines += [f"{n} : {kind}{', optional' if n in optional else ''}" for n in record.inputs]
     lines += [f"{field.name} : {field.text}" for field in record.schema.fields]
-    return "\n".join([*lines, *rest])
+    return "\n".join([*lines, *sections])
 
 
 def compile_function(

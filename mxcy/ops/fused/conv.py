@@ -47,12 +47,12 @@ def _conv_names(a):
     return (*input_names[:place], "scale", "shift", *input_names[place:])
 
 
-def _split(a, rest):
+def _split(a, optional):
     """Scale and shift of a convolution's data (or two None), and the rest without them."""
     if a.before == "none":
-        return None, None, rest
-    place = len(rest) - a.with_sum - 2
-    return rest[place], rest[place + 1], (*rest[:place], *rest[place + 2 :])
+        return None, None, optional
+    place = len(optional) - a.with_sum - 2
+    return optional[place], optional[place + 1], (*optional[:place], *optional[place + 2 :])
 
 
 def plain_spec(spec, block):
@@ -236,9 +236,9 @@ class FusedConvolution(Window, Filters, Blocks, Epilogue, Algorithm):
     arguments = _conv_names
     samples = _SAMPLES
 
-    def infer(a, data, weight, *rest):
-        scale, shift, rest = _split(a, rest)
-        bias, other = extras(a, rest)
+    def infer(a, data, weight, *optional):
+        scale, shift, optional = _split(a, optional)
+        bias, other = extras(a, optional)
         shadow = Spec() if a.algo else weight
         shape, dtype = conv_shapes(a, parameters_of(plain_spec(data, a.in_block)), shadow)
         if a.algo:
@@ -263,10 +263,10 @@ class FusedConvolution(Window, Filters, Blocks, Epilogue, Algorithm):
             other.fill("other", shape, data.dtype)
         return Spec(shape, data.dtype)
 
-    def ref(a, xp, data, weight, *rest):
+    def ref(a, xp, data, weight, *optional):
         require_plain(a)
-        scale, shift, rest = _split(a, rest)
-        bias, other = extras(a, rest)
+        scale, shift, optional = _split(a, optional)
+        bias, other = extras(a, optional)
         data = plain(xp, data) if a.in_block else data
         if scale is not None:
             shape = (-1, *[1] * len(a.kernel))

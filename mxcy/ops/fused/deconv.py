@@ -119,8 +119,8 @@ class FusedDeconvolution(Window, Target, Filters, Blocks, Epilogue, Algorithm):
         sample((1, 16, 32, 32), (16, 16, 3, 3), kernel=(3, 3), num_filter=16, pad=(1, 1), tol=4),
     )
 
-    def infer(a, data, weight, *rest):
-        bias, other = extras(a, rest)
+    def infer(a, data, weight, *optional):
+        bias, other = extras(a, optional)
         shadow = Spec(dtype=data.dtype) if a.algo else weight
         inferred = Deconvolution._infer(a, plain_spec(data, a.in_block), shadow)
         if a.algo:
@@ -135,9 +135,9 @@ class FusedDeconvolution(Window, Target, Filters, Blocks, Epilogue, Algorithm):
             other.fill("other", shape, inferred.dtype)
         return Spec(shape, inferred.dtype)
 
-    def ref(a, xp, data, weight, *rest):
+    def ref(a, xp, data, weight, *optional):
         require_plain(a)
-        bias, other = extras(a, rest)
+        bias, other = extras(a, optional)
         out = Deconvolution.ref(a, xp, plain(xp, data) if a.in_block else data, weight, bias)
         if a.out_block:
             out = blocked(xp, out, a.out_block)

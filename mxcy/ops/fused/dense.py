@@ -92,8 +92,8 @@ class FusedFullyConnected(Epilogue, Algorithm):
             numbers = {"alpha": -0.25, "beta": 0.5} if act == "clip" else {"alpha": 0.25}
             yield sample((3, 2), (4, 2), bias, num_hidden=4, act=act, **numbers)
 
-    def infer(a, data, weight, *rest):
-        bias, other = extras(a, rest)
+    def infer(a, data, weight, *optional):
+        bias, other = extras(a, optional)
         shadow = parameters_of(Spec(dtype=data.dtype)) if a.algo else weight
         wide = parameters_of(data)
         inferred = FullyConnected._infer(a, wide, shadow)
@@ -106,9 +106,9 @@ class FusedFullyConnected(Epilogue, Algorithm):
             other.fill("other", inferred.shape, data.dtype)
         return Spec(inferred.shape, inferred.dtype if a.wide else data.dtype)
 
-    def ref(a, xp, data, weight, *rest):
+    def ref(a, xp, data, weight, *optional):
         require_plain(a)
-        bias, other = extras(a, rest)
+        bias, other = extras(a, optional)
         out = FullyConnected.ref(a, xp, data, weight, bias)
         return activate(a, xp, out if other is None else out + other)
 

@@ -112,9 +112,9 @@ def names(a):
     )
 
 
-def extras(a, rest):
+def extras(a, optional):
     """(bias, other) of what follows data and weight; None where absent."""
-    by_name = dict(zip(names(a)[2:], rest, strict=True))
+    by_name = dict(zip(names(a)[2:], optional, strict=True))
     return by_name.get("bias"), by_name.get("other")
 
 

@@ -47,11 +47,11 @@ def _matrix(xp, kind, source, target):
     return _interpolation(xp, source, target, kind == "aligned")
 
 
-def _kernel(given, refuse=None, name="resample"):
-    """A native kernel; ``given(a, ins, outs)`` is (source, target, aligned, transposed)."""
+def _kernel(geometry, refuse=None, name="resample"):
+    """A native kernel; ``geometry(a, ins, outs)`` is (source, target, aligned, transposed)."""
 
     def params(a, ins, outs):
-        source, target, aligned, transposed = given(a, ins, outs)
+        source, target, aligned, transposed = geometry(a, ins, outs)
         return {
             "planes": math.prod(source.shape[:2]),
             "source": source.shape[2:],

@@ -101,8 +101,8 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
             f"data: expected {expected} arrays for {n} weights, got {len(ins)}",
         )
         for attribute in tuples:
-            given = len(getattr(a, attribute))
-            require(given == n, f"{attribute}: expected {n} values, got {given}")
+            actual = len(getattr(a, attribute))
+            require(actual == n, f"{attribute}: expected {n} values, got {actual}")
         for input_name, spec in zip(extra, ins[n * per :], strict=True):
             require_size(spec, input_name, n * _PER_WEIGHT.get(input_name, 0) or 1)
         return [rule(a, *specs) for specs in turns(ins)]

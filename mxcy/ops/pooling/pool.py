@@ -322,5 +322,5 @@ class _Given:
     kernel = stride = pad = ()
     pooling_convention, layout, global_pool = "valid", None, False
 
-    def __init__(self, given):
-        self.__dict__.update(given)
+    def __init__(self, attributes):
+        self.__dict__.update(attributes)

@@ -74,9 +74,9 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
             F.sum(weight * part, axis=axes) if axes else weight * part for part in others
         ]
 
-    def ref(a, xp, drawn, *given):
-        extra = (1,) * (drawn.ndim - given[0].ndim)
-        gradients = log_density(xp, drawn, *(p.reshape(p.shape + extra) for p in given))
+    def ref(a, xp, drawn, *arrays):
+        extra = (1,) * (drawn.ndim - arrays[0].ndim)
+        gradients = log_density(xp, drawn, *(p.reshape(p.shape + extra) for p in arrays))
         gradients = gradients if a.is_log else xp.exp(gradients)
         return xp.broadcast_to(gradients, drawn.shape).astype(drawn.dtype)
 

@@ -90,18 +90,18 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
         result = Spec(shape, _code(a))
         return (result, Spec(shape, _code(a))) if specs else result
 
-    def parameters(a, given):
-        given = iter(given)
-        return [next(given) if getattr(a, n) is None else getattr(a, n) for n in names]
+    def parameters(a, tensors):
+        tensors = iter(tensors)
+        return [next(tensors) if getattr(a, n) is None else getattr(a, n) for n in names]
 
-    def ref(a, xp, *given):
-        shape = _shape(a, [x.shape for x in given])
+    def ref(a, xp, *tensors):
+        shape = _shape(a, [x.shape for x in tensors])
         kind = dtypes.dtype_of(_code(a))
-        samples = xp.asarray(draw(a, generator(xp), *parameters(a, given), shape)).astype(kind)
-        return (samples, xp.zeros(shape, kind)) if given else samples
+        samples = xp.asarray(draw(a, generator(xp), *parameters(a, tensors), shape)).astype(kind)
+        return (samples, xp.zeros(shape, kind)) if tensors else samples
 
-    def cast(a, F, given):
-        return [F.Cast(x, dtype=dtypes.name_of(_code(a))) for x in given]
+    def cast(a, F, tensors):
+        return [F.Cast(x, dtype=dtypes.name_of(_code(a))) for x in tensors]
 
     def grad(a, F, g, inputs, outs, specs):
         g = g[0] if isinstance(g, (list, tuple)) else g

@@ -36,18 +36,18 @@ def _from_record(namespace, name):
         hint, public = name.lower(), _with_variables(record, public)
     function = of_arrays.plain(namespace, name, record, public)
 
-    def made(*args, name=None, attr=None, **kwargs):
+    def over_symbols(*args, name=None, attr=None, **kwargs):
         with symbolic.scope(), named(name, attr, hint):
             return function(*args, **kwargs)
 
-    functools.update_wrapper(made, function)
+    functools.update_wrapper(over_symbols, function)
     signature = inspect.signature(function)
     own = [p for p in signature.parameters.values() if p.name not in ("name", "attr")]
     keywords = [own.pop()] if own and own[-1].kind is inspect.Parameter.VAR_KEYWORD else []
-    made.__signature__ = signature.replace(parameters=[*own, *_BESIDE, *keywords])
-    made.__doc__ = function.__doc__.replace("ndarray", "Symbol")
-    made.__module__ = "mxcy.symbol.numpy"
-    return made
+    over_symbols.__signature__ = signature.replace(parameters=[*own, *_BESIDE, *keywords])
+    over_symbols.__doc__ = function.__doc__.replace("ndarray", "Symbol")
+    over_symbols.__module__ = "mxcy.symbol.numpy"
+    return over_symbols
 
 
 def _with_variables(record, public):
@@ -64,7 +64,7 @@ def describing(function):
     """A function of `mx.np` made of others, over symbols."""
 
     @functools.wraps(function)
-    def made(*args, **kwargs):
+    def over_symbols(*args, **kwargs):
         with symbolic.scope():
             try:
                 return function(*args, **kwargs)
@@ -75,8 +75,8 @@ def describing(function):
                     f"{function.__name__}: it looks at {error.name}, which symbols do not tell"
                 ) from None
 
-    made.__module__ = "mxcy.symbol.numpy"
-    return made
+    over_symbols.__module__ = "mxcy.symbol.numpy"
+    return over_symbols
 
 
 def _computes(value):

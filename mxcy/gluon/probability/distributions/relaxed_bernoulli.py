@@ -18,8 +18,8 @@ class _RelaxedLogits(BinaryOdds, Distribution):
     support = Real()
     _parameters = {"T": 0, **BinaryOdds._parameters}
 
-    def __init__(self, T, **given):
-        self._take(T=T, **given)
+    def __init__(self, T, **parameters):
+        self._take(T=T, **parameters)
         super().__init__(event_dim=0, validate_args=False)
 
     def _draw(self, shape):

@@ -18,9 +18,9 @@ class _RelaxedLogs(CategoricalOdds, Distribution):
     has_grad = True
     support = Real()
 
-    def __init__(self, T, num_events, **given):
+    def __init__(self, T, num_events, **arguments):
         self.T = T
-        self._take_events(num_events, given.get("prob"), given.get("logit"))
+        self._take_events(num_events, arguments.get("prob"), arguments.get("logit"))
         super().__init__(event_dim=1, validate_args=False)
 
     def _draw(self, shape):

@@ -361,5 +361,5 @@ def _check_float32(x):
         )
 
 
-def _with_rest(x, rest):
-    return (x, *rest) if rest else x
+def _with_rest(x, others):
+    return (x, *others) if others else x
