@@ -1,6 +1,6 @@
 """Do the places agree that tell of a release? The first step of `make release-check`.
 
-python tools/release_check.py              before the tag: all but the tag itself
+python tools/release_check.py              before the tag; what is unreleased may wait for --prepare
 python tools/release_check.py --tag v0.2.0 what is tagged is what is described
 python tools/release_check.py --prepare 0.2.0   writes version and day into the places
 """
@@ -42,6 +42,8 @@ def problems(root, tag=None):
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     wrong += unordered(changes)
     heading = re.search(rf"^## \[?{re.escape(version)}\]?(.*)$", changes, re.M)
+    if heading is None and tag is None and _unreleased(changes):
+        return wrong  # nothing is tagged yet, and there is something to release
     if heading is None:
         mend = "python tools/release_check.py --prepare VERSION writes it"
         return [*wrong, f"CHANGELOG.md has no section ## [{version}]: {mend}"]
@@ -106,7 +108,7 @@ def prepare(root, version, day):
     if not re.fullmatch(r"\d+\.\d+\.\d+", version) or _number(version) <= _number(current):
         raise SystemExit(f"{version} is no version of three numbers after {current}")
     head, separator, tail = changes.partition("## [Unreleased]\n")
-    if not separator or not re.search(r"^\* ", tail.partition("\n## ")[0], re.M):
+    if not _unreleased(changes):
         raise SystemExit("CHANGELOG.md: nothing stands under ## [Unreleased]")
     source = source.replace(f'__version__ = "{current}"', f'__version__ = "{version}"')
     cited = re.sub(r"^version: .*$", f"version: {version}", cited, flags=re.M)
@@ -115,6 +117,12 @@ def prepare(root, version, day):
     changes = f"{head}{separator}\n## [{version}] - {day}\n{tail}"
     for path, text in zip(paths, (source, cited, changes), strict=True):
         path.write_text(text, encoding="utf-8")
+
+
+def _unreleased(changes):
+    """Whether something stands under ``## [Unreleased]``."""
+    section = changes.partition("## [Unreleased]\n")[2].partition("\n## ")[0]
+    return re.search(r"^\* ", section, re.M) is not None
 
 
 def _number(version):

@@ -64,6 +64,16 @@ def test_a_tag_of_another_version(tmp_path):
     assert "v1.3.0" in release_check.problems(tree(tmp_path), "v1.3.0")[0]
 
 
+def test_before_the_first_release_nothing_has_a_section_yet(tmp_path):
+    changes = "## [Unreleased]\n\n### Added\n\n* It works.\n"
+    assert release_check.problems(tree(tmp_path, changes=changes)) == []
+    assert "no section ## [1.2.3]" in release_check.problems(tmp_path, "v1.2.3")[0]
+
+
+def test_this_tree_can_be_released():
+    assert release_check.problems(ROOT) == []
+
+
 def test_this_tree_cites_its_version():
     assert not [text for text in release_check.problems(ROOT) if "CITATION" in text]
 
