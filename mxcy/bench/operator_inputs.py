@@ -9,7 +9,7 @@ import mxcy as mx
 from mxcy.ops.core import homes
 from mxcy.ops.core.record import REGISTRY
 
-__all__ = ["Case", "cases", "function_of", "label_of", "random_array", "records"]
+__all__ = ["Case", "cases", "function_of", "label_of", "random_array", "records", "types_of"]
 
 #: shapes of the original program for operators on arrays of any shape
 SHAPES = ((1024, 1024), (10000, 1), (10000, 100))
@@ -74,6 +74,17 @@ def function_of(names):
     for part in ordered[0].split(".")[1:]:
         owner = getattr(owner, part)
     return owner
+
+
+def types_of(record):
+    """The names of the types that a record's samples are about, in alphabetical order.
+
+    Parameters
+    ----------
+    record : Op
+    """
+    samples = list(record.samples() if callable(record.samples) else record.samples)
+    return sorted({dtype for s in samples for dtype in s.dtypes or record.dtypes})
 
 
 def random_array(record, shape, dtype, rng, ctx):
@@ -170,9 +181,8 @@ def cases(record, call, dtype, ctx):
         Empty where no sample of the record can be run with that type.
     """
     samples = list(record.samples() if callable(record.samples) else record.samples)
-    samples = [s for s in samples if dtype in (s.dtypes or record.dtypes)]
-    if not samples:
-        return []
+    meant = [s for s in samples if dtype in (s.dtypes or record.dtypes)]
+    samples = meant or samples  # many operators also take types that no sample is about
     plain = [s for s in samples if s.inputs and not s.attrs and len(set(map(str, s.inputs))) == 1]
     if plain and isinstance(plain[0].inputs[0], tuple):
         chosen = []

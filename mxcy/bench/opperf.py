@@ -14,9 +14,13 @@ import sys
 import numpy as np
 
 import mxcy as mx
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
 from mxcy._base.files import replacing
+from mxcy._base.suggestions import did_you_mean
 from mxcy.bench import clock, operator_inputs, operator_times
-from mxcy.bench.operator_inputs import Case
+from mxcy.bench.operator_inputs import Case, label_of
+from mxcy.bench.output import writable
 from mxcy.ops.core.record import stop
 
 __all__ = ["main", "markdown", "run_benchmark_operator", "run_performance_test"]
@@ -28,6 +32,14 @@ def _context(text):
     if kind not in ("cpu", "gpu") or (number and not number.isdigit()):
         raise argparse.ArgumentTypeError(f"{text} is no context such as cpu, gpu or gpu(1)")
     return mx.Context(kind, int(number or 0))
+
+
+def _dtype(text):
+    """A name of a type that arrays have."""
+    try:
+        return dtypes.name_of(dtypes.code_of(text))
+    except (MXNetError, TypeError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _count(text):
@@ -167,14 +179,14 @@ def run_all(ctx, dtype="float32", profiler="native", warmup=25, runs=100, only=N
     Returns
     -------
     (dict of str to list of dict, list of str)
-        The report, and operators that could not be run on such inputs.
+        The report, and operators that could not be run on such inputs, each with the reason.
     """
     measure, report, left_out = operator_times.by(profiler), {}, []
     wanted = [(r, names) for r, names in operator_inputs.records()]
     if only is not None:
-        wanted = [(r, n) for r, n in wanted if only & {operator_inputs.label_of(n), r.name}]
+        wanted = [(r, n) for r, n in wanted if only & {label_of(n), r.name}]
     for record, names in clock.progress(wanted, "opperf"):
-        label, function = operator_inputs.label_of(names), operator_inputs.function_of(names)
+        label, function = label_of(names), operator_inputs.function_of(names)
 
         def call(case, function=function):
             return function(*case.arrays, **case.attrs)
@@ -189,8 +201,16 @@ def run_all(ctx, dtype="float32", profiler="native", warmup=25, runs=100, only=N
         if reports:
             report[label] = reports
         else:
-            left_out.append(label)
+            left_out.append(f"{label} ({_reason(record, dtype)})")
     return report, left_out
+
+
+def _reason(record, dtype):
+    """Why an operator was left out."""
+    types = operator_inputs.types_of(record)
+    if dtype in types:
+        return "none of its samples can be made of dense arrays"
+    return f"for {', '.join(types)}"
 
 
 # --- reports -------------------------------------------------------------------------------------
@@ -249,10 +269,13 @@ def _parser():
         prog="opperf", description="Time every operator by itself and write a report."
     )
     parser.add_argument("--ctx", type=_context, default=mx.cpu(), help="cpu, gpu, gpu(1), ...")
-    parser.add_argument("--dtype", default="float32", help="float32, float64, int32, int64, ...")
+    text = "float32, float64, int32, int64, ..."
+    parser.add_argument("--dtype", type=_dtype, default="float32", help=text)
     parser.add_argument("-f", "--output-format", default="json", choices=("json", "md"))
     file = "./mxnet_operator_benchmarks.json"
-    parser.add_argument("-o", "--output-file", default=file, help=f"a new file; {file}")
+    parser.add_argument(
+        "-o", "--output-file", type=writable, default=file, help=f"a new file; {file}"
+    )
     text = "times by mx.profiler, or by Python's clock with waiting"
     parser.add_argument(
         "-p", "--profiler", default="native", choices=("native", "python"), help=text
@@ -291,6 +314,9 @@ def main(arguments=None):
     if options.mkldnn_option == "non-mkldnn":
         mx.util.setenv("MXNET_ONEDNN_ENABLED", "0")
     only = set(options.operator) if options.operator else None
+    known = {name for r, names in operator_inputs.records() for name in (label_of(names), r.name)}
+    for name in sorted((only or set()) - known):
+        parser.error(f"--operator {name}: there is no such operator{did_you_mean(name, known)}")
     about = (options.ctx, options.dtype, options.profiler, options.warmup, options.runs)
     report, left_out = run_all(*about, only)
     text = json.dumps(report, indent=4, default=_plain)

@@ -3,12 +3,28 @@
 import argparse
 import json
 
+import mxcy as mx
 from mxcy._base.files import replacing
+from mxcy._base.suggestions import did_you_mean
 from mxcy.bench import bandwidth, calls, clock, score, training
+from mxcy.bench.output import writable
+from mxcy.gluon.model_zoo.vision import model_names
 
 __all__ = ["main"]
 
 _TABLES = {"score": score, "train": training, "calls": calls, "bandwidth": bandwidth}
+
+
+def _named(kind, known):
+    """The type of an argument that is one of some names, for `argparse`."""
+
+    def read(text):
+        if text.lower() not in known:
+            near = did_you_mean(text, known)
+            raise argparse.ArgumentTypeError(f"there is no {kind} {text!r}{near}")
+        return text
+
+    return read
 
 
 def _positive(text):
@@ -25,7 +41,7 @@ def _parser():
     )
     which = parser.add_subparsers(dest="table", required=True)
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", help="file to write all figures to")
+    common.add_argument("--json", type=writable, help="file to write all figures to")
     common.add_argument("--seconds", type=float, help="about how long each figure takes")
 
     def table(name, seconds, **about):
@@ -33,17 +49,22 @@ def _parser():
         one.set_defaults(seconds=seconds)
         return one
 
+    zoo = model_names()
     one = table("score", 2.0, help="images per second of networks")
-    one.add_argument("--network", nargs="+", default=["resnet50_v1", "mobilenetv2_1.0"])
+    usual = ["resnet50_v1", "mobilenetv2_1.0"]
+    one.add_argument("--network", nargs="+", type=_named("network", zoo), default=usual)
     one.add_argument("--batch-size", nargs="+", type=_positive, default=[1, 8])
     one.add_argument("--size", type=_positive, help="height and width of images; 224, or 299")
     one.add_argument("--precision", choices=score.PRECISIONS, default="float32")
     one = table("train", 2.0, help="milliseconds of a training step")
     usual = [*training.NETWORKS, "resnet18_v1"]
-    one.add_argument("--network", nargs="+", default=usual, help=f"of {usual}, or of the model zoo")
+    network = _named("network", [*training.NETWORKS, *zoo])
+    text = f"of {usual}, or of the model zoo"
+    one.add_argument("--network", nargs="+", type=network, default=usual, help=text)
     one.add_argument("--batch-size", type=_positive, help="samples in a batch")
     one.add_argument("--size", type=_positive, default=224, help="height and width of images")
-    one.add_argument("--optimizer", default="sgd")
+    optimizers = mx.optimizer.Optimizer.opt_registry
+    one.add_argument("--optimizer", type=_named("optimizer", optimizers), default="sgd")
     table("calls", 0.2, help="nanoseconds of small calls")
     one = table("bandwidth", 0.3, help="gigabytes per second of operators that memory limits")
     one.add_argument("--megabytes", type=float, default=64.0, help="of an array")

@@ -54,6 +54,22 @@ def test_wrong_numbers_are_refused(capsys):
     assert "0 is no number of samples" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "arguments, text",
+    [
+        ("score --network resnt18_v1", "no network 'resnt18_v1'; did you mean 'resnet18_v1'?"),
+        ("train --network lenett", "no network 'lenett'; did you mean 'lenet'?"),
+        ("train --optimizer sdg", "no optimizer 'sdg'; did you mean 'sgd'?"),
+        ("calls --json nowhere/a.json", "nowhere/a.json: there is no folder"),
+        ("calls --json .", ". cannot be written"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_measured(arguments, text, capsys):
+    with pytest.raises(SystemExit) as caught:
+        program.main(arguments.split())
+    assert caught.value.code == 2 and text in capsys.readouterr().err
+
+
 def test_it_is_a_module_that_can_be_run():
     out = python("-m", "mxcy.bench", "bandwidth", "--megabytes", "0.01", "--seconds", "0.001").out
     assert out.startswith("GB/s") and f"mxcy {mx.__version__}" in out

@@ -57,17 +57,30 @@ def test_existing_files_are_kept(tmp_path, capsys):
     assert "already exists" in capsys.readouterr().err and path.read_text() == "mine"
 
 
-@pytest.mark.parametrize("wrong", [["--ctx", "tpu"], ["--runs", "0"], ["--int64-tensor", "on"]])
+WRONG = [
+    ["--ctx", "tpu"],
+    ["--runs", "0"],
+    ["--int64-tensor", "on"],
+    ["--dtype", "float31"],
+    ["--operator", "broadcast_ad"],
+    ["-o", "nowhere/a.json"],
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_what_cannot_be_is_refused(wrong, tmp_path):
     with pytest.raises(SystemExit) as caught:
-        opperf.main([*wrong, "-o", str(tmp_path / "a.json")])
+        opperf.main(["-o", str(tmp_path / "a.json"), *wrong])
     assert caught.value.code == 2
 
 
 def test_operators_without_such_a_type_are_listed(tmp_path, capsys):
-    report = times(tmp_path / "a.json", "--dtype", "int8", "--operator", "linalg_gemm", "abs")
-    assert list(json.loads(report)) == ["abs"]
-    assert capsys.readouterr().out == "0. linalg_gemm\n"
+    names = ["linalg_gemm", "sparse_retain", "abs", "transpose"]
+    report = times(tmp_path / "a.json", "--dtype", "int8", "--operator", *names)
+    assert list(json.loads(report)) == ["abs", "transpose"]
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("0. linalg_gemm (for ") and "float32" in first
+    assert second.startswith("1. sparse_retain (")
 
 
 def test_functions_are_timed_on_inputs_of_ones_own():

@@ -47,6 +47,16 @@ def _models():
     return {name: globals()[function] for name, function in {**names, **_OTHER_NAMES}.items()}
 
 
+def model_names():
+    """The names that `get_model` knows, in alphabetical order.
+
+    Returns
+    -------
+    list of str
+    """
+    return sorted(_models())
+
+
 def get_model(name, **kwargs):
     """Make a model by its name.
 
@@ -77,7 +87,7 @@ def get_model(name, **kwargs):
     models = _models()
     name = name.lower()
     if name not in models:
-        options = "\n\t".join(sorted(models))
+        options = "\n\t".join(model_names())
         raise ValueError(
             f"Model {name} is not supported{did_you_mean(name, models) or '.'} "
             f"Available options are\n\t{options}"
