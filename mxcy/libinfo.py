@@ -43,12 +43,16 @@ def find_lib_path(prefix="libmxcy"):
         _refuse(f"MXNET_LIBRARY_PATH={wanted}: there is no file {path}")
     path = _PACKAGE / f"{prefix}.so"
     if not path.is_file():
-        tree = _PACKAGE.parent
-        mend = f"this source tree is not built; in {tree} run: pip install -e ."
-        if not (tree / "kernels").is_dir():
-            mend = "pip install --force-reinstall --no-deps mxcy"
-        raise RuntimeError(f"the native library is missing, there is no file {path}: {mend}")
+        raise RuntimeError(f"the native library is missing, there is no file {path}: {mend()}")
     return [str(path)]
+
+
+def mend():
+    """What to do where the native library is missing, or cannot be used, as a part of a message."""
+    tree = _PACKAGE.parent
+    if (tree / "kernels").is_dir():
+        return f"this source tree is not built; in {tree} run: pip install -e ."
+    return "pip install --force-reinstall --no-deps mxcy"
 
 
 def _refuse(message):

@@ -101,10 +101,10 @@ def plan():
     """The plan of the same network: its steps in their order, from Executor.debug_str()."""
     bound = small_network().simple_bind(mxcy.cpu(), grad_req="null", data=(1, 8, 16, 16))
     bound.forward()
-    pattern = re.compile(r"^(\w+): (\w+) by (\w+) -> Spec\(\(([\d, ]*)\), (\w+)\)", re.M)
+    pattern = re.compile(r"^(\w+): (\w+) by (\w+) -> (\w+) of shape \(([\d, ]*)\)", re.M)
     steps = pattern.findall(bound.debug_str())
     parts, y = [], _MARGIN
-    for step, operator, kernel, shape, dtype in steps:
+    for step, operator, kernel, dtype, shape in steps:
         text = f"{step}: {operator} by {kernel}, {shape.replace(', ', ' x ').rstrip(',')} {dtype}"
         parts.append(
             f'<rect x="{_MARGIN}" y="{y}" width="{_WIDTH - 2 * _MARGIN}" height="28" rx="4"/>'

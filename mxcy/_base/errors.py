@@ -7,21 +7,25 @@ from types import FrameType
 from typing import Any
 
 __all__ = [
+    "InferError",
     "InvalidAxisError",
     "InvalidValueError",
     "MXNetError",
     "NotImplementedForSymbol",
     "NotSupportedForSparseNDArray",
+    "ShapeError",
     "TracedValueError",
     "UntracedInputError",
     "caller",
     "complete_texts_with",
+    "is_ours",
     "kernel_error",
     "stored_text",
 ]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_OURS = (_PACKAGE, "<operator ", "<symbol ", "<mxcy.")  # files, and functions made while running
+#: files, compiled modules, and functions made while running
+_OURS = (_PACKAGE, "mxcy/_cy/", "mxcy/_cy3/", "<operator ", "<symbol ", "<mxcy.")
 _EXAMPLES = _PACKAGE + "examples" + os.sep
 
 
@@ -87,6 +91,17 @@ class NotSupportedForSparseNDArray(_NotSupported):
     reason = "is not supported for SparseNDArray"
 
 
+class InferError(MXNetError):
+    """An operator's inputs do not fit together."""
+
+
+class ShapeError(InferError, AssertionError):
+    """An argument has another shape than the inputs before it ask for.
+
+    Blocks of MXNet 2 raise AssertionError where it is a parameter.
+    """
+
+
 class InvalidValueError(MXNetError, ValueError):
     """An operator found elements that it refuses; a ValueError too, also when it comes late."""
 
@@ -131,12 +146,22 @@ def stored_text(error: BaseException) -> str:
     return f"{kind}{text} (called at {caller()}){mark}{frames}"
 
 
+def is_ours(file: str) -> bool:
+    """Whether a step of the running program is one of mxcy, examples apart, by its file's name.
+
+    Parameters
+    ----------
+    file : str
+    """
+    return file.startswith(_OURS) and not file.startswith(_EXAMPLES)
+
+
 def caller() -> str:
     """Where the running program called mxcy, such as ``"train.py:12"``."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS) or file.startswith(_EXAMPLES):
+        if not is_ours(file):
             return f"{os.path.basename(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return "mxcy"
@@ -154,5 +179,7 @@ def complete_texts_with(complete: Callable[[str], str]) -> None:
 
 
 # Users know these under the module where MXNet has them; tracebacks and pickles say so.
-for _error in (MXNetError, NotImplementedForSymbol, NotSupportedForSparseNDArray):
-    _error.__module__ = "mxcy.base"
+# `mxcy.base` forwards those that MXNet has not.
+for _error in list(globals().values()):
+    if isinstance(_error, type) and issubclass(_error, MXNetError):
+        _error.__module__ = "mxcy.base"

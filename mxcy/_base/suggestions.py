@@ -21,7 +21,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     alike = get_close_matches(name.lower(), names, n=5)
     candidates = [candidate for lower in alike for candidate in names[lower]]
     slips = [(_slips(name.lower(), c.lower()), _slips(name, c)) for c in candidates]
-    return candidates[slips.index(min(slips))] if slips else None
+    if not slips or min(slips)[0] > max(2, len(name) // 2):
+        return None
+    return candidates[slips.index(min(slips))]
 
 
 def _slips(a: str, b: str) -> int:
@@ -44,13 +46,23 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
 
 class _NoAttribute(AttributeError):
-    """Looks for the nearest name only when it is shown: ``hasattr`` stays fast."""
+    """Looks for the nearest name only when it is shown: ``hasattr`` stays fast.
+
+    Tracebacks call it what it is to programs, an AttributeError; copies by pickle are one.
+    """
 
     module: str
 
     def __str__(self) -> str:
         module = sys.modules.get(self.module)
         return f"{super().__str__()}{did_you_mean(self.name, dir(module))}"
+
+    def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:
+        return AttributeError, (str(self),)
+
+
+_NoAttribute.__name__ = _NoAttribute.__qualname__ = "AttributeError"
+_NoAttribute.__module__ = "builtins"
 
 
 def no_attribute(module: str, name: str) -> AttributeError:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mxcy._base.suggestions import did_you_mean
 from mxcy._execute.executor_arrays import (
     by_name,
     check_gradients,
@@ -244,7 +245,7 @@ class Executor:
         arguments = self.arg_dict
         for name, value in values.items():
             if name not in arguments:
-                raise TypeError(f"Unknown argument {name}")
+                raise TypeError(f"Unknown argument {name}{did_you_mean(name, arguments)}")
             array = arguments[name]
             if tuple(np.shape(value)) != array.shape:
                 raise ValueError(
@@ -318,6 +319,8 @@ class Executor:
         ------
         ValueError
             For such a name otherwise.
+        MXNetError
+            For a value of another shape.
         """
         for kind, own, sources in (
             ("arguments", self.arg_dict, arg_params),
@@ -325,6 +328,10 @@ class Executor:
         ):
             for name, array in sources.items():
                 if name in own:
+                    if array.shape != own[name].shape:
+                        raise MXNetError(
+                            f"{name}: expected shape {own[name].shape} here, got {array.shape}"
+                        )
                     array.astype(own[name].dtype).copyto(own[name])
                 elif not allow_extra_params:
                     raise ValueError(f'Find name "{name}" that is not in the {kind}')

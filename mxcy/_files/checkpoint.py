@@ -1,10 +1,39 @@
 """Files of trained networks: a symbol as JSON, parameters as arrays with names."""
 
 import logging
+import operator
 
 from mxcy import ndarray as nd
 
-__all__ = ["join_params", "load_checkpoint", "load_params", "save_checkpoint", "split_params"]
+__all__ = [
+    "file_name",
+    "join_params",
+    "load_checkpoint",
+    "load_params",
+    "save_checkpoint",
+    "split_params",
+]
+
+
+def file_name(prefix, epoch, kind="params"):
+    """The name of a checkpoint's file, such as ``prefix-0001.params``.
+
+    Parameters
+    ----------
+    prefix : str
+    epoch : int
+    kind : str
+        ``'params'`` or ``'states'``.
+
+    Raises
+    ------
+    TypeError
+        When `epoch` is no integer.
+    """
+    try:
+        return f"{prefix}-{operator.index(epoch):04d}.{kind}"
+    except TypeError:
+        raise TypeError(f"epoch: expected an integer, got {epoch!r}") from None
 
 
 def join_params(arg_params, aux_params):
@@ -71,7 +100,7 @@ def save_checkpoint(prefix, epoch, symbol, arg_params, aux_params, remove_amp_ca
     """
     if symbol is not None:
         symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
-    params = f"{prefix}-{epoch:04d}.params"
+    params = file_name(prefix, epoch)
     nd.save(params, join_params(arg_params, aux_params))
     logging.info('Saved checkpoint to "%s"', params)
 
@@ -95,7 +124,7 @@ def load_params(prefix, epoch):
     ValueError
         When the file holds something else.
     """
-    name = f"{prefix}-{epoch:04d}.params"
+    name = file_name(prefix, epoch)
     joined = nd.load(name)
     if not joined:
         logging.warning("Params file '%s' is empty", name)

@@ -3,9 +3,8 @@
 import ctypes
 import sys
 
-from mxcy import env
+from mxcy import env, libinfo
 from mxcy._base import errors
-from mxcy.libinfo import find_lib_path
 
 __all__ = ["native_frames", "open_library"]
 
@@ -26,15 +25,17 @@ def open_library() -> ctypes.CDLL:
     MXNetError
         When the library cannot be loaded, or was built for another version of mxcy.
     """
-    (path,) = find_lib_path()
+    (path,) = libinfo.find_lib_path()
     try:
         library = ctypes.CDLL(path)
         version = library.mx_abi_version()
     except (OSError, AttributeError) as error:
-        raise env.EnvError(f"cannot load the native library {path}: {error}") from error
+        own = "" if env.is_set("MXNET_LIBRARY_PATH") else f": {libinfo.mend()}"
+        raise env.EnvError(f"cannot load the native library {path}: {error}{own}") from error
     if version != _ABI_VERSION:
         raise env.EnvError(
-            f"the native library {path} has interface version {version}, expected {_ABI_VERSION}"
+            f"the native library {path} has interface version {version}, expected "
+            f"{_ABI_VERSION}: {libinfo.mend()}"
         )
     return library
 

@@ -15,7 +15,7 @@ from mxcy.ndarray import NDArray
 from mxcy.symbol.inference import partial_specs
 from mxcy.util import is_np_array
 
-__all__ = ["GraphCalls", "Traced", "infer_parameters"]
+__all__ = ["OPTIONS", "GraphCalls", "Traced", "infer_parameters"]
 
 #: flags of `HybridBlock.hybridize` that are a cached operator's
 _FLAGS = (
@@ -26,6 +26,8 @@ _FLAGS = (
     "backward_bulk_size",
     "mirror",
 )
+#: what `HybridBlock.hybridize` takes without a backend; those of MXNet that it needs no more, too
+OPTIONS = (*_FLAGS, "data_indices", "param_indices", "is_dynamic", "partition_if_dynamic")
 
 
 #: what stands for calls that cannot be noted down and run without a graph

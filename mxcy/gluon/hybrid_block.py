@@ -4,10 +4,12 @@ import inspect
 
 from mxcy import autograd, symbol
 from mxcy import ndarray as nd
+from mxcy._base.suggestions import did_you_mean
 from mxcy._library.c_interface import CallbackText
+from mxcy.base import MXNetError
 from mxcy.context import current_context
 from mxcy.gluon.cached_graph import CachedGraph, check_arrays
-from mxcy.gluon.graph_calls import infer_parameters
+from mxcy.gluon.graph_calls import OPTIONS, infer_parameters
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
 from mxcy.gluon.parameter import DeferredInitializationError
 from mxcy.gluon.parameter_files import save_arrays
@@ -116,7 +118,16 @@ class HybridBlock(CachedGraph, Block):
         **kwargs
             Options of the backend; ``mirror="sqrt"`` trains in less memory: only the borders of
             stages are kept for the backward pass, the rest is computed again.
+
+        Raises
+        ------
+        MXNetError
+            For an option that does not exist, without a backend.
         """
+        for name in () if backend else kwargs:
+            if name not in OPTIONS:
+                near = did_you_mean(name, OPTIONS)
+                raise MXNetError(f"hybridize: there is no option {name!r} without a backend{near}")
         self._active = self._settles_first = active
         if clear or not active:
             self._clear_cached_op()

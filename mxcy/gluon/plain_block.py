@@ -3,7 +3,9 @@
 import inspect
 from collections import OrderedDict
 
+from mxcy._base.errors import MXNetError
 from mxcy._library.front import recorder
+from mxcy._library.refusals import name_block
 from mxcy.gluon.collected_parameters import CollectedParameters
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.scope import BlockScope
@@ -224,11 +226,15 @@ class Block(CollectedParameters):
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
-        if recorder.bits() & MEMORY:  # its memory is then listed under its name
-            with scope(self._name):
+        try:
+            if recorder.bits() & MEMORY:  # its memory is then listed under its name
+                with scope(self._name):
+                    out = self._evaluate(args)
+            else:
                 out = self._evaluate(args)
-        else:
-            out = self._evaluate(args)
+        except MXNetError as error:
+            name_block(error, self._name, type(self).__name__, args)
+            raise
         if isinstance(out, (tuple, list)) and is_mixed(out):
             raise TypeError(f"{self._name}: the outputs mix arrays of mx.np and of mx.nd")
         if self._forward_hooks:

@@ -4,6 +4,7 @@ import os.path
 
 from mxcy import symbol as sym
 from mxcy._base import dtypes
+from mxcy._base.suggestions import did_you_mean
 from mxcy.gluon.cached_graph import check_arrays
 from mxcy.gluon.graph_calls import Traced, infer_parameters
 from mxcy.gluon.hybrid_block import HybridBlock
@@ -103,16 +104,20 @@ class SymbolBlock(HybridBlock):
         SymbolBlock
         """
         names = [input_names] if isinstance(input_names, str) else input_names
-        block = SymbolBlock(sym.load(symbol_file), [sym.var(name) for name in names])
+        graph = sym.load(symbol_file)
+        block = SymbolBlock(graph, [sym.var(name) for name in names])
         if param_file is not None:
-            block.collect_params().load(
-                param_file,
-                ctx or device,
-                allow_missing,
-                ignore_extra,
-                cast_dtype=True,
-                dtype_source="saved",
-            )
+            try:
+                block.collect_params().load(
+                    param_file,
+                    ctx or device,
+                    allow_missing,
+                    ignore_extra,
+                    cast_dtype=True,
+                    dtype_source="saved",
+                )
+            except AssertionError as error:
+                raise AssertionError(f"{error} {_inputs_told(names, graph)}") from None
         return block
 
     def infer_shape(self, *args):
@@ -202,3 +207,13 @@ def _refuse_sparse(symbol):
         assert attributes.get("__storage_type__") != row_sparse, (
             f"SymbolBlock: parameters must be dense, but the storage of {name} is row_sparse"
         )
+
+
+def _inputs_told(names, graph):
+    """A hint about inputs, where something else was taken for a parameter."""
+    known = graph.list_inputs()
+    strange = [name for name in names if name not in known]
+    if not strange:
+        return f"Inputs are {', '.join(names)}; what else is no parameter belongs to input_names."
+    told = ", ".join(f"{name!r}{did_you_mean(name, known)}" for name in strange)
+    return f"The graph has no input {told}"

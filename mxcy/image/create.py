@@ -60,7 +60,14 @@ def CreateAugmenter(
     Returns
     -------
     list of Augmenter
+
+    Raises
+    ------
+    ValueError
+        When `data_shape` has not three numbers.
     """
+    if len(data_shape) != 3:
+        raise ValueError(f"data_shape: expected (channel, height, width), got {data_shape}")
     steps = [ResizeAug(resize, inter_method)] if resize > 0 else []
     size = (data_shape[2], data_shape[1])
     if rand_resize:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from mxcy._base import dtypes
 from mxcy._base.docstrings import fill_docstring
+from mxcy._base.suggestions import did_you_mean
 from mxcy.base import MXNetError
 from mxcy.ops.core.attrs import REQUIRED, AttrType, Bool, Enum, Int, Shape, Str, UInt, ULong
 
@@ -56,14 +57,16 @@ def parsed(user, table, arguments):
     """
     unknown = sorted(arguments.keys() - {parameter.name for parameter in table})
     if unknown:
-        warnings.warn(f"{user} ignores unknown parameters: {', '.join(unknown)}", stacklevel=4)
+        names = [parameter.name for parameter in table]
+        told = ", ".join(f"{name}{did_you_mean(name, names)}" for name in unknown)
+        warnings.warn(f"{user} ignores unknown parameters: {told}", stacklevel=4)
     values = SimpleNamespace()
     for parameter in table:
         value = arguments.get(parameter.name, parameter.default)
         if value is REQUIRED:
             raise MXNetError(
                 f"Required parameter {parameter.name} of {parameter.type.kind} is not presented, "
-                f"in {user}"
+                f"in {user}{f' (got {told})' if unknown else ''}"
             )
         if value is not parameter.default:
             try:

@@ -25,7 +25,7 @@ def check_label_shapes(labels, preds, wrap=False, shape=False):
 
     Parameters
     ----------
-    labels, preds : NDArray or list of NDArray
+    labels, preds : NDArray, numpy.ndarray or list of NDArray
         Labels and predictions.
     wrap : bool
         Put single arrays into lists.
@@ -49,8 +49,8 @@ def check_label_shapes(labels, preds, wrap=False, shape=False):
             f"Shape of labels {labels_have} does not match shape of predictions {preds_have}"
         )
     if wrap:
-        labels = [labels] if isinstance(labels, NDArray) else labels
-        preds = [preds] if isinstance(preds, NDArray) else preds
+        labels = [labels] if isinstance(labels, NDArray | numpy.ndarray) else labels
+        preds = [preds] if isinstance(preds, NDArray | numpy.ndarray) else preds
     return labels, preds
 
 

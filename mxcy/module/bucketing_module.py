@@ -5,7 +5,7 @@ import logging
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy._files.checkpoint import load_params
+from mxcy._files.checkpoint import file_name, load_params
 from mxcy.context import cpu
 from mxcy.initializer import Uniform
 from mxcy.module.base_module import BaseModule
@@ -85,7 +85,7 @@ class BucketingModule(BaseModule):
             Whether to leave out casts of automatic mixed precision.
         """
         assert self._buckets, "Empty BucketingModule cannot be saved"
-        self.save_params(f"{prefix}-{epoch:04d}.params")
+        self.save_params(file_name(prefix, epoch))
         for bucket_key in self._buckets:
             symbol, _, _ = self._call_sym_gen(bucket_key)
             symbol.save(f"{prefix}-{bucket_key}-symbol.json", remove_amp_cast=remove_amp_cast)

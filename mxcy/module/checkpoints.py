@@ -2,6 +2,7 @@
 
 import logging
 
+from mxcy._files.checkpoint import file_name
 from mxcy.module.base_module import BaseModule
 
 __all__ = ["Checkpoints"]
@@ -25,11 +26,11 @@ class Checkpoints(BaseModule):
             Whether to leave out casts of automatic mixed precision.
         """
         self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
-        params = f"{prefix}-{epoch:04d}.params"
+        params = file_name(prefix, epoch)
         self.save_params(params)
         logging.info('Saved checkpoint to "%s"', params)
         if save_optimizer_states:
-            states = f"{prefix}-{epoch:04d}.states"
+            states = file_name(prefix, epoch, "states")
             self.save_optimizer_states(states)
             logging.info('Saved optimizer state to "%s"', states)
 

@@ -139,7 +139,16 @@ def describe_batch(data_names, label_names, data_shapes, label_shapes):
 
 
 def reshaped(descriptions, shapes):
-    """Descriptions with other shapes."""
+    """Descriptions with other shapes.
+
+    Raises
+    ------
+    ValueError
+        When there are more or fewer shapes.
+    """
+    if len(shapes) != len(descriptions):
+        names = ", ".join(one.name for one in descriptions)
+        raise ValueError(f"batch: expected {len(descriptions)} arrays ({names}), got {len(shapes)}")
     return [
         DataDesc(one.name, shape, one.dtype, one.layout)
         for one, shape in zip(descriptions, shapes, strict=True)

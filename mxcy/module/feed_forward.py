@@ -278,6 +278,8 @@ eval_batch_end_callback
         numpy.ndarray or list of numpy.ndarray, or a tuple of three of them
             The outputs; with `return_data` outputs, data and labels.
         """
+        if self.arg_params is None:
+            raise ValueError("FeedForward has no parameters yet: call fit, or pass arg_params")
         data = self._iterator(X, None, for_training=False)
         rows = []
         for outputs, _, batch in self._bound(data).iter_predict(data, num_batch, reset):
@@ -310,6 +312,8 @@ eval_batch_end_callback
         -------
         float or list of float
         """
+        if self.arg_params is None:
+            raise ValueError("FeedForward has no parameters yet: call fit, or pass arg_params")
         data = self._iterator(X, None, for_training=False)
         names = [
             [one[0] for one in described] for described in (data.provide_data, data.provide_label)

@@ -4,7 +4,8 @@ import logging
 import warnings
 
 from mxcy import ndarray as nd
-from mxcy._files.checkpoint import load_checkpoint
+from mxcy._files.checkpoint import file_name, load_checkpoint
+from mxcy.base import MXNetError
 from mxcy.context import Context, cpu
 from mxcy.initializer import InitDesc, Uniform
 from mxcy.module.descriptions import check_names_in_symbol, describe_batch, shapes_for
@@ -113,7 +114,7 @@ class Module(OptimizedModule):
         module._arg_params, module._aux_params = arg_params, aux_params
         module.params_initialized = True
         if load_optimizer_states:
-            module._states_to_load = f"{prefix}-{epoch:04d}.states"
+            module._states_to_load = file_name(prefix, epoch, "states")
         return module
 
     # -- names and shapes -------------------------------------------------------------------------
@@ -257,6 +258,11 @@ class Module(OptimizedModule):
         if self._ignores_init_params(force_init):
             return
         assert self.binded, "call bind before initializing the parameters"
+        if initializer is not None and not callable(initializer):
+            raise TypeError(
+                "init_params: initializer: expected an Initializer such as mx.init.Xavier(), got "
+                f"{initializer!r}"
+            )
         group = self._exec_group
         if self._arg_params is None:
             own = [name for name in group.arg_names if name in self._param_names]
@@ -267,11 +273,14 @@ class Module(OptimizedModule):
         for own, source in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
             for name, array in sorted(own.items()):
                 if source is not None and name in source:
+                    _check_shape(name, source[name], array)
                     if source[name] is not array:
                         source[name].copyto(array)
                     continue
                 if source is not None and not allow_missing:
-                    raise RuntimeError(f"{name} is not presented")
+                    raise RuntimeError(
+                        f"{name} is not presented: allow_missing=True lets the initializer fill it"
+                    )
                 if initializer is not None:
                     initializer(InitDesc(name, attributes.get(name)), array)
         self.params_initialized = True
@@ -351,6 +360,15 @@ class Module(OptimizedModule):
     def install_monitor(self, mon):
         assert self.binded, "the module is not bound: call bind first"
         self._exec_group.install_monitor(mon)
+
+
+def _check_shape(name, array, target):
+    """Refuse the value of a parameter of another shape."""
+    if array.shape != target.shape:
+        raise MXNetError(
+            f"init_params: {name}: expected shape {target.shape} for the bound data, got "
+            f"{array.shape}"
+        )
 
 
 def _on_cpu(names, arrays):

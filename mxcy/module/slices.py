@@ -75,7 +75,10 @@ def split_batch(batch_size, work_load_list):
     for size in sizes:
         begin, end = int(min(end, batch_size)), int(min(end + size, batch_size))
         if begin >= end:
-            raise ValueError("Too many slices. Some splits are empty.")
+            raise ValueError(
+                "Too many slices. Some splits are empty: "
+                f"{batch_size} samples cannot be shared by {len(sizes)} contexts"
+            )
         parts.append(slice(begin, end))
     return parts
 

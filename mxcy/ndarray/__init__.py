@@ -8,8 +8,9 @@ from importlib import import_module
 
 from mxcy import env, storage
 from mxcy._base import older_paths
+from mxcy._base.errors import MXNetError
 from mxcy._devices import streams, virtual
-from mxcy._library import front
+from mxcy._library import front, refusals
 from mxcy._library.services import Services
 from mxcy.context import Context, as_context, check_usable
 from mxcy.gpu import copies as device_copies
@@ -62,7 +63,11 @@ def _prepare(operator, attrs, ins, library, force=None):
     if operator.stypes and force is None and stypes.makes_sparse(operator, attrs, ins):
         return None
     if force is None:
-        return prepare.prepare_eager(operator, attrs, ins, library)
+        try:
+            return prepare.prepare_eager(operator, attrs, ins, library)
+        except MXNetError as error:
+            refusals.shorten(error)
+            raise
     return prepare.prepare(operator, attrs, ins, library, force or None)
 
 

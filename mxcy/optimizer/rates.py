@@ -27,6 +27,9 @@ class Rates:
         assert isinstance(param_idx2name, dict), (
             "param_idx2name should be a dict of param indexes to names."
         )
+        for name, number in (("learning_rate", learning_rate), ("wd", wd)):
+            if isinstance(number, str):
+                raise TypeError(f"optimizer: {name}: expected a number, got {number!r}")
         self.lr_scheduler = lr_scheduler
         self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
         if lr_scheduler is not None and learning_rate is not None:

@@ -7,6 +7,7 @@ import time
 import warnings
 
 from mxcy import env
+from mxcy._base.suggestions import did_you_mean
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.profiler import tables
@@ -56,7 +57,7 @@ class Session:
         self._trace = self._thread = None
         self._wake = threading.Event()
 
-    def configure(self, given):
+    def configure(self, settings):
         """Take options, the others go back to their defaults.
 
         Raises
@@ -65,10 +66,11 @@ class Session:
             For an unknown option or a value of the wrong type.
         """
         options = {name: default for name, (_, _, default) in OPTIONS.items()}
-        for name, value in given.items():
+        for name, value in settings.items():
             if name not in OPTIONS:
                 known = ", ".join(OPTIONS)
-                raise MXNetError(f"profiler: there is no option {name!r}; there are {known}")
+                near = did_you_mean(name, OPTIONS)
+                raise MXNetError(f"profiler: there is no option {name!r}; there are {known}{near}")
             kind, read, _ = OPTIONS[name]
             try:
                 options[name] = read(value)

@@ -5,6 +5,7 @@ from typing import Any
 from mxcy import ndarray as nd
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
+from mxcy._base.suggestions import did_you_mean
 from mxcy._execute.executor import Executor
 from mxcy._execute.executor_arrays import requests_of, resized
 from mxcy._execute.planned import training_graph
@@ -186,12 +187,12 @@ def _given(shapes, types):
     return known
 
 
-def _inferred(symbol, given):
+def _inferred(symbol, hints):
     """{variable: complete Spec}; variables of unknown dtype become float32."""
     names = set(symbol.list_inputs())
     graph = from_entries(symbol._entries)
     # Shapes of inputs that only a larger symbol has, such as labels, are no mistake.
-    known = known_specs(symbol, {name: spec for name, spec in given.items() if name in names})
+    known = known_specs(symbol, {name: spec for name, spec in hints.items() if name in names})
     for _ in range(2):
         inferred = infer_partial(graph, known)
         specs = {graph.nodes[n].name: inferred[n][0] for n in graph.variables()}
@@ -202,5 +203,11 @@ def _inferred(symbol, given):
             break
     lacking = [name for name, spec in specs.items() if not spec.known]
     if lacking:
-        raise MXNetError(f"simple_bind: the shapes of {', '.join(lacking)} cannot be inferred")
+        unused = "".join(
+            f"; there is no argument {name!r}{did_you_mean(name, names)}"
+            for name in hints.keys() - names
+        )
+        raise MXNetError(
+            f"simple_bind: the shapes of {', '.join(lacking)} cannot be inferred{unused}"
+        )
     return specs

@@ -38,7 +38,7 @@ def function(record, name=None):
     return compiled
 
 
-def apply(record, hint, inputs, given, name=None, attr=None, extra=None, absent=()):
+def apply(record, hint, inputs, settings, name=None, attr=None, extra=None, absent=()):
     """Make the symbol of an operator.
 
     Parameters
@@ -48,7 +48,7 @@ def apply(record, hint, inputs, given, name=None, attr=None, extra=None, absent=
         What names are made from.
     inputs : sequence of Symbol or None
         In the record's order.
-    given : dict
+    settings : dict
         The operator's attributes; `_Null` for those that are not given.
     name : str, optional
     attr : dict of str to str, optional
@@ -81,7 +81,7 @@ def apply(record, hint, inputs, given, name=None, attr=None, extra=None, absent=
             named[key] = value
         else:
             attrs[attributes.stored_key(key, value)] = str(value)
-    for key, value in given.items():
+    for key, value in settings.items():
         if value is not _Null:
             attrs[key] = attributes.text_of(fields[key], value)
     if not record.variadic:
@@ -123,9 +123,15 @@ def _cast_inputs(node, policy):
         node.inputs[place] = entry
 
 
+def _told(value):
+    """What a value is, in a line."""
+    kind, shape = type(value).__name__, getattr(value, "shape", None)
+    return f"{kind}: {value!r:.80}" if shape is None else f"{kind} of shape {shape}"
+
+
 def _check_symbol(what, value, optional=True):
     assert isinstance(value, Symbol) or (optional and value is None), (
-        f"{what} must be Symbol instances, but got {type(value).__name__}: {value!r:.80}"
+        f"{what} must be Symbol instances, but got {_told(value)}"
     )
 
 

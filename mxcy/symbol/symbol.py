@@ -1,6 +1,7 @@
 """The class Symbol: outputs of operations that are described, not computed."""
 
 from mxcy._base import older_paths
+from mxcy._base.suggestions import did_you_mean
 from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, NotImplementedForSymbol
 from mxcy.graph.json import dumps, loads
@@ -167,7 +168,10 @@ class Symbol:
             if len(matches) > 1:
                 raise ValueError(f'There are multiple outputs with name "{index}"')
             if not matches:
-                raise ValueError(f'Cannot find output that matches name "{index}"')
+                raise ValueError(
+                    f'Cannot find output that matches name "{index}"'
+                    f"{did_you_mean(index, self.list_outputs())}"
+                )
             index = matches[0]
         if not isinstance(index, int):
             raise TypeError("Symbol only support integer index to fetch i-th output")

@@ -6,11 +6,12 @@ from mxcy.env.variable import Variable
 _LOGGED = "env/test_execution.py::test_verbose_logging"
 
 ROWS = (
-    Variable("MXCY_VERBOSE", words("dispatch", "passes", "storage"), frozenset(), "C",
+    Variable("MXCY_VERBOSE", words("dispatch", "passes", "storage", "tracebacks"), frozenset(), "C",
              "mxcy.ops.core.prepare",
              "Comma list of what to print; 'dispatch': the kernel chosen for each new signature, "
              "and why the others refused; 'passes': what each pass over a graph did; 'storage': "
-             "memory pools as they are opened.",
+             "memory pools as they are opened; 'tracebacks': leave mxcy's own steps in tracebacks "
+             "of what operators refuse.",
              test=_LOGGED),
     Variable("MXNET_EXEC_VERBOSE_LOGGING", flag, False, "C", "mxcy._execute.planned",
              "Print the steps of each new plan to the standard error stream.", test=_LOGGED),

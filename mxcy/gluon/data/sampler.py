@@ -110,6 +110,7 @@ class BatchSampler(Sampler):
         self._sampler = sampler
         self._batch_size = batch_size
         self._last_batch = last_batch
+        self._check_last_batch()
         self._left_over = []
 
     def __iter__(self):

@@ -1,6 +1,7 @@
 """Layers that normalize their input."""
 
 from mxcy._base import dtypes
+from mxcy._base.errors import InvalidAxisError
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.util import is_np_array
@@ -32,6 +33,11 @@ class _ScaleAndShift(HybridBlock):
 
     def infer_shape(self, x, *args):
         """Set the number of channels from an input."""
+        if not -x.ndim <= self._axis < x.ndim:
+            raise InvalidAxisError(
+                f"{type(self).__name__}: axis {self._axis} is out of bounds for an input of shape "
+                f"{x.shape}"
+            )
         for parameter in self._reg_params.values():
             parameter.shape = (x.shape[self._axis],)
 

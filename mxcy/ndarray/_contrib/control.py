@@ -56,7 +56,10 @@ def foreach(body, data, init_states):
     single = isinstance(data, front.NDArrayBase)
     states, steps, nesting = init_states, [], []
     for i in range(len(data if single else data[0])):
-        output, states = body(data[i] if single else [array[i] for array in data], states)
+        result = body(data[i] if single else [array[i] for array in data], states)
+        if not isinstance(result, tuple | list) or len(result) != 2:
+            raise ValueError("foreach: body: expected it to return (output, states)")
+        output, states = result
         arrays, nesting = flatten(output, "the output of body")
         steps.append(arrays)
     stacked = (F.stack(*arrays) for arrays in zip(*steps, strict=True))

@@ -159,7 +159,9 @@ class Enum(AttrType):
             for none in (None, "None"):
                 if none in self.choices:
                     return none
-        raise ValueError(f"expected one of {', '.join(map(repr, self.choices))}")
+        choices = ", ".join(map(repr, self.choices))
+        near = did_you_mean(value, filter(None, self.choices))
+        raise ValueError(f"expected one of {choices}{near}")
 
 
 class DType(Enum):
@@ -293,9 +295,9 @@ class Schema:
         try:
             return field.type.parse(value)
         except (TypeError, ValueError, OverflowError) as error:
+            about = "" if isinstance(field.type, Enum) else f" ({field.type.kind})"
             raise MXNetError(
-                f"Invalid parameter {field.name}={value!r} in operator {op_name}: {error} "
-                f"({field.type.kind})"
+                f"Invalid parameter {field.name}={value!r} in operator {op_name}: {error}{about}"
             ) from None
 
     def check_name(self, op_name: str, name: str) -> None:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from mxcy._base import dtypes
-from mxcy._base.errors import InvalidAxisError, MXNetError
+from mxcy._base.errors import InferError, InvalidAxisError, ShapeError
 
 __all__ = [
     "MOST_STEP",
     "Spec",
     "InferError",
-    "OtherShapeError",
     "UnforeseenError",
     "back_batch",
     "back_data",
@@ -40,17 +39,6 @@ __all__ = [
 ]
 
 Shape: TypeAlias = tuple[int, ...]
-
-
-class InferError(MXNetError):
-    """An operator's inputs do not fit together."""
-
-
-class OtherShapeError(InferError, AssertionError):
-    """An argument has another shape than the inputs before it ask for.
-
-    Blocks of MXNet 2 raise AssertionError where it is a parameter.
-    """
 
 
 class UnforeseenError(InferError):
@@ -109,7 +97,7 @@ class Spec:
             elif len(shape) != len(self.shape) or any(
                 a != b and a != -1 and b != -1 for a, b in zip(self.shape, shape, strict=True)
             ):
-                raise OtherShapeError(f"argument {name}: expected shape {shape}, got {self.shape}")
+                raise ShapeError(f"argument {name}: expected shape {shape}, got {self.shape}")
             else:
                 self.shape = tuple(
                     b if a == -1 else a for a, b in zip(self.shape, shape, strict=True)
@@ -126,6 +114,10 @@ class Spec:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Spec) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __str__(self) -> str:
+        dtype = "any dtype" if self.dtype is None else dtypes.name_of(self.dtype)
+        return f"{dtype} of {'any shape' if self.shape is None else f'shape {self.shape}'}"
 
     def __repr__(self) -> str:
         return f"Spec({self.shape}, {None if self.dtype is None else dtypes.name_of(self.dtype)})"

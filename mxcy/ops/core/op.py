@@ -6,11 +6,11 @@ Records are made by `mxcy.ops.core.record.op`; the parameters of `Op` are what s
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mxcy._base.errors import InvalidValueError, MXNetError
+from mxcy._base.errors import InvalidValueError, MXNetError, ShapeError
 from mxcy.ops.core.attrs import Attrs, Field, Schema
 from mxcy.ops.core.complex_slopes import conjugated
 from mxcy.ops.core.in_symbols import InSymbols
-from mxcy.ops.core.infer import OtherShapeError, Spec, UnforeseenError, refuse_complex
+from mxcy.ops.core.infer import Spec, UnforeseenError, refuse_complex
 from mxcy.ops.core.kernel import Native
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.precision import Precision, read
@@ -344,12 +344,21 @@ class Op:
         except UnforeseenError:
             raise
         except MXNetError as error:
-            kept = isinstance(error, (InvalidValueError, OtherShapeError))
+            kept = isinstance(error, (InvalidValueError, ShapeError))
             kind = type(error) if kept else MXNetError
-            raise kind(f"Error in operator {self.name}: {error}") from None
+            text = f"Error in operator {self.name}: {error}{self._beside(a, ins, error)}"
+            raise kind(text) from None
         except Exception as error:
             raise UnforeseenError(self.name, ins, error) from error
         return outs
+
+    def _beside(self, a: Attrs, ins: Sequence[Spec], error: MXNetError) -> str:
+        """The shape of the first input, where another one does not fit to it."""
+        if not isinstance(error, ShapeError) or self.variadic or ins[0].shape is None:
+            return ""
+        name, shape = self.arguments(a)[0], str(ins[0].shape)
+        told = shape in str(error) or str(error).startswith(f"argument {name}:")
+        return "" if told else f"; {name} has shape {shape}"
 
     def _check_count(self, a: Attrs, n: int) -> None:
         """Refuse another number of inputs than the attributes ask for."""

@@ -40,8 +40,9 @@ def _names(ins):
 def _agree(ins, shapes):
     """Fill each input with the shape that all `shapes` agree on; None when all are unknown."""
     common = Spec()
-    for shape, name in zip(shapes, _names(ins), strict=True):
+    for spec, shape, name in zip(ins, shapes, _names(ins), strict=True):
         if shape is not None:
+            Spec(spec.shape).fill(name, common.shape)
             common.fill(name, shape)
     if common.shape is not None:
         for spec, name in zip(ins, _names(ins), strict=True):

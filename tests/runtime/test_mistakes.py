@@ -1,0 +1,202 @@
+"""Mistakes that newcomers made: the error tells the argument, what was expected and a near name."""
+
+import re
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import gluon, nd, sym
+
+
+def classifier():
+    return sym.SoftmaxOutput(
+        sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc"), name="softmax"
+    )
+
+
+def module():
+    one = mx.mod.Module(classifier())
+    one.bind([("data", (2, 4))], [("softmax_label", (2,))])
+    return one
+
+
+def fitted(**options):
+    one = mx.mod.Module(classifier(), **options.pop("module", {}))
+    one.fit(mx.io.NDArrayIter(np.ones((4, 4)), np.ones(4), 2), num_epoch=1, **options)
+
+
+def trained(**settings):
+    net = gluon.nn.Dense(2, in_units=3)
+    net.initialize()
+    gluon.Trainer(net.collect_params(), "sgd", settings)
+
+
+def hybridized(**options):
+    gluon.nn.HybridSequential().hybridize(**options)
+
+
+def called(block, *shape):
+    block.initialize()
+    return block(nd.ones(shape))
+
+
+VALUES = {"fc_weight": nd.ones((3, 5)), "fc_bias": nd.ones(3)}
+
+#: what a program does -> the error's type, and a part of its text
+MISTAKES = {
+    "initializer of text": (
+        lambda: fitted(initializer="xavier"),
+        TypeError,
+        "initializer: expected an Initializer such as mx.init.Xavier(), got 'xavier'",
+    ),
+    "more contexts than samples": (
+        lambda: fitted(module={"context": [mx.cpu(i) for i in range(3)]}),
+        ValueError,
+        "2 samples cannot be shared by 3 contexts",
+    ),
+    "a parameter of another shape": (
+        lambda: module().init_params(arg_params=VALUES),
+        mx.MXNetError,
+        "fc_weight: expected shape (3, 4) for the bound data, got (3, 5)",
+    ),
+    "a parameter of another shape, in an executor": (
+        lambda: classifier().simple_bind(mx.cpu(), data=(2, 4)).copy_params_from(VALUES),
+        mx.MXNetError,
+        "fc_weight: expected shape (3, 4) here, got (3, 5)",
+    ),
+    "a missing parameter": (
+        lambda: module().init_params(arg_params={"fc_bias": nd.ones(3)}),
+        RuntimeError,
+        "fc_weight is not presented: allow_missing=True",
+    ),
+    "too many arrays in a batch": (
+        lambda: (
+            (one := module()).init_params(),
+            one.forward(mx.io.DataBatch([nd.ones((2, 4)), nd.ones(2)])),
+        ),
+        ValueError,
+        "batch: expected 1 arrays (data), got 2",
+    ),
+    "an epoch of text": (
+        lambda: mx.model.load_params("a", "1"),
+        TypeError,
+        "epoch: expected an integer, got '1'",
+    ),
+    "a model without parameters": (
+        lambda: mx.model.FeedForward(classifier(), num_epoch=1).predict(np.ones((2, 4))),
+        ValueError,
+        "no parameters yet: call fit",
+    ),
+    "a misspelt input of simple_bind": (
+        lambda: classifier().simple_bind(mx.cpu(), dat=(2, 4)),
+        mx.MXNetError,
+        "there is no argument 'dat'; did you mean 'data'?",
+    ),
+    "a misspelt input of an executor": (
+        lambda: classifier().simple_bind(mx.cpu(), data=(2, 4)).forward(dta=nd.ones((2, 4))),
+        TypeError,
+        "Unknown argument dta; did you mean 'data'?",
+    ),
+    "a misspelt output": (
+        lambda: classifier().get_internals()["fc_out"],
+        ValueError,
+        "did you mean 'fc_output'?",
+    ),
+    "an array among symbols": (
+        lambda: sym.FullyConnected(nd.ones((2, 3)), num_hidden=3),
+        AssertionError,
+        "must be Symbol instances, but got NDArray of shape (2, 3)",
+    ),
+    "batches of nothing": (
+        lambda: mx.io.NDArrayIter(np.ones((4, 3)), batch_size=0),
+        ValueError,
+        "batch_size must be a positive number, got 0",
+    ),
+    "a misspelt option of an iterator": (
+        lambda: mx.io.ImageRecordIter(path_imgrec="a", data_shpe=(3, 8, 8), batch_size=2),
+        mx.MXNetError,
+        "data_shape of Shape(tuple) is not presented, in ImageRecordIter (got data_shpe; did",
+    ),
+    "a shape without channels": (
+        lambda: mx.image.CreateAugmenter((8, 8)),
+        ValueError,
+        "data_shape: expected (channel, height, width), got (8, 8)",
+    ),
+    "a misspelt option of hybridize": (
+        lambda: hybridized(static_aloc=True),
+        mx.MXNetError,
+        "hybridize: there is no option 'static_aloc' without a backend; did you mean",
+    ),
+    "a rate of text": (
+        lambda: trained(learning_rate="0.1"),
+        TypeError,
+        "learning_rate: expected a number, got '0.1'",
+    ),
+    "a misspelt last_batch": (
+        lambda: gluon.data.DataLoader([1, 2], batch_size=1, last_batch="drop"),
+        ValueError,
+        "last_batch must be one of",
+    ),
+    "channels that are not there": (
+        lambda: called(gluon.nn.BatchNorm(axis=3), 2, 3),
+        IndexError,
+        "BatchNorm: axis 3 is out of bounds for an input of shape (2, 3)",
+    ),
+    "a body with one result": (
+        lambda: nd.contrib.foreach(lambda x, state: x, nd.ones((2, 3)), nd.ones(3)),
+        ValueError,
+        "foreach: body: expected it to return (output, states)",
+    ),
+    "a misspelt option of the profiler": (
+        lambda: mx.profiler.set_config(profil_all=True),
+        mx.MXNetError,
+        "did you mean 'profile_all'?",
+    ),
+    "a misspelt activation": (
+        lambda: nd.Activation(nd.ones(3), act_type="rleu"),
+        mx.MXNetError,
+        "'mish'; did you mean 'relu'?",
+    ),
+    "joined arrays of other extents": (
+        lambda: nd.concat(nd.ones((2, 3)), nd.ones((4, 5)), dim=1),
+        AssertionError,
+        "argument data1: expected shape (2, -1), got (4, 5)",
+    ),
+    "a result of another shape": (
+        lambda: nd.exp(nd.ones(3), out=nd.ones(4)),
+        mx.MXNetError,
+        "argument out: expected float32 of shape (3,), got float32 of shape (4,)",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.filterwarnings("ignore:.*ignores unknown parameters")
+@pytest.mark.filterwarnings("ignore:mx.model.FeedForward has been deprecated")
+def test_mistakes(mistake):
+    act, kind, text = MISTAKES[mistake]
+    with pytest.raises(kind, match=re.escape(text)):
+        act()
+
+
+def test_imports_tell_what_an_input_is(tmp_path):
+    one, prefix = module(), str(tmp_path / "net")
+    one.init_params()
+    one.save_checkpoint(prefix, 1)
+    files = (f"{prefix}-symbol.json", f"{prefix}-0001.params")
+
+    def imported(*names):
+        return gluon.SymbolBlock.imports(files[0], list(names), files[1])
+
+    with pytest.raises(AssertionError, match="The graph has no input 'dat'; did you mean 'data'"):
+        imported("dat", "softmax_label")
+    with pytest.raises(AssertionError, match="'softmax_label' is missing.* belongs to input_names"):
+        imported("data")
+    assert imported("data", "softmax_label")(nd.ones((2, 4)), nd.ones(2)).shape == (2, 3)
+
+
+def test_metrics_take_numpy_arrays():
+    metric = mx.metric.create("acc")
+    metric.update(np.array([0, 1, 1]), np.array([[2.0, 1], [1, 2], [3, 1]]))
+    assert metric.get()[1] == pytest.approx(2 / 3)
