@@ -1,12 +1,12 @@
-"""Running sums and products, chosen elements, and what depends on values, as `mx.np` has it."""
+"""Running sums and products and chosen elements, as `mx.np` has it."""
 
 from math import prod
 
 import numpy as np
 
 from mxcy._base.dtypes import CODES, code_of, dtype_of, is_inexact, name_of
-from mxcy.ops.core.attrs import Bool, Double, Dynamic, Field, Int, IntOrNone
-from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
+from mxcy.ops.core.attrs import Bool, Double, Dynamic, Field, IntOrNone
+from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis
 from mxcy.ops.core.params import SCALAR, SCAN
 from mxcy.ops.core.record import Public, native, op, register, sample, stop, values
 from mxcy.ops.core.result_types import ACCUMULATE, PROMOTE, TypeRule, asked, with_number
@@ -299,129 +299,3 @@ class WhereNumbers:
 
     def ref(a, xp, condition):
         return xp.where(condition != 0, np.float32(a.x), np.float32(a.y))
-
-
-# --- what depends on values ----------------------------------------------------------------------
-
-
-@op("_npx_nonzero", inputs="x", numpy="npx.nonzero(a, out=None, name=None)")
-class NonZero:
-    """The indices of the elements that are not zero, a row for each; it waits for the values.
-
-    What has no dimensions counts as an array of one element.
-    """
-
-    dtypes = ("float32", "int8", "bool")
-    complexes = True
-    samples = (sample((3, 4)), sample((0, 2)), sample(np.array([0, 1.5, 0], "float32")), sample(()))
-
-    def infer(a, x):
-        return Spec(None if x.shape is None else (-1, x.ndim or 1), _INT64)
-
-    def eager(a, F, array, x):
-        return array(np.argwhere(np.atleast_1d(x.asnumpy())))
-
-    def ref(a, xp, x):
-        return xp.argwhere(xp.atleast_1d(x))
-
-
-@op("_npi_unique", inputs="data")
-class Unique:
-    """The distinct elements in order, or rows along `axis`; it waits for the values.
-
-    Further results on demand: where each occurs first, where each element of the input is among
-    them, and how often each occurs.
-    """
-
-    return_index: Bool = False
-    return_inverse: Bool = False
-    return_counts: Bool = False
-    axis: IntOrNone = None
-    equal_nan: Bool = True
-
-    dtypes = ("float32", "int8", "bool")
-    complexes = True
-    samples = (
-        sample(values(0, 3, (9,), "int32")),
-        sample(np.array([np.nan, 1, np.nan], "float32"), equal_nan=False, return_counts=True),
-        sample(values(0, 3, (3, 4), "int64"), return_index=True, return_counts=True),
-        sample(values(0, 2, (5, 2), "int8"), axis=0, return_inverse=True),
-        sample((0,)),
-    )
-
-    def outputs(a):
-        number = 1 + a.return_index + a.return_inverse + a.return_counts
-        return tuple(f"output{i}" for i in range(number))
-
-    def infer(a, data):
-        shape = (-1,)
-        if a.axis is not None and data.shape is not None:
-            axis = normal_axis(a.axis, data.ndim)
-            shape = (*data.shape[:axis], -1, *data.shape[axis + 1 :])
-        first = Spec(None if data.shape is None else shape, data.dtype)
-        return [first, *[Spec((-1,), _INT64) for _ in Unique.outputs(a)[1:]]]
-
-    def eager(a, F, array, data):
-        if a.axis is not None:
-            normal_axis(a.axis, data.ndim)
-        parts = Unique.ref(a, np, data.asnumpy())
-        return [array(x) for x in parts] if isinstance(parts, tuple) else array(parts)
-
-    def ref(a, xp, data):
-        # NumPy 2 gives the inverse the input's shape: MXNet's is flat.
-        wanted = a.return_index, a.return_inverse, a.return_counts
-        parts = xp.unique(data, *wanted, a.axis, equal_nan=a.equal_nan)
-        if not isinstance(parts, tuple):
-            return parts
-        return parts[0], *(part.reshape(-1).astype("int64") for part in parts[1:])
-
-
-@op("_npi_bincount", inputs="data weights?")
-class BinCount:
-    """How often each number from 0 occurs, or the sum of its weights; it waits for the values.
-
-    Raises
-    ------
-    ValueError
-        When a number is negative.
-    """
-
-    minlength: Int = 0
-    has_weights: Bool = False
-
-    dtypes = ("int32", "uint8")
-    samples = (
-        sample(values(0, 5, (7,), "int32")),
-        sample(values(0, 3, (4,), "int64"), (4,), has_weights=True),
-        sample(np.zeros(0, "int32"), minlength=3),
-    )
-
-    def arguments(a):
-        return ("data", "weights") if a.has_weights else ("data",)
-
-    def infer(a, data, weights=None):
-        require(a.minlength >= 0, f"minlength: must not be negative, got {a.minlength}")
-        require(data.shape is None or data.ndim == 1, f"data: must be 1-D, got shape {data.shape}")
-        return Spec((-1,), _INT64 if weights is None else weights.dtype)
-
-    def eager(a, F, array, data, weights=None):
-        BinCount.infer(a, [Spec(x.shape, 0) for x in (data, weights) if x is not None])
-        numbers = data.asnumpy()
-        if numbers.size and numbers.min() < 0:
-            raise ValueError("bincount: numbers must not be negative")
-        if weights is None:
-            whole = numbers.astype("int64", copy=False)
-            return array(np.bincount(whole, minlength=a.minlength))
-        length = max(a.minlength, int(numbers.max()) + 1 if numbers.size else 0)
-        zeros = array(np.zeros(length, weights.dtype))
-        if not numbers.size or not length:
-            return zeros
-        # Narrow weights are summed in double, as NumPy does it, whether or not they are recorded.
-        word, places = name_of(weights.dtype_code), array(numbers.astype("int64"))
-        if word != "float32":
-            return F._backward_along(weights, places, axis=0, shape=(length,))
-        wide = F.Cast(weights, dtype="float64")
-        return F.Cast(F._backward_along(wide, places, axis=0, shape=(length,)), dtype=word)
-
-    def ref(a, xp, data, weights=None):
-        return xp.bincount(data.astype("int64"), weights, a.minlength)

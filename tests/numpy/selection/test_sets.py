@@ -105,3 +105,20 @@ def test_distinct_elements_leave_their_array_alone():
     assert actual.tolist() == [1.0, 3.0] and x.tolist() == [3.0, 1.0, 3.0]
     actual[:] = 7
     assert x.tolist() == [3.0, 1.0, 3.0]
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "int32", "int64", "uint64"])
+def test_unique_of_many_close_integers(kind):
+    draw = onp.random.RandomState(5)
+    for least, most in ((0, 100), (3, 4), (-50 if kind[0] == "i" else 30, 70)):
+        elements = draw.randint(least, most, (130, 10)).astype(kind)
+        array = np.array(elements, dtype=kind)
+        assert np.unique(array).dtype == kind
+        assert np.unique(array).tolist() == onp.unique(elements).tolist()
+        choices = {"return_inverse": True, "return_counts": True}
+        for actual, wanted in zip(
+            np.unique(array, **choices), onp.unique(elements, **choices), strict=True
+        ):
+            assert actual.ravel().tolist() == wanted.ravel().tolist()
+    high = onp.asarray([2**63 + 5] * 1200 + [2**63 + 7], "uint64")
+    assert np.unique(np.array(high, dtype="uint64")).tolist() == [2**63 + 5, 2**63 + 7]
