@@ -5,7 +5,7 @@ import numpy as onp
 from mxcy._base import dtypes
 from mxcy.base import integer_types
 from mxcy.numpy._calls.general import operate
-from mxcy.numpy._calls.operands import as_np_array
+from mxcy.numpy._calls.operands import as_np_array, is_array
 from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._selection.choosing import take
 from mxcy.numpy._selection.indices import axis_of, host_indices, spread
@@ -44,7 +44,8 @@ def delete(arr, obj, axis=None):
     ----------
     arr : array_like
     obj : int, slice, or array_like of int or bool
-        Which slices to leave out.
+        Which slices to leave out. As in MXNet 2, of an ``ndarray`` those below 0 or behind the end
+        mean none, other indices count as NumPy's do.
     axis : int, optional
         By default that of the flattened array.
 
@@ -61,8 +62,10 @@ def delete(arr, obj, axis=None):
     if place is not None:
         return operate("_npi_delete", as_np_array(arr), axis=axis, **place)
     array, axis = _edited(arr, axis)
-    gone = host_indices(obj)
-    kept = onp.delete(onp.arange(array.shape[axis]), gone)
+    gone, extent = host_indices(obj), array.shape[axis]
+    if is_array(obj) and gone.dtype.kind != "b":
+        gone = gone[(gone >= 0) & (gone < extent)]
+    kept = onp.delete(onp.arange(extent), gone)
     return take(array, kept, axis)
 
 

@@ -26,8 +26,9 @@ def _flat(a, shape):
     return tuple(shape), normal_axis(a.axis, len(shape))
 
 
-def _key(a, extent, reach):
+def _key(a, shape, axis, reach):
     """The integer that attributes tell, checked, or the slice."""
+    extent = shape[axis]
     if a.int_ind is None:
         require(a.step != 0, "step: must not be 0")
         return slice(a.start, a.stop, a.step)
@@ -66,7 +67,7 @@ def _delete_infer(a, arr):
     if arr.shape is None:
         return Spec(None, arr.dtype)
     shape, axis = _flat(a, arr.shape)
-    key, gone = _key(a, shape[axis], 0), 1
+    key, gone = _key(a, shape, axis, 0), 1
     if isinstance(key, slice):
         gone = None if shape[axis] == -1 else len(range(*key.indices(shape[axis])))
     return Spec(_resized(shape, axis, None if gone is None else -gone), arr.dtype)
@@ -85,13 +86,14 @@ register(
     fields=_PLACE,
     infer=_delete_infer,
     grad=_delete_grad,
-    ref=lambda a, xp, arr: xp.delete(arr, _key(a, _flat(a, arr.shape)[0][0], 0), a.axis),
+    ref=lambda a, xp, arr: xp.delete(arr, _key(a, *_flat(a, arr.shape), 0), a.axis),
     in_symbols=InSymbols(by_count={2: "_mx_delete_at"}),
     dtypes=_KINDS,
     complexes=True,
     samples=(
         sample((4,), int_ind=1),
         sample((2, 3), int_ind=-1),
+        sample((2, 3), int_ind=2, axis=1),
         sample((2, 3), start=0, stop=2, step=1, axis=1),
         sample((4, 3), stop=None, step=-2, axis=0),
         sample((4,), start=9, grad=False),
@@ -153,7 +155,7 @@ def _count(a, shape, axis, added, places):
     """How many slices are put in; None where it is not known."""
     by_place = places is None
     if by_place:
-        key = _key(a, shape[axis], 1)
+        key = _key(a, shape, axis, 1)
         one = not isinstance(key, slice)
         count = 1 if one else None
         if not one and shape[axis] != -1:
@@ -185,7 +187,7 @@ def _insert_infer(a, arr, values=None, obj=None):
 def _insert_ref(a, xp, arr, *others):
     values = xp.asarray(a.val) if a.val is not None else others[0]
     places = others[-1] if len(others) == 2 or (others and a.val is not None) else None
-    key = _key(a, _flat(a, arr.shape)[0][0], 1) if places is None else _whole(places)
+    key = _key(a, *_flat(a, arr.shape), 1) if places is None else _whole(places)
     with np.errstate(all="ignore"):
         return xp.insert(arr, key, values.astype(arr.dtype), a.axis)
 
@@ -265,6 +267,7 @@ _insert(
     (
         sample((4,), val=5.0, int_ind=1),
         sample((2, 3), val=2.0, int_ind=-1, axis=1),
+        sample((2, 3), val=2.0, int_ind=-3, axis=1),
         sample((2, 3), (2,), int_ind=3),
         sample((2, 3), (2, 3), int_ind=2, axis=0),
         sample((2, 3), (2,), int_ind=0, axis=1),

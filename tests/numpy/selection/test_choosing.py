@@ -31,6 +31,8 @@ np = mx.np
         ("select([np.arange(3) > 1, np.arange(3) > 0], [x, y])", [(3,), (2, 3)]),
         ("delete(x, 1)", [(2, 3)]),
         ("delete(x, -1, axis=1)", [(2, 3)]),
+        ("delete(x, -3, axis=1)", [(2, 3)]),
+        ("delete(x, 2, axis=1)", [(2, 3)]),
         ("delete(x, slice(0, 2), axis=1)", [(2, 3)]),
         ("delete(x, [0, 0, 2], axis=-1)", [(2, 3)]),
         ("delete(x, [True, False], axis=0)", [(2, 3)]),
@@ -112,6 +114,16 @@ def test_nothing_is_chosen(call, shapes):
 def test_what_is_refused(call, error):
     with pytest.raises(error):
         eval(f"np.{call}", {"np": np, "x": np.ones((2, 3))})
+
+
+def test_places_in_arrays_that_are_none_are_passed_over_as_in_mxnet():
+    x = np.arange(6).reshape(2, 3)
+    places = np.array([1, 3, -1], "int64")
+    assert np.delete(x, places, axis=1).tolist() == [[0, 2], [3, 5]]
+    assert np.delete(x, places).tolist() == [0, 2, 4, 5]
+    assert np.delete(x, x[:, 0] > 0, axis=0).tolist() == [[0, 1, 2]]
+    assert np.delete(x, [1, -1], axis=1).tolist() == [[0], [3]]
+    assert np.insert(x, 3, 7, axis=1).tolist() == [[0, 1, 2, 7], [3, 4, 5, 7]]
 
 
 def test_types():
