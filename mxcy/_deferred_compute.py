@@ -13,6 +13,7 @@ from mxcy import symbol
 from mxcy._base.errors import TracedValueError, UntracedInputError
 from mxcy._library import front
 from mxcy.base import MXNetError
+from mxcy.ops.core.precision import CONSTRAINT
 from mxcy.symbol import Symbol
 from mxcy.symbol.recorded import outputs_of
 
@@ -170,6 +171,29 @@ def check_loop(name):
 
 
 _numbers = itertools.count(2)  # of parts; 1 is that of everything else
+_CONSTRAINT_BITS = 28  # what lies above in the numbers of operations
+
+
+def constrain(flags):
+    """Give the operations that are noted down from now on attribute ``__opt_constraint__``.
+
+    Parameters
+    ----------
+    flags : int
+        They are added to those in force.
+
+    Returns
+    -------
+    int
+        What `front.set_deferred` takes to end it; 0 where nothing is noted down.
+    """
+    before = front.set_deferred(0)
+    front.set_deferred(before | flags << _CONSTRAINT_BITS if before else 0)
+    return before
+
+
+def _part_of(number):
+    return number & (1 << _CONSTRAINT_BITS) - 1
 
 
 @contextlib.contextmanager
@@ -181,8 +205,8 @@ def part():
     int
         The number of the part.
     """
-    number = next(_numbers)
-    before = front.set_deferred(number)
+    number, before = next(_numbers), front.set_deferred(0)
+    front.set_deferred(before - _part_of(before) + number)
     try:
         yield number
     finally:
@@ -253,7 +277,11 @@ def noted(arrays, part=None, variables=()):
                 node.saved_inputs, node.parents, positions, strict=True
             )
         ]
-        entries[id(node)] = outputs_of(node, f"node_{number}", inputs)
+        outputs = entries[id(node)] = outputs_of(node, f"node_{number}", inputs)
+        flags = node.fresh >> _CONSTRAINT_BITS
+        if flags:
+            for symbol_node, _ in outputs:
+                symbol_node.attrs = {**symbol_node.attrs, CONSTRAINT: str(flags)}
         number += 1
     return [entry(a, a.node, a.node_index) for a in arrays], constants
 
@@ -262,7 +290,7 @@ def _is_noted(node, own):
     if node is None:
         return False
     if own is not None:  # only what belongs to a part
-        return node.fresh == own[0] or id(node) in own[1]
+        return _part_of(node.fresh) == own[0] or id(node) in own[1]
     return node.fresh != 0 or isinstance(node.custom, _Variable)
 
 

@@ -11,13 +11,11 @@ from mxcy.graph.node import topological
 from mxcy.graph.passes import amp as conversion
 from mxcy.module import BucketingModule
 from mxcy.ndarray import NDArray
-from mxcy.ops.core.precision import Policy
+from mxcy.ops.core.precision import Policy, is_exempt
 from mxcy.ops.core.precision_lists import list_of, name_of_target, record_of
 from mxcy.symbol import Symbol
 
 __all__ = ["convert_bucketing_module", "convert_hybrid_block", "convert_model", "convert_symbol"]
-
-_DISABLED = ("__opt_constraint__", 1)  # the attribute and its bit that keep a node out
 
 
 def convert_symbol(
@@ -164,8 +162,7 @@ def _excluded(symbol, names):
         unknown = [name for name in names if name not in known]
         if unknown:
             warnings.warn(f"excluded_sym_names: there are no operations {unknown}", stacklevel=3)
-    key, bit = _DISABLED
-    kept = {node.name for node in nodes if int(node.attrs.get(key, "0")) & bit}
+    kept = {node.name for node in nodes if is_exempt(node.attrs)}
     return kept | set(names or ())
 
 

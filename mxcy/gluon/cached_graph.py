@@ -79,7 +79,8 @@ class CachedGraph:
             return None  # a graph for each number that is ever passed would be no help
         if self._calls is None:
             self._calls = GraphCalls(self._flags)
-        return self._calls.find(self, flat, form, self._computes_in_hybrid)
+        only_one = self._computes_in_hybrid or self._follows_mxnet_2()
+        return self._calls.find(self, flat, form, only_one)
 
     def _check_inputs(self, flat, form):
         """Refuse what graphs cannot take.

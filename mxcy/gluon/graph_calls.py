@@ -110,12 +110,8 @@ class GraphCalls:
                 if form == [0] * len(flat):
                     self._by_count[len(flat)] = traced
                 return traced
-        if only_one and self.traced():
-            raise ValueError(
-                f"{block.name}: the inputs have another structure than those for which the "
-                f"graph was made: expected {self.traced()[0][0]}, got {form} (0 stands for an "
-                "array, -1 for None)"
-            )
+        if only_one:
+            self._refuse_other(block, form)
         try:
             if _of_numpy(flat):
                 raise TraceError("symbols would not compute as arrays of mx.np do")
@@ -124,6 +120,18 @@ class GraphCalls:
             traced = None
         self._traced.append((form, traced))
         return self._find_noted(block, flat, form) if traced is None else traced
+
+    def _refuse_other(self, block, form):
+        """Refuse inputs of another structure than those for which there is a graph."""
+        made = [known for known, _ in self.traced()]
+        if self._first_noted is not None:
+            made.append(self._first_noted.trace.in_form)
+        if made and not same_structure(made[0], form):
+            raise ValueError(
+                f"{block.name}: the inputs have another structure than those for which the "
+                f"graph was made: expected {made[0]}, got {form} (0 stands for an "
+                "array, -1 for None)"
+            )
 
     def _find_noted(self, block, flat, form):
         """The Traced of a block that computes on arrays for inputs of this signature, or None.

@@ -9,6 +9,7 @@ from mxcy._library.c_interface import CallbackText
 from mxcy.base import MXNetError
 from mxcy.context import current_context
 from mxcy.gluon.cached_graph import CachedGraph, check_arrays
+from mxcy.gluon.constraints import OptConstraint
 from mxcy.gluon.graph_calls import OPTIONS, infer_parameters
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
 from mxcy.gluon.parameter import DeferredInitializationError
@@ -50,6 +51,7 @@ class HybridBlock(CachedGraph, Block):
         See `Block`.
     """
 
+    OptConstraint = OptConstraint
     _computes_in_hybrid = True  # in `hybrid_forward`, not in a `forward` of its own
 
     def __init_subclass__(cls, **kwargs):

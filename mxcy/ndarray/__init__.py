@@ -42,6 +42,7 @@ from mxcy.ndarray.ndarray import (  # noqa: F401
     _GRAD_REQ_MAP,
     NDArray,
     _new_empty_handle,
+    get_dtype_name,
 )
 from mxcy.ndarray.sparse import dispatch
 from mxcy.ndarray.utils import load, load_frombuffer, save  # noqa: F401

@@ -7,7 +7,7 @@ from mxcy import name as names
 from mxcy.base import _Null
 from mxcy.ops.core import record as records
 from mxcy.ops.core.functions import Namespace, compile_function, docstring, operands, signature
-from mxcy.ops.core.precision import mixed
+from mxcy.ops.core.precision import is_exempt, mixed
 from mxcy.symbol import attributes, compose
 from mxcy.symbol.symbol import Symbol
 
@@ -106,6 +106,8 @@ def _cast_inputs(node, policy):
             op.name,
         )
     kind = policy.kind(op, node.parsed)
+    if kind != "either" and is_exempt(node.attrs):
+        kind = "fp32"
     arguments = () if op.variadic else op.arguments(node.parsed)
     states = [arguments.index(name) for name in op.aux if name in arguments]
     places = [i for i in range(len(node.inputs)) if i not in states]

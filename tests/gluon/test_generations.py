@@ -361,3 +361,22 @@ def test_functions_of_lambdas(second):
     for _ in range(2):
         assert net(x).asnumpy().tolist() == [0, 2]
         net.hybridize()
+
+
+def test_graphs_have_one_structure_of_inputs_in_mxnet_2(second):
+    class Sum(gluon.HybridBlock):
+        def forward(self, a, b=None):
+            return b if a is None else a if b is None else a + b
+
+    block, ones = Sum(), mx.np.ones(2)
+    block.hybridize()
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        assert block(None, ones).tolist() == block(None, ones * 1).tolist() == [1, 1]
+        if second:
+            with pytest.raises(ValueError, match="another structure"):
+                block(ones, ones)
+        else:
+            assert block(ones, ones).tolist() == [2, 2]
+        block = Sum()
+        block.hybridize()
+        assert block(ones).tolist() == block(ones, None).tolist() == [1, 1]

@@ -11,12 +11,22 @@ from typing import Any
 
 from mxcy._base.dtypes import CODES
 
-__all__ = ["TARGETS", "Policy", "Precision", "casts", "changes", "mixed", "read"]
+__all__ = ["CONSTRAINT", "TARGETS", "Policy", "Precision"]
+__all__ += ["casts", "changes", "is_exempt", "mixed", "read"]
+
+#: the attribute of symbols' nodes that tells which optimizations leave them alone
+CONSTRAINT = "__opt_constraint__"
+_NO_MIXED_PRECISION = 1  # its bit
 
 #: the 16-bit types
 TARGETS = ("float16", "bfloat16")
 _KINDS = ("lp16", "fp32", "either", "widest")
 _FLOAT32 = CODES["float32"]
+
+
+def is_exempt(attrs: dict[str, str]) -> bool:
+    """Whether the attributes of a symbol's node say that it runs in float32."""
+    return int(attrs.get(CONSTRAINT, "0")) & _NO_MIXED_PRECISION != 0
 
 
 @dataclass(frozen=True, slots=True)
