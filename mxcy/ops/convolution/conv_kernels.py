@@ -24,12 +24,34 @@ def conv_kernels(suffix, roles, pads=None):
     pads : callable, optional
         ``pads(a, extents of output)`` where the padding is not the attribute's.
     """
+    return _Map(suffix, roles, pads).kernels()
 
-    def params(a, ins, outs):
-        data, weight, out = roles(ins, outs)
+
+class _Map:
+    """A convolution, or its transpose by data or by weight; parameters as of `conv_kernels`."""
+
+    def __init__(self, suffix, roles, pads):
+        self.suffix, self.roles, self.pads = suffix, roles, pads
+
+    def kernels(self):
+        """The kernels, best first."""
+        plain = self.suffix or "_plain"
+        return (
+            self._native(f"conv_winograd{plain}", self._not_for_winograd, asks=True),
+            self._native(f"conv_onednn{plain}", self._slower_by_onednn, asks=True),
+            self._native(f"conv_depthwise{self.suffix}", self._not_depthwise),
+            self._native(f"conv_im2col{self.suffix}"),
+        )
+
+    def _native(self, name, when=None, **options):
+        about = {"params": self._params, "work": self._work, "when": when, **options}
+        return native(name, struct=CONV, **about)
+
+    def _params(self, a, ins, outs):
+        data, weight, out = self.roles(ins, outs)
         kernel, stride, dilate, pad = resolve(a)
-        if pads is not None:
-            pad = pads(a, out.shape[2:])
+        if self.pads is not None:
+            pad = self.pads(a, out.shape[2:])
         ones = (1,) * (3 - len(kernel))
         return {
             "batch": data.shape[0],
@@ -44,21 +66,21 @@ def conv_kernels(suffix, roles, pads=None):
             "pad": (0,) * len(ones) + tuple(pad),
         }
 
-    def work(a, ins, outs):
+    def _work(self, a, ins, outs):
         # A vector's worth of multiply-adds is one elementwise step.
-        _, weight, out = roles(ins, outs)
+        _, weight, out = self.roles(ins, outs)
         positions = math.prod(out.shape[2:]) * out.shape[0]
         return positions * weight.size // 16 + max(spec.size for spec in (*ins, *outs))
 
-    def not_depthwise(a, ins, outs):
-        _, weight, _ = roles(ins, outs)
+    def _not_depthwise(self, a, ins, outs):
+        _, weight, _ = self.roles(ins, outs)
         few = weight.shape[1] == 1 and weight.shape[0] <= 4 * a.num_group
         return None if few else "a group has several channels or many filters"
 
-    def slower(a, ins, outs):
+    def _slower_by_onednn(self, a, ins, outs):
         # Where reordering to and from oneDNN's layouts eats up what they gain, as measured.
-        data, weight, _ = roles(ins, outs)
-        if suffix == "_weight" and env.get("MXNET_ENFORCE_DETERMINISM"):
+        data, weight, _ = self.roles(ins, outs)
+        if self.suffix == "_weight" and env.get("MXNET_ENFORCE_DETERMINISM"):
             return "its sums depend on the number of threads"
         if ins[0].dtype in HALVES:
             return None
@@ -66,14 +88,14 @@ def conv_kernels(suffix, roles, pads=None):
             return "a pointwise convolution is a plain product"
         if weight.shape[1] == 1 and a.kernel in ((3, 3), (5, 5)):
             return "a depthwise convolution is made in one pass over memory"
-        if suffix == "_data" and data.shape[1] < 8:
+        if self.suffix == "_data" and data.shape[1] < 8:
             return "too few channels for oneDNN's layouts"
-        if suffix == "_weight" and weight.size > 2 * data.size:
+        if self.suffix == "_weight" and weight.size > 2 * data.size:
             return "more weights than data"
         return None
 
-    def not_for_winograd(a, ins, outs):
-        data, weight, out = roles(ins, outs)
+    def _not_for_winograd(self, a, ins, outs):
+        data, weight, out = self.roles(ins, outs)
         if not env.get("MXNET_CUDNN_ALLOW_WINOGRAD"):
             return "MXNET_CUDNN_ALLOW_WINOGRAD=0"
         if max(weight.shape[2:]) > 3:
@@ -83,31 +105,7 @@ def conv_kernels(suffix, roles, pads=None):
             return "too few channels to fill vectors"
         # Transforming the weights pays when many windows use them, as measured; sums of their
         # gradients are transformed back but once.
-        least = 64 if suffix == "_weight" else 256
+        least = 64 if self.suffix == "_weight" else 256
         if data.shape[0] * math.prod(out.shape[2:]) < least:
             return "too few windows"
         return None
-
-    winograd = native(
-        f"conv_winograd{suffix or '_plain'}",
-        struct=CONV,
-        params=params,
-        work=work,
-        when=not_for_winograd,
-        asks=True,
-    )
-    return (
-        winograd,
-        native(
-            f"conv_onednn{suffix or '_plain'}",
-            struct=CONV,
-            params=params,
-            work=work,
-            when=slower,
-            asks=True,
-        ),
-        native(
-            f"conv_depthwise{suffix}", struct=CONV, params=params, work=work, when=not_depthwise
-        ),
-        native(f"conv_im2col{suffix}", struct=CONV, params=params, work=work),
-    )

@@ -96,40 +96,46 @@ def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
     like : bool
         Whether there is the second one.
     """
-    fields, names = tuple(scalars), rows.split()
+    fields = tuple(scalars)
 
-    def numbers(a):
-        return [getattr(a, field.name) for field in fields]
+    def work(a, ins, outs):
+        return cost * outs[0].size
 
-    def draw_scalar(a, xp, shape, dtype):
-        return draw(generator(xp), *numbers(a), shape).astype(dtypes.dtype_of(dtype))
-
-    def draw_rows(a, xp, *parameters):
-        extra = a.shape or ()
-        wide = [p.reshape(p.shape + (1,) * len(extra)) for p in parameters]
-        drawn = draw(generator(xp), *wide, parameters[0].shape + extra)
-        return drawn.astype(dtypes.dtype_of(_float_code(a.dtype)))
+    def draw_like(a, xp, shape, dtype):
+        numbers = [getattr(a, field.name) for field in fields]
+        return draw(generator(xp), *numbers, shape).astype(dtypes.dtype_of(dtype))
 
     static = [field.name for field in fields if not field.type.dynamic]
     kernel = native(
         f"random_{name}",
         struct=RANDOM[name],
         params=lambda a, ins, outs: {field: getattr(a, field) for field in static},
-        work=lambda a, ins, outs: cost * outs[0].size,
+        work=work,
     )
+    _register_numbers(name, fields, draw_like, kernel, doc)
+    if like:
+        _register_like(name, fields, draw_like, kernel, doc)
+    _register_rows(name, rows, draw, native(f"sample_{name}", work=work, mixed=True), doc, tries)
+
+
+def _names_in_npx(name):
+    """The names in MXNet 2 of the operators with numbers and with arrays, where there are any."""
+    return (f"_npx_scalar_{name}", f"_npx_tensor_{name}") if name == "poisson" else ()
+
+
+def _register_numbers(name, fields, draw_like, kernel, doc):
     shaped = (Field("shape", Shape, None), Field("ctx", Str, ""), Field("dtype", _FLOATS, "None"))
     aliases = [f"random_{name}"] + ([name] if name in ("uniform", "normal") else [])
-    in_npx = (f"_npx_scalar_{name}", f"_npx_tensor_{name}") if name == "poisson" else ()
     defaults = {field.name: field.default for field in fields}
     register(
         f"_random_{name}",
-        aliases=(*aliases, *in_npx[:1]),
+        aliases=(*aliases, *_names_in_npx(name)[:1]),
         inputs="",
         fields=(*fields, *shaped),
         uses_rng=True,
         like_out=("shape", "dtype"),
         infer=_infer_scalar("float32"),
-        ref=lambda a, xp: draw_scalar(a, xp, a.shape, _float_code(a.dtype)),
+        ref=lambda a, xp: draw_like(a, xp, a.shape, _float_code(a.dtype)),
         kernels=(kernel,),
         samples=(
             sample(shape=(3, 4), **defaults),
@@ -137,33 +143,43 @@ def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
         ),
         doc=f"Draw samples from {doc}",
     )
-    if like:
-        register(
-            f"_random_{name}_like",
-            stypes=on_stored("row_sparse"),
-            fields=fields,
-            uses_rng=True,
-            infer=_infer_like,
-            infer_back=back_data,
-            grad=_zero_gradients,
-            ref=lambda a, xp, data: draw_scalar(a, xp, data.shape, dtypes.code_of(data.dtype)),
-            kernels=(kernel,),
-            samples=(sample((3, 4), grad=False, **defaults),),
-            doc=f"Draw samples, with the shape and dtype of an array, from {doc}",
-        )
+
+
+def _register_like(name, fields, draw_like, kernel, doc):
+    defaults = {field.name: field.default for field in fields}
+    register(
+        f"_random_{name}_like",
+        stypes=on_stored("row_sparse"),
+        fields=fields,
+        uses_rng=True,
+        infer=_infer_like,
+        infer_back=back_data,
+        grad=_zero_gradients,
+        ref=lambda a, xp, data: draw_like(a, xp, data.shape, dtypes.code_of(data.dtype)),
+        kernels=(kernel,),
+        samples=(sample((3, 4), grad=False, **defaults),),
+        doc=f"Draw samples, with the shape and dtype of an array, from {doc}",
+    )
+
+
+def _register_rows(name, rows, draw, kernel, doc, tries):
+    def ref(a, xp, *parameters):
+        extra = a.shape or ()
+        wide = [p.reshape(p.shape + (1,) * len(extra)) for p in parameters]
+        drawn = draw(generator(xp), *wide, parameters[0].shape + extra)
+        return drawn.astype(dtypes.dtype_of(_float_code(a.dtype)))
+
     register(
         f"_sample_{name}",
-        aliases=(f"sample_{name}", *in_npx[1:]),
+        aliases=(f"sample_{name}", *_names_in_npx(name)[1:]),
         inputs=rows,
         fields=(Field("shape", Shape, ()), Field("dtype", _FLOATS, "None")),
         uses_rng=True,
         like_out=("dtype",),
-        infer=_infer_rows(names),
+        infer=_infer_rows(rows.split()),
         grad=_zero_gradients,
-        ref=draw_rows,
-        kernels=(
-            native(f"sample_{name}", work=lambda a, ins, outs: cost * outs[0].size, mixed=True),
-        ),
+        ref=ref,
+        kernels=(kernel,),
         samples=(sample(*tries, grad=False), sample(*tries, grad=False, shape=(2, 5))),
         doc=f"Draw samples for each element of the parameter arrays, from {doc}",
     )

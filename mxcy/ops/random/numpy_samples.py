@@ -76,60 +76,17 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
     kinds : DType
         The element types of samples.
     """
-    names = names.split()
-
-    def arrays(a):
-        return [i for i, parameter in enumerate(names) if getattr(a, parameter) is None]
-
-    def inputs(a):
-        return ("input1", "input2")[: len(arrays(a))]
-
-    def infer(a, *specs):
-        shapes = [spec.shape for spec in specs]
-        shape = None if None in shapes else _shape(a, shapes)
-        result = Spec(shape, _code(a))
-        return (result, Spec(shape, _code(a))) if specs else result
-
-    def parameters(a, tensors):
-        tensors = iter(tensors)
-        return [next(tensors) if getattr(a, n) is None else getattr(a, n) for n in names]
-
-    def ref(a, xp, *tensors):
-        shape = _shape(a, [x.shape for x in tensors])
-        kind = dtypes.dtype_of(_code(a))
-        samples = xp.asarray(draw(a, generator(xp), *parameters(a, tensors), shape)).astype(kind)
-        return (samples, xp.zeros(shape, kind)) if tensors else samples
-
-    def cast(a, F, tensors):
-        return [F.Cast(x, dtype=dtypes.name_of(_code(a))) for x in tensors]
-
-    def grad(a, F, g, inputs, outs, specs):
-        g = g[0] if isinstance(g, (list, tuple)) else g
-        if not specs or kinds is _TRUTHS:
-            return [None] * len(specs)
-        slope, samples = outs[1], []
-        for i, spec in zip(arrays(a), specs, strict=True):
-            last = i == len(names) - 1
-            if not last and slope_of_first is None:
-                samples.append(None)
-                continue
-            part = slope if last else slope_of_first(F, slope, *parameters(a, cast(a, F, inputs)))
-            full = F.broadcast_mul(g, part)
-            if spec.dtype != _code(a):
-                full = F.Cast(full, dtype=dtypes.name_of(spec.dtype))
-            samples.append(sum_to(F, full, spec, Spec(_shape(a, [s.shape for s in specs]))))
-        return samples
-
-    def params(a, ins, outs):
-        numbers = [getattr(a, parameter) or 0.0 for parameter in names]
-        first = numbers[0] if len(names) == 2 else 0.0
-        bits = [i + 2 - len(names) for i in arrays(a)]
-        return {"first": first, "second": numbers[-1], "arrays": sum(1 << bit for bit in bits)}
-
-    def kernel(a, ins, outs):
-        return "np_bernoulli_logit" if getattr(a, "is_logit", False) else f"np_{name}"
-
-    missing = dict.fromkeys(names)
+    one = _Distribution(name, names.split(), draw, slope_of_first, kinds)
+    names = one.names
+    samples = (
+        sample(size=(3, 4), grad=False, **dict(zip(names, tries, strict=True))),
+        sample(
+            *(values(t, t + 0.1, (3,)) for t in tries),
+            grad=False,
+            size=(2, 3),
+            **dict.fromkeys(names),
+        ),
+    )
     register(
         f"_npi_{name}",
         inputs="input1? input2?" if len(names) == 2 else "input1?",
@@ -140,31 +97,89 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
             Field("ctx", Str, "cpu"),
             Field("dtype", kinds, None),
         ),
-        arguments=inputs,
-        outputs=lambda a: ("output", "slope") if arrays(a) else ("output",),
+        arguments=lambda a: ("input1", "input2")[: len(one.arrays(a))],
+        outputs=lambda a: ("output", "slope") if one.arrays(a) else ("output",),
         visible=1,
         uses_rng=True,
         uses_types=True,
         in_symbols=InSymbols(tells=True, typed=name in _TYPED),
-        infer=infer,
-        grad=grad,
-        ref=ref,
+        infer=one.infer,
+        grad=one.grad,
+        ref=one.ref,
         kernels=(
             native(
-                kernel,
+                one.kernel,
                 NUMPY_RANDOM,
-                params,
+                one.params,
                 work=lambda a, ins, outs: 0,
                 mixed=True,
                 select=lambda ins, outs: outs[0].dtype,
             ),
         ),
-        samples=(
-            sample(size=(3, 4), grad=False, **dict(zip(names, tries, strict=True))),
-            sample(*(values(t, t + 0.1, (3,)) for t in tries), grad=False, size=(2, 3), **missing),
-        ),
+        samples=samples,
         doc=f"Draw samples from {doc}",
     )
+
+
+class _Distribution:
+    """The rules of one operator; parameters as of `numpy_distribution`, `names` in a list."""
+
+    def __init__(self, name, names, draw, slope_of_first, kinds):
+        self.name, self.names, self.draw = name, names, draw
+        self.slope_of_first, self.kinds = slope_of_first, kinds
+
+    def arrays(self, a):
+        """The numbers of the parameters that are inputs."""
+        return [i for i, parameter in enumerate(self.names) if getattr(a, parameter) is None]
+
+    def infer(self, a, *specs):
+        shapes = [spec.shape for spec in specs]
+        shape = None if None in shapes else _shape(a, shapes)
+        result = Spec(shape, _code(a))
+        return (result, Spec(shape, _code(a))) if specs else result
+
+    def parameters(self, a, tensors):
+        """Numbers and arrays in the order of the names."""
+        tensors = iter(tensors)
+        return [next(tensors) if getattr(a, n) is None else getattr(a, n) for n in self.names]
+
+    def ref(self, a, xp, *tensors):
+        shape = _shape(a, [x.shape for x in tensors])
+        kind = dtypes.dtype_of(_code(a))
+        drawn = self.draw(a, generator(xp), *self.parameters(a, tensors), shape)
+        samples = xp.asarray(drawn).astype(kind)
+        return (samples, xp.zeros(shape, kind)) if tensors else samples
+
+    def grad(self, a, F, g, inputs, outs, specs):
+        g = g[0] if isinstance(g, (list, tuple)) else g
+        if not specs or self.kinds is _TRUTHS:
+            return [None] * len(specs)
+        slope, gradients = outs[1], []
+        for i, spec in zip(self.arrays(a), specs, strict=True):
+            last = i == len(self.names) - 1
+            if not last and self.slope_of_first is None:
+                gradients.append(None)
+                continue
+            part = slope if last else self._slope_of_first(a, F, slope, inputs)
+            full = F.broadcast_mul(g, part)
+            if spec.dtype != _code(a):
+                full = F.Cast(full, dtype=dtypes.name_of(spec.dtype))
+            gradients.append(sum_to(F, full, spec, Spec(_shape(a, [s.shape for s in specs]))))
+        return gradients
+
+    def _slope_of_first(self, a, F, slope, inputs):
+        tensors = [F.Cast(x, dtype=dtypes.name_of(_code(a))) for x in inputs]
+        return self.slope_of_first(F, slope, *self.parameters(a, tensors))
+
+    def params(self, a, ins, outs):
+        numbers = [getattr(a, parameter) or 0.0 for parameter in self.names]
+        first = numbers[0] if len(self.names) == 2 else 0.0
+        bits = [i + 2 - len(self.names) for i in self.arrays(a)]
+        return {"first": first, "second": numbers[-1], "arrays": sum(1 << bit for bit in bits)}
+
+    def kernel(self, a, ins, outs):
+        """The kernel's name."""
+        return "np_bernoulli_logit" if getattr(a, "is_logit", False) else f"np_{self.name}"
 
 
 numpy_distribution(
