@@ -30,6 +30,8 @@ def main(given=None):
     parser.add_argument("record", help="the RecordIO file")
     parser.add_argument("index", help="the index to write")
     args = parser.parse_args(given)
+    if not os.path.isfile(args.record):
+        parser.error(f"there is no file {args.record}")
     size, done = os.path.getsize(args.record), 0
     bar = tqdm(total=size, unit="B", unit_scale=True, disable=None) if tqdm else None
     with open(args.record, "rb") as records, replacing(args.index) as index:

@@ -106,12 +106,19 @@ def show(net, images, digits, count=5):
             print("  ".join(f"{f'is a {digits[i]}':^14}" for i in chosen))
 
 
+def _positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number}: a positive number is needed")
+    return number
+
+
 def parse_arguments(arguments=None):
     """The options of the command line."""
     parser = argparse.ArgumentParser(description="Train LeNet on handwritten digits")
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--steps", type=int, help="stop after this many batches")
-    parser.add_argument("--batch-size", type=int, default=50)
+    parser.add_argument("--epochs", type=_positive, default=10)
+    parser.add_argument("--steps", type=_positive, help="stop after this many batches")
+    parser.add_argument("--batch-size", type=_positive, default=50)
     parser.add_argument("--optimizer", default="sgd", help="sgd (with momentum), adam, ...")
     parser.add_argument("--lr", type=float, default=0.03, help="the learning rate to start with")
     parser.add_argument("--seed", type=int, default=1)

@@ -19,8 +19,11 @@ def read(fname):
     try:
         with open(files.local_path(fname), encoding="utf-8") as file:
             return file.read()
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise MXNetError(f'Open "{fname}": {error}') from None
+    except UnicodeDecodeError as error:
+        message = f'Open "{fname}": a symbol is JSON, and this is no text ({error.reason})'
+        raise MXNetError(message) from None
 
 
 def write(fname, text):

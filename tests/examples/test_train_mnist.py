@@ -66,3 +66,10 @@ def test_pictures_are_braille():
     lines = train_mnist.picture(image)
     assert [len(line) for line in lines] == [14] * 7
     assert lines[0][0] == "\u2801" and lines[6][13] == "\u2880"
+
+
+@pytest.mark.parametrize("option", ["--epochs", "--batch-size", "--steps"])
+def test_nothing_to_train_is_refused(option, capsys):
+    with pytest.raises(SystemExit):
+        train_mnist.parse_arguments([option, "0"])
+    assert "0: a positive number is needed" in capsys.readouterr().err

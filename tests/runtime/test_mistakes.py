@@ -196,6 +196,13 @@ def test_imports_tell_what_an_input_is(tmp_path):
     assert imported("data", "softmax_label")(nd.ones((2, 4)), nd.ones(2)).shape == (2, 3)
 
 
+def test_parameters_are_no_symbol(tmp_path):
+    path = str(tmp_path / "a.params")
+    nd.save(path, {"arg:a": nd.array([1e38, 3.14, -2.7])})
+    with pytest.raises(mx.MXNetError, match="a symbol is JSON, and this is no text"):
+        sym.load(path)
+
+
 def test_metrics_take_numpy_arrays():
     metric = mx.metric.create("acc")
     metric.update(np.array([0, 1, 1]), np.array([[2.0, 1], [1, 2], [3, 1]]))

@@ -118,3 +118,7 @@ def test_an_index_is_made_again(run, images, tmp_path):
     kept = [line.split("\t")[1] for line in (tmp_path / "all.idx").read_text().splitlines()]
     again = (tmp_path / "again.idx").read_text().splitlines()
     assert again == [f"{key}\t{offset}" for key, offset in enumerate(kept)]
+
+
+def test_a_missing_file_has_no_index(run):
+    assert "there is no file none.rec" in run("rec2idx.py", "none.rec", "a.idx", fails=True)
