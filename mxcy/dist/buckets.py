@@ -9,6 +9,7 @@ order.
 
 import numpy as np
 
+from mxcy.dist.ownership import Ownership, update_shares
 from mxcy.dist.pushes import Lease, Rounds, failure_text
 from mxcy.dist.timing import Timing
 
@@ -32,6 +33,12 @@ class Bucket:
         How many processes there are.
     way : WholeSum or CompressedSum
         How sums are made.
+
+    Attributes
+    ----------
+    updating : object or None
+        What changes values where each process does that for its share, and all get new values
+        instead of sums; see `Exchange.share_updates`.
     """
 
     def __init__(self, slots, channel, size, way):
@@ -48,6 +55,7 @@ class Bucket:
             and start * self.dtype.itemsize <= _COUNTED_BYTES
         )
         self._counted = len(slots) > 1 and counts
+        self.updating = self.ownership = self._rank = None
         self._filling = None
         self._filled = 0  # slots with something to send
         self._free = []
@@ -67,6 +75,16 @@ class Bucket:
         self.priority = 0
         for slot in slots:
             slot.bucket = self  # at last: other threads look at buckets of slots at any time
+
+    @property
+    def counted(self):
+        """bool: whether sums have counts beside them of who has pushed."""
+        return self._counted
+
+    def share_updates(self, updating, rank):
+        """Have each process update its share from the next session on; None: all do everything."""
+        self.updating, self._rank = updating, rank
+        self.ownership = Ownership(self.slots, self._ranks) if updating else None
 
     @property
     def posted(self):
@@ -255,6 +273,9 @@ class Bucket:
         complete = len(agreed) == len(self.slots)
         if not complete:
             self.apart()
+        if self.updating is not None:
+            yield from self._update(agreed, complete)
+            return
         source, sums, lease = self._places(agreed, complete, everything)
         now = yield from self._way.add_up(self.channel, source, sums)
         self.bytes += self._way.bytes_of(source)
@@ -274,11 +295,30 @@ class Bucket:
             self._filling, lease = None, Lease(self._free, sums)
         if self.keeps:
             self.kept = [self.slots.index(slot) for slot in agreed], complete, sums, lease
+        self._hand_out(agreed, sums, lease, complete)
+
+    def _update(self, agreed, complete):
+        """The session of processes that update a share each."""
+        source, sums, lease = None, self._filling, None
+        if self.whole is not None:
+            source = self.whole.source
+        if self.check is not None:
+            yield from self.check(self, agreed)
+        if not complete:
+            sums, lease = self._leased(sum(slot.size for slot in agreed))
+            np.concatenate([self._filling[slot.place] for slot in agreed], out=sums)
+        values, values_lease = self._leased(sums.size)
+        yield from update_shares(self, agreed, self._rank, (source, sums, values))
+        del lease
+        self.bytes += sums.nbytes
+        self._hand_out(agreed, values, values_lease, complete)
+
+    def _hand_out(self, agreed, values, lease, complete):
         if len(agreed) == len(self.slots) and self.whole is not None:
-            self._deliver_whole(sums, lease)
+            self._deliver_whole(values, lease)
             return
         self.apart()
-        self._deliver(agreed, sums, lease, complete)
+        self._deliver(agreed, values, lease, complete)
 
     def _bring_in(self):
         """Have what is pushed first to each key in the buffer."""

@@ -45,6 +45,7 @@ class Exchange:
         #: called with each bucket whose session has ended, on the progress thread
         self.on_session = None
         self._every, self._digest = 0, None
+        self._updating = None
         progress.submit(lambda: progress.exchanges.append(self))
 
     # -- keys -------------------------------------------------------------------------------------
@@ -119,6 +120,7 @@ class Exchange:
             bucket = Bucket(group, channel, self._progress.world.size, self._way)
             bucket.check = self._compare_values if self._every else None
             bucket.keeps, bucket.factor = self._progress.elastic, self.factor
+            self._have_update(bucket)
             self._buckets.append(bucket)
         self._open = []
 
@@ -133,6 +135,30 @@ class Exchange:
             A key's value as a number below 2**32; called on the progress thread.
         """
         self._every, self._digest = every, digest
+
+    def share_updates(self, updating):
+        """Have each process update a share of the values, instead of all of them everything.
+
+        Parameters
+        ----------
+        updating : object or None
+            Its ``suits(bucket)`` says whether it takes a bucket, alike in all processes;
+            ``update(shares, sums, values, others)`` changes what this process owns by the sums, one
+            after the other, and writes the new values, for which it returns a request; `others` are
+            keys of the session of which it owns nothing. What is delivered then are new values.
+        """
+        self._progress.submit(lambda: self._share_updates(updating))
+
+    def _share_updates(self, updating):
+        self._updating = updating
+        for bucket in self._buckets:
+            self._have_update(bucket)
+
+    def _have_update(self, bucket):
+        world, updating = self._progress.world, self._updating
+        able = updating is not None and not (bucket.keeps or bucket.counted)
+        able = able and world.size > 1 and updating.suits(bucket)
+        bucket.share_updates(updating if able else None, world.rank)
 
     def _compare_values(self, bucket, slots):
         if (slots[0].rounds + 1) % self._every:

@@ -157,7 +157,18 @@ class _Channel:
             source, lambda brought: np.copyto(target.reshape(len(brought), -1), np.stack(brought))
         )
 
+    def sum_parts(self, source, target, lengths):
+        rank = self._world.rank
+
+        def take(brought):
+            total = np.sum(brought, axis=0, dtype=target.dtype)
+            target[: lengths[rank]] = parts(total, lengths)[rank]
+
+        return self._meet(target if source is None else source, take)
+
     def gather_parts(self, source, target, lengths):
+        if source is None:
+            source = parts(target, lengths)[self._world.rank]
         return self._meet(source, lambda brought: np.copyto(target, np.concatenate(brought)))
 
     def deal(self, source, sent, target, taken):

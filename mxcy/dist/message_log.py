@@ -90,7 +90,8 @@ class _LoggedChannel:
         method = getattr(self._channel, name)
 
         def call(array, *others):
-            _tell(self._world, f"begins {name} of {array.nbytes} bytes")
+            length = (others[0] if array is None else array).nbytes
+            _tell(self._world, f"begins {name} of {length} bytes")
             return method(array, *others)
 
         return call

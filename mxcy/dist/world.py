@@ -280,10 +280,21 @@ class _Channel:
         """The arrays of all processes, as rows, or one after the other."""
         return _Request(self.comm.Iallgather(source, target))
 
+    def sum_parts(self, source, target, lengths):
+        """Add up arrays; each process gets its part of the sum, at the beginning of `target`."""
+        mpi = self._mpi
+        if source is None:
+            request = self.comm.Ireduce_scatter(mpi.IN_PLACE, target, lengths, mpi.SUM)
+        else:
+            mine = target[: lengths[self.comm.rank]]
+            request = self.comm.Ireduce_scatter(source, mine, lengths, mpi.SUM)
+        return _Request(request)
+
     def gather_parts(self, source, target, lengths):
-        """Arrays of several lengths one after the other."""
+        """Arrays of several lengths one after the other; None: each is in its place."""
         kind = self._mpi._typedict[target.dtype.char]
-        return _Request(self.comm.Iallgatherv(source, [target, lengths, kind]))
+        mine = self._mpi.IN_PLACE if source is None else source
+        return _Request(self.comm.Iallgatherv(mine, [target, lengths, kind]))
 
     def deal(self, source, sent, target, taken):
         """Send parts of given lengths to the processes in order, and take theirs."""

@@ -19,9 +19,10 @@ from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
 from mxcy.kvstore.job_store import JobStore
 from mxcy.kvstore.lanes import Lanes
-from mxcy.kvstore.optimizer_terms import agree
+from mxcy.kvstore.optimizer_terms import agree, terms_of
 from mxcy.kvstore.shared import Shared, name_of
 from mxcy.kvstore.shared_rows import SharedRows, host_server
+from mxcy.kvstore.shared_updates import SharedUpdates
 from mxcy.optimizer import get_updater
 
 __all__ = ["DistStore"]
@@ -43,6 +44,8 @@ class DistStore(JobStore):
     MXNetError
         When the job cannot be opened.
     """
+
+    exchange = _updates = None
 
     def __init__(self, kind):
         super().__init__(kind)
@@ -217,7 +220,7 @@ class DistStore(JobStore):
             total = front.from_memory(array.ctypes.data, (array, lease), array.shape, code, cpu())
             if total.dtype != stored.dtype:
                 total = total.astype(stored.dtype)
-            if self.updater is None:
+            if self.updater is None or shared.slot.bucket.updating is not None:
                 self._values[key] = total
             else:
                 total = total.tostype("row_sparse") if shared.by_rows else total
@@ -363,6 +366,27 @@ class DistStore(JobStore):
         self.settle()
         return self._progress.join()
 
+    @property
+    def updater(self):
+        """Updater, callable or None: what changes values by sums."""
+        return self._updater
+
+    @updater.setter
+    def updater(self, updater):
+        self._updater = updater
+        if self.exchange is not None and self.num_workers > 1:
+            self._updates = SharedUpdates.of(self, updater, self._updates)
+            self.exchange.share_updates(self._updates)
+
+    def whole_states(self, updater):
+        if self._updates is None:
+            return super().whole_states(updater)
+        return self._updates.whole_states()
+
+    def states_read(self):
+        if self._updates is not None:
+            self._updates.states_read()
+
     def updater_of(self, optimizer, before):
         """The updater with the first worker's settings; it keeps states of the same optimizer."""
         self.settle()
@@ -380,7 +404,10 @@ class DistStore(JobStore):
     def _digest(self, key):
         """A number that tells a key's value from others; on the progress thread."""
         try:
-            return zlib.crc32(self.current(key).asnumpy().tobytes())
+            content = self.current(key).asnumpy().tobytes()
+            if self.shared[key].slot.bucket.updating is not None:  # by others' settings as well
+                content += repr(terms_of(self.updater.optimizer)["settings"]).encode()
+            return zlib.crc32(content)
         except MXNetError:  # which those hear of who read it
             return 0
 

@@ -55,7 +55,8 @@ class GroupCall:
     def _start(self, completion, priority):
         self._completion = completion
         source = None
-        if len(self._sources) == 1 and self._sources is self._targets:
+        updated = self._group.bucket.updating is not None
+        if len(self._sources) == 1 and (updated or self._sources is self._targets):
             source = window(self._sources[0]).numpy_view().reshape(-1)
         whole = WholePush(self._fill, source, self._told, time.monotonic(), self._in_place)
         self._store.exchange.push_whole(self._group.bucket, whole, priority)
@@ -64,12 +65,16 @@ class GroupCall:
         self._group.fill(buffer, self._from)
 
     def _told(self, error, sums, lease):
-        """All sums are there; on the progress thread."""
+        """All sums, or new values, are there; on the progress thread."""
+        updated = self._group.bucket.updating is not None
+        if updated:
+            failed = (slot.failed for slot in self._group.bucket.slots if slot.failed)
+            error = error or next(failed, None)
         if error:
             self._completion(error)
         elif sums is None:
             self._take_values()
-        elif self._store.updater is None:
+        elif self._store.updater is None or updated:
             if lease is None:  # they are in the array: the store's copy follows
                 self._store.replace(self._group.keys[0])
                 self._completion()

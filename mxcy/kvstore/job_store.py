@@ -27,6 +27,11 @@ class JobStore(LocalStore):
         self._progress = job.open()
 
     @property
+    def progress(self):
+        """ProgressThread: what sends and receives."""
+        return self._progress
+
+    @property
     def rank(self):
         return self._progress.membership.rank
 

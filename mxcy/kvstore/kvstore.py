@@ -205,7 +205,8 @@ class KVStore(KVStoreBase):
         self.handle.settle()
         if self.rank != 0:  # all workers have the same states
             return
-        state_files.save(fname, self._updater.get_states(dump_optimizer))
+        with self.handle.whole_states(self._updater):
+            state_files.save(fname, self._updater.get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname):
         """Read the states of the optimizer from a file that `save_optimizer_states` wrote."""
@@ -213,6 +214,7 @@ class KVStore(KVStoreBase):
         self.handle.check_states()
         self.handle.settle()
         state_files.load(fname, self._updater)
+        self.handle.states_read()
 
     def stats(self):
         """How values of several devices are added up.

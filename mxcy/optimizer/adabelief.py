@@ -25,6 +25,7 @@ class AdaBelief(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _most_together = 60
 
     def __init__(

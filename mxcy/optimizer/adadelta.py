@@ -21,6 +21,7 @@ class AdaDelta(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _in_mxnet_2 = {"learning_rate": 1.0, "rho": 0.9, "epsilon": 1e-6}
 
     def __init__(self, rho=0.9, epsilon=1e-5, **kwargs):

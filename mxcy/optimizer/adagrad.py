@@ -22,6 +22,7 @@ class AdaGrad(Optimizer):
         See `Optimizer`; `epsilon` is another name of `eps`.
     """
 
+    elementwise = True
     _names_of_mxnet_2 = {"epsilon": "float_stable_eps"}
     _in_mxnet_2 = {"learning_rate": 0.01, "epsilon": 1e-6}
 

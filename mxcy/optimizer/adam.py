@@ -28,6 +28,7 @@ class Adam(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _in_mxnet_2 = {
         "learning_rate": 0.001,
         "beta1": 0.9,

@@ -26,6 +26,7 @@ class AdamW(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _most_together = 60
 
     def __init__(

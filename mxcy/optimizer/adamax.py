@@ -21,6 +21,7 @@ class Adamax(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _in_mxnet_2 = {"learning_rate": 0.002, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
 
     def __init__(self, learning_rate=0.002, beta1=0.9, beta2=0.999, **kwargs):

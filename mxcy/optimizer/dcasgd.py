@@ -21,6 +21,7 @@ class DCASGD(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _in_mxnet_2 = {"learning_rate": 0.1, "momentum": 0.0, "lamda": 0.04}
 
     def __init__(self, momentum=0.0, lamda=0.04, **kwargs):

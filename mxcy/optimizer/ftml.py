@@ -21,6 +21,7 @@ class FTML(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _in_mxnet_2 = {"learning_rate": 0.0025, "beta1": 0.6, "beta2": 0.999, "epsilon": 1e-8}
 
     def __init__(self, beta1=0.6, beta2=0.999, epsilon=1e-8, **kwargs):

@@ -23,6 +23,7 @@ class Ftrl(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _in_mxnet_2 = {"learning_rate": 0.1, "lamda1": 0.01, "beta": 1.0}
 
     def __init__(self, lamda1=0.01, learning_rate=0.1, beta=1, **kwargs):

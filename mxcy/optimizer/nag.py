@@ -23,6 +23,7 @@ class NAG(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _master_first = False
     _in_mxnet_2 = {"learning_rate": 0.1, "momentum": 0.9, "multi_precision": False}
 

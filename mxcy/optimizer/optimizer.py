@@ -68,6 +68,9 @@ class Optimizer(Rates):
     opt_registry = {}
     #: the most weights that one call of its operator can change; 0: there is none for several
     _most_together = 0
+    #: whether each element changes by its own gradient and states alone, so that several processes
+    #: may update a part of a weight each; it does not hold for subclasses that do not say so again
+    elementwise = False
     #: whether states under `multi_precision` are (float32 weight, state), not the other way round
     _master_first = True
     #: attributes that are called otherwise in MXNet 2.x: name there -> name here

@@ -33,6 +33,7 @@ class RMSProp(Optimizer):
         See `Optimizer`; `rho` and `momentum` are other names of `gamma1` and `gamma2`.
     """
 
+    elementwise = True
     _names_of_mxnet_2 = {"rho": "gamma1", "momentum": "gamma2"}
     _in_mxnet_2 = {
         "learning_rate": 0.001,

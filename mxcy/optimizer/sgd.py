@@ -27,6 +27,7 @@ class SGD(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
     _most_together = 60
     _master_first = False
     _in_mxnet_2 = {
@@ -108,6 +109,8 @@ class SGD(Optimizer):
 @register
 class ccSGD(SGD):  # noqa: N801 - its name in MXNet
     """The same as `SGD`, under an old name."""
+
+    elementwise = True
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

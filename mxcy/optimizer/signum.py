@@ -23,6 +23,8 @@ class Signum(Optimizer):
         See `Optimizer`.
     """
 
+    elementwise = True
+
     def __init__(self, learning_rate=0.01, momentum=0.9, wd_lh=0.0, **kwargs):
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.momentum = momentum

@@ -23,6 +23,7 @@ kept = mx.kv.checkpoint(store, net, trainer, folder, every=3)
 data = np.random.RandomState(7).randn(steps, 6, 4).astype("float32")
 for step in range(kept.step, steps):
     if fatal == str(step) and store.rank == 1 and not store.is_recovery:
+        net.weight.data().wait_to_read()  # for rank 0 to be beyond its checkpoint
         os.kill(os.getpid(), signal.SIGKILL)
     own = mx.nd.array(data[step, store.rank :: store.num_workers])
     with mx.autograd.record():

@@ -99,6 +99,11 @@ ROWS = (
              "Stores over several processes send gradients while the backward pass goes on, which "
              "for that is handed to the engine in pieces; otherwise, once all are computed.",
              test="dist/test_overlap.py::test_weights_without_overlap"),
+    Variable("MXCY_DIST_SHARED_UPDATES", flag, True, "C", "mxcy.kvstore.shared_updates",
+             "With an optimizer that works element by element, each worker of `dist_sync` updates "
+             "a part of the weights, keeps the states of it, and sends it to the others; "
+             "otherwise each updates all of them. The same for all workers.",
+             test="dist/test_shared_updates.py::test_without_sharing"),
     Variable("MXCY_DIST_TIMEOUT", number(0), 300, "C", "mxcy.dist.job",
              "After so many seconds of waiting for other processes, a store asks who is missing, "
              "and raises an error that names it; 0: never.",
