@@ -23,6 +23,21 @@ typedef struct {
   double offset;
 } mx_linear_sum_params;
 
+/* 8-bit numbers of another step: x * factor + offset, rounded */
+typedef struct {
+  double factor;
+  double offset;
+} mx_linear_map_params;
+
+/* means over the positions of 8-bit (outer, positions, channels) arrays, as in linear_map */
+typedef struct {
+  int64_t outer;
+  int64_t positions;
+  int64_t channels;
+  double factor;
+  double offset;
+} mx_linear_mean_params;
+
 /* batch normalisation of 8-bit (outer, channels, inner) arrays into a given range */
 typedef struct {
   int64_t outer;

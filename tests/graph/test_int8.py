@@ -249,8 +249,28 @@ def test_sums_and_maxima_between_steps_stay_in_8_bits(monkeypatch, capfd):
     other, means = _steps(
         mx.sym.Pooling(total, kernel=(2, 2), stride=(2, 2), pool_type="avg"), 0.08, 90
     )
-    narrowed = {"_int8_conv": 2, "_linear_sum": 1, "_contrib_quantized_pooling": 1}
-    net.compare(monkeypatch, capfd, pooled, sums, maxima, other, narrowed=narrowed)
+    narrowed = {"_int8_conv": 2, "_linear_sum": 1, "_contrib_quantized_pooling": 2}
+    net.compare(monkeypatch, capfd, pooled, sums, maxima, other, means, narrowed=narrowed)
+
+
+def test_joins_and_means_between_steps_stay_in_8_bits(monkeypatch, capfd):
+    net = _Net()
+    if not front.has_kernel("int8_conv_direct", code_of("uint8")):
+        pytest.skip("this CPU has no products of 8 bits")
+    data, _ = _steps(net.data, 0.03, 120)
+    first, _ = _steps(_stepped_layer(net, data, "c1"), 0.05, 100)
+    second, _ = _steps(_stepped_layer(net, data, "c2"), 0.06, -3, "int8")
+    third, _ = _steps(_stepped_layer(net, data, "c3"), 0.08, 90)
+    both, joined = _steps(mx.sym.concat(first, second, third, dim=1), 0.08, 90)
+    _, last = _steps(_stepped_layer(net, both, "c4", 48), 0.2, 7)
+    mean = mx.sym.Pooling(both, global_pool=True, pool_type="avg")
+    _, means = _steps(mean, 0.01, -20, "int8")
+    # where padding counts as 0, which is another number, averages are made of floats
+    padded = mx.sym.Pooling(both, kernel=(3, 3), pad=(1, 1), pool_type="avg")
+    _, averages = _steps(padded, 0.08, 90)
+    narrowed = {"_int8_conv": 4, "_linear_map": 2, "_linear_mean": 1}
+    narrowed["_contrib_quantized_pooling"] = 0
+    net.compare(monkeypatch, capfd, joined, last, means, averages, narrowed=narrowed)
 
 
 @pytest.mark.parametrize("zero, narrowed", [(0, 1), (-128, 1), (5, 0)])

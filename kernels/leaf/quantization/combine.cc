@@ -1,7 +1,8 @@
 // Quantized arrays of several ranges: "quantized_add" (two arrays of one shape and their ranges, to
 // 8 bits) and "quantized_concat" (arrays, then their ranges); "quantized_relu" and "quantized_pool"
 // keep the range. Each gives numbers, minimum and maximum. "linear_sum" adds two arrays, each with
-// its factor, and has no ranges.
+// its factor, and has no ranges; no more have "linear_map", which gives numbers another step, and
+// "linear_mean", which does so with the means of channels-last images.
 #include "leaf/leaf.h"
 #include "leaf/quantization/steps.h"
 #include "params/quantization.gen.h"
@@ -78,6 +79,53 @@ int linear_sum(const mx_call* call) {
   return 0;
 }
 
+template <class S, class D>
+void map_as(const mx_call* call) {
+  const auto& p = *(const mx_linear_map_params*)call->params;
+  const float factor = (float)p.factor, offset = (float)p.offset;
+  const S* src = data<S>(call->in[0]);
+  D* dst = data<D>(call->out[0]);
+  parallel_for(call->threads, count(call->out[0]), 1 << 14, [&](int64_t begin, int64_t end) {
+    const S* from = src;  // which may be the output itself
+    const float x = factor, z = offset;
+    fill_run(dst, begin, end, [=](int64_t i) { return saturated<D>((float)from[i] * x + z); });
+  });
+}
+
+template <class S>
+int linear_map(const mx_call* call) {
+  call->out[0].dtype == MX_I8 ? map_as<S, int8_t>(call) : map_as<S, uint8_t>(call);
+  return 0;
+}
+
+template <class S, class D>
+void mean_as(const mx_call* call) {
+  const auto& p = *(const mx_linear_mean_params*)call->params;
+  constexpr int64_t kStripe = 256;  // channels whose sums stay in the cache
+  const int64_t stripes = ceil_div(p.channels, kStripe);
+  const int64_t grain = (1 << 15) / (p.positions * kStripe + 1) + 1;
+  parallel_for(call->threads, p.outer * stripes, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / stripes, first = i % stripes * kStripe;
+      const int64_t left = p.channels - first, n = left < kStripe ? left : kStripe;
+      const S* src = data<S>(call->in[0]) + image * p.positions * p.channels + first;
+      int32_t sums[kStripe] = {};
+      for (int64_t k = 0; k < p.positions; ++k, src += p.channels)
+        for (int64_t c = 0; c < n; ++c) sums[c] += src[c];
+      const int32_t* from = sums;
+      const float x = (float)p.factor, z = (float)p.offset;
+      fill_run(data<D>(call->out[0]) + image * p.channels + first, 0, n,
+               [=](int64_t c) { return saturated<D>((float)from[c] * x + z); });
+    }
+  });
+}
+
+template <class S>
+int linear_mean(const mx_call* call) {
+  call->out[0].dtype == MX_I8 ? mean_as<S, int8_t>(call) : mean_as<S, uint8_t>(call);
+  return 0;
+}
+
 // --- joins
 
 template <class S, class D>
@@ -149,6 +197,10 @@ void register_quantize_combine() {
   mx_kernel_add("quantized_add", add<uint8_t>, MX_BIT(U8), 0);
   mx_kernel_add("linear_sum", linear_sum<int8_t>, MX_BIT(I8), 0);
   mx_kernel_add("linear_sum", linear_sum<uint8_t>, MX_BIT(U8), 0);
+  mx_kernel_add("linear_map", linear_map<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("linear_map", linear_map<uint8_t>, MX_BIT(U8), 0);
+  mx_kernel_add("linear_mean", linear_mean<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("linear_mean", linear_mean<uint8_t>, MX_BIT(U8), 0);
   mx_kernel_add("quantized_concat", concat, MX_BIT(I8) | MX_BIT(U8), 0);
   mx_kernel_add("quantized_relu", rectify<int8_t>, MX_BIT(I8), 0);
   mx_kernel_add("quantized_relu", rectify<uint8_t>, MX_BIT(U8), 0);

@@ -18,6 +18,7 @@ _DEQUANTIZE = find("_contrib_dequantize")
 _RELU = find("_contrib_quantized_act")
 _SUMS = find("broadcast_add"), find("elemwise_add")
 _POOLING, _QUANTIZED_POOLING = find("Pooling"), find("_contrib_quantized_pooling")
+_CONCAT = find("Concat")
 _CHANNELS_FIRST = (None, "NCW", "NCHW", "NCDHW")
 
 
@@ -31,7 +32,7 @@ def _place(name):
 
 @_place("_quantize_linear")
 def _between_steps(state, number):
-    """A sum or a maximum of arrays that are floats only in between."""
+    """A sum, a join or pooling of arrays that are floats only in between."""
     node = state.graph.nodes[number]
     out, source = state.steps.of_result(number), node.inputs[0][0]
     inner = state.graph.nodes[source]
@@ -40,8 +41,47 @@ def _between_steps(state, number):
     if inner.op in _SUMS:
         return _sum(state, number, out, *map(state.steps.of_floats, inner.inputs))
     if inner.op is _POOLING:
-        return _maximum(state, number, out, state.steps.of_floats(inner.inputs[0]), inner)
+        data = state.steps.of_floats(inner.inputs[0])
+        if data is None or inner.attrs.layout not in _CHANNELS_FIRST:
+            return False
+        return _pool(state, number, out, data, inner) or _mean(state, number, out, data, inner)
+    if inner.op is _CONCAT and inner.attrs.dim == 1:
+        return _join(state, number, out, list(map(state.steps.of_floats, inner.inputs)))
     return False
+
+
+def _alike(left, right):
+    """Whether the numbers of two Steps stand for the same floats."""
+    return (left.kind, left.step, left.zero) == (right.kind, right.step, right.zero)
+
+
+def _join(state, number, out, parts):
+    if None in parts or not any(state.is_last(part.entry) for part in parts):
+        return False
+    inputs = []
+    for part in parts:
+        inputs.append(state.last(part.entry))
+        if not _alike(part, out):
+            factor = part.step / out.step
+            attrs = {"factor": factor, "offset": out.zero - part.zero * factor}
+            attrs["out_type"] = out.kind
+            inputs[-1] = state.rewrite.add("_linear_map", attrs, [inputs[-1]])
+    attrs = {"num_args": len(inputs), "dim": len(state.graph.spec(out.entry).shape) - 1}
+    name = state.graph.nodes[number].name
+    state.put((number, 0), state.rewrite.add(_CONCAT, attrs, inputs, name), True)
+    return True
+
+
+def _mean(state, number, out, data, pooling):
+    """The mean of whole images."""
+    a = pooling.attrs
+    if a.pool_type != "avg" or not a.global_pool or not state.is_last(data.entry):
+        return False
+    factor = data.step / out.step
+    attrs = {"factor": factor, "offset": out.zero - data.zero * factor, "out_type": out.kind}
+    inputs, name = [state.last(data.entry)], state.graph.nodes[number].name
+    state.put((number, 0), state.rewrite.add("_linear_mean", attrs, inputs, name), True)
+    return True
 
 
 def _sum(state, number, out, left, right):
@@ -62,11 +102,13 @@ def _sum(state, number, out, left, right):
     return True
 
 
-def _maximum(state, number, out, data, pooling):
+def _pool(state, number, out, data, pooling):
+    """Maxima or averages that have the step of what they are made of."""
     a = pooling.attrs
-    alike = data is not None and (data.kind, data.step, data.zero) == (out.kind, out.step, out.zero)
-    if not alike or a.pool_type != "max" or a.layout not in _CHANNELS_FIRST:
+    if not _alike(data, out) or a.pool_type not in ("max", "avg"):
         return False
+    if a.pool_type == "avg" and out.zero and a.count_include_pad is not False and any(a.pad or ()):
+        return False  # padding would be another number than 0
     names = _QUANTIZED_POOLING.schema.names
     attrs = {name: getattr(a, name) for name in names if hasattr(a, name)}
     # The kernel is a hundred times as fast where channels are neighbours.

@@ -3,12 +3,14 @@
 MXNet's quantized arrays have a range around 0 instead: `mxcy.ops.quantization.quantize`.
 """
 
+import math
+
 import numpy as np
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Double, Enum, Int
 from mxcy.ops.core.infer import Spec, back_shape, require
-from mxcy.ops.core.params import LINEAR, LINEAR_SUM
+from mxcy.ops.core.params import LINEAR, LINEAR_MAP, LINEAR_MEAN, LINEAR_SUM
 from mxcy.ops.core.record import native, op, sample, stop, values
 from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, saturated
 
@@ -136,6 +138,97 @@ class LinearSum:
     def ref(a, xp, lhs, rhs):
         total = lhs.astype(F32) * F32(a.lhs_scale) + rhs.astype(F32) * F32(a.rhs_scale)
         return saturated(xp, total + F32(a.offset), a.out_type)
+
+
+@op("_linear_map", inputs="data")
+class LinearMap:
+    """Give 8-bit numbers another step: ``data * factor + offset``, rounded half to even and cut."""
+
+    factor: Double = 1.0
+    offset: Double = 0.0
+    out_type: Enum("int8", "uint8") = "uint8"
+
+    dtypes = ("float32",)
+    samples = (
+        sample(values(0, 256, (3, 70), "uint8"), factor=0.75, offset=3.0),
+        sample(values(0, 256, (3, 70), "uint8"), factor=-0.5, offset=20.0, out_type="int8"),
+        sample(values(-128, 128, (3, 5), "int8"), factor=1.5, offset=128.0),
+        sample(values(-128, 128, (2, 3, 5), "int8"), factor=0.25, out_type="int8"),
+    )
+    kernels = (
+        native(
+            "linear_map",
+            struct=LINEAR_MAP,
+            params=lambda a, ins, outs: {"factor": a.factor, "offset": a.offset},
+            inplace=True,
+            mixed=True,
+        ),
+    )
+    infer_back = back_shape
+    grad = stop
+
+    def infer(a, data):
+        eight_bits("data", data)
+        return Spec(data.shape, dtypes.code_of(a.out_type))
+
+    def ref(a, xp, data):
+        return saturated(xp, data.astype(F32) * F32(a.factor) + F32(a.offset), a.out_type)
+
+
+def _mean_struct(a, ins, outs):
+    outer, *positions, channels = ins[0].shape
+    shares = {"factor": a.factor / max(math.prod(positions), 1), "offset": a.offset}
+    return {"outer": outer, "positions": math.prod(positions), "channels": channels, **shares}
+
+
+@op("_linear_mean", inputs="data")
+class LinearMean:
+    """Means of 8-bit channels-last images: ``mean * factor + offset``, rounded and cut.
+
+    Shapes: data (batch, spatial..., channels), out the same with spatial extents of 1.
+    """
+
+    factor: Double = 1.0
+    offset: Double = 0.0
+    out_type: Enum("int8", "uint8") = "uint8"
+
+    dtypes = ("float32",)
+    samples = (
+        sample(values(0, 256, (2, 4, 4, 70), "uint8"), factor=1.5, offset=3.0),
+        sample(values(-128, 128, (3, 8, 5), "int8"), factor=0.75, offset=128.0),
+        sample(values(-128, 128, (1, 4, 2, 2, 300), "int8"), factor=2.0, out_type="int8"),
+    )
+    kernels = (
+        native(
+            "linear_mean",
+            struct=LINEAR_MEAN,
+            params=_mean_struct,
+            when=lambda a, ins, outs: (
+                "sums need more than 32 bits" if math.prod(ins[0].shape[1:-1]) >= 1 << 23 else None
+            ),
+            work=lambda a, ins, outs: ins[0].size // 8 + outs[0].size,
+            mixed=True,
+        ),
+    )
+    grad = stop
+
+    def infer(a, data):
+        eight_bits("data", data)
+        require(
+            data.shape is None or len(data.shape) > 2,
+            f"data: expected (batch, spatial..., channels), got shape {data.shape}",
+        )
+        shape = data.shape
+        if shape is not None:
+            require(0 not in shape[1:-1], f"data: shape {shape} has no positions")
+            shape = (shape[0], *(1 for _ in shape[1:-1]), shape[-1])
+        return Spec(shape, dtypes.code_of(a.out_type))
+
+    def ref(a, xp, data):
+        places = tuple(range(1, data.ndim - 1))
+        factor = a.factor / max(math.prod(data.shape[1:-1]), 1)
+        total = data.astype("int64").sum(places, keepdims=True).astype(F32)
+        return saturated(xp, total * F32(factor) + F32(a.offset), a.out_type)
 
 
 @op("_dequantize_filters", inputs="weight steps")

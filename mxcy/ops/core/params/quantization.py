@@ -18,6 +18,15 @@ LINEAR_SUM = _struct(
     "linear_sum", "a sum of two arrays of 8-bit numbers: lhs * a + rhs * b + offset, rounded",
     lhs="f64", rhs="f64", offset="f64",
 )
+LINEAR_MAP = _struct(
+    "linear_map", "8-bit numbers of another step: x * factor + offset, rounded",
+    factor="f64", offset="f64",
+)
+LINEAR_MEAN = _struct(
+    "linear_mean",
+    "means over the positions of 8-bit (outer, positions, channels) arrays, as in linear_map",
+    outer="i64", positions="i64", channels="i64", factor="f64", offset="f64",
+)
 QUANTIZED_NORM = _struct(
     "quantized_norm",
     "batch normalisation of 8-bit (outer, channels, inner) arrays into a given range",
