@@ -91,23 +91,66 @@ def test_orders_rows_on_threads():
         ((3, 70, 21), 1),
         ((3, 70, 2), 1),
         ((5,), 0),
+        ((1, 130), 1),
     ],
 )
-@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float64", "int64"])
 def test_sorts_values_alone(dtype, shape, axis, ascending):
-    """By digits or by a network, with rows in order, side by side or neither."""
+    """By digits, by partitions or by a network, with rows in order, side by side or neither."""
     values = rows(dtype, *shape)
-    if dtype == "int32":
-        values.flat[:2] = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    if dtype.startswith("int"):
+        values.flat[:2] = np.iinfo(dtype).min, np.iinfo(dtype).max
     array = nd.array(values, dtype=dtype)
     expected = np.take_along_axis(values, order(values, ascending, axis), axis)
     np.testing.assert_array_equal(nd.sort(array, axis, ascending).asnumpy(), expected)
     array.attach_grad()
     with mx.autograd.record():
         out = nd.sort(array, axis, ascending)
-    if dtype == "float32":
-        weights = RNG.random(shape, "float32")
-        out.backward(nd.array(weights))
+    if dtype.startswith("float"):
+        weights = RNG.random(shape, dtype)
+        out.backward(nd.array(weights, dtype=dtype))
         back = np.zeros_like(values)
         np.put_along_axis(back, order(values, ascending, axis), weights, axis)
         np.testing.assert_array_equal(array.grad.asnumpy(), back)
+
+
+def against_pivots(n, lanes):
+    """Numbers of which the drawn ones are always the largest that are left."""
+    slots, values, top = list(range(n)), {}, n
+    while len(slots) > 8 * lanes and len(values) < n // 2:
+        size = len(slots)
+        drawn = [slots[size // (2 * lanes) + i * (size // lanes)] for i in range(lanes)]
+        for slot in drawn:
+            if slot not in values:
+                top -= 1
+                values[slot] = top
+        pivot = sorted(values[slot] for slot in drawn)[lanes // 2]
+        slots = [slot for slot in slots if values.get(slot, -1) <= pivot]
+    low = iter(range(n))
+    return [values[slot] if slot in values else next(low) for slot in range(n)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("n", [2, 17, 65, 128, 129, 400, 3000, 5000, 70001])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float64", "int64"])
+def test_sorts_one_line(dtype, n, threads):
+    lines = [
+        rows(dtype, n),
+        RNG.permutation(n),
+        np.arange(n),
+        np.arange(n, 0, -1),
+        np.zeros(n),
+        np.arange(n) % 3,
+    ]
+    if n == 3000:
+        lines += [against_pivots(n, lanes) for lanes in (16, 8)]
+    before = mx.util.set_num_threads(threads)
+    try:
+        for line in lines:
+            values = np.asarray(line, dtype)
+            actual = nd.sort(nd.array(values, dtype=dtype)).asnumpy()
+            np.testing.assert_array_equal(actual, np.sort(values))
+            down = nd.sort(nd.array(values, dtype=dtype), is_ascend=False).asnumpy()
+            np.testing.assert_array_equal(down, values[order(values, False)])
+    finally:
+        mx.util.set_num_threads(before)
