@@ -1,11 +1,11 @@
 """Registries of classes by name: register, alias and create functions for a base class."""
 
 import json
-import warnings
 from typing import TypeVar
 
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import did_you_mean
+from mxcy._base.warning import warn
 
 __all__ = ["get_registry", "get_register_func", "get_alias_func", "get_create_func"]
 
@@ -55,11 +55,9 @@ def get_register_func(base_class, nickname):
         name = (klass.__name__ if name is None else name).lower()
         known = classes.get(name)
         if known is not None and known is not klass:
-            warnings.warn(
+            warn(
                 f"New {nickname} {klass.__module__}.{klass.__name__} registered with name {name} "
-                f"is overriding existing {nickname} {known.__module__}.{known.__name__}",
-                UserWarning,
-                stacklevel=2,
+                f"is overriding existing {nickname} {known.__module__}.{known.__name__}"
             )
         classes[name] = klass
         return klass

@@ -1,9 +1,9 @@
 """`mx.viz`: symbols as tables and as drawings."""
 
 import math
-import warnings
 
 from mxcy._base.listing import listing
+from mxcy._base.warning import warn
 from mxcy.graph.drawing import Drawing
 from mxcy.graph.node import topological
 from mxcy.symbol import Symbol
@@ -277,11 +277,10 @@ def _warn_of_repeated(order):
     for node in order:
         (repeated if node.name in seen else seen).add(node.name)
     if repeated:
-        warnings.warn(
+        warn(
             "There are multiple variables with the same name in your graph, this may result in "
             f"cyclic graph. Repeated names: {','.join(sorted(repeated))}",
             RuntimeWarning,
-            stacklevel=3,
         )
 
 

@@ -1,9 +1,8 @@
 """Conversion of trained models to mixed precision."""
 
-import warnings
-
 from mxcy import symbol as sym
 from mxcy._base import dtypes
+from mxcy._base.warning import warn
 from mxcy.amp.speed import tell_once
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.symbol_block import SymbolBlock
@@ -161,7 +160,7 @@ def _excluded(symbol, names):
         _check_texts("excluded_sym_names", names)
         unknown = [name for name in names if name not in known]
         if unknown:
-            warnings.warn(f"excluded_sym_names: there are no operations {unknown}", stacklevel=3)
+            warn(f"excluded_sym_names: there are no operations {unknown}")
     kept = {node.name for node in nodes if is_exempt(node.attrs)}
     return kept | set(names or ())
 

@@ -1,9 +1,9 @@
 """The parameters of a block and of its children: under which names, and all at once."""
 
 import re
-import warnings
 
 from mxcy import initializer, profile
+from mxcy._base.warning import warn
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.gluon.parameter_files import ParameterFiles
 from mxcy.util import is_np_array
@@ -105,13 +105,11 @@ class CollectedParameters(ParameterFiles):
         for name, value in self.__dict__.items():
             if not name.startswith("_") and isinstance(value, (list, tuple, dict)):
                 if any(id(block) not in children for block in _blocks_in(value)):
-                    warnings.warn(
+                    warn(
                         f'"{type(self).__name__}.{name}" is an unregistered container with Blocks. '
                         "Note that Blocks inside the list, tuple or dict will not be registered "
                         "automatically. Make sure to register them using register_child() or "
-                        "switching to nn.Sequential/nn.HybridSequential instead.",
-                        UserWarning,
-                        stacklevel=3,
+                        "switching to nn.Sequential/nn.HybridSequential instead."
                     )
         for child in self._children.values():
             child._warn_about_hidden_blocks()

@@ -1,12 +1,12 @@
 """Helpers around blocks: splitting batches, clipping gradients, fetching files."""
 
 import math
-import warnings
 import weakref
 from collections import OrderedDict
 
 from mxcy import ndarray as nd
 from mxcy._base.listing import listing
+from mxcy._base.warning import warn
 from mxcy._files.download import (  # noqa: F401
     _get_repo_file_url,
     _get_repo_url,
@@ -147,11 +147,7 @@ def clip_global_norm(arrays, max_norm, check_isfinite=True):
     if check_isfinite:
         norm = norm.as_nd_ndarray().asscalar()
         if not math.isfinite(norm):
-            warnings.warn(
-                "nan or inf is detected. Clipping results will be undefined.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn("nan or inf is detected. Clipping results will be undefined.")
         scale = max_norm / (norm + 1e-8)
         if scale < 1.0:
             for array in arrays:

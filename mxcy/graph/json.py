@@ -5,10 +5,10 @@ brings old ones up to date.
 """
 
 import json
-import warnings
 
 from mxcy._base.errors import MXNetError
 from mxcy._base.suggestions import did_you_mean
+from mxcy._base.warning import warn
 from mxcy.graph import legacy
 from mxcy.graph.node import SymbolNode, topological
 from mxcy.ops.core.record import MAKERS, ONLY_SYMBOLS, REGISTRY
@@ -203,10 +203,7 @@ def _version(content):
     if not (isinstance(version, list) and len(version) == 2 and isinstance(version[1], int)):
         raise MXNetError(f"cannot read the symbol's JSON: mxnet_version {version!r}")
     if version[1] > _NEWEST + 9999:
-        warnings.warn(
-            f"the symbol was saved by MXNet {version[1]}, which is newer than what is known here",
-            stacklevel=4,
-        )
+        warn(f"the symbol was saved by MXNet {version[1]}, which is newer than what is known here")
     return version[1]
 
 

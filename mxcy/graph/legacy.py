@@ -1,7 +1,6 @@
 """Graphs written by old versions of MXNet brought up to date, in the nodes themselves."""
 
-import warnings
-
+from mxcy._base.warning import warn
 from mxcy.graph.node import SymbolNode
 
 __all__ = ["HIDDEN", "upgrade"]
@@ -45,10 +44,7 @@ def _give_to_input(node, argument, hidden, text):
     names = () if node.op is None else node.op.inputs
     position = names.index(argument) if argument in names else len(node.inputs)
     if position >= len(node.inputs) or node.inputs[position][0].op is not None:
-        warnings.warn(
-            f"attribute {argument}_{hidden} of {node.name} names no variable and is ignored",
-            stacklevel=5,
-        )
+        warn(f"attribute {argument}_{hidden} of {node.name} names no variable and is ignored")
         return
     node.inputs[position][0].attrs[f"__{hidden}__"] = text
 

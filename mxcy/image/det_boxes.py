@@ -2,10 +2,10 @@
 
 import math
 import random
-import warnings
 
 import numpy as np
 
+from mxcy._base.warning import warn
 from mxcy.base import numeric_types
 from mxcy.image.crops import fixed_crop
 from mxcy.image.det_augmenter import DetAugmenter
@@ -49,9 +49,7 @@ class _Random(DetAugmenter):
         for name, (low, high), bad in ranges:
             if bad or low > high:
                 self.enabled = False
-                warnings.warn(
-                    f"Skip {type(self).__name__} due to invalid {name}: {(low, high)}", stacklevel=3
-                )
+                warn(f"Skip {type(self).__name__} due to invalid {name}: {(low, high)}")
                 return
 
     def _heights(self, height, width):

@@ -2,13 +2,13 @@
 
 import json
 import logging
-import warnings
 from math import sqrt
 
 import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy import registry
+from mxcy._base.warning import warn
 
 __all__ = ["InitDesc", "Initializer", "alias", "create", "register"]
 
@@ -136,11 +136,10 @@ class Initializer:
         self._init_default(desc, arr)
 
     def _init_plain_name(self, name, arr):
-        warnings.warn(
+        warn(
             "Calling an initializer with a plain name is deprecated, "
             "use init(mx.init.InitDesc(...), NDArray) instead.",
             DeprecationWarning,
-            stacklevel=3,
         )
         if not isinstance(name, str):
             raise TypeError("name must be string")

@@ -1,12 +1,12 @@
 """Parameters of iterators over files, in tables: what is accepted, the defaults, the help."""
 
 import inspect
-import warnings
 from types import SimpleNamespace
 
 from mxcy._base import dtypes
 from mxcy._base.docstrings import fill_docstring
 from mxcy._base.suggestions import did_you_mean
+from mxcy._base.warning import warn
 from mxcy.base import MXNetError
 from mxcy.ops.core.attrs import REQUIRED, AttrType, Bool, Enum, Int, Shape, Str, UInt, ULong
 
@@ -59,7 +59,7 @@ def parsed(user, table, arguments):
     if unknown:
         names = [parameter.name for parameter in table]
         told = ", ".join(f"{name}{did_you_mean(name, names)}" for name in unknown)
-        warnings.warn(f"{user} ignores unknown parameters: {told}", stacklevel=4)
+        warn(f"{user} ignores unknown parameters: {told}")
     values = SimpleNamespace()
     for parameter in table:
         value = arguments.get(parameter.name, parameter.default)

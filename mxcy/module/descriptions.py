@@ -1,7 +1,6 @@
 """Checks of names and shapes that users give for inputs and labels."""
 
-import warnings
-
+from mxcy._base.warning import warn
 from mxcy.io import DataDesc
 from mxcy.ndarray import NDArray
 
@@ -83,7 +82,7 @@ def describe(names, shapes, kind, strict):
 def _complain(message, strict):
     if strict:
         raise ValueError(message)
-    warnings.warn(message, UserWarning, stacklevel=5)
+    warn(message)
 
 
 def shapes_of_batch(batch, kind, descriptions):

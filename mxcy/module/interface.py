@@ -1,8 +1,8 @@
 """What every module offers."""
 
 import logging
-import warnings
 
+from mxcy._base.warning import warn
 from mxcy.initializer import Uniform
 
 __all__ = ["ModuleInterface"]
@@ -46,14 +46,11 @@ class ModuleInterface:
                 "the optimizer is not initialized: call init_optimizer first"
             )
 
-    def _ignores_init_params(self, force_init, what="init_params", stacklevel=3):
+    def _ignores_init_params(self, force_init, what="init_params"):
         """Whether parameters are initialized already and stay as they are; warns if so."""
         if not self.params_initialized or force_init:
             return False
-        warnings.warn(
-            f"Parameters already initialized and force_init=False. {what} call ignored.",
-            stacklevel=stacklevel,
-        )
+        warn(f"Parameters already initialized and force_init=False. {what} call ignored.")
         return True
 
     # -- what subclasses have to say --------------------------------------------------------------
@@ -183,9 +180,7 @@ class ModuleInterface:
             Returns the rows of sparse parameters that the batch needs.
         """
         if sparse_row_id_fn is not None:
-            warnings.warn(
-                "sparse_row_id_fn is not invoked for BaseModule.", UserWarning, stacklevel=2
-            )
+            warn("sparse_row_id_fn is not invoked for BaseModule.")
 
     def forward(self, data_batch, is_train=None):
         """Compute the outputs.

@@ -1,9 +1,9 @@
 """A network given as a symbol, on one device or several."""
 
 import logging
-import warnings
 
 from mxcy import ndarray as nd
+from mxcy._base.warning import warn
 from mxcy._files.checkpoint import file_name, load_checkpoint
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu
@@ -324,7 +324,7 @@ class Module(OptimizedModule):
         if sparse_row_id_fn is None:
             return
         if self._updates is None or not self._updates.on_store:
-            warnings.warn("sparse_row_id_fn is not invoked.", UserWarning, stacklevel=2)
+            warn("sparse_row_id_fn is not invoked.")
             return
         row_ids = sparse_row_id_fn(data_batch)
         assert isinstance(row_ids, dict), f"sparse_row_id_fn: expected a dict, got {row_ids!r}"

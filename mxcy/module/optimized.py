@@ -1,8 +1,7 @@
 """The part of modules that has to do with their optimizer."""
 
-import warnings
-
 from mxcy import optimizer as optimizers
+from mxcy._base.warning import warn
 from mxcy.kvstore import KVStore
 from mxcy.module.checkpoints import Checkpoints
 from mxcy.module.updates import Updates, choose_store
@@ -53,11 +52,10 @@ class OptimizedModule(Checkpoints):
             "optimizer must be a name or an Optimizer"
         )
         if optimizer.rescale_grad != rescale_grad:
-            warnings.warn(
+            warn(
                 "Optimizer created manually outside Module but rescale_grad is not normalized to "
                 f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). Is "
-                "this intended?",
-                stacklevel=3,
+                "this intended?"
             )
         if not optimizer.idx2name:
             optimizer.idx2name = names

@@ -1,11 +1,10 @@
 """Copies of arrays: to others, to devices, with other element types."""
 
-import warnings
-
 import numpy as np
 
 from mxcy import context
 from mxcy._base import dtypes
+from mxcy._base.warning import warn
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.gpu.reference import store
@@ -29,7 +28,7 @@ def copyto(array, other):
         raise TypeError(f"copyto does not support type {type(other)}")
     elif other is array:
         message = "You are attempting to copy an array to itself"
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
+        warn(message, RuntimeWarning)
         return False
     if other.stype != "default":
         F.cast_storage(array.as_in_context(other.context), stype=other.stype).copyto(other)

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import warnings
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._base import older_paths
 from mxcy._base.suggestions import did_you_mean
+from mxcy._base.warning import warn
 from mxcy.optimizer.defaults import arguments_of, with_defaults
 from mxcy.optimizer.rates import Rates
 from mxcy.optimizer.states import zeros_like
@@ -126,10 +126,9 @@ class Optimizer(Rates):
             return int(min(asked or 0, most or sys.maxsize))
         size = env.get("MXNET_OPTIMIZER_AGGREGATION_SIZE")
         if size > most:
-            warnings.warn(
+            warn(
                 f"MXNET_OPTIMIZER_AGGREGATION_SIZE={size}: {type(self).__name__} updates at most "
-                f"{most} weights together",
-                stacklevel=4,
+                f"{most} weights together"
             )
         return min(size, most)
 
@@ -153,11 +152,9 @@ class Optimizer(Rates):
         name = klass.__name__.lower()
         if Optimizer.opt_registry.get(name, klass) is not klass:
             known = Optimizer.opt_registry[name]
-            warnings.warn(
+            warn(
                 f"New optimizer {klass.__module__}.{klass.__name__} is overriding existing "
-                f"optimizer {known.__module__}.{known.__name__}",
-                UserWarning,
-                stacklevel=2,
+                f"optimizer {known.__module__}.{known.__name__}"
             )
         Optimizer.opt_registry[name] = klass
         return klass
@@ -241,11 +238,9 @@ class Optimizer(Rates):
         return self.create_state(index, weight)
 
     def _warn_about_float16(self):
-        warnings.warn(
+        warn(
             "Accumulating with float16 in optimizer can lead to poor accuracy or slow convergence. "
-            f"Consider using multi_precision=True option of the {type(self).__name__} optimizer",
-            UserWarning,
-            stacklevel=3,
+            f"Consider using multi_precision=True option of the {type(self).__name__} optimizer"
         )
 
     def update(self, index, weight, grad, state):

@@ -1,8 +1,7 @@
 """Recurrent layers as one operator, `RNN`, with all weights in one vector."""
 
-import warnings
-
 from mxcy import initializer, ndarray, symbol
+from mxcy._base.warning import warn
 from mxcy.base import MXNetError
 from mxcy.ops.recurrent.packed import GATES, Packed
 from mxcy.rnn.cell import BaseRNNCell
@@ -104,9 +103,7 @@ class FusedRNNCell(BaseRNNCell):
         axis = time_axis(layout)
         inputs = merged(length, inputs, layout)
         if axis == 1:
-            warnings.warn(
-                "FusedRNNCell: the layout NTC costs two transpositions, TNC none", stacklevel=2
-            )
+            warn("FusedRNNCell: the layout NTC costs two transpositions, TNC none")
             inputs = symbol.swapaxes(inputs, dim1=0, dim2=1)
         elif axis != 0:
             raise MXNetError(f"FusedRNNCell: layout must be NTC or TNC, got {layout!r}")

@@ -4,9 +4,9 @@ Unknown extents are 0 and unknown shapes ``()``; with NumPy's shape semantics th
 """
 
 import ast
-import warnings
 
 from mxcy._base import dtypes
+from mxcy._base.warning import warn
 from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError
 from mxcy.graph.graph import from_entries
@@ -60,10 +60,9 @@ def infer_shape(self, *args, **kwargs):
         )
         if not _is_known(shape)
     ]
-    warnings.warn(
+    warn(
         "Cannot decide shape for the following arguments (0s in shape means unknown dimensions). "
-        "Consider providing them as input:\n\t" + "\n\t".join(unknown),
-        stacklevel=2,
+        "Consider providing them as input:\n\t" + "\n\t".join(unknown)
     )
     return None, None, None
 
@@ -127,10 +126,9 @@ def infer_type(self, *args, **kwargs):
         )
         if dtype is None
     ]
-    warnings.warn(
+    warn(
         "Cannot decide type for the following arguments. Consider providing them as input:\n\t"
-        + "\n\t".join(unknown),
-        stacklevel=2,
+        + "\n\t".join(unknown)
     )
     return None, None, None
 

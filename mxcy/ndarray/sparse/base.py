@@ -4,11 +4,10 @@ A sparse array is an `NDArray` without memory of its own: its elements are its p
 arrays. Writing to it replaces the parts.
 """
 
-import warnings
-
 import numpy as np
 
 from mxcy._base import dtypes
+from mxcy._base.warning import warn
 from mxcy._library import front
 from mxcy.base import MXNetError, NotSupportedForSparseNDArray, numeric_types
 from mxcy.context import Context, check_usable, cpu
@@ -283,7 +282,7 @@ class BaseSparseNDArray(NDArray):
             self._fill(value)
         elif isinstance(value, (np.ndarray, np.generic)):
             text = f"Assigning non-NDArray object to {name} is not efficient"
-            warnings.warn(text, RuntimeWarning, stacklevel=3)
+            warn(text, RuntimeWarning)
             dense_array(value, self.dtype).copyto(self)
         else:
             raise TypeError(f"type {type(value)} not supported")
@@ -320,7 +319,7 @@ class BaseSparseNDArray(NDArray):
             raise TypeError(text)
         if other is self:
             message = "You are attempting to copy an array to itself"
-            warnings.warn(message, RuntimeWarning, stacklevel=2)
+            warn(message, RuntimeWarning)
             return False
         if other.shape != self.shape:
             raise MXNetError(

@@ -4,7 +4,6 @@ A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3,
 ``True`` and ``1.0`` are different values, and a type takes only those that it can mean.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
 from mxcy._base.suggestions import did_you_mean
+from mxcy._base.warning import warn
 from mxcy.base import _NullType
 from mxcy.ops.core import parsers
 
@@ -313,7 +313,7 @@ class Schema:
             return
         if not self.fields:
             text = f"operator {op_name} has no argument {name}: it is ignored, as in MXNet"
-            warnings.warn(text, stacklevel=3)
+            warn(text)
             return
         raise MXNetError(
             f"Cannot find argument '{name}' in operator {op_name}, possible arguments: "

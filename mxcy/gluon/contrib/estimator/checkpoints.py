@@ -2,9 +2,9 @@
 
 import math
 import re
-import warnings
 from pathlib import Path
 
+from mxcy._base.warning import warn
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.contrib.estimator.events import BatchEnd, EpochEnd, TrainBegin
 from mxcy.gluon.contrib.estimator.improvement import Improvement
@@ -143,11 +143,10 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         name, value = self.monitor.get()
         before = self._improvement.best
         if math.isnan(value):
-            warnings.warn(
+            warn(
                 f"Skipping save best because {name} is not updated, make sure you pass one of the "
                 "metric objects estimator.train_metrics and estimator.val_metrics as monitor",
                 RuntimeWarning,
-                stacklevel=4,
             )
         elif self._improvement.update(value):
             best = f"{self.model_prefix}-best"

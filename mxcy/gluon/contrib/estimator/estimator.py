@@ -4,9 +4,9 @@ import copy
 import functools
 import logging
 import sys
-import warnings
 
 from mxcy import metric
+from mxcy._base.warning import warn
 from mxcy.context import Context, cpu
 from mxcy.gluon.contrib.estimator.batch_processor import BatchProcessor
 from mxcy.gluon.contrib.estimator.event_handler import (
@@ -109,11 +109,7 @@ class Estimator:
         self.context = _context_list(context or device)
         self._initialize(initializer)
         if trainer is None:
-            warnings.warn(
-                "No trainer specified, default SGD optimizer with learning rate 0.001 is used.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn("No trainer specified, default SGD optimizer with learning rate 0.001 is used.")
             trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.001})
         elif not isinstance(trainer, Trainer):
             raise ValueError(f"Trainer must be a Gluon Trainer instance, got {trainer}")
@@ -150,12 +146,10 @@ class Estimator:
             options = {} if initializer is None else {"default_init": initializer}
             parameter.initialize(ctx=self.context, **options)
         if initializer and not waiting:
-            warnings.warn(
+            warn(
                 "Network already fully initialized, skipping initialization. You don't need to "
                 "pass initializer if you already initialized your net. You can use "
-                "net.initialize(init=your_initializer, force_reinit=True) to force re-initialize.",
-                UserWarning,
-                stacklevel=3,
+                "net.initialize(init=your_initializer, force_reinit=True) to force re-initialize."
             )
 
     def evaluate(self, val_data, batch_axis=0, event_handlers=None):

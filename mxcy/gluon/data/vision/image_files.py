@@ -1,12 +1,12 @@
 """Data sets of images in files of the user's; OpenCV decodes them."""
 
 import os
-import warnings
 
 import numpy as np
 
 from mxcy import image, recordio
 from mxcy._base.files import text_lines
+from mxcy._base.warning import warn
 from mxcy.base import MXNetError
 from mxcy.gluon.data.dataset import Dataset, RecordFileDataset
 
@@ -77,7 +77,7 @@ class ImageFolderDataset(Dataset):
         for folder in sorted(os.listdir(root)):
             path = os.path.join(root, folder)
             if not os.path.isdir(path):
-                warnings.warn(f"Ignoring {path}, which is not a directory.", stacklevel=3)
+                warn(f"Ignoring {path}, which is not a directory.")
                 continue
             label = len(self.synsets)
             self.synsets.append(folder)
@@ -87,10 +87,7 @@ class ImageFolderDataset(Dataset):
                 if ending.lower() in self._exts:
                     self.items.append((file, label))
                 else:
-                    warnings.warn(
-                        f"Ignoring {file} of type {ending}. Only support {', '.join(self._exts)}",
-                        stacklevel=3,
-                    )
+                    warn(f"Ignoring {file} of type {ending}. Only support {', '.join(self._exts)}")
 
     def __getitem__(self, idx):
         path, label = self.items[idx]

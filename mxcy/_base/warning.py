@@ -1,0 +1,32 @@
+"""Warnings that point at the line of the program which called mxcy, however deep they arise."""
+
+import sys
+import warnings
+from types import FrameType
+
+from mxcy._base.errors import is_ours
+
+__all__ = ["warn"]
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn about what the running program does.
+
+    Where several of our functions lead to a warning, no fixed ``stacklevel`` finds the program.
+
+    Parameters
+    ----------
+    message : str
+    category : type
+    """
+    frame: FrameType = sys._getframe(1)
+    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    warnings.warn_explicit(
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        frame.f_globals.get("__name__", "<unknown>"),
+        frame.f_globals.setdefault("__warningregistry__", {}),
+    )
