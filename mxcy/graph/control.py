@@ -213,6 +213,8 @@ def _flag(builder, entry):
 def _chosen(F, flag, then, other):
     """The entry of `then` where the flag is 1, else of `other`."""
     shape = then.shape
+    if 0 in shape:  # there is nothing to choose
+        return then.entry
     spread = F.broadcast_to(F.Reshape(flag, shape=(1,) * len(shape)), shape=shape)
     return F.where(spread, then, other).entry
 

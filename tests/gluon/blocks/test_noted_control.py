@@ -129,6 +129,31 @@ def test_names_of_subgraphs_are_counted(counted):
     }
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: a[:0],
+        lambda a: a.sum(),
+        lambda a: (a > 0).sum(),
+        lambda a: a > 1,
+        lambda a: a.astype("float64") / 3,
+        lambda a: (a > 0) / 2,
+        lambda a: a.argmax(),
+        lambda a: np.ones(2),
+    ],
+)
+@pytest.mark.parametrize("numpy_types", [False, True])
+def test_shapes_and_types_of_branches(function, numpy_types):
+    with mx.util.np_default_dtype(numpy_types):
+        block = Block(lambda x: npx.cond(lambda a: a.sum() > 0, function, function, x))
+        block.hybridize()
+        for values in ([1.0, 2.0], [-1.0, -3.0]):
+            expected, actual = function(np.array(values)), block(np.array(values))
+            assert actual.tolist() == expected.tolist()
+            assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+        assert operators(block)[-1] == "_cond"
+
+
 def halve(x):
     return npx.while_loop(
         lambda i, a: a.sum() > 1, lambda i, a: (a * i, (i + 1, a / 2)), (np.zeros(()), x), 6
