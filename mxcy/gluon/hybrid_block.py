@@ -173,9 +173,11 @@ class HybridBlock(CachedGraph, Block):
         Raises
         ------
         DeferredInitializationError
-            When the block computes in `forward` and does not define this.
+            When the block computes in `forward`, has such parameters and does not define this.
         """
         if not self._computes_in_hybrid:
+            if all(shape_is_known(parameter.shape) for parameter in self._params.values()):
+                return
             raise DeferredInitializationError(
                 f"{type(self).__name__} has parameters of unknown shape and does not define "
                 "infer_shape; define it or specify the shapes."

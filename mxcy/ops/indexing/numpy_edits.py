@@ -110,7 +110,10 @@ register(
     dtypes=("float32", "int32"),
 )
 class DeleteAt:
-    """An array without the slices at places along `axis`; it waits for the places."""
+    """An array without the slices at places along `axis`; it waits for the places.
+
+    Integers below 0 or behind the end mean no place.
+    """
 
     start: IntOrNone = None
     stop: IntOrNone = None
@@ -121,7 +124,7 @@ class DeleteAt:
     complexes = True
     samples = (
         sample((4,), np.array([0, 2], "int64")),
-        sample((2, 3), np.array([-1, 2, 2], "int64"), axis=1),
+        sample((2, 3), np.array([-1, 3, 2, 2], "int64"), axis=1),
     )
 
     def infer(a, arr, obj):
@@ -131,12 +134,19 @@ class DeleteAt:
 
     def eager(a, F, array, arr, obj):
         shape, axis = _flat(a, arr.shape)
-        kept = np.delete(np.arange(shape[axis]), _whole(obj.asnumpy()))
+        kept = np.delete(np.arange(shape[axis]), _inside(obj.asnumpy(), shape[axis]))
         flat = F._backward_reshape(arr, shape=shape)
         return F.take(flat, array(kept), axis=axis)
 
     def ref(a, xp, arr, obj):
-        return xp.delete(arr, _whole(obj), a.axis)
+        shape, axis = _flat(a, arr.shape)
+        return xp.delete(arr, _inside(obj, shape[axis]), a.axis)
+
+
+def _inside(obj, extent):
+    """The places that an axis has, or a mask as it is."""
+    obj = _whole(obj)
+    return obj if obj.dtype.kind == "b" else obj[(obj >= 0) & (obj < extent)]
 
 
 def _whole(obj):

@@ -360,3 +360,17 @@ def test_indices_of_numpy_are_constants_in_blocks_only(index):
         block.hybridize()
         for _ in range(2):
             assert (block(x).asnumpy() == x.asnumpy()[index] * 2).all()
+
+
+def test_shapes_are_asked_for_only_where_they_are_unknown(arrays):
+    class Scaled(gluon.HybridBlock):
+        def __init__(self, shape):
+            super().__init__()
+            self.scale = gluon.Parameter("scale", shape=shape, allow_deferred_init=True)
+
+        def forward(self, x):
+            return x * self.scale.data()
+
+    assert Scaled((2,)).infer_shape(mx.np.ones(2)) is None
+    with pytest.raises(gluon.DeferredInitializationError, match="does not define infer_shape"):
+        Scaled((-1,)).infer_shape(mx.np.ones(2))
