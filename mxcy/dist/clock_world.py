@@ -143,6 +143,7 @@ class ClockWorld:
     """
 
     engine = "a clock"
+    levels = None
 
     def __init__(self, job, rank):
         self.job, self.rank, self.size = job, rank, job.links.ranks
@@ -156,6 +157,8 @@ class ClockWorld:
 
 
 class _ClockChannel:
+    inside = between = None
+
     def __init__(self, world, name):
         self._world, self._name, self._calls = world, name, 0
         self.copied = True  # whether arrays travel by way of buffers

@@ -100,9 +100,10 @@ class Exchange:
             self.slots.append(slot)
         self._open += added
         needed = len(self._buckets) + len(self._planned())
-        if needed > _MOST_CHANNELS:
+        most = _MOST_CHANNELS if self._progress.world.levels is None else _MOST_CHANNELS // 3
+        if needed > most:
             raise MXNetError(
-                f"a store of several processes can have {_MOST_CHANNELS} groups of keys; put "
+                f"a store of several processes can have {most} groups of keys; put "
                 "keys in with few calls of init, before the first push"
             )
         while len(self._channels) < needed:

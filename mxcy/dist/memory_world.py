@@ -10,6 +10,7 @@ from collections import deque
 import numpy as np
 
 from mxcy.dist.collectives import parts
+from mxcy.dist.machines import levels_of
 
 __all__ = ["MemoryJob", "MemoryWorld"]
 
@@ -25,6 +26,8 @@ class MemoryJob:
         Requests are done later than they could be, by random numbers from this seed.
     servers : int
         How many processes there are beside the ranks.
+    per_host : int, optional
+        How many ranks share a machine; all of them by default.
 
     Attributes
     ----------
@@ -34,10 +37,11 @@ class MemoryJob:
         One per server.
     """
 
-    def __init__(self, size, seed=None, servers=0):
+    def __init__(self, size, seed=None, servers=0, per_host=None):
         self.size = size
         self.lock = threading.Lock()
         self._meetings = {}
+        self.hosts = [f"memory{rank // per_host}" if per_host else "memory" for rank in range(size)]
         self.roles = ["worker"] * size + ["server"] * servers
         worlds = [MemoryWorld(self, place, seed) for place in range(size + servers)]
         self.worlds, self.servers = worlds[:size], worlds[size:]
@@ -71,17 +75,26 @@ class MemoryWorld:
         server = job.roles[place] == "server"
         self.rank = place - job.size if server else place
         self.size = len(job.roles) - job.size if server else job.size
-        self.hosts, self.processes = ["memory"] * self.size, [["", 0]] * self.size
+        self.hosts = ["memory"] * self.size if server else list(job.hosts)
+        self.processes = [["", 0]] * self.size
+        self.levels = None if server else levels_of(self.rank, self.hosts)
         self.mailbox, self.letters = deque(), deque()
         self._draw = None if seed is None else random.Random(seed * 1009 + place)
         self._channels = 0
-        self._control = _Channel(self, "control")
+        self._control = _Channel(self, "control", self.rank, self.size)
         self._ends = 0
 
     def new_channel(self):
         """A channel of its own."""
         self._channels += 1
-        return _Channel(self, self._channels)
+        channel = _Channel(self, self._channels, self.rank, self.size)
+        if self.levels is not None:
+            machine, number = self.levels
+            machines = len(set(self.hosts))
+            local = self.size // machines
+            channel.inside = _Channel(self, (self._channels, "inside", machine), number, local)
+            channel.between = _Channel(self, (self._channels, "between", number), machine, machines)
+        return channel
 
     def control(self):
         """The channel for agreements."""
@@ -132,14 +145,18 @@ class MemoryWorld:
 
 
 class _Channel:
-    def __init__(self, world, name):
+    inside = between = None
+
+    def __init__(self, world, name, rank, size):
         self._world, self._name, self._calls = world, name, 0
+        self.rank, self.size = rank, size
 
     def _meet(self, content, take):
         self._calls += 1
         world = self._world
         copied = None if content is None else np.array(content)
-        return world.request(world.job.meet((self._name, self._calls), world.rank, copied), take)
+        name = self._name, self._calls
+        return world.request(world.job.meet(name, self.rank, copied, self.size), take)
 
     def sum(self, source, target):
         def take(brought):
@@ -158,7 +175,7 @@ class _Channel:
         )
 
     def sum_parts(self, source, target, lengths):
-        rank = self._world.rank
+        rank = self.rank
 
         def take(brought):
             total = np.sum(brought, axis=0, dtype=target.dtype)
@@ -168,22 +185,23 @@ class _Channel:
 
     def gather_parts(self, source, target, lengths):
         if source is None:
-            source = parts(target, lengths)[self._world.rank]
+            source = parts(target, lengths)[self.rank]
         return self._meet(source, lambda brought: np.copyto(target, np.concatenate(brought)))
 
     def deal(self, source, sent, target, taken):
-        rank = self._world.rank
+        rank = self.rank
 
         def take(brought):
             mine = [parts(content, lengths)[rank] for content, lengths in brought]
             np.copyto(target, np.concatenate(mine))
 
         self._calls += 1
-        meeting = self._world.job.meet((self._name, self._calls), rank, (np.array(source), sent))
+        name, content = (self._name, self._calls), (np.array(source), sent)
+        meeting = self._world.job.meet(name, rank, content, self.size)
         return self._world.request(meeting, take)
 
     def broadcast(self, array, root):
-        source = array if self._world.rank == root else None
+        source = array if self.rank == root else None
         return self._meet(source, lambda brought: np.copyto(array, brought[root]))
 
 

@@ -86,6 +86,24 @@ class _LoggedChannel:
     def __init__(self, world, channel):
         self._world, self._channel = world, channel
 
+    @property
+    def inside(self):
+        inside = self._channel.inside
+        return inside and _LoggedChannel(self._world, inside)
+
+    @property
+    def between(self):
+        between = self._channel.between
+        return between and _LoggedChannel(self._world, between)
+
+    @property
+    def rank(self):
+        return self._channel.rank
+
+    @property
+    def size(self):
+        return self._channel.size
+
     def __getattr__(self, name):
         method = getattr(self._channel, name)
 

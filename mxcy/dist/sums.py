@@ -9,8 +9,12 @@ from mxcy.dist.partition import parts
 __all__ = ["CompressedSum", "WholeSum"]
 
 
+_PIECE = 1 << 18  # elements that go through the levels one after the other
+_LEAST_BYTES = 1 << 16  # of sums of two levels: smaller ones are a matter of latency
+
+
 class WholeSum:
-    """By one collective call."""
+    """By one collective call, or three: inside machines, between them, and inside again."""
 
     #: whether the arrays may be of any values, beside the counts of a bucket
     exact = True
@@ -41,7 +45,34 @@ class WholeSum:
         float
             What has been sent in after the last request: the time.
         """
-        return (yield channel.sum(source, target))
+        if channel.inside is None or source.nbytes < _LEAST_BYTES:
+            return (yield channel.sum(source, target))
+        return (yield from _in_levels(channel, source, target))
+
+
+def _in_levels(channel, source, target):
+    """Add up inside machines, then each part of that between them, piece after piece."""
+    inside, between = channel.inside, channel.between
+    pieces = []
+    for begin in range(0, source.size, _PIECE):
+        whole = target[begin : begin + _PIECE]
+        lengths = [length for _, _, length in parts(whole.size, 0, inside.size, 0)]
+        first = sum(lengths[: inside.rank])
+        mine = np.empty(lengths[inside.rank], source.dtype)
+        request = inside.sum_parts(source[begin : begin + _PIECE], mine, lengths)
+        pieces.append((whole, lengths, slice(first, first + mine.size), mine, request))
+    sums = []
+    for *_, mine, request in pieces:
+        yield request
+        sums.append(between.sum(mine, mine))
+    spread = []
+    for (whole, lengths, place, mine, _), request in zip(pieces, sums, strict=True):
+        yield request
+        whole[place] = mine
+        spread.append(inside.gather_parts(None, whole, lengths))
+    for request in spread:
+        now = yield request
+    return now
 
 
 class CompressedSum(WholeSum):

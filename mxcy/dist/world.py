@@ -9,6 +9,7 @@ from collections import deque
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.dist.machines import levels_of
 from mxcy.dist.neighbour import identity
 
 __all__ = ["World", "has_engine", "no_engine"]
@@ -55,6 +56,9 @@ class World:
         Of all processes of the job, by their places.
     engine : str
         The name and version of the library.
+    levels : tuple of int or None
+        The number of this process's machine, and that of the process on it; None unless several
+        machines have as many processes each, more than one.
 
     Raises
     ------
@@ -77,6 +81,7 @@ class World:
         self.rank, self.size = self._comm.rank, self._comm.size
         told = self._comm.allgather((socket.gethostname(), identity()))
         self.hosts, self.processes = [host for host, _ in told], [one for _, one in told]
+        self.levels = None if elastic else levels_of(self.rank, self.hosts)
         self._posts = whole.Dup()
         self._own = deque()  # letters to this process
         self._coming = {}  # place -> its letters whose bodies may be on their way
@@ -88,6 +93,10 @@ class World:
     def new_channel(self):
         """Open a channel, on which collective calls meet in order; all processes call this."""
         channel = _Channel(self._mpi, self._comm.Dup())
+        if self.levels is not None:
+            machine, number = self.levels
+            channel.inside = _Channel(self._mpi, self._comm.Split(machine, number))
+            channel.between = _Channel(self._mpi, self._comm.Split(number, machine))
         self._channels.append(channel)
         return channel
 
@@ -261,10 +270,29 @@ def _open():
 
 
 class _Channel:
-    """Collective calls that do not wait; each gives a request."""
+    """Collective calls that do not wait; each gives a request.
+
+    Attributes
+    ----------
+    inside, between : _Channel or None
+        Where a world has levels: among the processes of this one's machine, and among those that
+        have its number on theirs.
+    """
+
+    inside = between = None
 
     def __init__(self, mpi, comm):
         self._mpi, self.comm = mpi, comm
+
+    @property
+    def rank(self):
+        """int: the number of this process on the channel."""
+        return self.comm.rank
+
+    @property
+    def size(self):
+        """int: how many there are."""
+        return self.comm.size
 
     def sum(self, source, target):
         """Add up arrays of all processes; the same array for both is changed in place."""
@@ -286,7 +314,7 @@ class _Channel:
         if source is None:
             request = self.comm.Ireduce_scatter(mpi.IN_PLACE, target, lengths, mpi.SUM)
         else:
-            mine = target[: lengths[self.comm.rank]]
+            mine = target[: lengths[self.rank]]
             request = self.comm.Ireduce_scatter(source, mine, lengths, mpi.SUM)
         return _Request(request)
 

@@ -96,7 +96,7 @@ class Rank:
         return self.values[key][-1] if self.values[key] else None
 
 
-def run(size, program, bound=4096, seed=None, patience=0, way=None):
+def run(size, program, bound=4096, seed=None, patience=0, way=None, per_host=None):
     """Run a program on each rank, and close them all.
 
     Parameters
@@ -112,6 +112,8 @@ def run(size, program, bound=4096, seed=None, patience=0, way=None):
         See `ProgressThread`.
     way : callable, optional
         ``way(world)``: how sums are made; see `Exchange`.
+    per_host : int, optional
+        How many ranks share a machine; all by default.
 
     Returns
     -------
@@ -119,7 +121,7 @@ def run(size, program, bound=4096, seed=None, patience=0, way=None):
         What the programs returned, or the exceptions that they raised.
     """
     results = [None] * size
-    worlds = MemoryJob(size, seed).worlds
+    worlds = MemoryJob(size, seed, per_host=per_host).worlds
 
     def live(number):
         rank = Rank(worlds[number], bound, patience, way)

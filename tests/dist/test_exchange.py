@@ -71,10 +71,17 @@ def test_random_programs_against_a_serial_model(seed):
     compare_random_program(seed)
 
 
-def compare_random_program(seed):
+@pytest.mark.parametrize("per_host", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_programs_on_several_machines(seed, per_host):
+    compare_random_program(seed, per_host)
+
+
+def compare_random_program(seed, per_host=None):
     """A random program on several ranks with random delays, beside what it sums up to."""
     draw = random.Random(seed)
     size, bound = draw.choice((1, 2, 3, 5)), draw.choice((8, 100, 4096, 10**6))
+    size = 2 * per_host if per_host else size
     lengths = {f"k{i}": draw.choice((0, 1, 3, 40, 700, 9000)) for i in range(draw.randint(1, 12))}
     rounds = {key: draw.randint(0, 4) for key in lengths}
     later = set(draw.sample(sorted(lengths), draw.randint(0, len(lengths) // 2)))
@@ -101,7 +108,7 @@ def compare_random_program(seed):
             seen[key] = [total.tolist() for total in rank.values[key]]
         return seen
 
-    for seen in succeed(run(size, program, bound, seed)):
+    for seen in succeed(run(size, program, bound, seed, per_host=per_host)):
         for key, length in lengths.items():
             sums = [r * 10.0 * size + size * (size - 1) / 2 for r in range(1, rounds[key] + 1)]
             assert seen[key] == [[total] * length for total in sums]
@@ -132,6 +139,24 @@ def test_sixty_four_ranks():
         return rank.pull("a")[0], rank.pull("b")[0]
 
     assert set(succeed(run(64, program))) == {(64.0, 64.0)}
+
+
+def test_large_sums_are_made_inside_machines_first():
+    """Each rank of a machine then adds up its part with its likes on the others."""
+    calls = []
+
+    def program(rank):
+        rank.init(a=np.zeros(20_001), b=np.zeros(5))
+        for slot in rank.slots.values():
+            rank.push(slot.key, np.full(slot.size, 1.0 + rank.rank))
+        a, b = rank.pull("a"), rank.pull("b")
+        inside = rank.slots["a"].bucket.channel.inside
+        calls.append((inside.rank, inside.size, inside._calls))
+        return a.tolist(), b.tolist()
+
+    for a, b in succeed(run(6, program, per_host=3)):
+        assert a == [21.0] * 20_001 and b == [21.0] * 5
+    assert sorted(calls) == [(number, 3, 2) for number in (0, 0, 1, 1, 2, 2)]
 
 
 def test_bucket_bytes(monkeypatch):
