@@ -121,18 +121,8 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
     def written(n):
         return [i for i in range(n - len(extra)) if i % per >= 2]
 
-    def draw(shape):
-        wide = "float32" if mixed else None
-        drawn = [values(-1, 1, shape), values(-1, 1, shape)]
-        return drawn + [values(0.1, 1, shape, wide) for _ in states]
-
-    def shared_input(name):
-        if name.endswith("rates"):
-            return np.linspace(0.1, 0.5, 2 * _PER_WEIGHT[name])
-        return values(0.1, 0.5, (2 * _PER_WEIGHT.get(name, 0) or 1,), "float32")
-
     ending = f"; at the end come {' and '.join(extra)}." if extra else "."
-    arrays = [*draw((3, 4)), *draw((5,)), *map(shared_input, extra)]
+    arrays = _sample_arrays(len(states), "float32" if mixed else None, extra)
     register(
         name,
         variadic="data",
@@ -147,6 +137,21 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
         doc=f"{doc}\n\nThe inputs of each weight are {', '.join(names)}{ending}",
         samples=tuple(sample(*arrays, tol=8, **{count: 2}, **attrs) for attrs in tries),
     )
+
+
+def _sample_arrays(states, wide, extra):
+    """Inputs for two weights with some states of the dtype `wide`."""
+
+    def of_weight(shape):
+        drawn = [values(-1, 1, shape), values(-1, 1, shape)]
+        return drawn + [values(0.1, 1, shape, wide) for _ in range(states)]
+
+    def shared(name):
+        if name.endswith("rates"):
+            return np.linspace(0.1, 0.5, 2 * _PER_WEIGHT[name])
+        return values(0.1, 0.5, (2 * _PER_WEIGHT.get(name, 0) or 1,), "float32")
+
+    return [*of_weight((3, 4)), *of_weight((5,)), *map(shared, extra)]
 
 
 def _with_rates(step):

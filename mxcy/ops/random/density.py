@@ -103,22 +103,22 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
         kernels=(native(f"pdf_{name}", DENSITY, struct, work=work),),
         dtypes=_DTYPES,
         doc=f"The density of {doc}\n\nWith `is_log` its logarithm.",
-        samples=(
-            sample(*(values(*span, (2, 3)) for span in tries), grad=not integers),
-            sample(
-                values(*tries[0], (2, 3, 4)),
-                *(values(*span, (2, 3)) for span in tries[1:]),
-                grad=not integers,
-            ),
-            sample(*(values(*span, (5,)) for span in tries), is_log=True, grad=not integers),
-            sample(*(values(*span, (37,)) for span in tries), grad=False),
-            sample(
-                values(0.5, 30, (3, 41)),
-                *(values(*span, (3,)) for span in tries[1:]),
-                is_log=True,
-                grad=False,
-            ),
-        ),
+        samples=_samples(tries, integers),
+    )
+
+
+def _samples(tries, integers):
+    def arrays(shape, shape_of_parameters=None):
+        spans = [values(*span, shape_of_parameters or shape) for span in tries[1:]]
+        return (values(*tries[0], shape), *spans)
+
+    far = (values(0.5, 30, (3, 41)), *(values(*span, (3,)) for span in tries[1:]))
+    return (
+        sample(*arrays((2, 3)), grad=not integers),
+        sample(*arrays((2, 3, 4), (2, 3)), grad=not integers),
+        sample(*arrays((5,)), is_log=True, grad=not integers),
+        sample(*arrays((37,)), grad=False),
+        sample(*far, is_log=True, grad=False),
     )
 
 
