@@ -138,6 +138,8 @@ def from_numpy(ndarray, zero_copy=True, array_cls=None) -> NDArray:
     """An array made of a NumPy array."""
 def full(shape, val, ctx=None, dtype=..., out=None, device=None) -> NDArray:
     """An array filled with a value."""
+def get_dtype_name(dtype):
+    """The name of what names an element type, ``'float32'`` of ``numpy.float32``."""
 def get_indexing_dispatch_code(key) -> int:
     """How a key picks elements."""
 def get_oshape_of_gather_nd_op(dshape, ishape) -> tuple[int, ...]:

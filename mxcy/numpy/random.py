@@ -34,9 +34,11 @@ __all__ = [
     "rand",
     "randint",
     "randn",
+    "random",
     "rayleigh",
     "seed",
     "shuffle",
+    "standard_normal",
     "uniform",
     "weibull",
 ]
@@ -157,6 +159,40 @@ def rand(*size, **kwargs):
     ndarray
     """
     return uniform(0.0, 1.0, size=size, **kwargs)
+
+
+def random(size=None, **kwargs):
+    """Samples of the uniform distribution on [0, 1).
+
+    Parameters
+    ----------
+    size : int or tuple of int, optional
+        The result's shape.
+    **kwargs
+        As `uniform` has them.
+
+    Returns
+    -------
+    ndarray
+    """
+    return uniform(0.0, 1.0, size=size, **kwargs)
+
+
+def standard_normal(size=None, **kwargs):
+    """Samples of the standard normal distribution.
+
+    Parameters
+    ----------
+    size : int or tuple of int, optional
+        The result's shape.
+    **kwargs
+        As `normal` has them.
+
+    Returns
+    -------
+    ndarray
+    """
+    return normal(0.0, 1.0, size=size, **kwargs)
 
 
 def randn(*size, **kwargs):

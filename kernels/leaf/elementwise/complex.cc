@@ -41,8 +41,9 @@ struct Divide {
     const T ratio = large == 0 ? small : small / large, scale = 1 / (large + small * ratio);
     const T along = upright ? x.re * ratio + x.im : x.re + x.im * ratio;
     const T across = upright ? x.im * ratio - x.re : x.im - x.re * ratio;
-    const bool by_zero = large == 0;
-    return {by_zero ? x.re / re : along * scale, by_zero ? x.im / re : across * scale};
+    const bool by_zero = re == 0 && im == 0;  // not by NaN beside a zero
+    const T zero = re + 0;                    // without a sign
+    return {by_zero ? x.re / zero : along * scale, by_zero ? x.im / zero : across * scale};
   }
 };
 

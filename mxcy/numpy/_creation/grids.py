@@ -14,6 +14,7 @@ __all__ = [
     "geomspace",
     "ix_",
     "meshgrid",
+    "ravel_multi_index",
     "tril_indices",
     "tril_indices_from",
     "triu_indices",
@@ -217,6 +218,28 @@ def unravel_index(indices, shape, order="C"):
     coordinates = operate("_unravel_index", places, shape=shape if order == "C" else shape[::-1])
     rows = tuple(coordinates[i] for i in range(len(shape)))
     return rows if order == "C" else rows[::-1]
+
+
+def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    """Positions in the flattened array from coordinates in an array of a shape.
+
+    Parameters
+    ----------
+    multi_index : tuple of array_like
+        The coordinates along each axis.
+    dims : tuple of int
+        The shape.
+    mode : str or tuple of str
+        What becomes of coordinates outside: 'raise' refuses them, 'wrap' and 'clip' bring them in.
+    order : {'C', 'F'}
+        Whether the last or the first coordinate changes fastest.
+
+    Returns
+    -------
+    ndarray
+    """
+    places = tuple(as_np_array(x).asnumpy().astype("int64") for x in multi_index)
+    return from_onp(onp.asarray(onp.ravel_multi_index(places, dims, mode, order)))
 
 
 def vander(x, N=None, increasing=False):

@@ -1,12 +1,16 @@
-"""Differences and interpolation."""
+"""Differences, slopes and interpolation."""
 
 import operator
 
-from mxcy.numpy._calls.general import operate
-from mxcy.numpy._calls.operands import as_array
-from mxcy.numpy._shape.manipulation import concatenate
+import numpy as onp
 
-__all__ = ["diff", "ediff1d", "interp"]
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_array, as_np_array
+from mxcy.numpy._shape.manipulation import concatenate
+from mxcy.numpy._statistics.averages import floating
+from mxcy.ops.core.infer import normal_axis
+
+__all__ = ["diff", "ediff1d", "gradient", "interp"]
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
@@ -48,6 +52,93 @@ def _slice_of(value, shape):
         return None
     value = as_array(value)
     return value if value.ndim else operate("_npi_broadcast_to", value, shape=tuple(shape))
+
+
+def gradient(f, *varargs, axis=None, edge_order=1):
+    """Slopes by central differences, by one-sided ones at both ends.
+
+    Parameters
+    ----------
+    f : array_like
+        Values on a grid.
+    *varargs : scalar or array_like
+        How far neighbours are apart (1 by default), or where the values are: one for all axes, or
+        one for each.
+    axis : int or tuple of int, optional
+        The axes, by default all.
+    edge_order : {1, 2}
+        The order of the differences at the ends.
+
+    Returns
+    -------
+    ndarray or list of ndarrays
+        The slopes along each axis.
+
+    Raises
+    ------
+    ValueError
+        When an axis has too few values, or coordinates that do not fit.
+    TypeError
+        When there are not as many spacings as axes.
+    """
+    f = floating(as_np_array(f))
+    single = isinstance(axis, int) or (axis is None and f.ndim == 1)
+    axes = range(f.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    axes = [normal_axis(number, f.ndim) for number in axes]
+    steps = list(varargs) or [1.0]
+    steps = steps * len(axes) if len(steps) == 1 else steps
+    if len(steps) != len(axes):
+        raise TypeError(f"gradient: expected {len(axes)} spacings, got {len(steps)}")
+    if edge_order not in (1, 2):
+        raise ValueError(f"gradient: edge_order must be 1 or 2, got {edge_order!r}")
+    slopes = [_slopes(f, *pair, edge_order) for pair in zip(axes, steps, strict=True)]
+    return slopes[0] if single else slopes
+
+
+def _slopes(f, axis, step, edge_order):
+    """The slopes along one axis, of second order inside."""
+    size = f.shape[axis]
+    if size <= edge_order:
+        raise ValueError(
+            f"gradient: axis {axis} has {size} values, at least {edge_order + 1} needed"
+        )
+    step = step.asnumpy() if hasattr(step, "asnumpy") else onp.asarray(step)
+    if step.ndim > 1 or (step.ndim and len(step) != size):
+        raise ValueError(f"gradient: coordinates of shape {step.shape} beside {size} values")
+    widths = onp.diff(step) if step.ndim else onp.full(size - 1, step)
+    shape = [1] * f.ndim
+    shape[axis] = -1
+
+    def part(begin, end):
+        return f[(slice(None),) * axis + (slice(begin, end),)]
+
+    def weighed(*weights):
+        """The sum of neighbours, each with its weights along the axis."""
+        count = size - len(weights) + 1
+        terms = [
+            part(i, i + count) * as_np_array(weight.astype(f.dtype).reshape(shape))
+            for i, weight in enumerate(weights)
+        ]
+        return sum(terms[1:], terms[0])
+
+    before, after = widths[:-1], widths[1:]
+    inner = weighed(
+        -after / (before * (before + after)),
+        (after - before) / (before * after),
+        before / (after * (before + after)),
+    )
+    ends = []
+    for near, far, sign in ((0, 1, 1), (-1, -2, -1)):
+        place = [part(i, i + 1 or None) for i in ((0, 1, 2) if sign > 0 else (-1, -2, -3))]
+        h = widths[near]
+        if edge_order == 1:
+            ends.append((place[1] - place[0]) * float(sign / h))
+            continue
+        k = widths[far]
+        weights = (-(2 * h + k) / (h * (h + k)), (h + k) / (h * k), -h / (k * (h + k)))
+        terms = [x * float(sign * w) for x, w in zip(place, weights, strict=True)]
+        ends.append(terms[0] + terms[1] + terms[2])
+    return concatenate([ends[0], inner, ends[1]] if size > 2 else ends, axis)
 
 
 def ediff1d(ary, to_end=None, to_begin=None):

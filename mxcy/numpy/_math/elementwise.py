@@ -19,11 +19,13 @@ __all__ = [
     "conj",
     "conjugate",
     "divmod",
+    "exp2",
     "float_power",
     "heaviside",
     "imag",
     "modf",
     "real",
+    "sinc",
 ]
 
 _FLOATS = (dtypes.CODES["float32"], dtypes.CODES["float64"])
@@ -114,6 +116,38 @@ def divmod(x1, x2, out=None):
     """
     first, second = (None, None) if out is None else out
     return function("floor_divide")(x1, x2, out=first), function("mod")(x1, x2, out=second)
+
+
+def exp2(x, out=None):
+    """2 to the power of each element.
+
+    Parameters
+    ----------
+    x : array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    return function("power")(2.0, as_real(as_array(x)), out=out)
+
+
+def sinc(x):
+    """sin(pi x) / (pi x), which is 1 at 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    x = as_real(as_array(x))
+    tiny = onp.pi * function("where")(x == 0, 1e-10, x)
+    return function("sin")(tiny) / tiny
 
 
 def modf(x):

@@ -20,6 +20,7 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "block",
     "broadcast_shapes",
     "column_stack",
     "concat",
@@ -370,6 +371,45 @@ def dstack(arrays):
 def column_stack(tup):
     """Join vectors as columns, and matrices, to a matrix."""
     return _stacked("column_stack", tup)
+
+
+def block(arrays):
+    """Join arrays as nested lists tell: the innermost ones along the last axis.
+
+    Parameters
+    ----------
+    arrays : nested list of array_like
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When a list is empty, or lists are nested unequally.
+    """
+
+    def depth_of(part):
+        if not isinstance(part, list):
+            return 0
+        depths = {depth_of(inner) for inner in part}
+        if len(depths) != 1:
+            raise ValueError("block: expected lists that are nested equally, none of them empty")
+        return 1 + depths.pop()
+
+    def leaves(part):
+        return [x for inner in part for x in leaves(inner)] if isinstance(part, list) else [part]
+
+    def joined(part, axis):
+        if isinstance(part, list):
+            return concatenate([joined(inner, axis + 1) for inner in part], axis)
+        array = as_np_array(part)
+        return reshape(array, (1,) * (rank - array.ndim) + array.shape)
+
+    depth = depth_of(arrays)
+    rank = max(depth, *(as_np_array(leaf).ndim for leaf in leaves(arrays)), 0)
+    return joined(arrays, -depth)
 
 
 broadcast_shapes = onp.broadcast_shapes

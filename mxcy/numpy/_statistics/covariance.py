@@ -1,4 +1,4 @@
-"""How variables change together."""
+"""How variables and sequences change together."""
 
 import numpy as onp
 
@@ -9,7 +9,7 @@ from mxcy.numpy._calls.operands import as_np_array, from_onp, is_complex
 from mxcy.numpy._shape.manipulation import concatenate, promoted
 from mxcy.numpy._statistics.averages import floating
 
-__all__ = ["corrcoef", "correlate", "cov"]
+__all__ = ["convolve", "corrcoef", "correlate", "cov"]
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
@@ -141,3 +141,23 @@ def correlate(a, v, mode="valid"):
     places = onp.arange(number)[:, None] + onp.arange(v.size)
     result = (padded[places] * function("conj")(v)).sum(axis=1)
     return result.astype(bool) if a.dtype == bool else result
+
+
+def convolve(a, v, mode="full"):
+    """The convolution of two sequences.
+
+    Parameters
+    ----------
+    a, v : array_like
+        Of one dimension.
+    mode : {'full', 'same', 'valid'}
+        All sums of products, as many as the longer one has, or those where both overlap wholly.
+
+    Returns
+    -------
+    ndarray
+    """
+    a, v = as_np_array(a), as_np_array(v)
+    if a.size < v.size:
+        a, v = v, a
+    return correlate(a, function("conj")(operate("reverse", v, axis=(0,))) if v.ndim else v, mode)

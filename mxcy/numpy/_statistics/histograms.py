@@ -57,6 +57,8 @@ def _weighed_histogram(array, bins, range, weights, density):
     plain = weights.asnumpy() if is_array(weights) else weights
     bins = bins.asnumpy() if is_array(bins) else bins
     counts, bounds = onp.histogram(array.asnumpy(), bins, range, density, plain)
+    if front.has_numpy_types():
+        return as_np_array(counts), as_np_array(bounds)
     kind = dtypes.dtype_of(default_float(False))
     if counts.dtype == onp.float64 and array.dtype != onp.float64:
         counts = counts.astype(kind)

@@ -3,6 +3,7 @@
 import numpy as onp
 
 from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.numpy._calls.general import call, operate
 from mxcy.numpy._calls.handlers import handles
 from mxcy.numpy._calls.operands import as_array, as_np_array
@@ -70,7 +71,7 @@ def mean(called, inputs, raw, out, keywords):
     axis, dtype, keepdims = raw
     mask = operate("_npi_broadcast_to", as_array(where), shape=array.shape)
     if dtype is None and not dtypes.is_inexact(array.dtype_code):
-        dtype = dtypes.name_of(default_float(False))
+        dtype = dtypes.name_of(default_float(front.has_numpy_types()))
     total = operate("_npi_sum", _masked(array, mask, 0), axis=axis, dtype=dtype, keepdims=keepdims)
     number = operate("_npi_sum", mask, axis=axis, dtype=total.dtype, keepdims=keepdims)
     return operate("_npi_true_divide", total, number, out=out)

@@ -95,3 +95,17 @@ def test_several_threads():
         check(np.abs(array(a)), onp.abs(a), "complex64")
     finally:
         mx.util.set_num_threads(before)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kind", ["complex64", "complex128"])
+def test_quotients_of_zeros_and_nan(kind):
+    inf, nan = float("inf"), float("nan")
+    parts = (0.0, -0.0, 1.0, inf, nan)
+    values = onp.asarray([complex(re, im) for re in parts for im in parts], kind)
+    finite = values[onp.isfinite(values)]
+    above, below = onp.repeat(finite, len(values)), onp.tile(values, len(finite))
+    actual = (np.array(above, dtype=kind) / np.array(below, dtype=kind)).asnumpy()
+    wanted = above / below
+    for part in ("real", "imag"):
+        onp.testing.assert_array_equal(getattr(actual, part), getattr(wanted, part))

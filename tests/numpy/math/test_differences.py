@@ -111,3 +111,47 @@ def test_differences_at_the_edges():
     with pytest.raises(mx.MXNetError, match="one dimension"):
         np.polyval(np.ones((2, 2)), np.ones(2))
     assert np.polyval(np.ones(0), np.ones(2)).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("shape", [(2,), (6,), (4, 5), (3, 4, 3)])
+def test_gradient(shape):
+    values = onp.random.RandomState(1).randn(*shape)
+    array = np.array(values, dtype="float64")
+    for options in ({}, {"axis": -1}, {"edge_order": 2}):
+        if shape == (2,) and "edge_order" in options:
+            continue
+        for step in ((), (2.0,)):
+            actual = np.gradient(array, *step, **options)
+            wanted = onp.gradient(values, *step, **options)
+            assert isinstance(actual, list) == isinstance(wanted, tuple)
+            pairs = [(actual, wanted)] if len(shape) == 1 or options.get("axis") else None
+            for mine, other in pairs or zip(actual, wanted, strict=True):
+                agree(mine, other)
+    places = onp.cumsum(onp.arange(1, shape[-1] + 1.0))
+    agree(np.gradient(array, np.array(places), axis=-1), onp.gradient(values, places, axis=-1))
+    if shape[-1] > 2:
+        actual = np.gradient(array, places, axis=-1, edge_order=2)
+        agree(actual, onp.gradient(values, places, axis=-1, edge_order=2))
+        check_slopes(lambda x: np.gradient(x, places, axis=-1), values)
+
+
+def test_gradient_refuses():
+    with pytest.raises(ValueError, match="at least 2"):
+        np.gradient(np.ones(1))
+    with pytest.raises(TypeError, match="2 spacings"):
+        np.gradient(np.ones((2, 2)), 1, 2, 3)
+    with pytest.raises(ValueError, match="edge_order"):
+        np.gradient(np.ones(4), edge_order=3)
+    with pytest.raises(ValueError, match="coordinates"):
+        np.gradient(np.ones(4), [1, 2, 3])
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolve(mode):
+    for first, second in (([1, 2, 3], [0, 1, 0.5]), ([1.0, 2], [1.0, 2, 3, 4])):
+        agree(np.convolve(first, second, mode), onp.convolve(first, second, mode))
+        check_slopes(lambda x, y: np.convolve(x, y, mode), first, second)
+    actual = np.convolve(np.array([1, 2j]), np.array([1j, 3, 4]), mode)
+    agree(actual, onp.convolve([1, 2j], [1j, 3, 4], mode))
+    with pytest.raises(ValueError, match="two sequences"):
+        np.convolve(np.ones(0), np.ones(2), mode)

@@ -180,3 +180,20 @@ def test_one_operand_of_64_bits_without_a_sign():
     for name in ("absolute", "sign", "square", "negative", "invert", "logical_not"):
         expected = getattr(onp, name)(values)
         assert getattr(np, name)(array).tolist() == expected.tolist(), name
+
+
+def test_powers_of_two_and_sinc():
+    array = np.array([-1.5, 0, 0.25, 1, 3], dtype="float64")
+    for name in ("exp2", "sinc"):
+        actual = getattr(np, name)(array)
+        onp.testing.assert_allclose(
+            actual.asnumpy(), getattr(onp, name)(array.asnumpy()), atol=1e-15
+        )
+        assert getattr(np, name)(np.arange(3, dtype="int32")).dtype == "float32"
+    array.attach_grad()
+    with mx.autograd.record():
+        total = np.sinc(array).sum() + np.exp2(array).sum()
+    total.backward()
+    places = array.asnumpy()
+    slopes = [0 if x == 0 else (onp.cos(onp.pi * x) - onp.sinc(x)) / x for x in places]
+    onp.testing.assert_allclose(array.grad.asnumpy(), slopes + onp.log(2) * 2**places, atol=1e-9)

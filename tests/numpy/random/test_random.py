@@ -257,3 +257,12 @@ def test_integer_types_cut_off_fractions(dtype):
     np.random.seed(7)
     assert np.random.uniform(0, 100, size=(50,), dtype=dtype, out=out) is out
     onp.testing.assert_array_equal(out.asnumpy(), onp.trunc(floats))
+
+
+def test_short_names_draw_the_same():
+    for short, full in (("random", np.random.uniform), ("standard_normal", np.random.normal)):
+        np.random.seed(5)
+        first = getattr(np.random, short)((2, 3))
+        np.random.seed(5)
+        assert first.tolist() == full(size=(2, 3)).tolist()
+        assert getattr(np.random, short)().shape == ()

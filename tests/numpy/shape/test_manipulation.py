@@ -1,5 +1,6 @@
 """Functions that rearrange, join and cut arrays: results, gradients and types against NumPy's."""
 
+import numpy as onp
 import pytest
 
 import mxcy as mx
@@ -175,3 +176,25 @@ def test_codes_of_reshape(shape, codes, reverse, expected):
             npx.reshape(x, codes, reverse=reverse)
     else:
         assert npx.reshape(x, codes, reverse=reverse).shape == expected
+
+
+def test_block():
+    parts = [[onp.eye(2), onp.zeros((2, 1))], [onp.ones((1, 2)), onp.full((1, 1), 7.0)]]
+    for nested in (parts, [1.0], [[1, 2], [3, 4]], [onp.ones(2), onp.zeros(3)], onp.ones(2)):
+        assert np.block(nested).tolist() == onp.block(nested).tolist()
+    for wrong in ([[1], 2], []):
+        with pytest.raises(ValueError, match="nested equally"):
+            np.block(wrong)
+
+
+def test_positions_from_coordinates():
+    coordinates = ([0, 1, 1], [2, 0, 2])
+    for order in ("C", "F"):
+        wanted = onp.ravel_multi_index(coordinates, (2, 3), order=order)
+        actual = np.ravel_multi_index(coordinates, (2, 3), order=order)
+        assert actual.tolist() == wanted.tolist() and actual.dtype == "int64"
+        back = np.unravel_index(actual, (2, 3), order=order)
+        assert [place.tolist() for place in back] == list(coordinates)
+    assert np.ravel_multi_index((np.array([4]), np.array([-1])), (2, 3), mode="wrap").item() == 2
+    with pytest.raises(ValueError, match="invalid entry"):
+        np.ravel_multi_index((5, 0), (2, 3))

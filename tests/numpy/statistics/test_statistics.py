@@ -269,3 +269,10 @@ def test_reductions_of_what_has_no_dimensions(name, keepdims, axis):
         assert array.grad.item() == 1
     with pytest.raises((mx.MXNetError, ValueError), match="axis"):
         getattr(np, name)(array, axis=1)
+
+
+def test_numpys_types_hold_for_densities_and_chosen_means():
+    with mx.util.np_default_dtype(True):
+        counts, bounds = np.histogram([1, 2, 1, 5], bins=[0, 2, 4, 6], density=True)
+        assert (counts.dtype, bounds.dtype) == ("float64", "int64")
+        assert np.mean([1, 2, 3], where=np.array([True, True, False])).dtype == "float64"
