@@ -40,7 +40,7 @@ def empty(shape, dtype, context, cls=None):
         raise MXNetError(f"{error}, for shape {shape}") from None
 
 
-def from_memory(address, owner, shape, dtype, context):
+def from_memory(address, owner, shape, dtype, context, replaceable=False):
     """An array over memory at an address, which `owner` keeps alive."""
     kind = memory_type(dtype)
     octets = (ctypes.c_char * (math.prod(shape) * kind.itemsize)).from_address(address)

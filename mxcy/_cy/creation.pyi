@@ -5,7 +5,12 @@ import numpy as np
 from mxcy._cy.ndarray import NDArrayBase
 
 def from_memory(
-    address: int, owner: Any, shape: tuple[int, ...], dtype: int, context: Any
+    address: int,
+    owner: Any,
+    shape: tuple[int, ...],
+    dtype: int,
+    context: Any,
+    replaceable: bool = False,
 ) -> Any: ...
 def make_sparse(array: NDArrayBase, dtype: int, context: Any) -> None: ...
 def empty(shape: tuple[int, ...], dtype: int, context: Any, cls: Any = None) -> Any: ...

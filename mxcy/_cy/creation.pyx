@@ -28,11 +28,17 @@ def make_sparse(NDArrayBase array not None, int dtype, context):
     array.storage, array.layout, array.dtype_code = storage, SPARSE, dtype
 
 
-def from_memory(size_t address, owner not None, tuple shape, int dtype, context):
-    """An array over memory at an address, which `owner` keeps alive."""
+def from_memory(
+    size_t address, owner not None, tuple shape, int dtype, context, bint replaceable=False
+):
+    """An array over memory at an address, which `owner` keeps alive.
+
+    What is `replaceable` nobody else knows, so that the array may get other memory.
+    """
     cdef NDArrayBase array = bare(services.array_class)
     cdef Storage storage = Storage.__new__(Storage)
     storage.data, storage.owner, storage.context = <void *>address, owner, context
+    storage.replaceable = replaceable
     storage.device = services.device_memory and context.device_type == "gpu"
     wrote(storage)
     array.storage, array.data = storage, <char *>storage.data

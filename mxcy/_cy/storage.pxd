@@ -11,6 +11,7 @@ cdef class Storage:
     cdef object owner  # keeps foreign memory alive; None when the memory is the pool's
     cdef readonly object context
     cdef int64_t version  # changes with each write; no two storages ever have the same
+    cdef bint replaceable  # nobody else knows the memory, although it has an owner
     cdef bint exported  # others may read or write the memory without our knowing
     cdef mx_var *var  # the engine's tag of the memory; NULL before the first asynchronous use
     cdef bint remote  # on a device whose operations always go through the engine

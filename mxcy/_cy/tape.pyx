@@ -11,7 +11,7 @@ cdef bint is_alone(NDArrayBase array, Storage storage) noexcept:
     """Whether an array is all of a storage that nobody else refers to, the caller excepted."""
     return (
         Py_REFCNT(storage) == 2
-        and storage.owner is None
+        and (storage.owner is None or storage.replaceable)
         and not storage.exported
         and not storage.remote
         and array.writable
@@ -29,7 +29,9 @@ def take_over(NDArrayBase target not None, NDArrayBase source not None):
         return False
     if not (is_alone(target, old) and is_alone(source, new)):
         return False
-    if old.pool != new.pool or old.bytes != new.bytes or target.dtype_code != source.dtype_code:
+    if new.owner is not None or (old.owner is None and old.pool != new.pool):
+        return False
+    if old.bytes != new.bytes or target.dtype_code != source.dtype_code:
         return False
     if target.shape != source.shape or old.context != new.context:
         return False

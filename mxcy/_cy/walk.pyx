@@ -68,7 +68,9 @@ cdef bint is_made_by(object gradient, object gradients, Node node,
                      Arrival arrival) except -1:
     """Whether a rule made this one of its gradients, rather than hand on an array that it got."""
     cdef int times = 0
-    if node.custom is not None or gradient is arrival.first:
+    if gradient is arrival.first:
+        return False
+    if node.custom is not None and not getattr(node.custom, "makes_gradients", False):
         return False
     for other in gradients:
         times += other is gradient

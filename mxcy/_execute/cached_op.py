@@ -278,7 +278,15 @@ class _Bound:
 
 
 class _Recorded:
-    """A recorded call; its backward pass runs in the arena that the forward pass left."""
+    """A recorded call; its backward pass runs in the arena that the forward pass left.
+
+    Attributes
+    ----------
+    makes_gradients : bool
+        Whether the gradients are arrays of no further use, so that variables may take them over.
+    """
+
+    makes_gradients = True
 
     def __init__(self, cached, bound, args, outputs, arrays, arena):
         self._cached, self._bound, self._args = cached, bound, args

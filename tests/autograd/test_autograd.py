@@ -315,6 +315,37 @@ def test_gradients_keep_to_their_own_memory():
     np.testing.assert_array_equal(head.asnumpy(), [[5, 6]])
 
 
+@pytest.mark.parametrize("units", [3, 600])  # the larger ones' first memory is pages of its own
+def test_gradients_of_hybridized_networks_keep_to_their_own_memory(units):
+    net = mx.gluon.nn.Dense(units, in_units=units, use_bias=False)
+    net.initialize(mx.init.One())
+    net.hybridize()
+    x, y = (mx.nd.full((1, units), value) for value in (2, 3))
+    parameter = net.weight
+
+    def gradient(data):
+        with mx.autograd.record():
+            total = net(data).sum()
+        total.backward()
+        return parameter.grad()
+
+    first = gradient(x)
+    np.testing.assert_array_equal(first.asnumpy(), np.full((units, units), 2))
+    seen = first[1:2]
+    assert gradient(y) is first
+    for array in (first, seen):  # what others see is written, not replaced
+        np.testing.assert_array_equal(array.asnumpy(), np.full(array.shape, 3))
+    kept = gradient(x).copy()
+    with mx.autograd.record():
+        total = net(y).sum()
+    total.backward(retain_graph=True)
+    parameter.grad()[:] = 0
+    total.backward()
+    np.testing.assert_array_equal(first.asnumpy(), np.full((units, units), 3))
+    np.testing.assert_array_equal(kept.asnumpy(), np.full((units, units), 2))
+    np.testing.assert_array_equal(parameter.data().asnumpy(), np.ones((units, units)))
+
+
 def test_views_of_gradients_follow_them():
     x, w = mx.nd.array([[1.0, 2.0], [3.0, 4.0]]), mx.nd.array([[2.0, 3.0], [4.0, 5.0]])
     x.attach_grad()

@@ -160,7 +160,7 @@ void finish_scaled(const T* sums, int64_t width, const Scale<T>& scale, T* c, in
 }
 
 // C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + columns + beta * C. The
-// panel of A is packed, or R rows `a_step` apart. Sums start from what is added to them.
+// panel of A is packed, or R rows `a_step` apart.
 template <class T, int R, int W, bool packed>
 void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
           const Scale<T>* scale, T* c, int64_t ldc, int cols) {
@@ -171,6 +171,12 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
   const T* columns = scaled ? nullptr : scale->columns;
   const T* rows = scaled ? nullptr : scale->rows;
   Vec<T> acc[R][W];
+  // What is read and written at the end comes from afar, while the sums are made.
+  for (int r = 0; r < R; ++r) {
+    __builtin_prefetch(c + r * ldc, 1);
+    if (W > 1) __builtin_prefetch(c + r * ldc + L, 1);
+    __builtin_prefetch(c + r * ldc + cols - 1, 1);
+  }
   {
     Vec<T> column[W] = {};
     if (columns) {
@@ -190,14 +196,6 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
       for (int w = 0; w < W; ++w) acc[r][w] += splat<Vec<T>>(rows[r]);
     }
   }
-  if (adds) {
-    const T* from = c;
-#pragma GCC unroll 14
-    for (int r = 0; r < R; ++r, from += ldc) {
-      if (W > 1) acc[r][0] += load(from);
-      acc[r][W - 1] += load_first(from + (W - 1) * L, last);
-    }
-  }
   const T* triple[(R + 2) / 3];  // rows 0, 3, 6...: few enough pointers for the registers
   triple[0] = a;
   for (int i = 1; i < (R + 2) / 3; ++i) triple[i] = triple[i - 1] + 3 * a_step;
@@ -210,6 +208,14 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
       const Vec<T> left = splat<Vec<T>>(packed ? a[r] : triple[r / 3][r % 3 * a_step + p]);
 #pragma GCC unroll 2
       for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
+    }
+  }
+  if (adds) {
+    const T* from = c;
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r, from += ldc) {
+      if (W > 1) acc[r][0] += load(from);
+      acc[r][W - 1] += load_first(from + (W - 1) * L, last);
     }
   }
   T sums[R * W * L];

@@ -36,4 +36,4 @@ def untouched_zeros(shape, ctx, dtype):
         return zeros(shape, ctx=ctx, dtype=dtype)
     pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory = np.frombuffer(pages, np.uint8)
-    return front.from_memory(memory.ctypes.data, memory, tuple(shape), code, ctx)
+    return front.from_memory(memory.ctypes.data, memory, tuple(shape), code, ctx, replaceable=True)
