@@ -6,15 +6,16 @@
 // takes as long as its longest rank and the barrier. So what the library decides by measuring (one
 // thread or all, which algorithm) it decides as on a machine with N cores.
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -31,7 +32,15 @@ typedef struct {
   int32_t ranks, unused;
 } Region;
 
-enum { kRegions = 1 << 16, kTimes = 1 << 22, kMostRanks = 1024, kStuck = 5, kHands = 1000, kBatch = 100 };
+enum {
+  kRegions = 1 << 16,
+  kTimes = 1 << 22,
+  kMostRanks = 256,
+  kStack = 2 << 20,
+  kStuck = 60,
+  kHands = 1000,
+  kBatch = 100
+};
 
 static struct {
   int32_t team;
@@ -44,13 +53,12 @@ static struct {
   Region* log;
   float* took;
   volatile int64_t rank_began;  // for the watchdog; 0: no rank is running
-  const void* volatile body;
+
 } g;
 
 OWN_TO_THREAD int32_t t_most;  // what omp_set_num_threads said, 0: nothing
 OWN_TO_THREAD int32_t t_inside, t_rank, t_ranks = 1;
 OWN_TO_THREAD int64_t t_began, t_rank_began;
-OWN_TO_THREAD const void* t_body;
 static float t_took[kMostRanks];  // one thread at a time computes
 
 static int64_t real_clock(clockid_t clock) {
@@ -94,26 +102,19 @@ static void begin_rank(int32_t rank) {
   if (g.sweep) {
     for (int64_t i = 0; i < g.sweep; i += 64) ++g.swept[i];
   }
-  g.body = t_body;
-  t_rank_began = now();
   g.rank_began = real_clock(CLOCK_MONOTONIC);
+  t_rank_began = now();
 }
 
 static void end_rank(void) {
-  t_took[t_rank] = (float)(now() - t_rank_began);
+  t_took[t_rank] += (float)(now() - t_rank_began);
   g.rank_began = 0;
-}
-
-static void begin_region(Body body, unsigned ranks) {
-  t_inside = 1;
-  t_ranks = (int32_t)ranks;
-  t_body = (const void*)body;
-  t_began = now();
 }
 
 static double barrier(int32_t ranks) { return g.fixed + g.each * ranks; }
 
-static void end_region(void) {
+// What all ranks did up to a barrier, or to the end.
+static void end_phase(void) {
   float longest = 0;
   for (int32_t i = 0; i < t_ranks; ++i)
     if (t_took[i] > longest) longest = t_took[i];
@@ -123,68 +124,153 @@ static void end_region(void) {
     g.log[g.regions++] = (Region){g_origin + t_began, took, g.times, t_ranks, 0};
     g.times += t_ranks;
   }
+  memset(t_took, 0, (size_t)t_ranks * sizeof *t_took);
   const int64_t saved = now() - t_began - took;
   g.saved += saved;
+  t_began = now();
+}
+
+// Ranks but 0 have stacks of their own, so that one can stop at a barrier and others go on.
+static struct {
+  ucontext_t contexts[kMostRanks], caller;
+  char* stacks;
+  enum { kReady, kAtBarrier, kDone } states[kMostRanks];
+  Body body;
+  void* data;
+} g_fibers;
+
+static void fiber(void) {
+  begin_rank(t_rank);
+  g_fibers.body(g_fibers.data);
+  end_rank();
+  g_fibers.states[t_rank] = kDone;
+  swapcontext(&g_fibers.contexts[t_rank], &g_fibers.caller);
+}
+
+// All ranks but 0 to where they wait, or to their end; whether some wait for no barrier.
+static int play_others(void) {
+  int ready = 0;
+  for (int32_t i = 1; i < t_ranks; ++i) {
+    if (g_fibers.states[i] != kReady) continue;
+    t_rank = i;
+    swapcontext(&g_fibers.caller, &g_fibers.contexts[i]);
+    ready |= g_fibers.states[i] == kReady;
+  }
+  t_rank = 0;
+  return ready;
+}
+
+// The end of a phase when rank 0 has come to it; whether others go on.
+static int meet(void) {
+  while (play_others()) continue;
+  end_phase();
+  int go_on = 0;
+  for (int32_t i = 1; i < t_ranks; ++i) {
+    if (g_fibers.states[i] != kAtBarrier) continue;
+    g_fibers.states[i] = kReady;
+    go_on = 1;
+  }
+  return go_on;
+}
+
+static void begin_region(Body body, void* data, unsigned ranks) {
+  t_began = now();
+  if (!g_fibers.stacks) {
+    const int map = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    g_fibers.stacks = mmap(NULL, (size_t)kMostRanks * kStack, PROT_READ | PROT_WRITE, map, -1, 0);
+  }
+  t_inside = 1;
+  t_ranks = (int32_t)ranks;
+  g_fibers.body = body;
+  g_fibers.data = data;
+  for (int32_t i = 1; i < t_ranks; ++i) {
+    ucontext_t* context = &g_fibers.contexts[i];
+    getcontext(context);
+    context->uc_stack.ss_sp = g_fibers.stacks + (int64_t)i * kStack;
+    context->uc_stack.ss_size = kStack;
+    makecontext(context, fiber, 0);
+    g_fibers.states[i] = kReady;
+  }
+  play_others();
+  begin_rank(0);
+}
+
+static void end_region(void) {
+  end_rank();
+  while (meet()) continue;
   t_inside = t_rank = 0;
   t_ranks = 1;
 }
 
+static void leave(int state) {
+  const int32_t rank = t_rank;
+  g_fibers.states[rank] = state;
+  swapcontext(&g_fibers.contexts[rank], &g_fibers.caller);
+}
+
+SHOWN void GOMP_barrier(void) {
+  if (t_ranks <= 1) return;
+  end_rank();
+  if (t_rank) {
+    leave(kAtBarrier);
+  } else {
+    meet();
+  }
+  begin_rank(t_rank);
+}
+
+// A rank that waits for what another writes.
+SHOWN int sched_yield(void) {
+  if (t_ranks <= 1) return (int)syscall(SYS_sched_yield);
+  end_rank();
+  if (t_rank) {
+    leave(kReady);
+  } else {
+    play_others();
+  }
+  begin_rank(t_rank);
+  return 0;
+}
+
 static int32_t most(void) { return t_most ? t_most : g.team ? g.team : 1; }
+
+// Nested regions are of one rank.
+static int is_serial(unsigned ranks) { return t_inside || ranks <= 1 || ranks > kMostRanks; }
 
 SHOWN void GOMP_parallel(Body body, void* data, unsigned ranks, unsigned flags) {
   (void)flags;
   if (!ranks) ranks = (unsigned)most();
-  if (t_inside || ranks <= 1 || ranks > kMostRanks) {
+  if (is_serial(ranks)) {
     const int32_t inside = t_inside, rank = t_rank, outer = t_ranks;
     t_inside = 1, t_rank = 0, t_ranks = 1;
     body(data);
     t_inside = inside, t_rank = rank, t_ranks = outer;
     return;
   }
-  begin_region(body, ranks);
-  for (int32_t i = 0; i < (int32_t)ranks; ++i) {
-    begin_rank(i);
-    body(data);
-    end_rank();
-  }
+  begin_region(body, data, ranks);
+  body(data);
   end_region();
 }
 
-// The older form: the caller runs rank 0 between the two. Nested regions are of one rank.
+// The older form: the caller runs rank 0 between the two.
 OWN_TO_THREAD int32_t t_depth, t_outer_rank, t_outer_ranks;
 SHOWN void GOMP_parallel_start(Body body, void* data, unsigned ranks) {
   if (!ranks) ranks = (unsigned)most();
-  if (t_inside || ranks <= 1 || ranks > kMostRanks) {
-    if (t_depth++ == 0) {
-      t_outer_rank = t_rank, t_outer_ranks = t_ranks;
-      t_rank = 0, t_ranks = 1;
-    }
-    return;
+  if (!is_serial(ranks)) {
+    begin_region(body, data, ranks);
+  } else if (t_depth++ == 0) {
+    t_outer_rank = t_rank, t_outer_ranks = t_ranks;
+    t_rank = 0, t_ranks = 1;
   }
-  begin_region(body, ranks);
-  for (int32_t i = 1; i < (int32_t)ranks; ++i) {
-    begin_rank(i);
-    body(data);
-    end_rank();
-  }
-  begin_rank(0);
 }
 SHOWN void GOMP_parallel_end(void) {
-  if (t_depth) {
-    if (--t_depth == 0) t_rank = t_outer_rank, t_ranks = t_outer_ranks;
-    return;
+  if (!t_depth) {
+    end_region();
+  } else if (--t_depth == 0) {
+    t_rank = t_outer_rank, t_ranks = t_outer_ranks;
   }
-  end_rank();
-  end_region();
 }
 
-// A barrier inside a region would need all ranks at once; nothing here uses one.
-SHOWN void GOMP_barrier(void) {
-  if (t_inside && t_ranks > 1) {
-    fputs("a barrier inside a region cannot be played\n", stderr);
-    _exit(3);
-  }
-}
 SHOWN int omp_get_max_threads(void) { return most(); }
 SHOWN int omp_get_num_threads(void) { return t_ranks; }
 SHOWN int omp_get_thread_num(void) { return t_rank; }
@@ -197,15 +283,12 @@ SHOWN int omp_pause_resource(int kind, int device) { return (void)kind, (void)de
 SHOWN int sched_getcpu(void) { return g.team ? t_rank : 0; }
 
 // --- what the benchmark calls -----------------------------------------------------------------
-// A rank that runs for seconds waits for one that has not begun.
+// A rank that runs for seconds waits in a loop for what another would write.
 static void* watch(void* unused) {
   for (;; usleep(500000)) {
     const int64_t began = g.rank_began;
     if (!began || real_clock(CLOCK_MONOTONIC) - began < kStuck * 1000000000LL) continue;
-    Dl_info info = {0};
-    dladdr(g.body, &info);
-    fprintf(stderr, "ranks of %s+%#lx wait for each other: that cannot be played\n",
-            info.dli_fname ? info.dli_fname : "?", (char*)g.body - (char*)info.dli_fbase);
+    fputs("ranks wait for each other in a way that cannot be played\n", stderr);
     _exit(3);
   }
   return unused;
@@ -229,7 +312,8 @@ SHOWN void simulate_begin(int32_t team, double fixed, double each, int64_t sweep
   g_origin = real_clock(CLOCK_MONOTONIC) - now();
 }
 
-// Nanoseconds in which a line of memory goes from one core to another: two threads hand it to and fro.
+// Nanoseconds in which a line of memory goes from one core to another: two threads hand it to and
+// fro.
 static volatile int64_t g_line[16];
 static void* answer(void* unused) {
   for (int64_t i = 1; i < kHands; i += 2) {

@@ -118,6 +118,36 @@ class CachedOp:
             return out
         return outputs[0] if len(outputs) == 1 else outputs
 
+    @api_call("MXInvokeCachedOpEx")
+    def call_again(self, args, known, places):
+        """Compute the outputs of a call in which most inputs are those of calls before.
+
+        Parameters
+        ----------
+        args : list of NDArray
+            One for each input of the symbol.
+        known : LastUsed
+            What such calls found out; it goes when one of the other inputs changes.
+        places : list of int
+            Of the inputs that may be others each time.
+
+        Returns
+        -------
+        NDArray or list of NDArray
+        """
+        if autograd.is_recording():
+            return self(*args)
+        own = [args[place] for place in places]
+        signature = [(array.context, array.shape, array.dtype_code, array.stype) for array in own]
+        key = autograd.is_training(), tuple(signature)
+        bound = known.get(key)
+        if bound is None:
+            if self._eager or front.is_deferred() or self._pieces(args) is not None:
+                return self(*args)
+            bound = known.put(key, self._bound(args))
+        outputs = bound.forward(args)[0]
+        return outputs[0] if len(outputs) == 1 else outputs
+
     @property
     def handle(self):
         """CachedOp: the object itself; other libraries' handles are addresses."""

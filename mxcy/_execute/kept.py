@@ -50,6 +50,9 @@ class Kept:
         self.arrays = [None] * len(plan.kept)
         self._made: list[Any] = [None] * len(plan.once)  # the products
         self._seen: list[Any] = [None] * len(plan.once)
+        self._slots = [s for once in plan.once for s in once.slots]
+        self._changing = [s for once in plan.once if not once.fixed for s in once.slots]
+        self._last: Any = None  # addresses and versions when nothing had to be made
         self._maker = {
             place: number for number, once in enumerate(plan.once) for place in once.kept
         }
@@ -64,6 +67,13 @@ class Kept:
         run : callable
             ``run(number)`` runs a step on `arrays` and the arrays here.
         """
+        last = (
+            [arrays[s].address for s in self._slots],
+            [arrays[s].version for s in self._changing],
+        )
+        if last == self._last and not any([made.failed for made in self._made]):
+            return
+        self._last = None  # should a step fail
         taken = False
         for number, once in enumerate(self._plan.once):
             seen = tuple(
@@ -75,6 +85,7 @@ class Kept:
                 taken = True
         for place in self._plan.helping if taken else ():  # what no step had to read
             self.arrays[place] = None
+        self._last = last
 
     def _take(self, number, seen, run):
         """Take over what another plan made, or make it."""

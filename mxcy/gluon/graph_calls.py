@@ -2,13 +2,16 @@
 
 import contextlib
 import sys
+from operator import is_
 
 from mxcy import env
 from mxcy._base.last_used import LastUsed
 from mxcy._deferred_compute import LoopError
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
+from mxcy._library import front
 from mxcy.gluon.noted_calls import Held, note
+from mxcy.gluon.parameter_arrays import ParameterArrays
 from mxcy.gluon.tracing import TraceError, regroup, same_structure, trace
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
@@ -30,6 +33,7 @@ _FLAGS = (
 OPTIONS = (*_FLAGS, "data_indices", "param_indices", "is_dynamic", "partition_if_dynamic")
 
 
+_DATA = ParameterArrays.data
 #: what stands for calls that cannot be noted down and run without a graph
 _PLAIN = object()
 
@@ -207,6 +211,8 @@ class Traced:
         ]
         self._in_numpy = False  # whether parameters are arrays of `mx.np`, and hence the results
         self._pending = True  # whether parameters may wait for their shapes
+        self._places = [i for i, source in enumerate(self._sources) if isinstance(source, int)]
+        self._held = None  # see _Held
 
     @property
     def cached_op(self):
@@ -222,11 +228,21 @@ class Traced:
         if self._pending:
             self._settle(flat)
         context = flat[0].context
-        arrays = [
-            flat[source] if isinstance(source, int) else source.data(context)
-            for source in self._sources
-        ]
-        if watch is None:
+        held = self._held
+        steady = held is not None and held.serves(context)
+        if steady:
+            arrays = held.arrays.copy()
+            for place in self._places:
+                arrays[place] = flat[self._sources[place]]
+        else:
+            arrays = [
+                flat[source] if isinstance(source, int) else source.data(context)
+                for source in self._sources
+            ]
+            self._held = _Held.of(self._sources, arrays, context)
+        if watch is None and steady:
+            results = self._cached.call_again(arrays, held.known, self._places)
+        elif watch is None:
             results = self._cached(*arrays)
         else:
             symbol = self.trace.symbol
@@ -256,6 +272,40 @@ class Traced:
 
     def _parameters(self):
         return [source for source in self._sources if not isinstance(source, int)]
+
+
+class _Held:
+    """The arrays of a trace's parameters, which calls need not ask for again one by one."""
+
+    def __init__(self, parameters, arrays, context):
+        self.arrays = arrays  # with None for inputs
+        self._parameters, self._context = parameters, context
+        self._lists = [parameter._data for parameter in parameters]
+        self.known = LastUsed(env.get("MXCY_CACHED_PLANS"))  # what calls with them found out
+
+    @classmethod
+    def of(cls, sources, arrays, context):
+        """The arrays of a call, None unless all parameters are ordinary ones with one array."""
+        parameters = [source for source in sources if not isinstance(source, int)]
+        for parameter in parameters:
+            lists = getattr(parameter, "_data", None)
+            if type(parameter).data is not _DATA or lists is None or len(lists) != 1:
+                return None
+        if front.is_deferred():
+            return None
+        fixed = [
+            None if isinstance(source, int) else array
+            for source, array in zip(sources, arrays, strict=True)
+        ]
+        return cls(parameters, fixed, context)
+
+    def serves(self, context):
+        """Whether parameters still have these arrays; whoever gives them others makes a list."""
+        return (
+            context is self._context
+            and not front.is_deferred()
+            and all(map(is_, [parameter._data for parameter in self._parameters], self._lists))
+        )
 
 
 def infer_parameters(trace, flat):

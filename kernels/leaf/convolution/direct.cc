@@ -55,17 +55,16 @@ struct Shape {
   int64_t band_row() const { return phases() * phase() * run; }
 };
 
-// How the work is cut: an image in pieces of output rows (or columns, when it is flat), and, where
-// these are few, the panels of output channels among the threads.
+// How the work is cut along two dimensions: an image in pieces of output rows (or columns, when it
+// is flat), which `ways` threads divide, and the panels of output channels, divided by `sides`.
 struct Cut {
   int64_t rows, columns, pieces;
-  bool by_panels;
+  int ways = 1, sides = 1;
 
   Cut(const Shape& s, int64_t images, int threads) : rows(s.out_height), columns(s.out_width) {
     // A piece's input and a panel of weights share the cache.
     const int64_t room = second_cache() / 2 / (int64_t)sizeof(float);
     const int64_t depth = s.in_planes * s.run;
-    const int64_t panels = ceil_div(s.out_blocks, kPanelBlocks);
     const int64_t size = s.flat ? s.out_width : s.out_height;
     const int64_t unit = s.flat ? depth : s.in_planes * s.band_row() * s.band_step();
     int64_t most = room / unit - (s.flat ? 0 : (s.reach_y() - 1) / s.stride_y);
@@ -73,21 +72,42 @@ struct Cut {
     const int64_t least_size = s.flat ? 4 * kColumns : 1;
     if (most < least_size) most = least_size;
     pieces = ceil_div(size, most);
-    by_panels = false;
-    if (threads > 1 && images > 0 && images * pieces < 4 * threads) {
-      // Weights that outweigh the input are better read once for all threads.
-      const int64_t taps = s.taps_y * s.taps_x;
-      by_panels =
-          panels >= threads && s.out_blocks * B * taps > images * s.out_height * s.out_width;
-      if (!by_panels) {
-        const int64_t even = round_up(images * pieces, threads);
-        pieces = ceil_div(even, images);
-      }
-    }
+    if (threads > 1 && images > 0 && pieces > 0) divide(s, images, threads, size);
     const int64_t each = ceil_div(size, pieces);
     (s.flat ? columns : rows) = each > 0 ? each : 1;
     pieces = each > 0 ? ceil_div(size, each) : 0;
   }
+
+  // The grid of threads, and the number of pieces, with which the busiest thread has least to do.
+  void divide(const Shape& s, int64_t images, int threads, int64_t size) {
+    const int64_t panels = ceil_div(s.out_blocks, kPanelBlocks), fewest = pieces;
+    double best = -1;
+    for (int c = 1; c <= threads && c <= panels; ++c) {
+      const int64_t panels_each = ceil_div(panels, c);
+      if (c > 1 && ceil_div(panels, c - 1) == panels_each) continue;
+      const int64_t r = threads / c;
+      for (int64_t k = 0; k <= 4; ++k) {
+        const int64_t more = least(ceil_div(k * r, images), size);
+        const int64_t some = more > fewest ? more : fewest, each = ceil_div(size, some);
+        const double cost = (double)ceil_div(images * ceil_div(size, each), r) *
+                            cost_of_piece(s, each, panels_each);
+        if (best >= 0 && cost >= best) continue;
+        best = cost;
+        pieces = some, ways = (int)r, sides = c;
+      }
+    }
+  }
+  // Cycles for each number of a pixel's channels and taps: a column of a panel takes one. Weights
+  // and data come from the last cache, some six bytes in a cycle.
+  static double cost_of_piece(const Shape& s, int64_t each, int64_t panels) {
+    constexpr double kGroup = 2, kWeights = 20, kCopy = 1, kRead = .3;
+    const int64_t lines = s.flat ? 1 : each, width = s.flat ? each : s.out_width;
+    const double sums = (double)lines * (width + kGroup * ceil_div(width, kColumns));
+    const double taps = (double)(s.taps_y * s.taps_x);
+    const double band = s.flat ? (double)each : (double)(s.rows_under(each) * s.band_row()) / s.run;
+    return panels * (sums + kWeights) + band * (s.direct ? kRead : kCopy) / taps;
+  }
+
   // Floats of a piece's band, a number of cache lines.
   int64_t band(const Shape& s) const {
     if (s.direct) return 0;
@@ -314,22 +334,18 @@ int conv_blocked(const mx_call* call) {
                                       : -infinity,
                      p.act == kClip ? (float)p.beta : infinity};
   float* bands = (float*)call->workspace;
-  const int64_t band = work.cut.band(shape), units = p.batch * work.cut.pieces;
-  if (work.cut.by_panels) {
-    const int64_t each = ceil_div(shape.out_blocks, threads * kPanelBlocks) * kPanelBlocks;
-    parallel_for(threads, shape.out_blocks, each, [&](int64_t begin, int64_t end) {
-      for (int64_t i = 0; i < units; ++i) {
-        piece_of(work, bands + begin / each * band, i / work.cut.pieces, i % work.cut.pieces, begin,
-                 end);
+  const Cut& cut = work.cut;
+  const int64_t band = cut.band(shape), units = p.batch * cut.pieces;
+  const int64_t each = ceil_div(units, cut.ways);
+  const int64_t blocks =
+      ceil_div(ceil_div(shape.out_blocks, kPanelBlocks), cut.sides) * kPanelBlocks;
+  parallel_for(threads, cut.ways * cut.sides, 1, [&](int64_t first, int64_t last) {
+    for (int64_t part = first; part < last; ++part) {
+      const int64_t begin = part / cut.sides * each, o = part % cut.sides * blocks;
+      for (int64_t i = begin; i < least(begin + each, units); ++i) {
+        piece_of(work, bands + part * band, i / cut.pieces, i % cut.pieces, o,
+                 least(o + blocks, shape.out_blocks));
       }
-    });
-    return 0;
-  }
-  const int64_t each = ceil_div(units, threads);
-  parallel_for(threads, units, each, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      piece_of(work, bands + begin / each * band, i / work.cut.pieces, i % work.cut.pieces, 0,
-               shape.out_blocks);
     }
   });
   return 0;

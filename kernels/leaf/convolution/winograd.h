@@ -37,12 +37,14 @@ struct Tiling {
   int64_t rows, cols, tiles;  // tiles of an image, and of all images
 };
 
-// How the work is cut.
+// How the work is cut along two dimensions: `ways` threads divide chunks of tiles, `sides` threads
+// the out blocks of a chunk. If there are several sides, they share the V of their chunk.
 struct Cut {
   int64_t tiles;             // of a chunk
   int64_t outs;              // out blocks whose M is kept at a time
   int64_t v_point, m_point;  // numbers between points in V and M
-  bool by_channels;          // threads share V and divide the out blocks
+  int ways, sides;
+  int64_t side;  // out blocks of a side
 };
 
 template <class Fy, class Fx>

@@ -166,12 +166,44 @@ struct Form {
   }
 
   static Cut cut_of(const Tiling& g, int tile, int threads) {
+    const int64_t panels = ceil_div(g.out_blocks, kPanel);
+    Cut best{};
+    double least_cost = -1;
+    for (int sides = 1; sides <= threads && (sides == 1 || sides <= panels); ++sides) {
+      const int64_t each = ceil_div(panels, sides);
+      if (sides > 1 && ceil_div(panels, sides - 1) == each) continue;
+      const Cut cut = cut_by(g, tile, threads / sides, sides, each * kPanel);
+      const double cost = cost_of(g, cut, threads);
+      if (least_cost >= 0 && cost > least_cost * .95) continue;
+      least_cost = cost;
+      best = cut;
+    }
+    return best;
+  }
+
+  // Cycles of the busiest thread at a point: a tile of a panel takes one for each input channel.
+  // Weights and what others made come from the last cache, some six bytes in a cycle.
+  static double cost_of(const Tiling& g, const Cut& cut, int threads) {
+    constexpr double kGroup = 2, kWeights = 20, kForward = .26, kInverse = 8, kRead = .4;
+    const double channels = (double)(g.in_blocks * B), tiles = (double)cut.tiles;
+    const double panels = (double)ceil_div(cut.side, kPanel);
+    const double sums = tiles + kGroup * ceil_div(cut.tiles, kTileGroup) + kWeights;
+    double cost = panels * (sums * channels + kInverse * tiles);
+    if (cut.sides == 1) {
+      cost += kForward * tiles * channels;
+    } else {
+      const double barrier = 3000 + 100. * threads;
+      cost += (kRead + kForward * cut.ways / threads) * tiles * channels + barrier / kPoints;
+    }
+    return cost * (double)ceil_div(ceil_div(g.tiles, cut.tiles), cut.ways);
+  }
+
+  static Cut cut_by(const Tiling& g, int tile, int ways, int sides, int64_t side) {
     constexpr int64_t kBlock = kPoints * B * (int64_t)sizeof(float);  // of M in a tile
-    const int64_t cache = second_cache(), outs = round_up(g.out_blocks, kPanel);
+    const int64_t cache = second_cache(), outs = side > 0 ? side : kPanel;
     const int64_t ins = g.in_blocks * (int64_t)sizeof(T) / (int64_t)sizeof(float);
     Cut cut;
-    // Where the weights outweigh V by far, reading them once for all threads counts most.
-    cut.by_channels = threads > 1 && g.out_blocks > kPanel && 8 * g.tiles < g.out_blocks * B;
+    cut.ways = ways, cut.sides = sides, cut.side = outs;
     // As many tiles as keep V and M in the cache, but enough of them for each reading of U.
     int64_t tiles = tile;
     if (tiles <= 0) {
@@ -180,7 +212,6 @@ struct Form {
       if (tiles > kMostTiles) tiles = kMostTiles;
     }
     // Chunks of about equal size, as many for each thread.
-    const int64_t ways = cut.by_channels ? 1 : threads;
     const int64_t all = g.tiles > 0 ? g.tiles : 1;
     const int64_t chunks = round_up(ceil_div(all, tiles), ways);
     cut.tiles = ceil_div(all, chunks);
@@ -198,7 +229,32 @@ struct Form {
   static int64_t m_size(const Cut& cut) { return kPoints * cut.m_point * (int64_t)sizeof(float); }
   static int64_t workspace(const mx_fused_conv_params& p, int threads) {
     const Cut cut = cut_of(tiling_of<Fy, Fx>(p), p.tile, threads);
-    return (cut.by_channels ? 1 : threads) * v_size(cut) + threads * m_size(cut);
+    return cut.ways * (v_size(cut) + cut.sides * m_size(cut));
+  }
+
+  // Rounds in which each way takes a chunk: all threads make V, then each multiplies its part.
+  static void share(const Tiling& g, const Cut& cut, const T* in, const T* u,
+                    const FinishOf<T>& finish, char* work, int threads) {
+    char* m = work + cut.ways * v_size(cut);
+    const auto v_of = [&](int64_t way) { return (T*)(work + way * v_size(cut)); };
+    for (int64_t start = 0; start < g.tiles; start += cut.ways * cut.tiles) {
+      const auto first_of = [&](int64_t way) { return start + way * cut.tiles; };
+      const auto count_of = [&](int64_t way) { return least(cut.tiles, g.tiles - first_of(way)); };
+      parallel_for(threads, cut.ways * g.in_blocks, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t way = i / g.in_blocks, block = i % g.in_blocks;
+          forward_all(g, cut, in, v_of(way), first_of(way), count_of(way), block, block + 1);
+        }
+      });
+      parallel_for(threads, cut.ways * cut.sides, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t way = i / cut.sides, o = i % cut.sides * cut.side;
+          if (count_of(way) <= 0) continue;
+          multiply_and_invert(g, cut, v_of(way), u, (float*)(m + i * m_size(cut)), finish,
+                              first_of(way), count_of(way), o, least(o + cut.side, g.out_blocks));
+        }
+      });
+    }
   }
 
   static int run(const mx_call* call, const mx_fused_conv_params& p) {
@@ -208,20 +264,8 @@ struct Form {
     const FinishOf<T> finish = finish_of<T>(call, p);
     const T *in = data<T>(call->in[0]), *u = data<T>(call->in[1]);
     char* work = (char*)call->workspace;
-    if (cut.by_channels) {
-      T* v = (T*)work;
-      char* m = work + v_size(cut);
-      for (int64_t first = 0; first < g.tiles; first += cut.tiles) {
-        const int64_t count = least(cut.tiles, g.tiles - first);
-        parallel_for(threads, g.in_blocks, 1, [&](int64_t begin, int64_t end) {
-          forward_all(g, cut, in, v, first, count, begin, end);
-        });
-        const int64_t each = ceil_div(g.out_blocks, threads * kPanel) * kPanel;
-        parallel_for(threads, g.out_blocks, each, [&](int64_t begin, int64_t end) {
-          multiply_and_invert(g, cut, v, u, (float*)(m + begin / each * m_size(cut)), finish, first,
-                              count, begin, end);
-        });
-      }
+    if (cut.sides > 1) {
+      share(g, cut, in, u, finish, work, threads);
       return 0;
     }
     const int64_t chunks = ceil_div(g.tiles, cut.tiles);

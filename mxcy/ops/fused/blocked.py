@@ -8,6 +8,7 @@ block. Elementwise operators and concatenation of channels need not know.
 
 import math
 
+from mxcy import env
 from mxcy._base.dtypes import CODES
 from mxcy.ops.core.attrs import Bool, Float, Int, UInt
 from mxcy.ops.core.infer import Spec, require, same_dtype
@@ -149,9 +150,14 @@ _POOL = native(
 )
 
 
-def _single_windows(a, ins, outs):
-    single = math.prod(outs[0].shape[2:-1]) == 1 and ins[0].dtype != _BFLOAT  # we have no other
-    return "there is only one window in a plane" if single else None
+def _refuse_onednn(a, ins, outs):
+    if ins[0].dtype == _BFLOAT:
+        return None  # we have no other
+    if math.prod(outs[0].shape[2:-1]) == 1:
+        return "there is only one window in a plane"
+    if math.prod(ins[0].shape[:2]) < env.omp_threads():
+        return "there are fewer planes than threads"  # which ours cuts into rows
+    return None
 
 
 register(
@@ -163,7 +169,7 @@ Shapes: data (batch, channels / block, spatial..., block) with one to three spat
     fields=pool.Pooling.schema.fields,
     infer=_infer_pooling,
     ref=lambda a, xp, data: blocked(xp, pool.Pooling.ref(a, xp, plain(xp, data)), data.shape[-1]),
-    kernels=(by_onednn(_POOL, _single_windows, "pool_onednn"), _POOL),
+    kernels=(by_onednn(_POOL, _refuse_onednn, "pool_onednn"), _POOL),
     samples=(
         sample((2, 2, 5, 6, 8), kernel=(2, 3), stride=(2, 1)),
         sample((1, 2, 7, 6, 16), kernel=(3, 3), stride=(2, 2), pad=(1, 1)),
