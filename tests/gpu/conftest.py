@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tests.gpu.standin.compiler import CXX
-from tests.gpu.standin.seam import is_chosen, put_under_cupy
+from tests.gpu.standin.seam import is_chosen, is_real, put_under_cupy
 
 no_compiler = pytest.mark.skipif(CXX is None, reason="no g++ to compile CUDA text with")
 
@@ -17,22 +17,22 @@ if is_chosen():
 
 def pytest_report_header():
     """Say so where nobody can overlook it."""
-    return "gpu: stand-in (no GPU code ran)"
+    return "gpu: a real one" if is_real() else "gpu: stand-in (no GPU code ran)"
 
 
 def pytest_collection_modifyitems(items):
     """Skip what needs g++ where there is none."""
     for item in items:
-        if CXX is None and "/gpu/" in item.path.as_posix():
+        if CXX is None and not is_real() and "/gpu/" in item.path.as_posix():
             item.add_marker(no_compiler)
 
 
 @pytest.fixture(scope="session")
 def cupy():
-    """The real CuPy on the stand-in."""
-    from tests.gpu.standin import cupy_seam
+    """The real CuPy, on the stand-in or on a GPU."""
+    if not is_chosen() and not is_real():
+        from tests.gpu.standin import cupy_seam
 
-    if not is_chosen():
         cupy_seam.install()
     import cupy
 

@@ -65,6 +65,7 @@ def explanation(error, reasons):
     return None
 
 
+@pytest.mark.timeout(300)  # CuPy compiles a text for each function it has not seen
 @pytest.mark.parametrize(("record", "sample"), list(first_samples()))
 @pytest.mark.filterwarnings("ignore")
 def test_reference(cupy, record, sample):

@@ -45,7 +45,10 @@ ROWS = tuple(row for rows in TOPICS.values() for row in rows)
 VARIABLES = {row.name: row for row in ROWS}
 
 #: names of the project's tests and benchmarks, which mxcy itself does not read
-FOREIGN = ("MXCY_REAL_MXNET_19", "MXCY_REAL_MXNET_20", "MXCY_BENCH_TORCH")
+FOREIGN = (
+    *("MXCY_REAL_MXNET_19", "MXCY_REAL_MXNET_20", "MXCY_BENCH_TORCH"),
+    *(f"MXCY_STANDIN_{word}" for word in "ORDER DEVICES MEMORY CACHE CXX VERBOSE".split()),
+)
 
 #: the variables that passes over graphs and the memory planner obey
 PLANNING = ("MXCY_VERBOSE", *(r.name for r in ROWS if r.reader.startswith("mxcy.graph.")))

@@ -2,18 +2,22 @@
 
 import importlib.util
 import os
-import warnings
 from pathlib import Path
 
 from tests.gpu.standin.build import DRIVER
 from tests.gpu.standin.compiler import LaunchError, compile_text, instance_name
 
-__all__ = ["Compiler", "is_chosen", "put_under_cupy"]
+__all__ = ["Compiler", "is_chosen", "is_real", "put_under_cupy"]
 
 
 def is_chosen():
     """Whether MXCY_CUDA_DRIVER names the stand-in."""
     return os.path.basename(os.environ.get("MXCY_CUDA_DRIVER", "")) == DRIVER
+
+
+def is_real():
+    """Whether MXCY_CUDA_DRIVER names a driver that is not the stand-in."""
+    return "MXCY_CUDA_DRIVER" in os.environ and not is_chosen()
 
 
 def put_under_cupy():
@@ -23,9 +27,7 @@ def put_under_cupy():
 
         cupy_seam.install()
     if is_chosen():
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="mxcy knows no environment .* MXCY_STANDIN_")
-            from mxcy.gpu.compile import use_compiler
+        from mxcy.gpu.compile import use_compiler
 
         use_compiler(Compiler())
 

@@ -1,0 +1,30 @@
+"""Who else can do the same on this machine."""
+
+import functools
+
+from mxcy.gpu.compile import Nvrtc, compiler
+from mxcy.gpu.views import cupy
+
+__all__ = ["device_wait", "on_cupy", "torch"]
+
+
+@functools.cache
+def torch():
+    """PyTorch where it is and sees a GPU, else None."""
+    if not isinstance(compiler(), Nvrtc):
+        return None  # on the stand-in
+    try:
+        import torch as module
+    except ImportError:
+        return None
+    return module if module.cuda.is_available() else None
+
+
+def device_wait():
+    """Wait for all that CuPy and others have been told."""
+    cupy().cuda.Device(0).synchronize()
+
+
+def on_cupy(array):
+    """An array on a device as CuPy's, over the same memory."""
+    return cupy().asarray(array)
