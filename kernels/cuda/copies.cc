@@ -1,6 +1,12 @@
 // Copies between the host and devices, within a device, and between two.
+#include <atomic>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
 
+#include "core/fork.h"
 #include "cuda/driver.h"
 #include "cuda/order.h"
 #include "mxcy_gpu.h"
@@ -9,17 +15,45 @@ namespace mx {
 namespace cuda {
 namespace {
 
+constexpr int kKnown = 704;  // another library has opened the way
+
+std::atomic<bool> peers_allowed{true};
+
+// Have the current device reach the memory of another one, if the machine can. Copies between them
+// work all the same otherwise: the driver takes them through the host.
+bool open_way(int32_t device, int32_t peer, const Device& there) {
+  static ForkSafeMutex* lock = new ForkSafeMutex;
+  static auto* seen = new std::set<std::pair<int32_t, int32_t>>;
+  std::lock_guard<ForkSafeMutex> guard(*lock);
+  if (!seen->insert({device, peer}).second) return true;
+  int possible = 0;
+  if (!succeeded(api().CanAccessPeer(&possible, device, peer), "asking which devices are peers"))
+    return false;
+  if (!possible) return true;
+  const int status = api().EnablePeerAccess(there.context, 0);
+  return status == kKnown || succeeded(status, "opening the way between devices");
+}
+
+int through_host(void* target, int32_t target_device, const void* source, int32_t source_device,
+                 size_t bytes) {
+  const std::unique_ptr<char[]> buffer(new char[bytes]);
+  if (mx_gpu_copy(buffer.get(), MX_HOST, source, source_device, bytes) != 0) return -1;
+  return mx_gpu_copy(target, target_device, buffer.get(), MX_HOST, bytes);
+}
+
 int copy(void* target, int32_t target_device, const void* source, int32_t source_device,
          size_t bytes) {
   const Device* from = nullptr;
   Stream stream;
   if (target_device != source_device && target_device != MX_HOST && source_device != MX_HOST) {
+    if (!peers_allowed) return through_host(target, target_device, source, source_device, bytes);
     from = enter(source_device);
     if (!from || mx_gpu_settle(source_device, source, 0) != 0) return -1;
   }
   const int32_t at = target_device == MX_HOST ? source_device : target_device;
   const Device* device = enter(at);
   if (!device || !stream_of(at, &stream)) return -1;
+  if (from && !open_way(at, source_device, *from)) return -1;
   std::vector<Use> uses;
   if (source_device == at) uses.push_back({source, false});
   if (target_device == at) uses.push_back({target, true});
@@ -47,3 +81,5 @@ extern "C" int mx_gpu_copy(void* target, int32_t target_device, const void* sour
   }
   return mx::cuda::copy(target, target_device, source, source_device, bytes);
 }
+
+extern "C" void mx_gpu_allow_peers(int32_t allowed) { mx::cuda::peers_allowed = allowed != 0; }

@@ -135,3 +135,9 @@ extern "C" int mx_gpu_open(const char* path) {
 extern "C" int32_t mx_gpu_count(void) {
   return mx::cuda::is_started() ? (int32_t)mx::cuda::driver().devices.size() : -1;
 }
+
+extern "C" int32_t mx_gpu_driver_version(void) {
+  int version = 0;
+  const int status = mx::cuda::api().DriverGetVersion(&version);
+  return mx::cuda::succeeded(status, "asking for the driver's version") ? version : -1;
+}

@@ -10,40 +10,53 @@ namespace cuda {
 typedef struct CUctx_st* Context;
 typedef struct CUstream_st* Stream;
 typedef struct CUevent_st* Event;
+typedef struct CUgraph_st* CuGraph;
+typedef struct CUgraphExec_st* GraphExec;
 typedef uint64_t Address;  // of a device's memory, as the driver writes it
 
 // All functions that are called; their names lose "cu" and versions ("_v2") here.
-#define MX_CUDA_FUNCTIONS(F)                                                                     \
-  F(Init, "cuInit", (unsigned flags))                                                            \
-  F(DeviceGetCount, "cuDeviceGetCount", (int* count))                                            \
-  F(DeviceGet, "cuDeviceGet", (int* device, int number))                                         \
-  F(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (Context * context, int device))               \
-  F(CtxSetCurrent, "cuCtxSetCurrent", (Context context))                                         \
-  F(CtxGetCurrent, "cuCtxGetCurrent", (Context * context))                                       \
-  F(MemGetInfo, "cuMemGetInfo_v2", (size_t* free, size_t* total))                                \
-  F(MemAlloc, "cuMemAlloc_v2", (Address * memory, size_t bytes))                                 \
-  F(MemFree, "cuMemFree_v2", (Address memory))                                                   \
-  F(MemHostAlloc, "cuMemHostAlloc", (void** memory, size_t bytes, unsigned flags))               \
-  F(MemFreeHost, "cuMemFreeHost", (void* memory))                                                \
-  F(CopyToDevice, "cuMemcpyHtoDAsync_v2",                                                        \
-    (Address to, const void* from, size_t bytes, Stream stream))                                 \
-  F(CopyToHost, "cuMemcpyDtoHAsync_v2", (void* to, Address from, size_t bytes, Stream stream))   \
-  F(CopyWithin, "cuMemcpyDtoDAsync_v2", (Address to, Address from, size_t bytes, Stream stream)) \
-  F(CopyBetween, "cuMemcpyPeerAsync",                                                            \
-    (Address to, Context there, Address from, Context here, size_t bytes, Stream stream))        \
-  F(StreamCreate, "cuStreamCreateWithPriority", (Stream * stream, unsigned flags, int priority)) \
-  F(StreamSynchronize, "cuStreamSynchronize", (Stream stream))                                   \
-  F(StreamWaitEvent, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))          \
-  F(EventCreate, "cuEventCreate", (Event * event, unsigned flags))                               \
-  F(EventRecord, "cuEventRecord", (Event event, Stream stream))                                  \
-  F(EventSynchronize, "cuEventSynchronize", (Event event))                                       \
-  F(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, int device))         \
-  F(ModuleLoadData, "cuModuleLoadData", (void** module, const void* image))                      \
-  F(ModuleGetFunction, "cuModuleGetFunction", (void** function, void* module, const char* name)) \
-  F(LaunchKernel, "cuLaunchKernel",                                                              \
-    (void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,        \
-     unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments, \
-     void** extra))                                                                              \
+#define MX_CUDA_FUNCTIONS(F)                                                                       \
+  F(Init, "cuInit", (unsigned flags))                                                              \
+  F(DeviceGetCount, "cuDeviceGetCount", (int* count))                                              \
+  F(DeviceGet, "cuDeviceGet", (int* device, int number))                                           \
+  F(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (Context * context, int device))                 \
+  F(CtxSetCurrent, "cuCtxSetCurrent", (Context context))                                           \
+  F(CtxGetCurrent, "cuCtxGetCurrent", (Context * context))                                         \
+  F(MemGetInfo, "cuMemGetInfo_v2", (size_t* free, size_t* total))                                  \
+  F(MemAlloc, "cuMemAlloc_v2", (Address * memory, size_t bytes))                                   \
+  F(MemFree, "cuMemFree_v2", (Address memory))                                                     \
+  F(MemHostAlloc, "cuMemHostAlloc", (void** memory, size_t bytes, unsigned flags))                 \
+  F(MemFreeHost, "cuMemFreeHost", (void* memory))                                                  \
+  F(CopyToDevice, "cuMemcpyHtoDAsync_v2",                                                          \
+    (Address to, const void* from, size_t bytes, Stream stream))                                   \
+  F(CopyToHost, "cuMemcpyDtoHAsync_v2", (void* to, Address from, size_t bytes, Stream stream))     \
+  F(CopyWithin, "cuMemcpyDtoDAsync_v2", (Address to, Address from, size_t bytes, Stream stream))   \
+  F(CopyBetween, "cuMemcpyPeerAsync",                                                              \
+    (Address to, Context there, Address from, Context here, size_t bytes, Stream stream))          \
+  F(CanAccessPeer, "cuDeviceCanAccessPeer", (int* possible, int device, int peer))                 \
+  F(EnablePeerAccess, "cuCtxEnablePeerAccess", (Context peer, unsigned flags))                     \
+  F(DriverGetVersion, "cuDriverGetVersion", (int* version))                                        \
+  F(StreamCreate, "cuStreamCreateWithPriority", (Stream * stream, unsigned flags, int priority))   \
+  F(StreamSynchronize, "cuStreamSynchronize", (Stream stream))                                     \
+  F(StreamWaitEvent, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))            \
+  F(EventCreate, "cuEventCreate", (Event * event, unsigned flags))                                 \
+  F(EventRecord, "cuEventRecord", (Event event, Stream stream))                                    \
+  F(EventSynchronize, "cuEventSynchronize", (Event event))                                         \
+  F(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, int device))           \
+  F(ModuleLoadData, "cuModuleLoadData", (void** module, const void* image))                        \
+  F(ModuleGetFunction, "cuModuleGetFunction", (void** function, void* module, const char* name))   \
+  F(LaunchKernel, "cuLaunchKernel",                                                                \
+    (void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,          \
+     unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** arguments,   \
+     void** extra))                                                                                \
+  F(StreamBeginCapture, "cuStreamBeginCapture_v2", (Stream stream, int mode))                      \
+  F(StreamEndCapture, "cuStreamEndCapture", (Stream stream, CuGraph * graph))                      \
+  F(GraphInstantiate, "cuGraphInstantiateWithFlags",                                               \
+    (GraphExec * exec, CuGraph graph, unsigned long long flags))                                   \
+  F(GraphLaunch, "cuGraphLaunch", (GraphExec exec, Stream stream))                                 \
+  F(GraphDebugDotPrint, "cuGraphDebugDotPrint", (CuGraph graph, const char* path, unsigned flags)) \
+  F(GraphDestroy, "cuGraphDestroy", (CuGraph graph))                                               \
+  F(GraphExecDestroy, "cuGraphExecDestroy", (GraphExec exec))                                      \
   F(GetErrorString, "cuGetErrorString", (int status, const char** text))
 
 struct Api {

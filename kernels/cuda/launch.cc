@@ -1,8 +1,8 @@
 // "gpu_launch": kernels of a device, as mxcy/gpu has planned them; and modules of such kernels.
 #include <cstring>
 
-#include "cuda/driver.h"
-#include "cuda/order.h"
+#include "cuda/call.h"
+#include "cuda/random.h"
 #include "mxcy_gpu.h"
 #include "params/launch.gen.h"
 
@@ -22,6 +22,7 @@ enum Kind : int32_t {
   kSizes,      // a struct of the numbers of elements of the same
   kNumbers,    // a struct of doubles: by 16 bits the first value, and how many
   kResults,    // a struct of addresses of outputs, as kAddresses
+  kRandom,     // the address of the device's random streams; index 1: of those for Dropout
 };
 
 constexpr int kMost = 64;                   // arguments
@@ -78,9 +79,15 @@ bool add_list(Arguments* to, const mx_call* call, int32_t kind, int64_t packed,
   return true;
 }
 
-bool add_argument(Arguments* to, const mx_call* call, int32_t kind, int64_t index,
+mx_rng* streams_of(const mx_call* call, bool for_dropout) {
+  return for_dropout ? &call->rng->for_dropout() : call->rng;
+}
+
+bool add_argument(Arguments* to, const mx_call* call, int32_t device, int32_t kind, int64_t index,
                   const double* value) {
   switch (kind) {
+    case kRandom:
+      return to->add(random_state(streams_of(call, index != 0), device));
     case kInput:
       return to->add_address(call->in[index].data);
     case kOutput:
@@ -98,20 +105,11 @@ bool add_argument(Arguments* to, const mx_call* call, int32_t kind, int64_t inde
   }
 }
 
-// The memory that a call uses.
-void list_uses(const mx_call* call, uint64_t mutated, std::vector<Use>* uses) {
-  uses->clear();
-  for (int i = 0; i < call->nin; ++i)
-    uses->push_back({call->in[i].data, (mutated >> (i < 63 ? i : 63) & 1) != 0});
-  for (int i = 0; i < call->nout; ++i) uses->push_back({call->out[i].data, true});
-  if (call->workspace_size) uses->push_back({call->workspace, true});
-}
-
 int start_all(const mx_call* call, const mx_launch_params& p, Stream stream) {
   for (int i = 0; i < p.count; ++i) {
     Arguments arguments;
     for (int j = p.first[i]; j < p.first[i] + p.arguments[i]; ++j) {
-      if (!add_argument(&arguments, call, p.kind[j], p.index[j], p.value))
+      if (!add_argument(&arguments, call, p.device, p.kind[j], p.index[j], p.value))
         return mx_fail("the arguments of a kernel take more than %d bytes", (int)kMostBytes);
     }
     const bool wide = arguments.aligned && p.wide[i];
@@ -125,19 +123,13 @@ int start_all(const mx_call* call, const mx_launch_params& p, Stream stream) {
 }
 
 int launch(const mx_call* call) {
-  static thread_local std::vector<Use> uses;
   const auto& p = *(const mx_launch_params*)call->params;
+  const uint64_t mutated = (uint64_t)p.mutated;
   Stream stream;
   if (!p.count) return 0;
-  if (!stream_of(p.device, &stream)) return -1;
-  if (has_order(p.device)) {
-    list_uses(call, (uint64_t)p.mutated, &uses);
-    if (!await_turn(p.device, uses)) return -1;
-  }
+  if (!begin_call(call, p.device, mutated, p.count, &stream)) return -1;
   if (start_all(call, p, stream) != 0) return -1;
-  if (!has_order(p.device)) return 0;
-  list_uses(call, (uint64_t)p.mutated, &uses);
-  return leave_marks(p.device, uses) ? 0 : -1;
+  return end_call(call, p.device, mutated) ? 0 : -1;
 }
 
 // Registered with the library, for all element types: the text of a kernel knows its own.

@@ -29,6 +29,10 @@ MX_API const mx_pool_source* mx_gpu_pinned_source(void);
 /* Copy memory of a device or of the host; it is done when this returns. */
 MX_API int mx_gpu_copy(void* target, int32_t target_device, const void* source,
                        int32_t source_device, size_t bytes);
+/* Whether devices copy from each other directly, where they can, or through the host. */
+MX_API void mx_gpu_allow_peers(int32_t allowed);
+/* The version of CUDA that the driver knows, such as 13000. */
+MX_API int32_t mx_gpu_driver_version(void);
 /* The CUstream on which this thread's operations on a device run, NULL where there is an error. */
 MX_API void* mx_gpu_stream(int32_t device);
 /* Wait until they have run; their errors are told here. */
@@ -50,6 +54,26 @@ MX_API void* mx_gpu_function(int32_t device, void* module, const char* name);
 /* Launch a kernel on this thread's stream; grid and block have three extents. */
 MX_API int mx_gpu_start(int32_t device, void* function, const uint32_t* grid, const uint32_t* block,
                         uint32_t shared, void** arguments);
+/* Open cuBLAS; loaded_only: if somebody else has. */
+MX_API int mx_gpu_blas_open(const char* path, int32_t loaded_only);
+/* The numbers of the bases that steps first <= i < last use; returns how many. bases may be NULL.
+ */
+MX_API int32_t mx_plan_bases(const mx_plan* plan, int32_t first, int32_t last, int32_t* bases);
+/* Runs of a plan's steps on a device as CUDA graphs. Graphs are told of on the standard error
+ * stream, with the labels of their steps: all if is_verbose, else the first `messages` of the
+ * process. file: what the names of files begin with that describe graphs, "" for none, and what
+ * they tell (file_flags, as cuGraphDebugDotPrint takes it). */
+typedef struct mx_gpu_graphs mx_gpu_graphs;
+MX_API mx_gpu_graphs* mx_gpu_graphs_create(int32_t device, int32_t is_training, int32_t is_verbose,
+                                           int64_t messages, const char* file, uint32_t file_flags,
+                                           int32_t count, const char* const* labels);
+MX_API void mx_gpu_graphs_destroy(mx_gpu_graphs* graphs);
+/* As mx_plan_run, by a graph where one fits or can be captured. */
+MX_API int mx_gpu_graphs_run(mx_gpu_graphs* graphs, const mx_plan* plan, int32_t first,
+                             int32_t last, void* const* bases, void* scratch, mx_rng* rng,
+                             int32_t* failed);
+/* How many graphs this process has captured, and how often one was launched again. */
+MX_API void mx_gpu_graphs_counts(int64_t* captured, int64_t* replayed);
 /* The lines of elemwise.def. */
 MX_API const char* mx_gpu_lines(void);
 

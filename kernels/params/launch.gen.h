@@ -23,4 +23,26 @@ typedef struct {
   double value[200];
 } mx_launch_params;
 
+/* out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times, by cuBLAS; `type`, `compute`
+ * and `scalar` are its numbers of the type of elements (of `bytes`), of how it adds up, and
+ * of the type of alpha and beta; `fill`: a kernel that makes rows of in[2] with a grid,
+ * before */
+typedef struct {
+  int32_t device;
+  int32_t type;
+  int32_t compute;
+  int32_t scalar;
+  int32_t bytes;
+  int32_t transpose_a;
+  int32_t transpose_b;
+  int32_t grid;
+  int64_t batch;
+  int64_t m;
+  int64_t n;
+  int64_t k;
+  int64_t fill;
+  double alpha;
+  double beta;
+} mx_blas_params;
+
 #endif

@@ -56,6 +56,7 @@ lib.mx_plan_run.argtypes = [
     ctypes.c_void_p,
     ctypes.c_void_p,
 ]
+lib.mx_gpu_graphs_run.argtypes = [ctypes.c_void_p, *lib.mx_plan_run.argtypes]
 
 
 class _Range:
@@ -82,7 +83,8 @@ class _Range:
 class Plan:
     """A `mxcy.graph.planning.plan.Plan` that is ready to run; see `_cy/plan.pyx`."""
 
-    def __init__(self, plan):
+    def __init__(self, plan, graphs=None):
+        self._graphs = graphs
         self._places, self._steps = plan.places, plan.steps
         self._own = [i for i, step in enumerate(plan.steps) if step.call.kernel is None]
         self._destroy = lib.mx_plan_destroy
@@ -163,9 +165,10 @@ class Plan:
                 self._native_labels,
             )
             return
-        status = lib.mx_plan_run(
-            self._native, first, last, addresses, scratch, rng, ctypes.byref(failed)
-        )
+        run, which = lib.mx_plan_run, (self._native,)
+        if self._graphs is not None:
+            run, which = lib.mx_gpu_graphs_run, (self._graphs.address, self._native)
+        status = run(*which, first, last, addresses, scratch, rng, ctypes.byref(failed))
         if status == 0 and uses.device and uses.strict:
             status = lib.mx_gpu_wait(context.device_id)
         if status == 0:

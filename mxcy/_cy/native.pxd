@@ -103,4 +103,8 @@ cdef extern from "mxcy_tuning.h" nogil:
 cdef extern from "mxcy_gpu.h" nogil:
     int mx_gpu_wait(int32_t device)
     int mx_gpu_wait_all()
+    ctypedef struct mx_gpu_graphs:
+        pass
+    int mx_gpu_graphs_run(mx_gpu_graphs *graphs, const mx_plan *plan, int32_t first, int32_t last,
+                          void **bases, void *scratch, mx_rng *rng, int32_t *failed)
     int mx_gpu_settle(int32_t device, const void *memory, int32_t writes)

@@ -6,8 +6,8 @@ cimport cython
 
 from mxcy._cy.engine cimport MX_READS, MX_WRITES, mx_operation
 from mxcy._cy.native cimport (
-    MX_WRITE, mx_gpu_wait, mx_last_error, mx_place, mx_plan, mx_plan_create, mx_plan_destroy,
-    mx_plan_run, mx_plan_scratch, mx_rng, mx_step,
+    MX_WRITE, mx_gpu_graphs, mx_gpu_graphs_run, mx_gpu_wait, mx_last_error, mx_place, mx_plan,
+    mx_plan_create, mx_plan_destroy, mx_plan_run, mx_plan_scratch, mx_rng, mx_step,
 )
 from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.pending cimport mx_push_plan
@@ -68,6 +68,8 @@ cdef class Plan:
     Parameters
     ----------
     plan : mxcy.graph.planning.plan.Plan
+    graphs : mxcy.gpu.graphs.Graphs, optional
+        What runs steps on a device as CUDA graphs.
 
     Attributes
     ----------
@@ -85,9 +87,13 @@ cdef class Plan:
     cdef dict ranges  # (first, last) -> _Range
     cdef list labels  # what errors call the steps
     cdef const char **native_labels
+    cdef object graphs
+    cdef mx_gpu_graphs *native_graphs
 
-    def __init__(self, plan):
+    def __init__(self, plan, graphs=None):
         cdef int i
+        self.graphs = graphs
+        self.native_graphs = NULL if graphs is None else <mx_gpu_graphs *><size_t>graphs.address
         self.places, self.steps = plan.places, plan.steps
         self.own = [i for i, step in enumerate(plan.steps) if step.call.kernel is None]
         self.native = create(plan.places, plan.steps)
@@ -199,7 +205,11 @@ cdef class Plan:
                                       self.native_labels)
                 return uses.pushed(&about, status)
             with nogil:
-                status = mx_plan_run(self.native, first, last, addresses, scratch, rng, &failed)
+                if self.native_graphs != NULL:
+                    status = mx_gpu_graphs_run(self.native_graphs, self.native, first, last,
+                                               addresses, scratch, rng, &failed)
+                else:
+                    status = mx_plan_run(self.native, first, last, addresses, scratch, rng, &failed)
                 if status == 0 and device != HOST and uses.strict:
                     status = mx_gpu_wait(device)
                 if status == 0:

@@ -8,6 +8,7 @@ from mxcy._execute import trials
 from mxcy._execute.kept import Kept
 from mxcy._library import front
 from mxcy.gpu.devices import is_device
+from mxcy.gpu.graphs import recorder
 from mxcy.gpu.library import DeviceLibrary
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
@@ -102,7 +103,10 @@ class Planned:
         if env.get("MXNET_MEM_PLAN_VERBOSE_LOGGING"):
             print(*list_memory(self.graph, self.plan), sep="\n", file=sys.stderr, flush=True)
         trials.save()
-        self._native = front.Plan(self.plan)
+        graphs = None
+        if is_device(context):
+            graphs = recorder(self.plan, context.device_id, training)
+        self._native = front.Plan(self.plan, graphs)
         self._forward, self._backward = segments(self.plan, machine.settings, training)
         self._kept = Kept(self.plan, context)
 

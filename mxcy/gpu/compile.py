@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import os
 import sys
+import warnings
 from pathlib import Path
 
 from mxcy import env
@@ -160,10 +161,24 @@ def compiled(text, architecture, options=(), instances=()):
     return image, names
 
 
+class _Loaded:
+    """How many modules are kept; texts of which there are ever more are made wrongly."""
+
+    count, many = 0, 10_000
+
+
 @functools.cache
 def module(text, device):
     """The module of a text on a device."""
     image, _ = compiled(text, architecture(device))
+    _Loaded.count += 1
+    if _Loaded.count == _Loaded.many + 1 and env.get("MXNET_RTC_SIZE_WARNING"):
+        warnings.warn(
+            f"more than {_Loaded.many} compiled kernels are kept on GPUs, which takes memory; "
+            "MXNET_RTC_SIZE_WARNING=0 silences this",
+            UserWarning,
+            stacklevel=2,
+        )
     return driver.module(device, image)
 
 

@@ -1,14 +1,71 @@
 """Which CUDA devices there are: what `mxcy.context` and `mxcy.storage` ask about them."""
 
 import functools
+import importlib.metadata
 import importlib.util
+import re
+import warnings
 
 from mxcy import env
 from mxcy.base import MXNetError
 from mxcy.context import memory_source, serve_device
+from mxcy.env.table.gpu import MISSING
 from mxcy.gpu import driver
+from mxcy.gpu.compile import compiler
 
-__all__ = ["CudaDevices", "is_device", "offer"]
+__all__ = ["CudaDevices", "advice", "is_device", "offer"]
+
+
+def _installed():
+    """The major version of CUDA that the installed CuPy is for; None if it does not tell."""
+    for major in (13, 12, 11):
+        if importlib.util.find_spec("cupy") and _has_package(f"cupy-cuda{major}x"):
+            return major
+    return None
+
+
+def _has_package(name):
+    try:
+        importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def advice(known, wanted, nvrtc):
+    """What does not fit on this machine.
+
+    Parameters
+    ----------
+    known : int
+        The version of CUDA that the driver knows, such as 13000.
+    wanted : int or None
+        The major version that CuPy is for.
+    nvrtc : object or None
+        The compiler of CUDA text; its `version` is a text such as ``"nvrtc 13.2"``.
+
+    Yields
+    ------
+    str
+    """
+    major = known // 1000
+    if wanted is not None and wanted > major:
+        yield (
+            f"CuPy is for CUDA {wanted}, but the driver knows CUDA {major} only: install "
+            f"cupy-cuda{major}x, or a newer driver (MXNET_CUDA_LIB_CHECKING=0 silences this)"
+        )
+    if nvrtc is None:
+        yield (
+            "there is no NVRTC: operators on GPUs run by CuPy, slowly; pip install "
+            f"'mxcy[cuda{major}]' (MXNET_CUDA_LIB_CHECKING=0 silences this)"
+        )
+        return
+    found = re.match(r"nvrtc (\d+)", nvrtc.version)
+    if found and int(found[1]) > major:
+        yield (
+            f"NVRTC is of CUDA {found[1]}, but the driver knows CUDA {major} only: pip install "
+            f"'mxcy[cuda{major}]' (MXNET_CUDA_LIB_CHECKING=0 silences this)"
+        )
 
 
 class CudaDevices:
@@ -18,7 +75,11 @@ class CudaDevices:
     def count(self):
         """How many there are; none where the driver does not start."""
         try:
-            return driver.count()
+            number = driver.count()
+            if number and env.get("MXNET_CUDA_LIB_CHECKING"):
+                for text in advice(driver.version(), _installed(), compiler()):
+                    warnings.warn(text, UserWarning, stacklevel=2)
+            return number
         except MXNetError:
             if env.is_set("MXCY_CUDA_DRIVER"):
                 raise
@@ -54,17 +115,27 @@ def offer():
         When MXCY_CUDA_DRIVER names no driver.
     """
     problem = driver.open_driver(env.get("MXCY_CUDA_DRIVER"))
+    if problem and env.is_set("MXCY_CUDA_DRIVER"):
+        raise env.EnvError(f"MXCY_CUDA_DRIVER: {problem}")
     if problem:
-        if env.is_set("MXCY_CUDA_DRIVER"):
-            raise env.EnvError(f"MXCY_CUDA_DRIVER: {problem}")
-        return False
+        return _refused("there is no CUDA driver")
     if importlib.util.find_spec("cupy") is None:
-        return False
+        return _refused("there is no CuPy")
+    driver.allow_peers(env.get("MXNET_ENABLE_GPU_P2P"))
     devices = CudaDevices()
     if env.get("MXCY_VIRTUAL_DEVICES") and not devices.count():
         return False
     serve_device("gpu", devices)
     return True
+
+
+def _refused(reason):
+    """Say that variables of GPUs do nothing, and that there are none; returns False."""
+    MISSING.ask = lambda: reason
+    for name, row in env.VARIABLES.items():
+        if row.reader.startswith("mxcy.gpu.") and row.inert == reason and env.is_set(name):
+            env.notice(name)
+    return False
 
 
 def is_device(context):

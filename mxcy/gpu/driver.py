@@ -7,13 +7,18 @@ from mxcy.base import MXNetError
 
 __all__ = [
     "HOST",
+    "allow_peers",
     "attribute",
+    "close_graphs",
     "copy",
     "count",
     "function",
+    "graph_counts",
+    "graphs",
     "lines",
     "memory",
     "module",
+    "open_blas",
     "open_driver",
     "pinned_source",
     "settle",
@@ -22,6 +27,7 @@ __all__ = [
     "stream",
     "streams",
     "turn",
+    "version",
     "wait",
 ]
 
@@ -52,6 +58,16 @@ def _declared():
         ("mx_gpu_function", _address, (_number, _address, ctypes.c_char_p)),
         ("mx_gpu_start", ctypes.c_int, (_number, _address) + (_address,) * 2 + (_word, _address)),
         ("mx_gpu_lines", ctypes.c_char_p, ()),
+        ("mx_gpu_allow_peers", None, (_number,)),
+        ("mx_gpu_driver_version", _number, ()),
+        ("mx_gpu_blas_open", ctypes.c_int, (ctypes.c_char_p, _number)),
+        (
+            "mx_gpu_graphs_create",
+            _address,
+            (_number, _number, _number, ctypes.c_int64, ctypes.c_char_p, _word, _number, _address),
+        ),
+        ("mx_gpu_graphs_destroy", None, (_address,)),
+        ("mx_gpu_graphs_counts", None, (_address, _address)),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -77,6 +93,21 @@ def open_driver(path):
         Why it cannot be opened, empty when it is open.
     """
     return "" if _library.mx_gpu_open(path.encode()) == 0 else _library.mx_last_error().decode()
+
+
+def open_blas(path, loaded_only):
+    """Open a cuBLAS library, only if somebody else has loaded it or not; returns success."""
+    return _library.mx_gpu_blas_open(path.encode(), loaded_only) == 0
+
+
+def allow_peers(allowed):
+    """Have devices copy from each other directly, where they can, or through the host."""
+    _library.mx_gpu_allow_peers(allowed)
+
+
+def version():
+    """The version of CUDA that the driver knows, such as 13000."""
+    return _check(_library.mx_gpu_driver_version())
 
 
 def count():
@@ -165,6 +196,26 @@ def start(device, function, grid, block, shared, arguments):
     places = (_address * max(len(arguments), 1))(*map(ctypes.addressof, arguments))
     extents = (_word * 3)(*grid), (_word * 3)(*block)
     _check(_library.mx_gpu_start(device, function, *extents, shared, places))
+
+
+def graphs(device, is_training, is_verbose, messages, file, file_flags, labels):
+    """The address of what runs a plan's steps as CUDA graphs; see ``mx_gpu_graphs_create``."""
+    texts = (ctypes.c_char_p * max(len(labels), 1))(*(label.encode() for label in labels))
+    return _library.mx_gpu_graphs_create(
+        device, is_training, is_verbose, messages, file.encode(), file_flags, len(labels), texts
+    )
+
+
+def close_graphs(address):
+    """Drop the graphs at an address."""
+    _library.mx_gpu_graphs_destroy(address)
+
+
+def graph_counts():
+    """(graphs captured in this process, launches of one again)."""
+    captured, replayed = ctypes.c_int64(), ctypes.c_int64()
+    _library.mx_gpu_graphs_counts(ctypes.byref(captured), ctypes.byref(replayed))
+    return captured.value, replayed.value
 
 
 def lines():

@@ -13,6 +13,7 @@ __all__ = [
     "Launch",
     "Numbers",
     "Output",
+    "Random",
     "Results",
     "Sizes",
     "Workspace",
@@ -22,7 +23,9 @@ __all__ = [
 
 _BLOCK = 256
 _MOST_BLOCKS = 1024  # of kernels whose threads go on to further elements
-_INPUT, _OUTPUT, _WORKSPACE, _I64, _I32, _F64, _ADDRESSES, _SIZES, _NUMBERS, _RESULTS = range(10)
+_INPUT, _OUTPUT, _WORKSPACE, _I64, _I32, _F64, _ADDRESSES, _SIZES, _NUMBERS, _RESULTS, _RANDOM = (
+    range(11)
+)
 
 
 def Input(number):  # noqa: N802  arguments are written like the types they are
@@ -38,6 +41,11 @@ def Output(number):  # noqa: N802
 def Workspace(offset=0):  # noqa: N802
     """The address of a byte of the workspace."""
     return _WORKSPACE, offset
+
+
+def Random(dropout=False):  # noqa: N802
+    """The address of the device's random streams, or of those that only Dropout takes."""
+    return _RANDOM, int(dropout)
 
 
 def I64(value):  # noqa: N802

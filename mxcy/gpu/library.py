@@ -5,7 +5,8 @@ library of a device has launches under the names of the CPU's kernels.
 """
 
 from mxcy.base import MXNetError
-from mxcy.gpu import copying, lines, norms, optimizers, products, windows
+from mxcy.gpu import copying, lines, norms, optimizers, products, random, windows
+from mxcy.gpu.blas import Product
 from mxcy.gpu.compile import compiler
 from mxcy.gpu.launch import packed
 from mxcy.gpu.pointwise import line_maker
@@ -14,8 +15,17 @@ from mxcy.ops.core import prepare as core
 
 __all__ = ["DeviceLibrary", "prepare"]
 
-FAMILIES = copying, lines, norms, optimizers, products, windows  # they register their kernels
+FAMILIES = (
+    copying,
+    lines,
+    norms,
+    optimizers,
+    products,
+    random,
+    windows,
+)  # they register their kernels
 _LAUNCH = "gpu_launch"  # the kernel that does all launches; see kernels/cuda/launch.cc
+_PRODUCT = "gpu_gemm"  # products by cuBLAS; see kernels/cuda/blas.cc
 
 
 class DeviceLibrary:
@@ -60,6 +70,11 @@ class DeviceLibrary:
             launches = make(request)
         if isinstance(launches, str):
             return launches
+        if isinstance(launches, Product):
+            call.params, call.patches = launches.packed(self.device), ()
+            call.kernel, call.dtype, call.threads = _PRODUCT, dtype, 1
+            call.inplace, call.workspace = False, 0
+            return None
         try:
             call.params, call.patches = packed(
                 launches, self.device, call.op.mutated(len(call.ins))

@@ -14,7 +14,7 @@ from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
 from mxcy.gpu.table import TYPES, kernel
 from mxcy.ops.fused import pointwise
 
-__all__ = ["elements", "elementwise", "line_maker", "pointwise_launch", "position_type"]
+__all__ = ["elements", "elementwise", "line_maker", "pointwise_launch", "position_type", "text_of"]
 
 _CODES = dtypes.CODES
 _TEXTS = Path(__file__).with_name("texts")
@@ -38,9 +38,15 @@ def position_type(specs, extents=()):
 
 
 @functools.cache
+def text_of(name):
+    """One of the texts beside this module."""
+    return (_TEXTS / name).read_text("utf-8")
+
+
+@functools.cache
 def elements():
     """The text in front of all kernels: element types."""
-    return (_TEXTS / "elements.cuh").read_text() + "using namespace mx;\n"
+    return text_of("elements.cuh") + "using namespace mx;\n"
 
 
 @functools.cache
@@ -52,8 +58,7 @@ def _lines():
 
 @functools.cache
 def _functors():
-    text = (_TEXTS / "functors.cuh").read_text()
-    return f"{elements()}{text}{driver.lines()}}}  // namespace mx\n"
+    return f"{elements()}{text_of('functors.cuh')}{driver.lines()}}}  // namespace mx\n"
 
 
 def _computed(dtype, types):

@@ -6,6 +6,7 @@ goes; sums are in the order of the inner dimension, so results do not differ bet
 """
 
 from mxcy._base import dtypes
+from mxcy.gpu.blas import product
 from mxcy.gpu.launch import F64, I64, Input, Launch, Output
 from mxcy.gpu.pointwise import elements, position_type
 from mxcy.gpu.table import TYPES, kernel
@@ -110,6 +111,12 @@ def gemm(request):
     """Out = alpha * op(lhs) op(rhs) + beta * in[2], for each of a batch."""
     values = request.values
     m, n, k = (values[name] for name in "mnk")
+    transposed, has_base = (values["transpose_a"], values["transpose_b"]), len(request.ins) > 2
+    if not request.dynamic and not (has_base and request.ins[2].size != values["batch"] * m * n):
+        beta = values["beta"] if has_base else 0.0
+        found = product(request, (values["batch"], m, n, k), transposed, values["alpha"], beta)
+        if found:
+            return found
     left = "k * rows + m" if values["transpose_a"] else "m * depth + k"
     right = "n * depth + k" if values["transpose_b"] else "k * columns + n"
     place = "(z * rows + m) * columns + n"
@@ -130,6 +137,11 @@ def gemm(request):
 def fully_connected(request):
     """Out = data weight^T + bias."""
     values = request.values
+    has_bias = len(request.ins) > 2
+    extents = 1, values["rows"], values["hidden"], values["depth"]
+    found = product(request, extents, (0, 1), beta=float(has_bias), adds_row=has_bias)
+    if found:
+        return found
     bias = " + cast<T>(third[n])" if len(request.ins) > 2 else ""
     return _product(
         request,

@@ -39,9 +39,15 @@ def run_tests(*arguments, **variables):
     return done.stdout
 
 
-@pytest.mark.timeout(600)
+LONG = "tests/gpu/device/test_training.py"
+SELECTIONS = {"arrays and operators": ["tests/gpu/device", f"--ignore={LONG}"], "training": [LONG]}
+
+
+@pytest.mark.timeout(1800)
 @pytest.mark.skipif(is_chosen(), reason="this process computes on the stand-in already")
-def test_arrays_and_operators():
-    printed = run_tests("tests/gpu/device", MXCY_STANDIN_DEVICES="2")
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_selection(name):
+    variables = {"MXCY_STANDIN_DEVICES": "2", "MXCY_STANDIN_MEMORY": str(4 << 30)}
+    printed = run_tests(*SELECTIONS[name], **variables)
     assert "passed" in printed
     assert "failed" not in printed

@@ -174,3 +174,42 @@ def test_layers(architecture, dtype):
         spilled = [int(count) for count in re.findall(r"(\d+) bytes spill stores", log)]
         assert spilled
         assert max(spilled) <= SPILLED.get(name, 0), name
+
+
+def draws(dtype):
+    """Launches of all kernels that draw random numbers."""
+    from mxcy.gpu import random
+    from mxcy.gpu.table import Request, maker_of
+
+    spec, few = Spec((1000,), dtype), Spec((10,), dtype)
+    for name in random._SAMPLES:
+        numbers = {"first": 0.5, "second": 0.5, "arrays": 0}
+        if maker_of(f"np_{name}"):
+            make, _ = maker_of(f"np_{name}")
+            yield from make(Request(f"np_{name}", dtype, numbers, {}, None, [], [spec]))
+        if maker_of(f"sample_{name}"):
+            make, _ = maker_of(f"sample_{name}")
+            yield from make(Request(f"sample_{name}", dtype, {}, {}, None, [few, few], [spec]))
+            make, _ = maker_of(f"random_{name}")
+            yield from make(Request(f"random_{name}", dtype, {"a": 0.5}, {}, None, [], [spec]))
+    for rows in (1000, 10):
+        ins, outs = (
+            [Spec((10, 100), dtype)],
+            [Spec((10, 100), dtype), Spec((10, rows // 10), dtype)],
+        )
+        yield from random.dropout(Request("dropout", dtype, {"p": 0.5}, {}, None, ins, outs))
+    bounds = {"low": 0, "high": 9}
+    yield from random.integers(Request("random_randint", 4, bounds, {}, None, [], [SPEC[6]]))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_random_numbers(architecture, dtype):
+    texts = {launch.text for launch in draws(dtype)}
+    assert len(texts) > 20
+    for text in texts:
+        image, _, log = compiler().compile(text, architecture, ["-Xptxas=-v"])
+        assert image.startswith(b"\x7fELF")
+        spilled = re.findall(r"(\d+) bytes spill stores", log)
+        assert spilled
+        assert set(spilled) == {"0"}

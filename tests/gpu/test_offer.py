@@ -55,3 +55,35 @@ os.wait()
     done = python(code, MXCY_CUDA_DRIVER=str(build_driver()))
     assert "forked" in done.out
     assert done.out.rstrip().endswith("2.0")
+
+
+class _Nvrtc:
+    def __init__(self, version):
+        self.version = version
+
+
+def test_versions():
+    from mxcy.gpu.devices import advice
+
+    assert list(advice(13000, 13, _Nvrtc("nvrtc 13.2"))) == []
+    assert list(advice(13010, 12, _Nvrtc("nvrtc 12.9"))) == []
+    texts = list(advice(12040, 13, _Nvrtc("nvrtc 13.0")))
+    assert len(texts) == 2
+    assert "install cupy-cuda12x" in texts[0]
+    assert "NVRTC is of CUDA 13, but the driver knows CUDA 12" in texts[1]
+    (text,) = advice(12040, 12, None)
+    assert "pip install 'mxcy[cuda12]'" in text
+    assert "MXNET_CUDA_LIB_CHECKING=0" in text
+
+
+@needs_cupy
+@pytest.mark.parametrize("checked", ["1", "0"])
+def test_versions_are_checked(checked):
+    code = (
+        "from mxcy.gpu import devices\n"
+        "devices.advice = lambda *given: ['it does not fit']\n"
+        "import mxcy as mx; print(mx.num_gpus())"
+    )
+    done = python(code, MXCY_CUDA_DRIVER=str(build_driver()), MXNET_CUDA_LIB_CHECKING=checked)
+    assert done.out.strip() == "1"
+    assert ("it does not fit" in done.err) == (checked == "1")

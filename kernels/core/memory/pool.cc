@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/memory/host_memory.h"
 #include "mxcy_profiler.h"
@@ -47,6 +48,8 @@ Pool::Pool(int32_t device_type, int32_t device_id, const mx_pool_policy& policy,
       device_type_(device_type),
       device_id_(device_id),
       temp_(*this, temp_copies) {}
+
+bool Pool::on_host() const { return source_.alloc == host_alloc; }
 
 Pool::List& Pool::list_of(size_t size) {
   if (policy_.strategy == MX_POOL_ROUND) {
@@ -104,7 +107,12 @@ void Pool::give(void* data, size_t bytes) {
       List& list = list_of(size);
       list.size = size;
       list.used = ++clock_;
-      list.chunks.push_back(data);
+      // CUDA graphs hold addresses: a program that repeats itself finds the same ones if the lowest
+      // is taken first. Of the host's memory what was used last may still be in a cache.
+      list.chunks.insert(on_host() ? list.chunks.end()
+                                   : std::lower_bound(list.chunks.begin(), list.chunks.end(), data,
+                                                      std::greater<void*>()),
+                         data);
       pooled_ += size;
     }
   }

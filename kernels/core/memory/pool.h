@@ -48,6 +48,7 @@ class Pool {
     size_t size;
   };
 
+  bool on_host() const;
   List& list_of(size_t size);
   void count_live(size_t size);
   void* miss(size_t bytes, size_t size);

@@ -12,6 +12,7 @@
 #include "core/fork.h"
 #include "core/integers.h"
 #include "mxcy.h"
+#include "mxcy_gpu.h"
 #include "mxcy_profiler.h"
 
 namespace {
@@ -103,7 +104,7 @@ int add_step(mx_plan* plan, const mx_step& given, int32_t nplaces, const mx_plac
     memcpy(const_cast<void*>(step.call.params), given.params, given.params_size);
   }
   step.call.workspace_size = given.workspace;
-  plan->on_device |= given.kernel && !strcmp(given.kernel, "gpu_launch");
+  plan->on_device |= !strncmp(given.kernel, "gpu_", 4);
   if (given.workspace > plan->workspace) plan->workspace = given.workspace;
   step.call.in = plan->tensors.data() + step.operand;
   step.call.out = plan->tensors.data() + step.operand + given.nin;
@@ -144,6 +145,19 @@ extern "C" void mx_plan_destroy(mx_plan* plan) { delete plan; }
 
 extern "C" size_t mx_plan_scratch(const mx_plan* plan) {
   return whole_lines(plan->workspace) + whole_lines(plan->tensors.size() * sizeof(mx_tensor));
+}
+
+extern "C" int32_t mx_plan_bases(const mx_plan* plan, int32_t first, int32_t last, int32_t* bases) {
+  std::vector<int32_t> used;
+  for (int32_t i = first; i < last; ++i) {
+    const Step& step = plan->steps[i];
+    for (int32_t j = 0; j < step.call.nin + step.call.nout; ++j)
+      used.push_back(plan->operands[step.operand + j].base);
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  if (bases) std::copy(used.begin(), used.end(), bases);
+  return (int32_t)used.size();
 }
 
 extern "C" void mx_plan_sources(mx_plan* plan, const int32_t* sources) {

@@ -17,11 +17,14 @@ struct Saved {
 };
 constexpr uint32_t kVersion = 1;
 
+std::atomic<uint64_t> seedings{0};
+
 }  // namespace
 
 // The engines stay uninitialised (and their memory untouched) until they are seeded.
 mx_rng::mx_rng(int32_t copies)
     : copies_(copies),
+      seeding_(++seedings),
       engines_(new mx::Mt19937[(size_t)copies * kEngines + 1]),
       seeded_((size_t)copies * kEngines + 1) {}
 
@@ -29,6 +32,7 @@ void mx_rng::seed(uint32_t device, uint32_t seed) {
   std::lock_guard<std::mutex> guard(lock_);
   base_ = device + 127u * seed;
   turn_ = 0;
+  seeding_ = ++seedings;
   std::fill(seeded_.begin(), seeded_.end(), 0);
 }
 
@@ -76,6 +80,7 @@ int mx_rng::restore(const void* bytes, int64_t size) {
       return mx_fail("mx_rng_restore: engine %u of the saved state is damaged", i);
   }
   base_ = head.base;
+  seeding_ = ++seedings;
   turn_ = (int32_t)head.turn;
   std::fill(seeded_.begin(), seeded_.end(), 0);
   for (uint32_t i = 0; i < head.count; ++i) {

@@ -5,6 +5,7 @@
 // threads there are. Engines keep their place between draws. Shuffling and sampling from a table of
 // probabilities use one more engine, the serial one.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -48,6 +49,11 @@ struct mx_rng {
   void lend_dropout(mx_rng* own) { dropout_ = own; }
   mx_rng& for_dropout() { return dropout_ ? *dropout_ : *this; }
 
+  // What streams elsewhere, such as a device's, are seeded with: each seeding has another number.
+  uint64_t seeding() const { return seeding_; }
+  int32_t copies() const { return copies_; }
+  uint32_t seed_of_set(int32_t set) const { return seed_of(set * kEngines); }
+
   int64_t save(void* bytes, int64_t size);
   int restore(const void* bytes, int64_t size);
 
@@ -67,6 +73,7 @@ struct mx_rng {
   const int32_t copies_;  // sets of 1024 engines; draws take them in turn
   int32_t turn_ = 0;
   uint32_t base_ = 0;
+  std::atomic<uint64_t> seeding_;
   std::unique_ptr<mx::Mt19937[]> engines_;  // copies_ * kEngines parallel ones, then the serial one
   std::vector<uint8_t> seeded_;
 };

@@ -90,3 +90,17 @@ def test_the_text_is_printed(x, capfd, monkeypatch, tmp_path):
     again, _ = compiled(text, 90)
     assert again == first
     assert text not in capfd.readouterr().err
+
+
+def test_many_kernels(monkeypatch, recwarn):
+    from mxcy.gpu import compile as own
+
+    def take(number, value):
+        monkeypatch.setenv("MXNET_RTC_SIZE_WARNING", value)
+        monkeypatch.setattr(own._Loaded, "many", own._Loaded.count)
+        own.module(f'extern "C" __global__ void nothing{number}() {{}}', 0)
+        return [str(warning.message) for warning in recwarn if "compiled" in str(warning.message)]
+
+    assert take(1, "0") == []
+    (text,) = take(2, "1")
+    assert "compiled kernels are kept on GPUs" in text

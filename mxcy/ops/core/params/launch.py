@@ -4,7 +4,7 @@ from functools import partial
 
 from mxcy.ops.core.struct_layout import Params
 
-__all__ = ["LAUNCH"]
+__all__ = ["BLAS", "LAUNCH"]
 
 _struct = partial(Params, "launch")
 
@@ -17,4 +17,14 @@ LAUNCH = _struct(
     device="i32", count="i32", mutated="i64", function="i64[4]", wide="i64[4]", grid="i64[12]",
     block="i32[4]", shared="i32[4]", first="i32[4]", arguments="i32[4]", kind="i32[64]",
     index="i64[64]", value="f64[200]",
+)  # fmt: skip
+
+BLAS = _struct(
+    "blas",
+    "out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times, by cuBLAS; `type`, `compute` and "
+    "`scalar` are its numbers of the type of elements (of `bytes`), of how it adds up, and of the "
+    "type of alpha and beta; `fill`: a kernel that makes rows of in[2] with a grid, before",
+    device="i32", type="i32", compute="i32", scalar="i32", bytes="i32", transpose_a="i32",
+    transpose_b="i32", grid="i32", batch="i64", m="i64", n="i64", k="i64", fill="i64", alpha="f64",
+    beta="f64",
 )  # fmt: skip

@@ -124,5 +124,5 @@ API CUresult cuLaunchKernel(Kernel* kernel, unsigned grid_x, unsigned grid_y, un
   ++state.counts.launches;
   cuda_text::LaunchSpec spec{};
   spec = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, 0, 0, ""};
-  return push(stream, [=] { return run(*kernel, spec, values); });
+  return push(stream, [=] { return run(*kernel, spec, values); }, kernel->name);
 }

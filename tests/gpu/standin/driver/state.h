@@ -61,6 +61,7 @@ struct Task {
 
 struct Graph {
   std::vector<Work> nodes;
+  std::vector<std::string> labels;  // of each
 };
 
 struct Stream {
@@ -116,7 +117,7 @@ uint64_t random_below(uint64_t limit);
 
 // streams.cc
 Stream* stream_of(Stream* handle);  // the default stream has handles 0 to 2
-CUresult push(Stream* handle, Work work);
+CUresult push(Stream* handle, Work work, const std::string& label = "work");
 CUresult wait_for_stream(Stream* handle);
 CUresult wait_for_device();
 

@@ -74,11 +74,12 @@ Stream* stream_of(Stream* handle) {
   return stream;
 }
 
-CUresult push(Stream* handle, Work work) {
+CUresult push(Stream* handle, Work work, const std::string& label) {
   if (state.sticky_error) return state.sticky_error;
   Stream* stream = stream_of(handle);
   if (!stream->capture) return push_task(stream, {std::move(work)});
   stream->capture->nodes.push_back(std::move(work));
+  stream->capture->labels.push_back(label);
   return CUDA_SUCCESS;
 }
 
@@ -136,6 +137,10 @@ API CUresult cuStreamWaitEvent(Stream* handle, Event* event, unsigned) {
   ++state.counts.orders;
   if (state.is_deaf) return state.sticky_error;
   return push_task(stream, {nullptr, event->stream, event->count});
+}
+API CUresult standin_push(Stream* stream, const std::function<int()>& work, const char* label) {
+  Lock lock(state.mutex);
+  return push(stream, work, label);
 }
 API CUresult cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* data) {
   Lock lock(state.mutex);

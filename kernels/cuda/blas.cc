@@ -1,0 +1,147 @@
+// "gpu_gemm": products of matrices by cuBLAS, whose columns are our rows.
+#include "cuda/blas.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "core/fork.h"
+#include "cuda/call.h"
+#include "mxcy_gpu.h"
+#include "params/launch.gen.h"
+
+namespace mx {
+namespace cuda {
+namespace {
+
+typedef struct cublasContext* Handle;
+
+constexpr size_t kWorkspace = (size_t)32 << 20;  // what NVIDIA recommends for sm_90
+constexpr int kHalf = 2;                         // cudaDataType
+
+struct Blas {
+  ForkSafeMutex lock;
+  void* library = nullptr;
+  int (*create)(Handle* handle) = nullptr;
+  int (*set_stream)(Handle handle, Stream stream) = nullptr;
+  int (*set_workspace)(Handle handle, void* memory, size_t bytes) = nullptr;
+  int (*gemm)(Handle handle, int op_a, int op_b, int m, int n, int k, const void* alpha,
+              const void* a, int a_type, int lda, long long stride_a, const void* b, int b_type,
+              int ldb, long long stride_b, const void* beta, void* c, int c_type, int ldc,
+              long long stride_c, int batch, int compute, int algorithm) = nullptr;
+  std::map<std::pair<int32_t, Stream>, Handle> handles;
+};
+
+Blas& blas() {
+  static Blas* one = new Blas;
+  return *one;
+}
+
+bool told(int status, const char* doing) {
+  return status == 0 || mx_fail("cuBLAS status %d while %s", status, doing) == 0;
+}
+
+// The handle of a stream; streams outlive threads, so there are never many.
+Handle handle_of(int32_t device, Stream stream) {
+  Blas& self = blas();
+  std::lock_guard<ForkSafeMutex> guard(self.lock);
+  Handle& handle = self.handles[{device, stream}];
+  if (handle) return handle;
+  Handle made = nullptr;
+  Address workspace = 0;
+  if (!told(self.create(&made), "starting") ||
+      !told(self.set_stream(made, stream), "choosing a stream") ||
+      !succeeded(api().MemAlloc(&workspace, kWorkspace), "taking memory for cuBLAS") ||
+      !told(self.set_workspace(made, (void*)workspace, kWorkspace), "lending memory"))
+    return nullptr;
+  return handle = made;
+}
+
+// A number in the type in which cuBLAS computes.
+struct Scalar {
+  alignas(8) char bytes[8];
+
+  Scalar(double value, int type) {
+    const float single = (float)value;
+    const _Float16 half = (_Float16)value;
+    if (type == 1)
+      memcpy(bytes, &value, sizeof value);
+    else if (type == kHalf)
+      memcpy(bytes, &half, sizeof half);
+    else
+      memcpy(bytes, &single, sizeof single);
+  }
+};
+
+bool copy_base(const mx_call* call, const mx_blas_params& p, Stream stream) {
+  void *base = call->in[2].data, *out = call->out[0].data;
+  if (p.fill) {
+    int64_t count = p.m * p.n, columns = p.n;
+    void* arguments[] = {&out, &base, &count, &columns};
+    return succeeded(api().LaunchKernel((void*)p.fill, (unsigned)p.grid, 1, 1, 256, 1, 1, 0, stream,
+                                        arguments, nullptr),
+                     "launching a kernel");
+  }
+  const size_t bytes = (size_t)(p.batch * p.m * p.n * p.bytes);
+  return base == out || p.beta == 0 ||
+         succeeded(api().CopyWithin((Address)out, (Address)base, bytes, stream), "copying");
+}
+
+bool multiply(const mx_call* call, const mx_blas_params& p, Stream stream) {
+  const Handle handle = handle_of(p.device, stream);
+  if (!handle) return false;
+  const bool has_base = call->nin > 2;
+  if (has_base && !copy_base(call, p, stream)) return false;
+  const Scalar alpha(p.alpha, p.scalar), beta(has_base ? p.beta : 0, p.scalar);
+  const int m = (int)p.m, n = (int)p.n, k = (int)p.k;
+  const int status = blas().gemm(
+      handle, p.transpose_b, p.transpose_a, n, m, k, alpha.bytes, call->in[1].data, p.type,
+      p.transpose_b ? k : n, p.n * p.k, call->in[0].data, p.type, p.transpose_a ? m : k, p.m * p.k,
+      beta.bytes, call->out[0].data, p.type, n, p.m * p.n, (int)p.batch, p.compute, -1);
+  return told(status, "multiplying matrices");
+}
+
+int gemm(const mx_call* call) {
+  const auto& p = *(const mx_blas_params*)call->params;
+  Stream stream;
+  if (!begin_call(call, p.device, 0, 2, &stream) || !multiply(call, p, stream)) return -1;
+  return end_call(call, p.device, 0) ? 0 : -1;
+}
+
+const int g_registered = mx_kernel_add("gpu_gemm", gemm, (1u << MX_DTYPE_COUNT) - 1, 0);
+
+template <class F>
+bool load(void* library, const char* name, F* function) {
+  *function = (F)dlsym(library, name);
+  return *function != nullptr || mx_fail("it has no function %s", name) == 0;
+}
+
+}  // namespace
+
+bool ready_blas(int32_t device, Stream stream) {
+  return !blas().library || handle_of(device, stream) != nullptr;
+}
+
+}  // namespace cuda
+}  // namespace mx
+
+extern "C" int mx_gpu_blas_open(const char* path, int32_t loaded_only) {
+  using namespace mx::cuda;
+  Blas& self = blas();
+  std::lock_guard<mx::ForkSafeMutex> guard(self.lock);
+  if (self.library) return 0;
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | (loaded_only ? RTLD_NOLOAD : 0));
+  if (!library) return mx_fail("%s", dlerror());
+  if (!load(library, "cublasCreate_v2", &self.create) ||
+      !load(library, "cublasSetStream_v2", &self.set_stream) ||
+      !load(library, "cublasSetWorkspace_v2", &self.set_workspace) ||
+      !load(library, "cublasGemmStridedBatchedEx", &self.gemm)) {
+    dlclose(library);
+    return -1;
+  }
+  self.library = library;
+  return 0;
+}

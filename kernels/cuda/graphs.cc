@@ -1,0 +1,209 @@
+// CUDA graphs of plans: the launches of consecutive steps, captured once and given to a stream as
+// one from then on.
+//
+// A graph holds addresses, so it fits a run only whose bases lie where they lay when it was
+// captured. The first run of some steps launches them one by one; later ones capture whatever
+// addresses are new, unless that has not paid so far.
+#include "cuda/graphs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <list>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "core/fork.h"
+#include "cuda/blas.h"
+#include "cuda/driver.h"
+#include "cuda/random.h"
+#include "mxcy_gpu.h"
+
+namespace mx {
+namespace cuda {
+namespace {
+
+constexpr int kThreadLocal = 1;  // other threads may call the driver as they like meanwhile
+constexpr size_t kMostGraphs = 16;
+constexpr int kUnpaid = 16;  // captures of which fewer replays came: addresses change all the time
+
+typedef std::vector<const void*> Key;  // the addresses of the bases that the steps use
+
+struct Graph {
+  std::pair<int32_t, int32_t> range;
+  Key key;
+  GraphExec exec = nullptr;
+  std::vector<Use> uses;
+};
+
+struct Range {
+  std::vector<int32_t> bases;
+  int64_t runs = 0, captures = 0, replays = 0;
+  bool is_refused = false;  // it cannot be captured, or is no more than a launch
+};
+
+std::atomic<int64_t> captured_graphs{0}, replayed_graphs{0}, written_files{0};
+thread_local Capture* this_capture = nullptr;
+
+}  // namespace
+
+Capture* capturing() { return this_capture; }
+
+}  // namespace cuda
+}  // namespace mx
+
+using namespace mx::cuda;
+
+struct mx_gpu_graphs {
+  mx::ForkSafeMutex lock;
+  int32_t device = 0;
+  int64_t messages = 0;  // of as many graphs it is told, or of all
+  bool is_training = false, is_verbose = false;
+  std::string file;  // what the names of files begin with
+  uint32_t file_flags = 0;
+  std::vector<std::string> labels;
+  std::map<std::pair<int32_t, int32_t>, Range> ranges;
+  std::list<Graph> graphs;  // the one used last comes first
+
+  ~mx_gpu_graphs() {
+    for (const Graph& graph : graphs) drop(graph);
+  }
+  void drop(const Graph& graph) const {
+    if (enter(device)) api().GraphExecDestroy(graph.exec);
+  }
+};
+
+namespace {
+
+Range& range_of(mx_gpu_graphs* self, const mx_plan* plan, int32_t first, int32_t last) {
+  Range& range = self->ranges[{first, last}];
+  if (range.bases.empty()) {
+    range.bases.resize(mx_plan_bases(plan, first, last, nullptr));
+    mx_plan_bases(plan, first, last, range.bases.data());
+    range.is_refused = last - first < 2;
+  }
+  return range;
+}
+
+Graph* find(mx_gpu_graphs* self, std::pair<int32_t, int32_t> range, const Key& key) {
+  for (auto at = self->graphs.begin(); at != self->graphs.end(); ++at)
+    if (at->range == range && at->key == key) {
+      self->graphs.splice(self->graphs.begin(), self->graphs, at);
+      return &self->graphs.front();
+    }
+  return nullptr;
+}
+
+// Of all uses within one base only whether they write: a base lies within one chunk of memory.
+std::vector<Use> by_bases(const std::vector<Use>& uses, const Key& key) {
+  Key sorted = key;
+  std::sort(sorted.begin(), sorted.end());
+  std::map<const void*, bool> writes;
+  for (const Use& use : uses) {
+    auto next = std::upper_bound(sorted.begin(), sorted.end(), use.memory);
+    const void* base = next == sorted.begin() ? use.memory : *(next - 1);
+    writes[base] |= use.writes;
+  }
+  std::vector<Use> found;
+  for (const auto& entry : writes) found.push_back({entry.first, entry.second});
+  return found;
+}
+
+void tell(mx_gpu_graphs* self, const Graph& graph, int64_t launches, CuGraph captured) {
+  const char* mode = self->is_training ? "trn" : "inf";
+  const int64_t number = captured_graphs;
+  if (self->is_verbose || number <= self->messages) {
+    std::string names;
+    for (int32_t i = graph.range.first; i < graph.range.second; ++i)
+      if (i < (int32_t)self->labels.size()) names += (names.empty() ? "" : ", ") + self->labels[i];
+    fprintf(stderr, "mxcy CUDA graph %lld on gpu(%d), %s: %lld launches of %s\n", (long long)number,
+            (int)self->device, mode, (long long)launches, names.c_str());
+  }
+  if (self->file.empty()) return;
+  const std::string name = self->file + "-dev" + std::to_string(self->device) + "-" + mode + "." +
+                           std::to_string(written_files++) + ".dot";
+  api().GraphDebugDotPrint(captured, name.c_str(), self->file_flags);
+}
+
+// Capture the launches of some steps; NULL if that was not possible, and nothing has run.
+Graph* record(mx_gpu_graphs* self, Range* range, const mx_plan* plan, int32_t first, int32_t last,
+              const Key& key, void* const* bases, void* scratch, mx_rng* rng, Stream stream) {
+  Capture capture;
+  CuGraph captured = nullptr;
+  GraphExec exec = nullptr;
+  int32_t failed = 0;
+  if (api().StreamBeginCapture(stream, kThreadLocal) != 0) return nullptr;
+  this_capture = &capture;
+  const int status = mx_plan_run(plan, first, last, bases, scratch, rng, &failed);
+  this_capture = nullptr;
+  const int ended = api().StreamEndCapture(stream, &captured);
+  const bool complete = status == 0 && ended == 0 && capture.launches > 1 &&
+                        api().GraphInstantiate(&exec, captured, 0) == 0;
+  if (complete) {
+    self->graphs.push_front({{first, last}, key, exec, by_bases(capture.uses, key)});
+    ++range->captures;
+    ++captured_graphs;
+    tell(self, self->graphs.front(), capture.launches, captured);
+  }
+  if (captured) api().GraphDestroy(captured);
+  if (!complete) return nullptr;
+  while (self->graphs.size() > kMostGraphs) {
+    self->drop(self->graphs.back());
+    self->graphs.pop_back();
+  }
+  return &self->graphs.front();
+}
+
+int replay(const mx_gpu_graphs* self, const Graph& graph, Stream stream) {
+  if (has_order(self->device) && !await_turn(self->device, graph.uses)) return -1;
+  if (!succeeded(api().GraphLaunch(graph.exec, stream), "launching a graph")) return -1;
+  return !has_order(self->device) || leave_marks(self->device, graph.uses) ? 0 : -1;
+}
+
+}  // namespace
+
+extern "C" mx_gpu_graphs* mx_gpu_graphs_create(int32_t device, int32_t is_training,
+                                               int32_t is_verbose, int64_t messages,
+                                               const char* file, uint32_t file_flags, int32_t count,
+                                               const char* const* labels) {
+  mx_gpu_graphs* self = new mx_gpu_graphs;
+  self->device = device, self->is_training = is_training != 0, self->messages = messages;
+  self->is_verbose = is_verbose != 0;
+  self->file = file, self->file_flags = file_flags;
+  self->labels.assign(labels, labels + count);
+  return self;
+}
+
+extern "C" void mx_gpu_graphs_destroy(mx_gpu_graphs* graphs) { delete graphs; }
+
+extern "C" void mx_gpu_graphs_counts(int64_t* captured, int64_t* replayed) {
+  *captured = captured_graphs, *replayed = replayed_graphs;
+}
+
+extern "C" int mx_gpu_graphs_run(mx_gpu_graphs* self, const mx_plan* plan, int32_t first,
+                                 int32_t last, void* const* bases, void* scratch, mx_rng* rng,
+                                 int32_t* failed) {
+  Stream stream;
+  *failed = first;
+  if (!stream_of(self->device, &stream)) return -1;
+  if (rng && !refresh_random(rng, self->device)) return -1;
+  if (!ready_blas(self->device, stream)) return -1;
+  std::lock_guard<mx::ForkSafeMutex> guard(self->lock);
+  Range& range = range_of(self, plan, first, last);
+  if (!range.is_refused && range.runs++ > 0) {
+    Key key(1, scratch);
+    for (int32_t base : range.bases) key.push_back(bases[base]);
+    Graph* graph = find(self, {first, last}, key);
+    if (graph) {
+      ++range.replays, ++replayed_graphs;
+      return replay(self, *graph, stream);
+    }
+    if (range.captures < kUnpaid || range.captures <= range.replays) {
+      graph = record(self, &range, plan, first, last, key, bases, scratch, rng, stream);
+      if (graph) return replay(self, *graph, stream);
+      range.is_refused = true;
+    }
+  }
+  return mx_plan_run(plan, first, last, bases, scratch, rng, failed);
+}

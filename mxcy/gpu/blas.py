@@ -1,0 +1,125 @@
+"""Products of matrices by cuBLAS: where it is, and how it is to add up."""
+
+import functools
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from mxcy import env
+from mxcy._base import dtypes
+from mxcy.gpu import driver
+from mxcy.gpu.compile import function
+from mxcy.gpu.launch import spread
+from mxcy.gpu.pointwise import elements
+from mxcy.gpu.table import TYPES
+from mxcy.ops.core.params import BLAS
+
+__all__ = ["Product", "is_open", "product"]
+
+_NAMES = ("libcublas.so.13", "libcublas.so.12")
+#: element type -> cuBLAS' number of it
+_TYPES = {
+    dtypes.CODES[name]: number
+    for name, number in {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 14}.items()
+}
+#: cuBLAS' numbers of ways to add up, and of those without Tensor Cores
+_IN_16, _IN_32, _IN_64, _TF32 = (64, 65), (68, 69), (70, 71), 77
+_MOST = (1 << 31) - 1
+_ROWS = """
+extern "C" __global__ void __launch_bounds__(256)
+rows(S* out, const S* row, Long count, Long columns) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < count;
+       p += (Long)gridDim.x * blockDim.x)
+    out[p] = row[p % columns];
+}
+"""
+
+
+def _folders():
+    package = importlib.util.find_spec("nvidia")
+    for root in () if package is None else package.submodule_search_locations:
+        yield from (Path(root, folder, "lib") for folder in ("cu13", "cublas"))
+
+
+@functools.cache
+def is_open():
+    """Whether there is a cuBLAS; CuPy's, if CuPy has loaded one already."""
+    if any(driver.open_blas(name, True) for name in _NAMES):
+        return True
+    files = [str(Path(folder, name)) for folder in _folders() for name in _NAMES]
+    return any(driver.open_blas(path, False) for path in (*files, *_NAMES))
+
+
+def _way(dtype):
+    """(way to add up, type of its numbers) for an element type, as the variables have it."""
+    pedantic = not env.get("MXNET_CUDA_ALLOW_TENSOR_CORE")
+    if dtype == dtypes.CODES["float64"]:
+        return _IN_64[pedantic], 1
+    if dtype == dtypes.CODES["float16"] and env.get("MXNET_FC_TRUE_FP16"):
+        return _IN_16[pedantic], 2
+    is_float32 = dtype == dtypes.CODES["float32"]
+    if is_float32 and not pedantic and env.get("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"):
+        return _TF32, 0
+    return _IN_32[pedantic], 0
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product that cuBLAS computes: the kernel "gpu_gemm".
+
+    Parameters
+    ----------
+    dtype : int
+    extents : tuple of int
+        Of the batch, the rows, the columns, and what is summed over.
+    transposed : (bool, bool)
+        Whether the operands lie transposed.
+    alpha, beta : float
+    adds_row : bool
+        Whether the third input is a row that each row of the product is added to.
+    """
+
+    dtype: int
+    extents: tuple
+    transposed: tuple
+    alpha: float = 1.0
+    beta: float = 0.0
+    adds_row: bool = False
+
+    def packed(self, device):
+        """The parameters of "gpu_gemm"."""
+        batch, m, n, k = self.extents
+        way, scalar = _way(self.dtype)
+        fill, grid = 0, 1
+        if self.adds_row:
+            text = f"{elements()}typedef {TYPES[self.dtype]} S;\n{_ROWS}"
+            fill, grid = function(text, "rows", device), spread(m * n)[0]
+        return BLAS.pack(
+            device=device,
+            type=_TYPES[self.dtype],
+            compute=way,
+            scalar=scalar,
+            bytes=2
+            if self.dtype == dtypes.CODES["bfloat16"]
+            else dtypes.dtype_of(self.dtype).itemsize,
+            transpose_a=int(self.transposed[0]),
+            transpose_b=int(self.transposed[1]),
+            grid=grid,
+            batch=batch,
+            m=m,
+            n=n,
+            k=k,
+            fill=fill,
+            alpha=self.alpha,
+            beta=self.beta,
+        )
+
+
+def product(request, extents, transposed, alpha=1.0, beta=0.0, adds_row=False):
+    """A product for cuBLAS, or None where it cannot be had from there."""
+    dtype = request.outs[0].dtype
+    if dtype not in _TYPES or any(spec.dtype != dtype for spec in request.ins):
+        return None
+    if min(extents) < 1 or max(extents) > _MOST or not is_open():
+        return None
+    return Product(dtype, extents, transposed, alpha, beta, adds_row)
