@@ -1,7 +1,6 @@
 """Which CUDA devices there are: what `mxcy.context` and `mxcy.storage` ask about them."""
 
 import functools
-import importlib.metadata
 import importlib.util
 import re
 import warnings
@@ -25,6 +24,8 @@ def _installed():
 
 
 def _has_package(name):
+    import importlib.metadata  # it takes what reads archives along, which mxcy does without
+
     try:
         importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:

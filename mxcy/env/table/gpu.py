@@ -87,7 +87,7 @@ ROWS = (
     Variable("MXNET_ENABLE_GPU_P2P", flag, True, "F", "mxcy.gpu.devices",
              "0: GPUs do not copy from each other directly, but through the host.",
              test="gpu/device/test_copies.py::test_peers", inert=MISSING, silent=True),
-    Variable("CUDA_VISIBLE_DEVICES", anything, "", "F", "the CUDA driver",
+    Variable("CUDA_VISIBLE_DEVICES", anything, "", "F", "mxcy.gpu",
              "The GPUs that exist for this process.", silent=True,
              inert="the CUDA driver reads it, before mxcy sees any GPU"),
 )
