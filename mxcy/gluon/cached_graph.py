@@ -73,14 +73,14 @@ class CachedGraph:
         """The Traced that runs a call with these inputs; None if it must run without a graph."""
         if front.is_deferred():  # a part of what is being traced
             return None
-        if self._computes_in_hybrid:
+        strict = self._computes_in_hybrid or self._follows_mxnet_2()
+        if strict:
             self._check_inputs(flat, form)
         elif holds_values(form) or not all(isinstance(array, NDArray) for array in flat):
             return None  # a graph for each number that is ever passed would be no help
         if self._calls is None:
             self._calls = GraphCalls(self._flags)
-        only_one = self._computes_in_hybrid or self._follows_mxnet_2()
-        return self._calls.find(self, flat, form, only_one)
+        return self._calls.find(self, flat, form, strict)
 
     def _check_inputs(self, flat, form):
         """Refuse what graphs cannot take.

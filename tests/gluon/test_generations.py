@@ -380,3 +380,23 @@ def test_graphs_have_one_structure_of_inputs_in_mxnet_2(second):
         block = Sum()
         block.hybridize()
         assert block(ones).tolist() == block(ones, None).tolist() == [1, 1]
+
+
+def test_what_hybridized_blocks_take(second):
+    class Sum(gluon.HybridBlock):
+        def forward(self, a, b):
+            return a + (sum(b) if isinstance(b, list) else b)
+
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        ones = mx.np.ones(2)
+        elsewhere = ones.copyto(mx.cpu(1))
+        for other in (1, mx.sym.var("b"), elsewhere):
+            block = Sum()
+            block.hybridize()
+            if second:
+                with pytest.raises(ValueError, match="inputs of a"):
+                    block(ones, other)
+            elif other is not elsewhere and not isinstance(other, mx.sym.Symbol):
+                assert block(ones, other).tolist() == [2, 2]
+        block = Sum()
+        assert block(ones, 1).tolist() == block(ones, [ones * 0.5] * 2).tolist() == [2, 2]
