@@ -299,19 +299,20 @@ class Bucket:
 
     def _update(self, agreed, complete):
         """The session of processes that update a share each."""
-        source, sums, lease = None, self._filling, None
-        if self.whole is not None:
-            source = self.whole.source
         if self.check is not None:
             yield from self.check(self, agreed)
+        source, place = self._filling, None
         if not complete:
-            sums, lease = self._leased(sum(slot.size for slot in agreed))
-            np.concatenate([self._filling[slot.place] for slot in agreed], out=sums)
-        values, values_lease = self._leased(sums.size)
+            source, place = self._leased(sum(slot.size for slot in agreed))
+            np.concatenate([self._filling[slot.place] for slot in agreed], out=source)
+        elif self.whole is not None and self.whole.source is not None:
+            source = self.whole.source
+        sums, sums_place = self._leased(source.size)
+        values, lease = self._leased(source.size)
         yield from update_shares(self, agreed, self._rank, (source, sums, values))
-        del lease
-        self.bytes += sums.nbytes
-        self._hand_out(agreed, values, values_lease, complete)
+        del place, sums_place
+        self.bytes += source.nbytes
+        self._hand_out(agreed, values, lease, complete)
 
     def _hand_out(self, agreed, values, lease, complete):
         if len(agreed) == len(self.slots) and self.whole is not None:

@@ -181,7 +181,7 @@ class _Channel:
             total = np.sum(brought, axis=0, dtype=target.dtype)
             target[: lengths[rank]] = parts(total, lengths)[rank]
 
-        return self._meet(target if source is None else source, take)
+        return self._meet(source, take)
 
     def gather_parts(self, source, target, lengths):
         if source is None:

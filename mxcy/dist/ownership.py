@@ -92,8 +92,7 @@ def update_shares(bucket, slots, rank, arrays):
     rank : int
         Of this process.
     arrays : tuple of numpy.ndarray
-        What has been pushed to them, or None if it is in the next one, which takes sums, and what
-        takes new values.
+        What has been pushed to them, what takes sums, and what takes new values.
 
     Yields
     ------

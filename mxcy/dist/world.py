@@ -309,14 +309,12 @@ class _Channel:
         return _Request(self.comm.Iallgather(source, target))
 
     def sum_parts(self, source, target, lengths):
-        """Add up arrays; each process gets its part of the sum, at the beginning of `target`."""
-        mpi = self._mpi
-        if source is None:
-            request = self.comm.Ireduce_scatter(mpi.IN_PLACE, target, lengths, mpi.SUM)
-        else:
-            mine = target[: lengths[self.rank]]
-            request = self.comm.Ireduce_scatter(source, mine, lengths, mpi.SUM)
-        return _Request(request)
+        """Add up arrays; each process gets its part of the sum, at the beginning of `target`.
+
+        It cannot be done in place: MPICH refuses parts of several lengths then.
+        """
+        mine = target[: lengths[self.rank]]
+        return _Request(self.comm.Ireduce_scatter(source, mine, lengths, self._mpi.SUM))
 
     def gather_parts(self, source, target, lengths):
         """Arrays of several lengths one after the other; None: each is in its place."""

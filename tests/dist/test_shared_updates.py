@@ -134,14 +134,15 @@ _PROGRAM = r"""
 import os, pickle
 import mxcy as mx, numpy as np
 from mxcy.optimizer import get_updater
-shapes = [(300, 100), (7,), (2, 20000), (50000,), (1, 9), (90, 3)]
+shapes = [(300, 100), (7,), (2, 20000), (50000,), (1, 9), (90, 3), (3, 300000)]  # uneven parts
 keys = [f"w{i}" for i in range(len(shapes))]
 job = mx.kv.create("dist_sync")
 rank, size = job.rank, job.num_workers
 
 def arrays(seed):
+    # of which sums are the same in any order
     draw = np.random.RandomState(seed)
-    return [mx.nd.array(draw.randn(*shape).astype("float32")) for shape in shapes]
+    return [mx.nd.array(draw.randint(-99, 99, shape).astype("float32") / 64) for shape in shapes]
 
 def compare(name, **settings):
     store = mx.kv.create("dist_sync")

@@ -1,0 +1,55 @@
+"""Seconds of a training step of a network on one core per rank; rank 0 prints JSON.
+
+python -m mxcy.tools.launch -n 1 -s 0 python benchmarks/dist/scaling.py
+python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/scaling.py
+
+The samples per second of two ranks, by twice those of one, are what scaling gives.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+
+import mxcy as mx
+from mxcy import autograd, gluon
+
+
+def main():
+    """Run the program."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--network", default="resnet50_v1")
+    parser.add_argument("--batch-size", type=int, default=16, help="of each rank")
+    parser.add_argument("--steps", type=int, default=6)
+    arguments = parser.parse_args()
+    store = mx.kv.create("dist_sync")
+    os.sched_setaffinity(0, {store.rank % (os.cpu_count() or 1)})
+    net = gluon.model_zoo.get_model(arguments.network, classes=1000)
+    net.initialize(mx.init.Xavier())
+    net.hybridize(static_alloc=True, static_shape=True)
+    settings = {"learning_rate": 0.01, "momentum": 0.9}
+    trainer = gluon.Trainer(net.collect_params(), "sgd", settings, kvstore=store)
+    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    data = mx.nd.random.uniform(shape=(arguments.batch_size, 3, 224, 224))
+    label = mx.nd.zeros(arguments.batch_size)
+    seconds = []
+    for _ in range(arguments.steps + 2):
+        store._barrier()
+        began = time.perf_counter()
+        with autograd.record():
+            error = loss(net(data), label)
+        error.backward()
+        trainer.step(arguments.batch_size * store.num_workers)
+        mx.nd.waitall()
+        seconds.append(time.perf_counter() - began)
+    del seconds[:2]
+    if store.rank == 0:
+        least, middle = min(seconds), statistics.median(seconds)
+        speed = arguments.batch_size * store.num_workers / least
+        line = {"ranks": store.num_workers, "least": least, "median": middle, "samples/s": speed}
+        print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()
