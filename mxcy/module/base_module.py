@@ -7,6 +7,7 @@ import numpy as np
 from mxcy import metric as metrics
 from mxcy import ndarray as nd
 from mxcy._files.checkpoint import join_params, split_params
+from mxcy._library.refusals import with_short_refusals
 from mxcy.callback import BatchEndParam
 from mxcy.initializer import Uniform
 from mxcy.io import DataBatch, DataIter
@@ -54,6 +55,7 @@ class BaseModule(ModuleInterface):
         self.forward(data_batch, is_train=True)
         self.backward()
 
+    @with_short_refusals
     def score(
         self,
         eval_data,
@@ -141,6 +143,7 @@ class BaseModule(ModuleInterface):
             pad = batch.pad or 0
             yield [out[: out.shape[0] - pad] for out in self.get_outputs()], nbatch, batch
 
+    @with_short_refusals
     def predict(
         self,
         eval_data,
@@ -200,6 +203,7 @@ class BaseModule(ModuleInterface):
         merged = [nd.concat(*column, dim=0) for column in zip(*batches, strict=True)]
         return merged[0] if len(merged) == 1 and not always_output_list else merged
 
+    @with_short_refusals
     def fit(
         self,
         train_data,

@@ -7,6 +7,7 @@ import ast
 
 from mxcy._base import dtypes
 from mxcy._base.warning import warn
+from mxcy._library.refusals import with_short_refusals
 from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError
 from mxcy.graph.graph import from_entries
@@ -25,6 +26,7 @@ __all__ = [
 _ONE_WAY = "Can only specify known argument {} either by positional or kwargs way."
 
 
+@with_short_refusals
 def infer_shape(self, *args, **kwargs):
     """Infer the shapes of all arguments, outputs and auxiliary states.
 
@@ -95,6 +97,7 @@ def _infer_shape_impl(self, partial, *args, **kwargs):
     return answer
 
 
+@with_short_refusals
 def infer_type(self, *args, **kwargs):
     """Infer the dtypes of all arguments, outputs and auxiliary states.
 

@@ -2,6 +2,7 @@
 
 from mxcy._base import dtypes
 from mxcy._execute.executor_arrays import requests_of
+from mxcy._library.refusals import with_short_refusals
 from mxcy.context import current_context
 from mxcy.graph.backend import partition
 from mxcy.graph.node import topological
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 
+@with_short_refusals
 def bind(
     self,
     ctx,
@@ -58,6 +60,7 @@ def bind(
     return make(self, ctx, args, args_grad, grad_req, aux_states)
 
 
+@with_short_refusals
 def simple_bind(
     self,
     ctx,

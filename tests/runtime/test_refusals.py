@@ -5,6 +5,7 @@ import os
 import pickle
 import traceback
 
+import numpy as np
 import pytest
 
 import mxcy as mx
@@ -102,3 +103,18 @@ def test_errors_are_known_where_users_look():
         assert kind.__module__ == "mxcy.base" and issubclass(kind, mx.MXNetError)
         assert type(pickle.loads(pickle.dumps(kind("a")))) is kind
         assert str(copy.copy(kind("a"))) == "a"
+
+
+def test_symbols_and_modules_have_the_programs_steps_alone():
+    scores = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+    network = mx.sym.SoftmaxOutput(scores, name="softmax")
+    batches = mx.io.NDArrayIter(np.ones((4, 3)), np.ones((4, 7)), 2)
+    module = mx.mod.Module(network)
+    for call in (
+        lambda: module.fit(batches, num_epoch=1),
+        lambda: network.infer_shape(data=(2, 3), softmax_label=(2, 7)),
+        lambda: network.simple_bind(mx.cpu(), data=(2, 3), softmax_label=(2, 7)),
+    ):
+        error = refusal(call)
+        assert str(error).startswith("Error in node softmax: Error in operator SoftmaxOutput: ")
+        assert set(files_of(error)) == {HERE}
