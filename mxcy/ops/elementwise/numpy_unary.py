@@ -40,6 +40,14 @@ def _tanh(xp, x):
     return xp.where(xp.isinf(x.real) & xp.isfinite(x.imag), limit, result)
 
 
+def _sign(xp, x):
+    """NumPy's, but NaN beside an infinity is NaN, as the array API has it."""
+    result = xp.sign(x)
+    if x.dtype.kind != "c":
+        return result
+    return xp.where(xp.isnan(x), x.dtype.type(complex(xp.nan, xp.nan)), result)
+
+
 _DEFINED = {"expm1": _expm1, "tanh": _tanh}
 
 for _names in (
@@ -103,6 +111,7 @@ numpy_unary(
     "sign",
     NUMBERS,
     kernel="signum",
+    define=_sign,
     domain=(-2, 2),
     doc="Sign: -1, 0 or 1; NaN of NaN. Of a complex number the one of magnitude 1 beside it.",
     kinds=_NUMBERS,

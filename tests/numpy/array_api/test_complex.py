@@ -49,6 +49,8 @@ def test_complex_numbers(kind):
         ("tanh", complex(0.0, inf), complex(0.0, nan)),
         ("tanh", complex(nan, 0.0), complex(nan, 0.0)),
         ("sign", complex(-0.0, -0.0), 0j),
+        ("sign", complex(inf, nan), complex(nan, nan)),
+        ("sign", complex(nan, -inf), complex(nan, nan)),
         ("sqrt", complex(-inf, nan), None),
         ("log", complex(-0.0, 0.0), complex(-inf, math.pi)),
         ("exp", complex(-inf, inf), 0j),
