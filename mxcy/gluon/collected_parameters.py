@@ -126,7 +126,17 @@ class CollectedParameters(ParameterFiles):
         -------
         Block
             This one.
+
+        Raises
+        ------
+        ValueError
+            When `shared` is something else.
         """
+        if not isinstance(shared, dict | ParameterDict | None):
+            raise ValueError(
+                "share_parameters expects a dictionary by structural names, such as "
+                f"collect_params() returns, got {type(shared).__name__}"
+            )
         if isinstance(shared, ParameterDict) and shared._structural:
             shared = shared._structural
         if shared is not None:

@@ -153,7 +153,7 @@ class ParameterFiles:
         parameters = self._collect_params_with_prefix()
         loaded = self._unpacked(loaded, "")
         dotted = any("." in name for name in loaded)
-        if loaded and not dotted and not loaded.keys() <= parameters.keys():  # full names
+        if loaded and not dotted and not loaded.keys() & parameters.keys():  # full names
             whole = self._by_full_names()
             whole._take(
                 dict(loaded),

@@ -400,3 +400,16 @@ def test_what_hybridized_blocks_take(second):
                 assert block(ones, other).tolist() == [2, 2]
         block = Sum()
         assert block(ones, 1).tolist() == block(ones, [ones * 0.5] * 2).tolist() == [2, 2]
+
+
+def test_what_one_layer_refuses_of_another(generation, tmp_path):
+    layer, other = nn.Dense(1, in_units=1), nn.Dense(1, in_units=1, use_bias=False)
+    layer.initialize()
+    layer.save_parameters(str(tmp_path / "layer"))
+    with pytest.raises(ValueError, match="Parameter 'bias' loaded from .* is not present"):
+        other.load_parameters(str(tmp_path / "layer"))
+    other.load_parameters(str(tmp_path / "layer"), ignore_extra=True)
+    assert other.weight.data().asnumpy() == layer.weight.data().asnumpy()
+    with pytest.raises(ValueError, match="expects a dictionary by structural names, .* got list"):
+        other.share_parameters([layer.weight])
+    assert other.share_parameters(None) is other
