@@ -15,6 +15,10 @@ from mxcy.dist.machines import levels_of
 __all__ = ["MemoryJob", "MemoryWorld"]
 
 
+class _RankDied(Exception):
+    """A rank has died: what it should have taken part in will not be done."""
+
+
 class MemoryJob:
     """What the ranks of a job share.
 
@@ -39,7 +43,8 @@ class MemoryJob:
 
     def __init__(self, size, seed=None, servers=0, per_host=None):
         self.size = size
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
+        self.dead = set()  # places
         self._meetings = {}
         self.hosts = [f"memory{rank // per_host}" if per_host else "memory" for rank in range(size)]
         self.roles = ["worker"] * size + ["server"] * servers
@@ -56,6 +61,43 @@ class MemoryJob:
             if not meeting.missing:
                 del self._meetings[name]
         return meeting
+
+    def die(self, place):
+        """Have a rank end as if it were killed."""
+        with self.lock:
+            self.dead.add(place)
+            self.lock.notify_all()
+
+    def gather(self, name, place, members, value):
+        """What each of those that are alive says; it waits for all.
+
+        Raises
+        ------
+        _RankDied
+            When one of the members has died.
+        """
+        with self.lock:
+            told = self._meetings.setdefault(("told", name), {})
+            told[place] = value
+            self.lock.notify_all()
+            while not told.keys() >= set(members):
+                if self.dead & set(members):
+                    raise _RankDied
+                self.lock.wait()
+            return [told[member] for member in members]
+
+    def survivors(self, name, place, members):
+        """Those of the members that are alive, once all of them have asked for that."""
+        with self.lock:
+            asked = self._meetings.setdefault(("survivors", name), set())
+            asked.add(place)
+            self.lock.notify_all()
+            if ("alive", name) not in self._meetings:
+                self.lock.wait_for(
+                    lambda: ("alive", name) in self._meetings or asked >= set(members) - self.dead
+                )
+            alive = [member for member in members if member not in self.dead]
+            return self._meetings.setdefault(("alive", name), alive)
 
 
 class _Meeting:
@@ -80,20 +122,22 @@ class MemoryWorld:
         self.levels = None if server else levels_of(self.rank, self.hosts)
         self.mailbox, self.letters = deque(), deque()
         self._draw = None if seed is None else random.Random(seed * 1009 + place)
-        self._channels = 0
+        self.members, self.epoch = list(range(self.size)), 0  # places, and how often they changed
+        self._channels = []
         self._control = _Channel(self, "control", self.rank, self.size)
-        self._ends = 0
+        self._ends = self._told = 0
 
     def new_channel(self):
         """A channel of its own."""
-        self._channels += 1
-        channel = _Channel(self, self._channels, self.rank, self.size)
+        number = len(self._channels)
+        channel = _Channel(self, number, self.rank, self.size)
+        self._channels.append(channel)
         if self.levels is not None:
-            machine, number = self.levels
+            machine, place = self.levels
             machines = len(set(self.hosts))
             local = self.size // machines
-            channel.inside = _Channel(self, (self._channels, "inside", machine), number, local)
-            channel.between = _Channel(self, (self._channels, "between", number), machine, machines)
+            channel.inside = _Channel(self, (number, "inside", machine), place, local)
+            channel.between = _Channel(self, (number, "between", place), machine, machines)
         return channel
 
     def control(self):
@@ -102,16 +146,60 @@ class MemoryWorld:
 
     def send(self, rank, content):
         """Send bytes to a rank."""
-        self.job.worlds[rank].mailbox.append((self.rank, content))
+        self.job.worlds[self.members[rank]].mailbox.append((self.epoch, self.rank, content))
 
     def receive(self):
         """A message that has come, or None."""
-        return self.mailbox.popleft() if self.mailbox else None
+        self.check()
+        while self.mailbox and self.mailbox[0][0] <= self.epoch:
+            epoch, rank, content = self.mailbox.popleft()
+            if epoch == self.epoch:
+                return rank, content
+        return None
+
+    def check(self):
+        """Notice that a rank has died.
+
+        Raises
+        ------
+        _RankDied
+            Until `shrink` has been called.
+        """
+        if self.job.dead and self.job.dead.intersection(self.members):
+            raise _RankDied(f"rank {self.rank}: another rank has died")
+
+    def loses(self, error):
+        """Whether an error tells that a rank has died and that the others may go on."""
+        return isinstance(error, _RankDied) and self.place not in self.job.dead
+
+    def shrink(self):
+        """Go on without the ranks that have died; all others do so; see `World`."""
+        former = self.members
+        self.members = self.job.survivors(self.epoch, self.place, former)
+        self.epoch, self._ends, self._told = self.epoch + 1, 0, 0
+        self.rank, self.size = self.members.index(self.place), len(self.members)
+        self.hosts = [self.job.hosts[member] for member in self.members]
+        self.machines, self.processes = self.hosts, [["", 0]] * self.size
+        self.roles = ["worker"] * self.size
+        for channel in (self._control, *self._channels):
+            channel.begin_anew(self.rank, self.size)
+        return [former.index(member) for member in self.members]
+
+    def tell_all(self, value):
+        """What each rank says; it waits for all."""
+        self._told += 1
+        name = self.epoch, self._told
+        return self.job.gather(name, self.place, self.members, value)
+
+    def take_from(self, root, value):
+        """What one rank says; it waits for it."""
+        return self.tell_all(value)[root]
 
     def everybody(self):
         """A request that is done when all ranks have made it."""
         self._ends += 1
-        meeting = self.job.meet(("end", self._ends), self.place, None, len(self.roles))
+        place = self.place if self.epoch == 0 else self.rank
+        meeting = self.job.meet((self.epoch, "end", self._ends), place, None, len(self.roles))
         return self.request(meeting, lambda brought: None)
 
     def post(self, place, head, body=None):
@@ -138,7 +226,7 @@ class MemoryWorld:
 
     def request(self, meeting, take):
         """A request that is done some time after all have come to a meeting."""
-        return _Request(meeting, take, self._delay())
+        return _Request(self, meeting, take, self._delay())
 
     def _delay(self):
         return self._draw.choice((0, 0, 1, 5, 40)) if self._draw else 0
@@ -151,11 +239,15 @@ class _Channel:
         self._world, self._name, self._calls = world, name, 0
         self.rank, self.size = rank, size
 
+    def begin_anew(self, rank, size):
+        """Go on with fewer ranks, whose calls meet from the first one on."""
+        self.rank, self.size, self._calls = rank, size, 0
+
     def _meet(self, content, take):
         self._calls += 1
         world = self._world
         copied = None if content is None else np.array(content)
-        name = self._name, self._calls
+        name = world.epoch, self._name, self._calls
         return world.request(world.job.meet(name, self.rank, copied, self.size), take)
 
     def sum(self, source, target):
@@ -196,7 +288,8 @@ class _Channel:
             np.copyto(target, np.concatenate(mine))
 
         self._calls += 1
-        name, content = (self._name, self._calls), (np.array(source), sent)
+        name = self._world.epoch, self._name, self._calls
+        content = np.array(source), sent
         meeting = self._world.job.meet(name, rank, content, self.size)
         return self._world.request(meeting, take)
 
@@ -206,12 +299,15 @@ class _Channel:
 
 
 class _Request:
-    def __init__(self, meeting, take, delay):
+    def __init__(self, world, meeting, take, delay):
+        self._world = world
         self._meeting, self._take, self._delay = meeting, take, delay
 
     def done(self):
         if self._meeting is None:
             return True
+        if self._meeting.missing or self._delay:
+            self._world.check()
         if self._meeting.missing:
             return False
         if self._delay:

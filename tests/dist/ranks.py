@@ -22,9 +22,9 @@ class Rank:
         What has been delivered: the sums of each key, in order.
     """
 
-    def __init__(self, world, bound, patience, way=None):
+    def __init__(self, world, bound, patience, way=None, least=None):
         self.rank, self.size = world.rank, world.size
-        self.progress = ProgressThread(lambda: world, patience)
+        self.progress = ProgressThread(lambda: world, patience, least=least)
         self.exchange = Exchange(self.progress, bound, way and way(world))
         self.slots, self.values = {}, {}
 
@@ -42,7 +42,10 @@ class Rank:
 
     def push(self, key, array):
         """Push; the array may be changed afterwards."""
-        self.slots[key].submitted += 1
+        slot, membership = self.slots[key], self.progress.membership
+        with membership.lock:
+            membership.begin(slot.submitted + (slot.bucket.rounds.submitted if slot.bucket else 0))
+            slot.submitted += 1
         self.exchange.push(self.slots[key], np.array(array), lambda: None)
 
     def push_bucket(self, key, arrays):
@@ -81,6 +84,10 @@ class Rank:
             raise RuntimeError(answers[0])
         return {slot.key: self.values[slot.key][-1] for slot in bucket.slots}
 
+    def die(self):
+        """End as if the process were killed."""
+        self.progress.world.job.die(self.progress.world.place)
+
     def pull(self, key):
         """Wait for all sums that this rank has pushed to; the last one, or an error."""
         over, errors = threading.Event(), []
@@ -96,7 +103,7 @@ class Rank:
         return self.values[key][-1] if self.values[key] else None
 
 
-def run(size, program, bound=4096, seed=None, patience=0, way=None, per_host=None):
+def run(size, program, bound=4096, seed=None, patience=0, way=None, per_host=None, least=None):
     """Run a program on each rank, and close them all.
 
     Parameters
@@ -114,6 +121,8 @@ def run(size, program, bound=4096, seed=None, patience=0, way=None, per_host=Non
         ``way(world)``: how sums are made; see `Exchange`.
     per_host : int, optional
         How many ranks share a machine; all by default.
+    least : int, optional
+        With how many ranks the others go on when one dies.
 
     Returns
     -------
@@ -124,7 +133,7 @@ def run(size, program, bound=4096, seed=None, patience=0, way=None, per_host=Non
     worlds = MemoryJob(size, seed, per_host=per_host).worlds
 
     def live(number):
-        rank = Rank(worlds[number], bound, patience, way)
+        rank = Rank(worlds[number], bound, patience, way, least)
         try:
             results[number] = program(rank)
         except Exception as error:
