@@ -167,9 +167,28 @@ bool build_pack(const mx_call* call, Job* job) {
          describe_pack(shapes.plain_weights(), std::move(packed), job);
 }
 
+// Whether oneDNN has kernels here whose sums of bytes are exact: others add pairs of products in 16
+// bits, which saturate, or halve the weights first.
+bool sums_are_exact() {
+  Conv p = {};
+  p.batch = p.groups = 1;
+  p.channels = p.filters = 64;
+  for (int i = 0; i < 3; ++i) {
+    p.source[i] = p.target[i] = i > 0 ? 8 : 1;
+    p.kernel[i] = p.stride[i] = p.dilate[i] = 1;
+  }
+  p.source_type = p.target_type = p.other_type = MX_U8;
+  const ConvShapes shapes(p);
+  Primitive probe;
+  if (!describe(p, shapes, Layout::any(shapes.weights, kS8), &probe)) return false;
+  const char* implementation = probe.implementation();
+  return strstr(implementation, "vnni") || strstr(implementation, "amx");
+}
+
 }  // namespace
 
 void register_int8() {
+  if (!sums_are_exact()) return;
   const uint32_t kinds = 1u << MX_I8 | 1u << MX_U8;
   add_kernel<Conv, build_layer<Conv, ConvShapes>>("int8_conv_onednn", kinds);
   add_kernel<Conv, build_pack<Conv, ConvShapes>>("int8_conv_onednn_pack", 1u << MX_I8);
