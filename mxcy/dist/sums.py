@@ -103,7 +103,7 @@ class CompressedSum(WholeSum):
         words = np.empty(sum(taken), np.uint8)
         yield channel.deal(np.concatenate(packed), sent, words, taken)
         ends = list(itertools.accumulate(taken))
-        total = levels.unpack(words[: ends[0]], mine).copy()
+        total = levels.unpack(words[: ends[0]], mine)
         for begin, end in itertools.pairwise(ends):
             total += levels.unpack(words[begin:end], mine)
         return (yield channel.gather_parts(total, target, [length for _, _, length in shares]))
