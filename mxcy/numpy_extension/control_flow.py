@@ -1,10 +1,14 @@
 """`mx.npx.foreach`, `while_loop` and `cond`: loops and branches over arrays of `mx.np`."""
 
+import operator
+
+from mxcy import autograd
 from mxcy._base.listing import listing
 from mxcy._library import front
 from mxcy.ndarray._contrib import control
 from mxcy.numpy._calls.operands import is_array
 from mxcy.numpy_extension import noted_control
+from mxcy.numpy_extension.noted_control import zero_steps
 
 __all__ = ["cond", "foreach", "while_loop"]
 
@@ -54,7 +58,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     -------
     outputs : nested list of ndarray
         The outputs of all calls, joined along a new first axis of extent `max_iterations`; zeros
-        where no call has filled it. An empty list when there was no call.
+        where no call has filled it. When there was no call, `func` is called once for their shapes.
     loop_vars : ndarray or list of ndarray
         What the last call returned.
 
@@ -65,7 +69,13 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     """
     if front.is_deferred() and max_iterations is not None:
         return noted_control.while_loop(cond, func, loop_vars, max_iterations, name)
-    return control.while_loop(cond, func, loop_vars, max_iterations)
+    outputs, last = control.while_loop(cond, func, loop_vars, max_iterations)
+    single = is_array(loop_vars)
+    first, now = ([loop_vars], [last]) if single else (list(loop_vars), last)
+    if isinstance(outputs, list) and not outputs and all(map(operator.is_, first, now)):
+        with autograd.pause():  # there was no step, or it had no outputs
+            outputs = zero_steps(func(*first)[0], max_iterations)
+    return outputs, last
 
 
 def cond(pred, then_func, else_func, inputs, name="cond"):

@@ -15,7 +15,7 @@ from mxcy.ndarray._functions import creation
 from mxcy.symbol import attributes
 from mxcy.symbol.subgraphs import MARK, Subgraph, computed, subgraph_name
 
-__all__ = ["cond", "while_loop"]
+__all__ = ["cond", "while_loop", "zero_steps"]
 
 
 class _Around(attribute.AttrScope):
@@ -227,7 +227,7 @@ def while_loop(cond, func, loop_vars, max_iterations, name):
         outs, last = control.while_loop(cond, func, views, max_iterations)
         outs, _ = control.flatten(outs, "the outputs of func")
         if not outs:  # no step was made
-            outs = [_no_steps(array, max_iterations) for array in of_func.arrays[:count]]
+            outs = zero_steps(of_func.arrays[:count], max_iterations)
         results = node.note(
             number,
             outs + list(last),
@@ -243,6 +243,22 @@ def while_loop(cond, func, loop_vars, max_iterations, name):
     return outputs, results[count] if single else results[count:]
 
 
-def _no_steps(array, count):
-    zeros = creation.zeros((int(count), *array.shape), array.context, array.dtype)
-    return zeros.as_np_ndarray() if array._is_numpy else zeros
+def zero_steps(output, count):
+    """The outputs of a loop that makes no step, from those of one step.
+
+    Parameters
+    ----------
+    output : ndarray or nested list of ndarray, or None
+    count : int
+        The largest number of steps.
+
+    Returns
+    -------
+    nested list of ndarray
+    """
+    arrays, form = control.flatten([] if output is None else output, "the output of func")
+    zeros = [
+        creation.zeros((int(count), *array.shape), array.context, array.dtype).as_np_ndarray()
+        for array in arrays
+    ]
+    return control.regroup(iter(zeros), form)

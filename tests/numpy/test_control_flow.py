@@ -46,6 +46,9 @@ def test_while_loop():
     assert count.item() == 3 and total.item() == 8 and start.grad.item() == 8
     outputs, last = npx.while_loop(lambda i: i < 2, lambda i: (None, i + 1), np.array(0), 7)
     assert outputs == [] and last.item() == 2
+    outputs, last = npx.while_loop(lambda i: i < 0, lambda i: ([i, [i + 1]], i + 1), np.ones(1), 3)
+    assert last.tolist() == [1] and outputs[1][0].tolist() == [[0]] * 3
+    assert outputs[0].dtype == "float32" and type(outputs[0]) is np.ndarray
     with pytest.raises(ValueError):
         npx.while_loop(lambda i: i < 2, lambda i: (None, i + 1), np.array(0))
 
