@@ -24,14 +24,13 @@ namespace mx {
 namespace cuda {
 namespace {
 
-constexpr int kThreadLocal = 1;  // other threads may call the driver as they like meanwhile
-constexpr size_t kMostGraphs = 16;
+constexpr int kThreadLocal = 1;     // other threads may call the driver as they like meanwhile
+constexpr size_t kMostGraphs = 16;  // of the same steps
 constexpr int kUnpaid = 16;  // captures of which fewer replays came: addresses change all the time
 
 typedef std::vector<const void*> Key;  // the addresses of the bases that the steps use
 
 struct Graph {
-  std::pair<int32_t, int32_t> range;
   Key key;
   GraphExec exec = nullptr;
   std::vector<Use> uses;
@@ -39,6 +38,7 @@ struct Graph {
 
 struct Range {
   std::vector<int32_t> bases;
+  std::list<Graph> graphs;  // the one used last comes first
   int64_t runs = 0, captures = 0, replays = 0;
   bool is_refused = false;  // it cannot be captured, or is no more than a launch
 };
@@ -64,10 +64,10 @@ struct mx_gpu_graphs {
   uint32_t file_flags = 0;
   std::vector<std::string> labels;
   std::map<std::pair<int32_t, int32_t>, Range> ranges;
-  std::list<Graph> graphs;  // the one used last comes first
 
   ~mx_gpu_graphs() {
-    for (const Graph& graph : graphs) drop(graph);
+    for (const auto& entry : ranges)
+      for (const Graph& graph : entry.second.graphs) drop(graph);
   }
   void drop(const Graph& graph) const {
     if (enter(device)) api().GraphExecDestroy(graph.exec);
@@ -86,11 +86,11 @@ Range& range_of(mx_gpu_graphs* self, const mx_plan* plan, int32_t first, int32_t
   return range;
 }
 
-Graph* find(mx_gpu_graphs* self, std::pair<int32_t, int32_t> range, const Key& key) {
-  for (auto at = self->graphs.begin(); at != self->graphs.end(); ++at)
-    if (at->range == range && at->key == key) {
-      self->graphs.splice(self->graphs.begin(), self->graphs, at);
-      return &self->graphs.front();
+Graph* find(Range* range, const Key& key) {
+  for (auto at = range->graphs.begin(); at != range->graphs.end(); ++at)
+    if (at->key == key) {
+      range->graphs.splice(range->graphs.begin(), range->graphs, at);
+      return &range->graphs.front();
     }
   return nullptr;
 }
@@ -110,12 +110,12 @@ std::vector<Use> by_bases(const std::vector<Use>& uses, const Key& key) {
   return found;
 }
 
-void tell(mx_gpu_graphs* self, const Graph& graph, int64_t launches, CuGraph captured) {
+void tell(mx_gpu_graphs* self, int32_t first, int32_t last, int64_t launches, CuGraph captured) {
   const char* mode = self->is_training ? "trn" : "inf";
   const int64_t number = captured_graphs;
   if (self->is_verbose || number <= self->messages) {
     std::string names;
-    for (int32_t i = graph.range.first; i < graph.range.second; ++i)
+    for (int32_t i = first; i < last; ++i)
       if (i < (int32_t)self->labels.size()) names += (names.empty() ? "" : ", ") + self->labels[i];
     fprintf(stderr, "mxcy CUDA graph %lld on gpu(%d), %s: %lld launches of %s\n", (long long)number,
             (int)self->device, mode, (long long)launches, names.c_str());
@@ -141,18 +141,18 @@ Graph* record(mx_gpu_graphs* self, Range* range, const mx_plan* plan, int32_t fi
   const bool complete = status == 0 && ended == 0 && capture.launches > 1 &&
                         api().GraphInstantiate(&exec, captured, 0) == 0;
   if (complete) {
-    self->graphs.push_front({{first, last}, key, exec, by_bases(capture.uses, key)});
+    range->graphs.push_front({key, exec, by_bases(capture.uses, key)});
     ++range->captures;
     ++captured_graphs;
-    tell(self, self->graphs.front(), capture.launches, captured);
+    tell(self, first, last, capture.launches, captured);
   }
   if (captured) api().GraphDestroy(captured);
   if (!complete) return nullptr;
-  while (self->graphs.size() > kMostGraphs) {
-    self->drop(self->graphs.back());
-    self->graphs.pop_back();
+  while (range->graphs.size() > kMostGraphs) {
+    self->drop(range->graphs.back());
+    range->graphs.pop_back();
   }
-  return &self->graphs.front();
+  return &range->graphs.front();
 }
 
 int replay(const mx_gpu_graphs* self, const Graph& graph, Stream stream) {
@@ -194,7 +194,7 @@ extern "C" int mx_gpu_graphs_run(mx_gpu_graphs* self, const mx_plan* plan, int32
   if (!range.is_refused && range.runs++ > 0) {
     Key key(1, scratch);
     for (int32_t base : range.bases) key.push_back(bases[base]);
-    Graph* graph = find(self, {first, last}, key);
+    Graph* graph = find(&range, key);
     if (graph) {
       ++range.replays, ++replayed_graphs;
       return replay(self, *graph, stream);

@@ -5,7 +5,7 @@ library of a device has launches under the names of the CPU's kernels.
 """
 
 from mxcy.base import MXNetError
-from mxcy.gpu import copying, lines, norms, optimizers, products, random, windows
+from mxcy.gpu import copying, indexing, lines, norms, optimizers, products, random, windows
 from mxcy.gpu.blas import Product
 from mxcy.gpu.compile import compiler
 from mxcy.gpu.launch import packed
@@ -17,6 +17,7 @@ __all__ = ["DeviceLibrary", "prepare"]
 
 FAMILIES = (
     copying,
+    indexing,
     lines,
     norms,
     optimizers,

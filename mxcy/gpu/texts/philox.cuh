@@ -106,9 +106,7 @@ __device__ inline double poisson(Draws* d, double rate) {
 }
 
 // Binomial: by counting, or from a mean of 10 on by Hoermann's transformed rejection.
-__device__ inline double binomial(Draws* d, double n, double p) {
-  if (!(n >= 0 && p >= 0 && p <= 1)) return kNaN;
-  if (p > 0.5) return n - binomial(d, n, 1 - p);
+__device__ inline double seldom(Draws* d, double n, double p) {  // p <= 1/2
   if (n * p < 10) {
     if (p == 0) return 0;
     // Failures before each success are geometric.
@@ -133,6 +131,11 @@ __device__ inline double binomial(Draws* d, double n, double p) {
         top - ::lgamma(k + 1) - ::lgamma(n - k + 1) + (k - mode) * odds)
       return k;
   }
+}
+__device__ inline double binomial(Draws* d, double n, double p) {
+  if (!(n >= 0 && p >= 0 && p <= 1)) return kNaN;
+  const double k = seldom(d, n, p > 0.5 ? 1 - p : p);
+  return p > 0.5 ? n - k : k;
 }
 
 }  // namespace mx

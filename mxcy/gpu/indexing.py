@@ -1,0 +1,124 @@
+"""Kernels that go by indices: take, its gradient, one_hot.
+
+Gradients meet where an index comes twice. A block sums up one row of the result, going through all
+indices in their order, so that sums are the same in every run.
+"""
+
+from mxcy._base import dtypes
+from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
+from mxcy.gpu.pointwise import elements
+from mxcy.gpu.table import TYPES, kernel
+from mxcy.ops.indexing.indexing import MODES
+
+__all__ = []
+
+_FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
+_MOST_BLOCKS = (1 << 31) - 1
+_PLACE = """
+__device__ inline Long place(I index, Long extent) {
+  Long at = cast<Long>(index);
+#if WRAPS
+  at %= extent;
+  return at < 0 ? at + extent : at;
+#else
+  return at < 0 ? 0 : at >= extent ? extent - 1 : at;
+#endif
+}
+"""
+_TAKE = """
+extern "C" __global__ void __launch_bounds__(256)
+take(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long count) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (Long)gridDim.x * blockDim.x) {
+    const Long q = p / inner, outer = q / count;
+    y[p] = x[(outer * extent + place(index[q % count], extent)) * inner + p % inner];
+  }
+}
+"""
+_TAKE_GRAD = """
+extern "C" __global__ void __launch_bounds__(256)
+take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count) {
+  __shared__ Long found[256];
+  const Long row = blockIdx.x % extent, outer = blockIdx.x / extent;
+  for (Long i0 = 0; i0 < inner; i0 += 256) {
+    const Long i = i0 + threadIdx.x;
+    T sum = 0;
+    for (Long first = 0; first < count; first += 256) {
+      const Long k = first + threadIdx.x;
+      __syncthreads();  // the places of the last time have been read
+      found[threadIdx.x] = k < count ? place(index[k], extent) : -1;
+      __syncthreads();
+      for (int j = 0; j < 256; ++j)
+        if (found[j] == row && i < inner)
+          sum += cast<T>(g[(outer * count + first + j) * inner + i]);
+    }
+    if (i < inner) y[((Long)outer * extent + row) * inner + i] = cast<S>(sum);
+  }
+}
+"""
+_ONE_HOT = """
+extern "C" __global__ void __launch_bounds__(256)
+one_hot(const I* index, S* y, Long n, Long depth, double on, double off) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (Long)gridDim.x * blockDim.x)
+    y[p] = cast<Long>(index[p / depth]) == p % depth ? cast<S>(on) : cast<S>(off);
+}
+"""
+
+
+def _head(spec, index, mode=0, computed="float"):
+    return (
+        f"{elements()}typedef {TYPES[spec.dtype]} S;\ntypedef {TYPES[index.dtype]} I;\n"
+        f"typedef {computed} T;\n#define WRAPS {int(mode == MODES['wrap'])}\n{_PLACE}"
+    )
+
+
+def _refusal(request, index):
+    """Why the positions of a call are not taken, or None."""
+    values = request.values
+    if values["mode"] not in (MODES["clip"], MODES["wrap"]) or not values["extent"]:
+        return "positions out of bounds are errors"
+    if not {spec.dtype for spec in (*request.ins, *request.outs)} <= set(TYPES):
+        return "it takes no complex numbers"
+    return None if index.size else "there is nothing to take"
+
+
+@kernel("take")
+def take(request):
+    """Blocks of elements at positions along a dimension."""
+    values, (out,) = request.values, request.outs
+    data, index = request.ins[values["data"]], request.ins[values["index"]]
+    if refusal := _refusal(request, index):
+        return refusal
+    arguments = [Input(values["data"]), Input(values["index"]), Output(0), I64(out.size)]
+    arguments += map(I64, (values["extent"], values["inner"], index.size))
+    text = _head(data, index, values["mode"]) + _TAKE
+    return [Launch(text, "take", spread(out.size), arguments)]
+
+
+@kernel("take_grad")
+def take_grad(request):
+    """Blocks summed up by the position that they were taken from."""
+    values, (out,) = request.values, request.outs
+    grad, index = request.ins
+    if refusal := _refusal(request, index):
+        return refusal
+    rows = values["outer"] * values["extent"]
+    if out.dtype not in _FLOATS or grad.dtype != out.dtype or rows > _MOST_BLOCKS:
+        return "it sums up floating numbers of one type, for as many rows as a grid has blocks"
+    computed = "double" if out.dtype == dtypes.CODES["float64"] else "float"
+    text = _head(out, index, values["mode"], computed) + _TAKE_GRAD
+    arguments = [Input(0), Input(1), Output(0)]
+    arguments += map(I64, (values["extent"], values["inner"], index.size))
+    return [Launch(text, "take_grad", (rows,), arguments)]
+
+
+@kernel("one_hot")
+def one_hot(request):
+    """Rows with one element switched on."""
+    values, (index,), (out,) = request.values, request.ins, request.outs
+    if not {index.dtype, out.dtype} <= set(TYPES):
+        return "it takes no complex numbers"
+    arguments = [Input(0), Output(0), I64(out.size), I64(values["depth"])]
+    arguments += [F64(*request.number("on")), F64(*request.number("off"))]
+    return [Launch(_head(out, index) + _ONE_HOT, "one_hot", spread(out.size), arguments)]
