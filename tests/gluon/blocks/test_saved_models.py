@@ -103,15 +103,6 @@ def test_shapes_and_types_are_inferred():
         net.infer_type(mx.nd.zeros((1, 3, 6, 6), dtype="float64"))
 
 
-def test_own_forward_must_define_infer_shape():
-    class Own(mx.gluon.HybridBlock):
-        def forward(self, x):
-            return x
-
-    with pytest.raises(mx.gluon.DeferredInitializationError, match="Own .*does not define"):
-        Own().infer_shape(mx.nd.zeros((1,)))
-
-
 def test_rows_are_not_picked_from_dense_parameters():
     weight = nn.Dense(2, in_units=2).weight
     with pytest.raises(RuntimeError, match="storage type is default"):
