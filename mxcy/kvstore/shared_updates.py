@@ -13,7 +13,6 @@ from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.pushes import failure_text
-from mxcy.kvstore.engine_calls import operation
 from mxcy.ndarray import NDArray
 from mxcy.optimizer import Updater, get_updater
 
@@ -92,7 +91,12 @@ class SharedUpdates:
             except Exception as error:
                 self._fail(share.slot, failure_text(error))
             changed.append((share.slot, weight))
-        return _Written(changed, self._fail)
+        for slot, weight in changed:  # here: at the end of the program others may be gone
+            try:
+                weight.wait_to_read()
+            except Exception as error:
+                self._fail(slot, str(error))
+        return _Done
 
     def _count(self, others):
         """Note that keys have changed of which nothing is this worker's."""
@@ -182,25 +186,13 @@ class SharedUpdates:
         return [mine, *(pickle.loads(body.tobytes()) for _, body in answers)]
 
 
-class _Written:
-    """A request that is done when arrays are."""
+class _Done:
+    """A request that is done."""
 
-    def __init__(self, changed, fail):
-        self._changed, self._fail, self._over = changed, fail, False
-        weights = [weight for _, weight in changed]
-        operation(self._look, weights, [], "KVStore.update", "noskip")
-
-    def _look(self):
-        for slot, weight in self._changed:
-            try:
-                weight.wait_to_read()
-            except Exception as error:
-                self._fail(slot, str(error))
-        self._over = True
-
-    def done(self):
-        """Whether they are."""
-        return self._over
+    @staticmethod
+    def done():
+        """Whether it is."""
+        return True
 
 
 def _rows_of(array, share):
