@@ -23,7 +23,7 @@ class LastUsed:
         self.most = most
         self._entries: collections.OrderedDict[Hashable, Any] = collections.OrderedDict()
         # The entry that was used last: mostly the one that is asked for.
-        self._last: tuple[Any, Any] | None = None
+        self._last: Any = None
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -44,6 +44,10 @@ class LastUsed:
             while len(self._entries) > self.most:
                 self._entries.popitem(last=False)
         return entry
+
+    def used_last(self, entry: Any) -> bool:
+        """Whether an entry is the one that was entered or asked for last."""
+        return entry is self._last
 
     def values(self) -> list[Any]:
         """The entries, from the one used longest ago to the one used last."""

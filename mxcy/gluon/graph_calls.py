@@ -281,7 +281,7 @@ class _Held:
         self.arrays = arrays  # with None for inputs
         self._parameters, self._context = parameters, context
         self._lists = [parameter._data for parameter in parameters]
-        self.known = LastUsed(env.get("MXCY_CACHED_PLANS"))  # what calls with them found out
+        self.known = LastUsed(1)  # what the last call with them found out
 
     @classmethod
     def of(cls, sources, arrays, context):

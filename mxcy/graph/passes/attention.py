@@ -6,6 +6,7 @@ have no other reader. In training plans it runs before the backward pass is made
 scores nor weights are kept.
 """
 
+from functools import cache
 from itertools import product as combinations
 
 from mxcy._base.dtypes import CODES
@@ -19,7 +20,6 @@ from mxcy.ops.shape.strided import strides_of
 __all__ = ["run"]
 
 _SOFTMAX, _MASKED = find("softmax"), find("masked_softmax")
-_SUMS = find("elemwise_add"), find("broadcast_add"), find("_npi_add")
 _FLOATS = (CODES["float32"], CODES["float64"])
 
 
@@ -59,6 +59,12 @@ def run(graph, target, wanted=()):
         elif number not in inner:
             rewrite.keep(number)
     return rewrite.finish()
+
+
+@cache
+def _sums():
+    """The additions by which masks are applied."""
+    return find("elemwise_add"), find("broadcast_add"), find("_npi_add")
 
 
 class _Search:
@@ -166,7 +172,7 @@ class _Attention:
             elif node.op.factor is not None and node.op.factor(node.attrs):
                 scale *= node.op.factor(node.attrs)
                 follow = node.inputs[0]
-            elif node.op in _SUMS and self.masking == "none" and scale == 1:
+            elif node.op in _sums() and self.masking == "none" and scale == 1:
                 follow = self._take_summand(number)
             else:
                 return None

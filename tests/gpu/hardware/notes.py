@@ -57,7 +57,7 @@ class Notes:
 
     def _write(self, **line):
         with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line, default=str) + "\n")
+            file.write("\n" + json.dumps(line, default=str))  # the one before may be cut off
 
 
 def begun():
@@ -80,7 +80,7 @@ def read(path):
         try:
             entry = json.loads(line)
         except ValueError:
-            continue  # the process was ended while it wrote this
+            continue  # empty, or the process was ended while it wrote this
         if entry["kind"] == "fact":
             facts[entry["name"]] = entry["value"]
         elif entry["kind"] == "row":
