@@ -30,7 +30,7 @@ train: $(VENV)/.installed
 	  END { print "\n== largest difference between the losses of both:", most + 0; exit most > 1e-4 }'
 
 test: $(VENV)/.installed
-	@tools/test_fronts.sh $(VENV)/bin/python -n $(JOBS)
+	@tools/test_fronts.sh $(VENV)/bin/python -n $(JOBS) --maxschedchunk 50
 
 $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -37,7 +37,7 @@ def _places(a):
 
 def _count(a):
     """The number of arrays in which queries, keys and values lie."""
-    return max(a.sources) + 1
+    return max(a.sources, default=0) + 1
 
 
 def _arguments(a):
