@@ -71,7 +71,8 @@ class CachedOp:
             self.flags[name] = _FLAGS[name] if value is None else _parsed(value)
         if self.flags["mirror"] not in (None, "sqrt"):
             raise MXNetError(f"CachedOp: mirror must be None or 'sqrt', got {self.flags['mirror']}")
-        operations = [node for node in topological(self._entries) if node.op is not None]
+        self._order = topological(self._entries)
+        operations = [node for node in self._order if node.op is not None]
         loops = any(node.op.in_symbols.subgraphs for node in operations)
         self._eager = (
             (len(operations) <= int(self.flags["inline_limit"]) and not loops)
@@ -107,7 +108,8 @@ class CachedOp:
                 f"got {len(args)}"
             )
         if self._eager or front.is_deferred():
-            outputs = run_eagerly(self._entries, dict(zip(self._names, args, strict=True)))
+            values = dict(zip(self._names, args, strict=True))
+            outputs = run_eagerly(self._entries, values, order=self._order)
         else:
             pieces = self._pieces(args)
             outputs = self._run(args) if pieces is None else pieces.run(args)
@@ -135,14 +137,14 @@ class CachedOp:
         -------
         NDArray or list of NDArray
         """
-        if autograd.is_recording():
+        if self._eager or autograd.is_recording():
             return self(*args)
         own = [args[place] for place in places]
         signature = [(array.context, array.shape, array.dtype_code, array.stype) for array in own]
         key = autograd.is_training(), tuple(signature)
         bound = known.get(key)
         if bound is None or not self._plans.used_last(bound):  # plans keep the order of their use
-            if self._eager or front.is_deferred() or self._pieces(args) is not None:
+            if front.is_deferred() or self._pieces(args) is not None:
                 return self(*args)
             bound = known.put(key, self._bound(args))
         outputs = bound.forward(args)[0]
@@ -181,7 +183,7 @@ class CachedOp:
         These are all, none, or those with sparse values or gradients.
         """
         if self._eager:
-            return [node.name for node in topological(self._entries) if node.op is not None]
+            return [node.name for node in self._order if node.op is not None]
         pieces = self._pieces(args)
         return [] if pieces is None else pieces.run_alone
 

@@ -15,7 +15,7 @@ from mxcy.ops.core.infer import Spec
 __all__ = ["run_eagerly", "runner"]
 
 
-def run_eagerly(entries, arrays, watch=None):
+def run_eagerly(entries, arrays, watch=None, order=None):
     """Run a symbol operator by operator, recorded on the tape when recording is on.
 
     Parameters
@@ -25,6 +25,8 @@ def run_eagerly(entries, arrays, watch=None):
         The variables' values by name.
     watch : callable, optional
         ``watch(node, inputs, outputs)`` is called after every operator, with lists of arrays.
+    order : list of SymbolNode, optional
+        The nodes, each after its inputs, for who runs the same symbol again and again.
 
     Returns
     -------
@@ -33,17 +35,17 @@ def run_eagerly(entries, arrays, watch=None):
     policy = front.set_numpy_types(False)  # graphs have MXNet's, as plans do
     casting = front.set_casting(False)  # and all casts of mixed precision
     try:
-        results = _computed(entries, arrays, watch)
+        results = _computed(order or topological(entries), arrays, watch)
     finally:
         front.set_numpy_types(policy)
         front.set_casting(casting)
     return [results[id(node)][index] for node, index in entries]
 
 
-def _computed(entries, arrays, watch):
+def _computed(order, arrays, watch):
     """For each node, by its id, the list of its outputs."""
     results = {}
-    for node in topological(entries):
+    for node in order:
         if node.op is None:
             if node.name not in arrays:
                 raise MXNetError(f"variable {node.name} has no value")
