@@ -107,12 +107,12 @@ void Pool::give(void* data, size_t bytes) {
       List& list = list_of(size);
       list.size = size;
       list.used = ++clock_;
-      // CUDA graphs hold addresses: a program that repeats itself finds the same ones if the lowest
-      // is taken first. Of the host's memory what was used last may still be in a cache.
-      list.chunks.insert(on_host() ? list.chunks.end()
-                                   : std::lower_bound(list.chunks.begin(), list.chunks.end(), data,
-                                                      std::greater<void*>()),
-                         data);
+      if (on_host())  // what was used last may still be in a cache
+        list.chunks.push_back(data);
+      else  // CUDA graphs hold addresses: repeated programs find the same ones, lowest first
+        list.chunks.insert(std::lower_bound(list.chunks.begin(), list.chunks.end(), data,
+                                            std::greater<void*>()),
+                           data);
       pooled_ += size;
     }
   }
