@@ -55,9 +55,10 @@ def start(ranks, code, *arguments, servers=0, **variables):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(_SET_BY_OTHERS)}
     environment.update(PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, sys.path)]))
     environment.update(OMP_NUM_THREADS="1", PYTHONFAULTHANDLER="1", **variables)
+    command = ["-c", code] if isinstance(code, str) else code
     line = [sys.executable, "-m", "mxcy.tools.launch", "-n", str(ranks), "-s", str(servers)]
     return subprocess.Popen(
-        [*line, *arguments, sys.executable, "-c", code],
+        [*line, *arguments, sys.executable, *command],
         env=environment,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -73,8 +74,8 @@ def job(ranks, code, *arguments, timeout=60, **settings):
     Parameters
     ----------
     ranks : int
-    code : str
-        The program.
+    code : str or list of str
+        The program, or what follows after ``python``.
     *arguments : str
         More options of the launcher.
     timeout : float
