@@ -195,7 +195,12 @@ def as_context(value):
     if value is None:
         return Context._default_ctx.value
     if not isinstance(value, str):
-        raise TypeError(f"a context must be a Context, a str or None, not {type(value).__name__}")
+        hint = ""
+        if isinstance(value, (int, list, tuple)):  # zeros(2, 3), array([1, 2], [3, 4])
+            hint = "; several extents are one tuple, several rows are lists in one list"
+        raise TypeError(
+            f"a context must be a Context, a str or None, not {type(value).__name__}{hint}"
+        )
     match = _TEXT.fullmatch(value)
     if match is None or match[1] not in _CODES:
         raise MXNetError(f"{value!r} is not a context; expected a text such as 'cpu(0)'")

@@ -109,6 +109,8 @@ class MXRecordIO:
         buf : bytes
         """
         self._check(writing=True)
+        if isinstance(buf, str):
+            raise TypeError(f"a record of {self.uri} is bytes: encode the text")
         self._file.writelines(framed(buf))
 
     def read(self):
@@ -230,6 +232,8 @@ class MXIndexedRecordIO(MXRecordIO):
             When there is no such key.
         """
         self._check(writing=False)
+        if idx not in self.idx:
+            raise KeyError(f"{self.idx_path} has no key {idx!r}")
         place = PlaceInFile(self._file, self.idx[idx])
         record = read_record(place, self.uri)
         if record is None:
@@ -276,6 +280,8 @@ def pack(header, s):
     -------
     bytes
     """
+    if len(header) != len(IRHeader._fields):
+        raise ValueError(f"pack: header: expected IRHeader(flag, label, id, id2), got {header!r}")
     header = IRHeader(*header)
     if isinstance(header.label, numbers.Number):
         return _HEADER.pack(0, *header[1:]) + s

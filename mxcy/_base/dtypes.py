@@ -79,6 +79,8 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
     own = getattr(dtype, "dtype", None)
     if isinstance(dtype, str) and dtype == "bfloat16":  # which NumPy does not know by name
         return bfloat16
+    if isinstance(dtype, list | tuple):  # NumPy would read fields of a structure
+        raise TypeError(f"{dtype!r} is no element type; rows of an array are lists in one list")
     return np.dtype(own if isinstance(own, type | np.dtype) else dtype)
 
 

@@ -93,7 +93,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     # A file name has at most 255 bytes, so the new one must not grow with the old one.
     draft = os.path.join(folder, f".{base[:32]}.{os.urandom(8).hex()}.new")
     # 0o666 less the umask, as a plain open() would give; mkstemp's 0o600 would surprise.
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        error.filename = os.fspath(path)  # and not that of the draft
+        raise
     try:
         with os.fdopen(descriptor, "wb") as file:
             if old is not None:

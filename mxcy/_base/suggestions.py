@@ -52,10 +52,13 @@ class _NoAttribute(AttributeError):
     """
 
     module: str
+    sibling: str | None
 
     def __str__(self) -> str:
-        module = sys.modules.get(self.module)
-        return f"{super().__str__()}{did_you_mean(self.name, dir(module))}"
+        text, sibling = super().__str__(), sys.modules.get(self.sibling or "")
+        if sibling is not None and self.name in dir(sibling):
+            return f"{text}; {self.sibling} has it"
+        return f"{text}{did_you_mean(self.name, dir(sys.modules.get(self.module)))}"
 
     def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:
         return AttributeError, (str(self),)
@@ -65,7 +68,7 @@ _NoAttribute.__name__ = _NoAttribute.__qualname__ = "AttributeError"
 _NoAttribute.__module__ = "builtins"
 
 
-def no_attribute(module: str, name: str) -> AttributeError:
+def no_attribute(module: str, name: str, sibling: str | None = None) -> AttributeError:
     """The error of a module's ``__getattr__``, with the nearest of the names in ``dir(module)``.
 
     Parameters
@@ -74,10 +77,12 @@ def no_attribute(module: str, name: str) -> AttributeError:
         The module's name.
     name : str
         What it does not have.
+    sibling : str, optional
+        A module that is told if it has this very name.
     """
     # Python would add a hint of its own if it knew the object.
     error = _NoAttribute(f"module {module!r} has no attribute {name!r}", name=name, obj=None)
-    error.module = module
+    error.module, error.sibling = module, sibling
     return error
 
 

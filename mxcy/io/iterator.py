@@ -86,6 +86,27 @@ class CurrentBatchIter(DataIter):
         return self.current_batch.pad
 
 
+def check_iterator(argument, value):
+    """Refuse what is no iterator over batches.
+
+    Parameters
+    ----------
+    argument : str
+        What it was passed as, for the message.
+    value : object
+
+    Raises
+    ------
+    TypeError
+        When it describes no data.
+    """
+    if not hasattr(value, "provide_data"):
+        raise TypeError(
+            f"{argument}: expected a DataIter, which mx.io.NDArrayIter makes of arrays, got "
+            f"{type(value).__name__}"
+        )
+
+
 class ResizeIter(CurrentBatchIter):
     """Gives another iterator a number of batches per epoch.
 
@@ -100,6 +121,7 @@ class ResizeIter(CurrentBatchIter):
     """
 
     def __init__(self, data_iter, size, reset_internal=True):
+        check_iterator("ResizeIter: data_iter", data_iter)
         super().__init__(data_iter.batch_size)
         self.data_iter = data_iter
         self.size = size

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from mxcy.io.batch import DataBatch, DataDesc
-from mxcy.io.iterator import CurrentBatchIter
+from mxcy.io.iterator import CurrentBatchIter, check_iterator
 
 __all__ = ["PrefetchingIter"]
 
@@ -46,6 +46,8 @@ class PrefetchingIter(CurrentBatchIter):
     def __init__(self, iters, rename_data=None, rename_label=None):
         iters = iters if isinstance(iters, list) else [iters]
         assert iters, "PrefetchingIter needs at least one iterator"
+        for iterator in iters:
+            check_iterator("PrefetchingIter: iters", iterator)
         self.iters = iters
         self.n_iter = len(iters)
         self.rename_data = rename_data

@@ -11,6 +11,7 @@ from mxcy._library.refusals import with_short_refusals
 from mxcy.callback import BatchEndParam
 from mxcy.initializer import Uniform
 from mxcy.io import DataBatch, DataIter
+from mxcy.io.iterator import check_iterator
 from mxcy.module.descriptions import as_list
 from mxcy.module.descriptions import as_list as _as_list  # noqa: F401  modules of users' own
 from mxcy.module.descriptions import check_names_in_symbol as _check_input_names  # noqa: F401
@@ -263,6 +264,7 @@ class BaseModule(ModuleInterface):
             When `num_epoch` is not given.
         """
         assert num_epoch is not None, "please specify number of epochs"
+        check_iterator("fit: train_data", train_data)
         self.bind(
             data_shapes=train_data.provide_data,
             label_shapes=train_data.provide_label,

@@ -64,7 +64,13 @@ class BucketingModule(BaseModule):
     def _call_sym_gen(self, bucket_key):
         """What `sym_gen` returns; names count from 0 in each bucket, so that parameters agree."""
         with NameManager():
-            return self._sym_gen(bucket_key)
+            parts = self._sym_gen(bucket_key)
+        if not isinstance(parts, (tuple, list)) or len(parts) != 3:
+            raise TypeError(
+                "BucketingModule: sym_gen: expected a function that returns (symbol, data_names, "
+                f"label_names), but it returned {parts!r}"
+            )
+        return parts
 
     def _make(self, bucket_key):
         symbol, data_names, label_names = self._call_sym_gen(bucket_key)

@@ -37,6 +37,9 @@ def check_names_in_symbol(symbol, names, kind, strict):
     strict : bool
         Whether to raise ValueError, or only to warn.
     """
+    if not hasattr(symbol, "list_arguments"):
+        made = "; mx.sym.load makes one of a file" if isinstance(symbol, str) else ""
+        raise TypeError(f"Module: symbol: expected a Symbol, got {type(symbol).__name__}{made}")
     arguments = symbol.list_arguments()
     for name in names:
         if name in arguments:
@@ -68,6 +71,8 @@ def describe(names, shapes, kind, strict):
     -------
     list of DataDesc
     """
+    if not all(isinstance(one, (tuple, list)) for one in shapes):
+        raise TypeError(f"{kind}_shapes: expected [(name, shape), ...], got {shapes!r}")
     descriptions = [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes]
     described = [one.name for one in descriptions]
     if sorted(names) != sorted(described):
@@ -102,6 +107,11 @@ def shapes_of_batch(batch, kind, descriptions):
     list of tuple of int
     """
     if not isinstance(batch, list):
+        if not hasattr(batch, kind):
+            raise TypeError(
+                f"a batch is a DataBatch, such as mx.io.DataBatch([array]), not "
+                f"{type(batch).__name__}"
+            )
         arrays = getattr(batch, kind)
         assert all(isinstance(array, NDArray) for array in arrays), (
             f"a batch's {kind} must be a list of NDArray"

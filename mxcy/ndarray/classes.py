@@ -27,7 +27,8 @@ def sparse_class(stype: str) -> type:
     try:
         return _classes[stype]
     except KeyError:
-        raise ValueError("unknown storage type" + str(stype)) from None
+        known = ", ".join(map(repr, ("default", *sorted(_classes))))
+        raise ValueError(f"unknown storage type {stype!r}, choose one of {known}") from None
 
 
 def offer_numpy(load: Callable[[], type]) -> None:

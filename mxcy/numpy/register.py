@@ -138,6 +138,10 @@ def plain(namespace, name, record, public):
     return compiled
 
 
+#: where a name is that somebody looked for beside it
+_SIBLINGS = {"mxcy.numpy": "mxcy.numpy_extension", "mxcy.numpy_extension": "mxcy.numpy"}
+
+
 def offer(module, namespace):
     """``__getattr__`` and ``__dir__`` of a module that offers the operators of a namespace."""
 
@@ -147,7 +151,7 @@ def offer(module, namespace):
             package = "__path__" in vars(sys.modules[module]) and not name.startswith("_")
             if package and find_spec(f"{module}.{name}") is not None:
                 return import_module(f"{module}.{name}")
-            raise no_attribute(module, name)
+            raise no_attribute(module, name, _SIBLINGS.get(module))
         setattr(sys.modules[module], name, value)
         return value
 

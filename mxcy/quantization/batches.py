@@ -1,6 +1,9 @@
 """Calibration data: iterators and loaders as batches of named arrays."""
 
+import numpy as np
+
 from mxcy.io import DataBatch, DataDesc, DataIter
+from mxcy.ndarray import NDArray
 
 __all__ = ["DataIterWrapper", "as_data_iter", "named_batches"]
 
@@ -56,7 +59,18 @@ def _arrays(batch):
 
 
 def as_data_iter(calib_data):
-    """(a data iterator, the descriptions of its data)."""
+    """(a data iterator, the descriptions of its data).
+
+    Raises
+    ------
+    ValueError
+        For an array, whose rows are no batches.
+    """
+    if isinstance(calib_data, (NDArray, np.ndarray)):
+        raise ValueError(
+            "calib_data: expected batches, as a DataLoader, a DataIter or a list has them, got "
+            f"{type(calib_data).__name__} of shape {calib_data.shape}"
+        )
     if not isinstance(calib_data, DataIter):
         calib_data = DataIterWrapper(calib_data)
     return calib_data, calib_data.provide_data

@@ -96,34 +96,15 @@ def quantize_net(
     if not isinstance(network, HybridBlock):
         raise ValueError(f"network must be a HybridBlock, while received type {type(network)}")
     ctx = device_of(ctx, device)
-    calibrates = check_calibration(calib_mode)
-    if calibrates and calib_data is None:
-        raise ValueError(f"calib_data must be provided when calib_mode={calib_mode}")
-    if tolerance is not None and not (calibrates and tolerance >= 0):
-        raise ValueError(
-            f"tolerance: expected a number of at least 0, and calibration, got {tolerance} and "
-            f"calib_mode={calib_mode}"
-        )
-    shapes = None if data_shapes is None else [getattr(d, "shape", d) for d in data_shapes]
-    if calib_data is not None:
-        calib_data, described = as_data_iter(calib_data)
-        shapes = shapes or [shape for _, shape in (d[:2] for d in described)]
-    if not shapes:
-        raise ValueError(
-            "data_shapes required: at least one of data_shapes or calib_data has to be provided."
-        )
+    calibrates = _calibrates(calib_mode, calib_data, tolerance)
+    shapes, calib_data = _shapes_and_data(data_shapes, calib_data)
     traced = _trace(network, _examples(shapes, calib_data, ctx))
     graph, parameters = network._graph_to_export(traced)
     values = {
         name: parameter._reduce().as_in_context(ctx) for name, parameter in parameters.items()
     }
     states = set(graph.list_auxiliary_states())
-
-    excluded = [*names_of(exclude_layers, "exclude_layers", "layers")]
-    for match in exclude_layers_match or ():
-        excluded += [layer.name for layer in graph.get_internals() if match in layer.name]
-    if logger:
-        logger.info("These layers have been excluded %s", excluded)
+    excluded = _excluded(graph, exclude_layers, exclude_layers_match, logger)
     backend = None
     if ctx.device_type == "cpu":
         backend = "ONEDNN_QUANTIZE" if is_np_array() else "MKLDNN_QUANTIZE"
@@ -149,22 +130,59 @@ def quantize_net(
         batches = named_batches(calib_data, traced.inputs, num_calib_examples, num_calib_batches)
         count = max(1, _EXAMPLES // max(1, calib_data.batch_size))
         first = list(itertools.islice(batches, count))
-        batches = itertools.chain(first, batches)
         if adjust_parameters and ctx.device_type == "cpu":
             custom = calib_mode in ("custom", "customize")  # its ranges may be of this very network
             task.preparation = Preparation(fused, qsym, values, first, ctx, scales=not custom)
         if tolerance is not None:
             wanted = {*(collector.include_layers or ()), *outputs_around(fused)}
             collector.include_layers = sorted(wanted)
+        batches = itertools.chain(first, batches)
         calibration.collect(
             fused, task.parameters(), batches, collector, ctx, logger, num_calib_batches
         )
         task.ranges = ranges_of(collector, quantized_dtype, logger)
         if tolerance is not None:
-            found = float_layers(fused, qsym, task.finish, values, first, ctx, tolerance, logger)
-            kept = frozenset(found)
+            kept = frozenset(
+                float_layers(fused, qsym, task.finish, values, first, ctx, tolerance, logger)
+            )
     qsym, values = task.finish(kept)
     return _block(qsym, traced.inputs, values, ctx)
+
+
+def _calibrates(calib_mode, calib_data, tolerance):
+    """Whether there is calibration, once it is clear that what it needs was passed."""
+    calibrates = check_calibration(calib_mode)
+    if calibrates and calib_data is None:
+        raise ValueError(f"calib_data must be provided when calib_mode={calib_mode}")
+    if tolerance is not None and not (calibrates and tolerance >= 0):
+        raise ValueError(
+            f"tolerance: expected a number of at least 0, and calibration, got {tolerance} and "
+            f"calib_mode={calib_mode}"
+        )
+    return calibrates
+
+
+def _shapes_and_data(data_shapes, calib_data):
+    """(the shapes of the inputs, the calibration data as an iterator or None)."""
+    shapes = None if data_shapes is None else [getattr(d, "shape", d) for d in data_shapes]
+    if calib_data is not None:
+        calib_data, described = as_data_iter(calib_data)
+        shapes = shapes or [shape for _, shape in (d[:2] for d in described)]
+    if not shapes:
+        raise ValueError(
+            "data_shapes required: at least one of data_shapes or calib_data has to be provided."
+        )
+    return shapes, calib_data
+
+
+def _excluded(graph, layers, matches, logger):
+    """The names of nodes that stay float."""
+    names = [*names_of(layers, "exclude_layers", "layers")]
+    for match in matches or ():
+        names += [layer.name for layer in graph.get_internals() if match in layer.name]
+    if logger:
+        logger.info("These layers have been excluded %s", names)
+    return names
 
 
 class _Task:

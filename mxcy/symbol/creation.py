@@ -89,6 +89,9 @@ def var(
     if init is not None:
         attrs["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:
+        if stype not in dtypes.STORAGE_TYPES:
+            known = ", ".join(map(repr, list(dtypes.STORAGE_TYPES)[1:]))
+            raise ValueError(f"var: stype: expected one of {known}, got {stype!r}")
         attrs["__storage_type__"] = str(dtypes.STORAGE_TYPES[stype])
     if profiler_scope is not None:
         attrs["__profiler_scope__"] = profiler_scope

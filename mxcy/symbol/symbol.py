@@ -388,6 +388,8 @@ def Group(symbols, create_fn=Symbol):
     TypeError
         When there are none, or something is not a Symbol.
     """
+    if isinstance(symbols, Symbol):
+        raise TypeError("Expected a list of symbols as input, got one symbol")
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
         raise TypeError("Expected a list of symbols as input")
     return create_fn([entry for symbol in symbols for entry in symbol._entries])

@@ -165,3 +165,10 @@ def test_damaged_archives(tmp_path):
     with pytest.raises(MXNetError, match=r"b\.zip is not a zip archive"):
         files.unpack_zip(path, tmp_path / "out")
     assert not [p for p in (tmp_path / "out").iterdir() if p.name.endswith(".new")]
+
+
+def test_a_missing_folder_is_told_by_the_file_and_not_by_its_draft(tmp_path):
+    path = str(tmp_path / "nothing" / "a.params")
+    with pytest.raises(FileNotFoundError) as caught, files.replacing(path):
+        pass
+    assert caught.value.filename == path

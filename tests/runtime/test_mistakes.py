@@ -111,7 +111,7 @@ MISTAKES = {
     "batches of nothing": (
         lambda: mx.io.NDArrayIter(np.ones((4, 3)), batch_size=0),
         ValueError,
-        "batch_size must be a positive number, got 0",
+        "batch_size must be a positive whole number, got 0",
     ),
     "a misspelt option of an iterator": (
         lambda: mx.io.ImageRecordIter(path_imgrec="a", data_shpe=(3, 8, 8), batch_size=2),
@@ -168,6 +168,118 @@ MISTAKES = {
         mx.MXNetError,
         "argument out: expected float32 of shape (3,), got float32 of shape (4,)",
     ),
+    "batches of parts": (
+        lambda: mx.io.NDArrayIter(np.ones((4, 3)), batch_size=2.5),
+        ValueError,
+        "batch_size must be a positive whole number, got 2.5",
+    ),
+    "a file in place of a symbol": (
+        lambda: mx.mod.Module("net-symbol.json"),
+        TypeError,
+        "expected a Symbol, got str; mx.sym.load makes one of a file",
+    ),
+    "an array in place of a batch": (
+        lambda: ((one := module()).init_params(), one.forward(nd.ones((2, 4)))),
+        TypeError,
+        "a batch is a DataBatch, such as mx.io.DataBatch([array]), not NDArray",
+    ),
+    "a shape in place of descriptions": (
+        lambda: mx.mod.Module(sym.exp(sym.var("data")), label_names=None).bind((2, 4)),
+        TypeError,
+        "data_shapes: expected [(name, shape), ...], got (2, 4)",
+    ),
+    "arrays in place of an iterator": (
+        lambda: mx.mod.Module(classifier()).fit(np.ones((4, 3)), num_epoch=1),
+        TypeError,
+        "train_data: expected a DataIter, which mx.io.NDArrayIter makes of arrays, got ndarray",
+    ),
+    "nothing to prefetch": (
+        lambda: mx.io.PrefetchingIter(np.ones(3)),
+        TypeError,
+        "PrefetchingIter: iters: expected a DataIter",
+    ),
+    "nothing to resize": (
+        lambda: mx.io.ResizeIter(np.ones(3), 2),
+        TypeError,
+        "ResizeIter: data_iter: expected a DataIter",
+    ),
+    "a symbol in place of its function": (
+        lambda: mx.mod.BucketingModule(lambda key: classifier(), default_bucket_key=1),
+        TypeError,
+        "a function that returns (symbol, data_names, label_names), but it returned <Symbol",
+    ),
+    "one symbol in place of several": (
+        lambda: sym.Group(sym.var("x")),
+        TypeError,
+        "Expected a list of symbols as input, got one symbol",
+    ),
+    "one transform in place of several": (
+        lambda: gluon.data.vision.transforms.Compose(gluon.data.vision.transforms.ToTensor()),
+        TypeError,
+        "Compose: expected a list of transforms, got ToTensor",
+    ),
+    "an unknown storage type": (
+        lambda: nd.sparse.zeros("coo", (2, 3)),
+        ValueError,
+        "unknown storage type 'coo', choose one of 'default', 'csr', 'row_sparse'",
+    ),
+    "an unknown storage type of a variable": (
+        lambda: sym.var("x", stype="sparse"),
+        ValueError,
+        "stype: expected one of 'default', 'row_sparse', 'csr', got 'sparse'",
+    ),
+    "two of three parts of a csr array": (
+        lambda: nd.sparse.csr_matrix((np.ones(2), np.array([0, 1])), shape=(2, 3)),
+        ValueError,
+        "a tuple of two is (rows, columns) or (data, (row, column))",
+    ),
+    "a csr array of one dimension": (
+        lambda: nd.sparse.zeros("csr", (3,)),
+        ValueError,
+        "a csr array has a shape (rows, columns), got (3,)",
+    ),
+    "a sparse array of lists": (
+        lambda: nd.sparse.array([[1, 2], [3, 4]]),
+        ValueError,
+        "Unexpected source_array type: list; csr_matrix and row_sparse_array make",
+    ),
+    "extents as arguments": (
+        lambda: nd.zeros(2, 3),
+        TypeError,
+        "not int; several extents are one tuple",
+    ),
+    "rows as arguments": (
+        lambda: nd.array([1, 2], [3, 4]),
+        TypeError,
+        "not list; several extents are one tuple, several rows are lists in one list",
+    ),
+    "an image of NumPy": (
+        lambda: mx.image.imresize(np.ones((4, 4, 3)), 2, 2),
+        TypeError,
+        "imresize: src: expected an NDArray, got ndarray",
+    ),
+    "a short header": (
+        lambda: mx.recordio.pack((0, 1), b"x"),
+        ValueError,
+        "expected IRHeader(flag, label, id, id2), got (0, 1)",
+    ),
+    "an array in place of calibration batches": (
+        lambda: mx.contrib.quantization.quantize_net(
+            gluon.nn.Dense(2, in_units=3), calib_data=nd.ones((4, 3)), calib_mode="naive"
+        ),
+        ValueError,
+        "calib_data: expected batches, as a DataLoader, a DataIter or a list has them, got NDArray",
+    ),
+    "a block in place of a symbol for ONNX": (
+        lambda: mx.onnx.export_model(gluon.nn.Dense(2), {}, [(1, 3)], ["float32"], "a.onnx"),
+        ValueError,
+        "got Dense as sym; block.export writes the files",
+    ),
+    "names in place of shapes for ONNX": (
+        lambda: mx.onnx.export_model(sym.exp(sym.var("data")), {}, ["data"], ["float32"], "a.onnx"),
+        ValueError,
+        "in_shapes: expected shapes of numbers, got ['data']",
+    ),
 }
 
 
@@ -201,6 +313,20 @@ def test_parameters_are_no_symbol(tmp_path):
     nd.save(path, {"arg:a": nd.array([1e38, 3.14, -2.7])})
     with pytest.raises(mx.MXNetError, match="a symbol is JSON, and this is no text"):
         sym.load(path)
+
+
+def test_records_are_bytes_and_have_keys(tmp_path):
+    names = (str(tmp_path / "a.idx"), str(tmp_path / "a.rec"))
+    file = mx.recordio.MXIndexedRecordIO(*names, "w")
+    with pytest.raises(TypeError, match="a record of .* is bytes: encode the text"):
+        file.write("text")
+    file.write_idx(0, b"bytes")
+    file.close()
+    file = mx.recordio.MXIndexedRecordIO(*names, "r")
+    with pytest.raises(KeyError, match=r"a.idx has no key 5"):
+        file.read_idx(5)
+    assert file.read_idx(0) == b"bytes"
+    file.close()
 
 
 def test_metrics_take_numpy_arrays():

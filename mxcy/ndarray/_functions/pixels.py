@@ -155,6 +155,8 @@ def _cvimresize(src, w, h, interp=1, out=None):
     -------
     NDArray
     """
+    if not hasattr(src, "read_view"):
+        raise TypeError(f"imresize: src: expected an NDArray, got {type(src).__name__}")
     return _as_array(resized("imresize", src.read_view(), w, h, interp), out)
 
 

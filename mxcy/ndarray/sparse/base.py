@@ -74,6 +74,8 @@ class BaseSparseNDArray(NDArray):
     @classmethod
     def _empty(cls, shape, code, ctx):
         """An array that stores nothing."""
+        if cls._stype == "csr" and len(shape) != 2:
+            raise ValueError(f"a csr array has a shape (rows, columns), got {tuple(shape)}")
         return cls._of_parts(nothing_stored(cls._stype, shape, code, ctx))
 
     def _set_parts(self, parts):

@@ -119,6 +119,11 @@ def _csr_of_tuple(parts, shape, ctx, dtype):
         raise ValueError(f"Unexpected length of input tuple: {len(parts)}")
     if isinstance(parts[1], tuple):
         return _csr_of_entries(parts[0], *parts[1], shape, ctx, dtype)
+    if not all(isinstance(part, (int, np.integer)) for part in parts):
+        raise ValueError(
+            "csr_matrix: a tuple of two is (rows, columns) or (data, (row, column)); of three, "
+            "(data, indices, indptr)"
+        )
     extents = tuple(map(int, parts))
     return _same_shape(empty("csr", extents, ctx, dtype), shape)
 
@@ -128,12 +133,15 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
     indices, indptr = _indices(indices, ctx), _indices(indptr, ctx)
     if shape is None:
         if not indices.shape[0]:
-            raise ValueError("invalid shape")
+            raise ValueError("invalid shape: it has to be given where there are no entries")
         shape = (indptr.shape[0] - 1, int(indices.asnumpy().max()) + 1)
     if data.ndim != 1 or indptr.ndim != 1 or indices.ndim != 1 or not indptr.shape[0]:
-        raise ValueError("invalid shape")
+        raise ValueError(
+            "invalid shape: data, indices and indptr need one dimension, and indptr an element for "
+            f"each row and one more, got {data.shape}, {indices.shape}, {indptr.shape}"
+        )
     if len(shape) != 2:
-        raise ValueError("invalid shape")
+        raise ValueError(f"invalid shape: expected (rows, columns), got {shape}")
     return wrap(Csr(data, indices, indptr, tuple(map(int, shape))))
 
 
@@ -323,10 +331,13 @@ def array(source_array, ctx=None, dtype=None):
         return CSRNDArray._of_scipy(source_array, _place(ctx), dtype)
     if isinstance(source_array, (np.ndarray, np.generic)):
         raise ValueError(
-            "Please use mx.nd.array to create an NDArray with source_array of type ",
-            type(source_array),
+            "Please use mx.nd.array to create an NDArray with source_array of type "
+            f"{type(source_array).__name__}"
         )
-    raise ValueError("Unexpected source_array type: ", type(source_array))
+    raise ValueError(
+        f"Unexpected source_array type: {type(source_array).__name__}; csr_matrix and "
+        "row_sparse_array make arrays of lists"
+    )
 
 
 def _ndarray_cls(handle, writable=True, stype=-1):

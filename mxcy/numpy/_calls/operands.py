@@ -1,6 +1,7 @@
 """What programs mix with arrays of `mx.np`: numbers, lists and NumPy's arrays become operands."""
 
 import numbers
+import operator
 
 import numpy as onp
 
@@ -22,6 +23,7 @@ __all__ = [
     "is_number_type",
     "numbers_only",
     "offer_class",
+    "whole_number",
 ]
 
 _MOST_EXACT = 1 << 53  # integers up to here are doubles
@@ -51,6 +53,16 @@ def is_number_type(kind):
     kind : numpy.dtype
     """
     return kind.kind in "biufc" or kind == dtypes.bfloat16
+
+
+def whole_number(function, argument, value):
+    """A Python int of an argument; TypeError names the argument, and tells where arrays belong."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        hint = "; arrays are joined in one list" if is_array(value) else ""
+        kind = type(value).__name__
+        raise TypeError(f"{function}: {argument}: expected an integer, got {kind}{hint}") from None
 
 
 _classes = []

@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy._library import front
 from mxcy.base import integer_types
-from mxcy.numpy._calls.operands import from_onp
+from mxcy.numpy._calls.operands import from_onp, whole_number
 from mxcy.numpy._creation.conversion import onp_array
 from mxcy.numpy._creation.rules import (
     default_float,
@@ -83,7 +83,7 @@ def linspace(
     -------
     ndarray, or (ndarray, float)
     """
-    num = num.__index__()
+    num = whole_number("linspace", "num", num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     parts = num - 1 if endpoint else num

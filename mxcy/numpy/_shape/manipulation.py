@@ -11,7 +11,7 @@ from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.numpy._calls import symbolic
 from mxcy.numpy._calls.direct import direct
 from mxcy.numpy._calls.general import cast, operate
-from mxcy.numpy._calls.operands import array_class, as_array, as_np_array, is_array
+from mxcy.numpy._calls.operands import array_class, as_array, as_np_array, is_array, whole_number
 from mxcy.ops.core.result_types import promote
 from mxcy.ops.shape.numpy_reshape import reshaped
 
@@ -291,7 +291,7 @@ def concatenate(seq, axis=0, out=None):
         arrays, axis = [ravel(array) for array in arrays], 0
     if any(array.ndim == 0 for array in arrays):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    return operate("Concat", *arrays, dim=axis.__index__(), out=out)
+    return operate("Concat", *arrays, dim=whole_number("concatenate", "axis", axis), out=out)
 
 
 concat = concatenate
@@ -322,8 +322,9 @@ def stack(arrays, axis=0, out=None):
     if not arrays:
         raise ValueError("need at least one array to stack")
     if len({array.shape for array in arrays}) > 1:
-        raise ValueError("all input arrays must have the same shape")
-    return operate("stack", *arrays, axis=axis.__index__(), out=out)
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise ValueError(f"all input arrays must have the same shape, got {shapes}")
+    return operate("stack", *arrays, axis=whole_number("stack", "axis", axis), out=out)
 
 
 def _stacked(name, arrays, out=None):

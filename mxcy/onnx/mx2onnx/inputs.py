@@ -31,11 +31,12 @@ def network(sym, params):
         if not isinstance(params, dict):
             raise ValueError(f"{_WRONG}: the arrays in the file have no names")
     elif not isinstance(sym, symbol.Symbol):
-        raise ValueError(_WRONG)
+        hint = "; block.export writes the files" if hasattr(sym, "export") else ""
+        raise ValueError(f"{_WRONG}, got {type(sym).__name__} as sym{hint}")
     elif isinstance(params, list | tuple) and len(params) == 2:
         params = {**params[0], **params[1]}
     elif not isinstance(params, dict):
-        raise ValueError(_WRONG)
+        raise ValueError(f"{_WRONG}, got {type(params).__name__} as params")
     plain = {}
     for name, array in params.items():
         kind, colon, suffix = name.partition(":")
@@ -70,6 +71,8 @@ def shapes_and_types(in_shapes, in_types):
     if in_shapes is None:
         raise ValueError("in_shapes: expected the shapes of the inputs, got None")
     shapes = [tuple(s) if np.iterable(s) else (s,) for s in in_shapes]
+    if any(isinstance(n, str) for shape in shapes for n in shape):
+        raise ValueError(f"in_shapes: expected shapes of numbers, got {in_shapes!r}")
     types = list(in_types) if isinstance(in_types, list | tuple) else [in_types] * len(shapes)
     assert len(types) == len(shapes), "The lengths of in_types and in_shapes must equal"
     return shapes, [dtypes.dtype_of(dtypes.code_of(t)) for t in types]

@@ -74,7 +74,7 @@ class Unique:
 
     def eager(a, F, array, data):
         if a.axis is not None:
-            normal_axis(a.axis, data.ndim)
+            normal_axis(a.axis, data.ndim, "unique: axis")
         elements = data.asnumpy()
         parts = None if a.return_index or a.axis is not None else _by_counting(a, elements)
         if parts is None:

@@ -6,7 +6,7 @@ channels to the front. Random transforms draw from MXNet's random streams, rotat
 """
 
 from mxcy._base.listing import listing
-from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.data.vision.colours import draw
 from mxcy.gluon.data.vision.transforms import image
 from mxcy.gluon.data.vision.transforms.image import *  # noqa: F403
@@ -16,6 +16,13 @@ from mxcy.gluon.nn import HybridSequential, Sequential
 __all__ = [*_image, "Cast", "Compose", "HybridCompose", "HybridRandomApply", "RandomApply", "image"]
 
 __dir__ = listing(__name__)
+
+
+def _several(name, transforms):
+    """Transforms as they are, or TypeError for what is one alone."""
+    if isinstance(transforms, Block):
+        raise TypeError(f"{name}: expected a list of transforms, got {type(transforms).__name__}")
+    return transforms
 
 
 class Compose(Sequential):
@@ -28,7 +35,7 @@ class Compose(Sequential):
 
     def __init__(self, transforms):
         super().__init__()
-        self.add(*transforms)
+        self.add(*_several("Compose", transforms))
 
 
 class HybridCompose(HybridSequential):
@@ -41,7 +48,7 @@ class HybridCompose(HybridSequential):
 
     def __init__(self, transforms):
         super().__init__()
-        self.add(*transforms)
+        self.add(*_several("HybridCompose", transforms))
         self.hybridize()
 
 
