@@ -10,12 +10,14 @@ from mxcy.numpy._arrays import operators
 from mxcy.numpy._arrays.einops_backend import introduce as _introduce
 from mxcy.numpy._arrays.memory import *  # noqa: F403
 from mxcy.numpy._arrays.ndarray import ndarray
+from mxcy.numpy._arrays.visiting import *  # noqa: F403
 from mxcy.numpy._calls.general import store as _store
 from mxcy.numpy._creation.constants import *  # noqa: F403
 from mxcy.numpy._creation.conversion import *  # noqa: F403
 from mxcy.numpy._creation.grids import *  # noqa: F403
 from mxcy.numpy._creation.likes import *  # noqa: F403
 from mxcy.numpy._creation.sequences import *  # noqa: F403
+from mxcy.numpy._creation.slicing import *  # noqa: F403
 from mxcy.numpy._linalg.norms import matrix_transpose  # noqa: F401
 from mxcy.numpy._linalg.products import *  # noqa: F403
 from mxcy.numpy._math.comparing import *  # noqa: F403
@@ -26,6 +28,7 @@ from mxcy.numpy._math.on_copies import *  # noqa: F403
 from mxcy.numpy._math.series import *  # noqa: F403
 from mxcy.numpy._selection.choosing import *  # noqa: F403
 from mxcy.numpy._selection.editing import *  # noqa: F403
+from mxcy.numpy._selection.placing import *  # noqa: F403
 from mxcy.numpy._selection.sets import *  # noqa: F403
 from mxcy.numpy._selection.sorting import *  # noqa: F403
 from mxcy.numpy._shape.extents import *  # noqa: F403
@@ -42,6 +45,7 @@ from mxcy.numpy._types.namespace_info import *  # noqa: F403
 from mxcy.numpy._types.promotion import *  # noqa: F403
 from mxcy.numpy._types.types import *  # noqa: F403
 from mxcy.numpy._types.types import named as _named
+from mxcy.numpy.arrayprint import *  # noqa: F403
 from mxcy.numpy.io import *  # noqa: F403
 from mxcy.profile import follow as _follow
 

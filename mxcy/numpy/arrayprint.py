@@ -1,5 +1,42 @@
-"""`mx.np.arrayprint`: how arrays are printed, under the name of the module where MXNet has it."""
+"""How `mx.np` prints arrays and numbers."""
 
+import numpy as onp
+
+from mxcy._base.listing import listing
+from mxcy.numpy._calls.operands import as_np_array
 from mxcy.numpy._types.types import set_printoptions
 
-__all__ = ["set_printoptions"]
+__all__ = [
+    "array2string",
+    "array_repr",
+    "array_str",
+    "base_repr",
+    "binary_repr",
+    "format_float_positional",
+    "format_float_scientific",
+    "get_printoptions",
+    "printoptions",
+    "set_printoptions",
+]
+
+__dir__ = listing(__name__)
+
+base_repr, binary_repr = onp.base_repr, onp.binary_repr
+format_float_positional = onp.format_float_positional
+format_float_scientific = onp.format_float_scientific
+get_printoptions, printoptions = onp.get_printoptions, onp.printoptions
+
+
+def array2string(a, *args, **kwargs):
+    """The elements of an array as text; see `numpy.array2string` for the arguments."""
+    return onp.array2string(as_np_array(a).asnumpy(), *args, **kwargs)
+
+
+def array_repr(arr):
+    """The text that `repr` gives for an array."""
+    return repr(as_np_array(arr))
+
+
+def array_str(a):
+    """The text that `str` gives for an array."""
+    return str(as_np_array(a))

@@ -1,12 +1,25 @@
-"""Functions of `mx.np` that read arrays from text."""
+"""Functions of `mx.np` that read arrays from files, text and memory, and write them."""
 
 import numpy as onp
 
 from mxcy._base.listing import listing
-from mxcy.numpy._calls.operands import from_onp
-from mxcy.numpy._creation.rules import place
+from mxcy.numpy._calls.by_numpy import as_onp
+from mxcy.numpy._calls.operands import as_np_array, from_onp
+from mxcy.numpy._creation.rules import default_float, named_type, place
 
-__all__ = ["genfromtxt"]
+__all__ = [
+    "frombuffer",
+    "fromfile",
+    "fromiter",
+    "fromstring",
+    "genfromtxt",
+    "load",
+    "loadtxt",
+    "save",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+]
 
 __dir__ = listing(__name__)
 
@@ -44,3 +57,191 @@ def _array(values, where):
     if values.dtype.names:
         raise TypeError(f"genfromtxt: an array has numbers of one type, the file {values.dtype}")
     return from_onp(values, values.dtype, where)
+
+
+def loadtxt(fname, *args, ctx=None, device=None, **kwargs):
+    """An array of a text file of numbers without gaps; `numpy.loadtxt` reads it.
+
+    Parameters
+    ----------
+    fname : str, path, file or list of str
+        What to read.
+    *args, **kwargs
+        Further arguments of `numpy.loadtxt`, such as `dtype`, `delimiter` and `skiprows`.
+    ctx, device : Device, optional
+        Where to put it; the current device by default.
+
+    Returns
+    -------
+    ndarray
+        A tuple of them with ``unpack=True`` where columns have several types.
+    """
+    where = place(ctx, device)
+    read = onp.loadtxt(fname, *args, **kwargs)
+    if isinstance(read, list):
+        return tuple(_array(column, where) for column in read)
+    return _array(read, where)
+
+
+def savetxt(fname, X, *args, **kwargs):  # noqa: N803  its public name
+    """Write an array to a text file.
+
+    Parameters
+    ----------
+    fname : str, path or file
+    X : array_like
+        With one or two axes.
+    *args, **kwargs
+        Further arguments of `numpy.savetxt`, such as `fmt` and `delimiter`.
+    """
+    onp.savetxt(fname, as_np_array(X).asnumpy(), *args, **kwargs)
+
+
+def save(file, arr):
+    """Write an array to a ``.npy`` file, whose name gets that end if need be.
+
+    Parameters
+    ----------
+    file : str, path or file
+    arr : array_like
+    """
+    onp.save(file, as_np_array(arr).asnumpy(), allow_pickle=False)
+
+
+def savez(file, *args, **kwds):
+    """Write arrays to a ``.npz`` file, whose name gets that end if need be.
+
+    Parameters
+    ----------
+    file : str, path or file
+    *args : array_like
+        They are called ``arr_0``, ``arr_1`` and so on.
+    **kwds : array_like
+        Arrays by name.
+    """
+    onp.savez(file, *map(_values, args), **{name: _values(a) for name, a in kwds.items()})
+
+
+def savez_compressed(file, *args, **kwds):
+    """Write arrays to a compressed ``.npz`` file; see `savez`."""
+    arrays = {name: _values(array) for name, array in kwds.items()}
+    onp.savez_compressed(file, *map(_values, args), **arrays)
+
+
+def _values(array):
+    return as_np_array(array).asnumpy()
+
+
+def load(file, ctx=None, device=None):
+    """The array of a ``.npy`` file, or those of a ``.npz`` file by name.
+
+    Parameters
+    ----------
+    file : str, path or file
+    ctx, device : Device, optional
+        Where to put them; the current device by default.
+
+    Returns
+    -------
+    ndarray or dict of str to ndarray
+    """
+    where = place(ctx, device)
+    read = onp.load(file, allow_pickle=False)
+    if isinstance(read, onp.ndarray):
+        return _array(read, where)
+    with read:
+        return {name: _array(read[name], where) for name in read.files}
+
+
+def fromfile(file, dtype=None, count=-1, sep="", offset=0, ctx=None, device=None):
+    """A vector of the numbers in a file, without any description of them.
+
+    Parameters
+    ----------
+    file : str, path or file
+    dtype : dtype, optional
+        The default floating type unless given.
+    count : int
+        How many; -1 takes all.
+    sep : str
+        What stands between numbers that are text; nothing does between bytes.
+    offset : int
+        How many bytes to pass over.
+    ctx, device : Device, optional
+        Where to put it; the current device by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    read = onp.fromfile(file, _type(dtype), count, sep, offset)
+    return _array(read, place(ctx, device))
+
+
+def frombuffer(buffer, dtype=None, count=-1, offset=0, ctx=None, device=None):
+    """A copy of memory as a vector.
+
+    Parameters
+    ----------
+    buffer : bytes-like
+    dtype : dtype, optional
+        The default floating type unless given.
+    count : int
+        How many; -1 takes all.
+    offset : int
+        How many bytes to pass over.
+    ctx, device : Device, optional
+        Where to put it; the current device by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    return _array(onp.frombuffer(buffer, _type(dtype), count, offset), place(ctx, device))
+
+
+def fromstring(string, dtype=None, count=-1, *, sep=" ", ctx=None, device=None):
+    """A vector of the numbers in a text.
+
+    Parameters
+    ----------
+    string : str
+    dtype : dtype, optional
+        The default floating type unless given.
+    count : int
+        How many; -1 takes all.
+    sep : str
+        What stands between them.
+    ctx, device : Device, optional
+        Where to put it; the current device by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    return _array(onp.fromstring(string, _type(dtype), count, sep=sep), place(ctx, device))
+
+
+def fromiter(iter, dtype=None, count=-1, ctx=None, device=None):
+    """A vector of the numbers that an iterable gives.
+
+    Parameters
+    ----------
+    iter : iterable of number
+    dtype : dtype, optional
+        The default floating type unless given.
+    count : int
+        How many; -1 takes all.
+    ctx, device : Device, optional
+        Where to put it; the current device by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    numbers = (as_onp(value) for value in iter)
+    return _array(onp.fromiter(numbers, _type(dtype), count), place(ctx, device))
+
+
+def _type(dtype):
+    return default_float() if dtype is None else named_type(dtype)

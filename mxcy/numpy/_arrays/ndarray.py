@@ -13,6 +13,7 @@ from mxcy.ndarray.fluent import is_method
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.tape import as_class
 from mxcy.numpy._arrays import indexing, operators, protocols
+from mxcy.numpy._arrays.elements import Elements
 from mxcy.numpy._arrays.methods import FunctionMethod, Hidden
 from mxcy.numpy._calls import operands
 from mxcy.numpy._calls.direct import direct
@@ -34,7 +35,7 @@ def _binary(name):
     return (*both, lambda self, other: operators.in_place(name, self, other))
 
 
-class ndarray(NDArray):  # noqa: N801  its public name
+class ndarray(Elements, NDArray):  # noqa: N801  its public name
     """An array of one element type on one device, with NumPy's operators and indexing.
 
     Make arrays with `mx.np.array`, `zeros`, `ones` and the like.
@@ -363,10 +364,6 @@ class ndarray(NDArray):  # noqa: N801  its public name
         flat = operators.function("ravel")(self, order)
         return flat if front.is_deferred() else flat.copy()
 
-    def fill(self, value):
-        """Set all elements to a value."""
-        self[...] = value
-
     all = FunctionMethod()
     any = FunctionMethod()
     argmax = FunctionMethod()
@@ -377,6 +374,7 @@ class ndarray(NDArray):  # noqa: N801  its public name
     choose = FunctionMethod()
     clip = FunctionMethod()
     conj = FunctionMethod()
+    conjugate = FunctionMethod()
     cumprod = FunctionMethod()
     cumsum = FunctionMethod()
     diagonal = FunctionMethod()

@@ -32,7 +32,7 @@ def as_mx(value):
         return type(value)(*map(as_mx, value))
     if isinstance(value, (list, tuple)):
         return type(value)(map(as_mx, value))
-    if isinstance(value, (onp.ndarray, onp.generic)) and value.dtype.kind in "biuf":
+    if isinstance(value, (onp.ndarray, onp.generic)) and value.dtype.kind in "biufc":
         return from_onp(onp.asarray(value))
     return value
 

@@ -11,9 +11,17 @@ from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, from_onp, is_array, is_number_type
 from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._creation.constants import full
-from mxcy.numpy._creation.rules import default_float, default_type, named_type, place, quick
+from mxcy.numpy._creation.rules import (
+    check_order,
+    default_float,
+    default_type,
+    named_type,
+    place,
+    quick,
+)
 
-__all__ = ["array", "asarray", "ascontiguousarray", "astype", "copy", "from_dlpack"]
+__all__ = ["array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "astype"]
+__all__ += ["copy", "from_dlpack"]
 
 
 @quick
@@ -119,6 +127,34 @@ def asarray(obj, dtype=None, device=None, copy=None, ctx=None):
     if dtype is None and values.dtype.kind in "biu" and not isinstance(obj, onp.ndarray):
         dtype = values.dtype
     return array(obj, dtype, True, ctx, device)
+
+
+asanyarray = asarray
+
+
+def asarray_chkfinite(a, dtype=None, order=None):
+    """An array, of finite numbers only; see `asarray`.
+
+    Parameters
+    ----------
+    a : array_like
+    dtype : dtype, optional
+    order : {'C', 'K', None}
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When an element is infinite or NaN.
+    """
+    check_order(order, "asarray_chkfinite")
+    array = asarray(a, dtype)
+    if array.dtype.kind in "fc" and not onp.isfinite(array.asnumpy()).all():
+        raise ValueError("array must not contain infs or NaNs")
+    return array
 
 
 def astype(x, dtype, /, *, copy=True, device=None):

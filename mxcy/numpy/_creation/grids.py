@@ -5,14 +5,17 @@ import numpy as onp
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, from_onp, is_array
 from mxcy.numpy._creation.conversion import array as make_array
+from mxcy.numpy._creation.rules import default_float, named_type
 from mxcy.numpy._shape.manipulation import reshape, stack
 
 __all__ = [
     "broadcast_arrays",
     "diag_indices",
     "diag_indices_from",
+    "fromfunction",
     "geomspace",
     "ix_",
+    "mask_indices",
     "meshgrid",
     "ravel_multi_index",
     "tril_indices",
@@ -66,6 +69,28 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, ctx=None, 
     bounds = [x.asnumpy() if is_array(x) else x for x in (start, stop)]
     values = onp.geomspace(*bounds, num, endpoint, axis=axis).tolist()
     return make_array(values, dtype, True, ctx, device)
+
+
+def fromfunction(function, shape, *, dtype=None, **kwargs):
+    """What a function computes of the coordinates of all elements, which it gets as arrays.
+
+    Parameters
+    ----------
+    function : callable
+        Called once, with an array of coordinates for each axis.
+    shape : tuple of int
+    dtype : dtype, optional
+        Of the coordinates: the default floating type unless given.
+    **kwargs
+        Further arguments of the function.
+
+    Returns
+    -------
+    object
+        The function's result.
+    """
+    kind = default_float() if dtype is None else named_type(dtype)
+    return function(*(from_onp(axis, kind) for axis in onp.indices(shape)), **kwargs)
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
@@ -188,6 +213,25 @@ def triu_indices_from(arr, k=0):
     """The rows and the columns of the elements of a matrix at and above a diagonal."""
     n, m = _extents("triu_indices_from", arr)
     return triu_indices(n, k, m)
+
+
+def mask_indices(n, mask_func, k=0):
+    """The coordinates of the elements of a square matrix that a function does not set to zero.
+
+    Parameters
+    ----------
+    n : int
+        Rows and columns of the matrix.
+    mask_func : callable
+        ``mask_func(matrix, k)``, such as `triu`.
+    k : number
+
+    Returns
+    -------
+    tuple of ndarrays
+    """
+    kept = mask_func(from_onp(onp.ones((n, n), onp.int64)), k) != 0
+    return tuple(map(from_onp, onp.nonzero(as_np_array(kept).asnumpy())))
 
 
 def unravel_index(indices, shape, order="C"):

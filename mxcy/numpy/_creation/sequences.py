@@ -16,7 +16,7 @@ from mxcy.numpy._creation.rules import (
     quick,
 )
 
-__all__ = ["arange", "linspace", "logspace"]
+__all__ = ["arange", "bartlett", "kaiser", "linspace", "logspace"]
 
 _MOST_EXACT = 1 << 53  # integers up to here are doubles, which operators take
 
@@ -131,3 +131,44 @@ def logspace(
     values = onp.logspace(onp_array(start), onp_array(stop), num, endpoint, base, axis=axis)
     dtype = default_type(values.dtype) if dtype is None else named_type(dtype)
     return from_onp(values, dtype, place(ctx, device))
+
+
+def bartlett(M, dtype=None, ctx=None, device=None):  # noqa: N803  its public name
+    """A window of `M` points that rises evenly to 1 and falls to 0.
+
+    Parameters
+    ----------
+    M : int
+    dtype : dtype, optional
+        The default floating type unless given.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    return _window(onp.bartlett(M), dtype, ctx, device)
+
+
+def kaiser(M, beta, dtype=None, ctx=None, device=None):  # noqa: N803  its public name
+    """A window of `M` points of Bessel functions.
+
+    Parameters
+    ----------
+    M : int
+    beta : float
+        How narrow it is.
+    dtype : dtype, optional
+        The default floating type unless given.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    return _window(onp.kaiser(M, beta), dtype, ctx, device)
+
+
+def _window(values, dtype, ctx, device):
+    kind = default_float() if dtype is None else named_type(dtype)
+    return from_onp(values, kind, place(ctx, device))

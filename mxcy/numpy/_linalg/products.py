@@ -2,12 +2,16 @@
 
 import operator
 
+import numpy as onp
+
 from mxcy._library import front
+from mxcy.numpy._calls.by_numpy import as_onp
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, is_complex
 from mxcy.numpy._calls.symbolic import is_symbol
 
-__all__ = ["cross", "einsum", "inner", "outer", "tensordot", "vdot", "vecdot"]
+__all__ = ["cross", "einsum", "einsum_path", "inner", "matvec", "outer", "tensordot", "vdot"]
+__all__ += ["vecdot", "vecmat"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -136,6 +140,44 @@ def vecdot(a, b, axis=-1):
     return operate("_npi_einsum", a, b, num_args=2, subscripts="...i,...i->...")
 
 
+def matvec(x1, x2):
+    """The products of matrices and vectors.
+
+    Parameters
+    ----------
+    x1 : array_like
+        Of shape (..., m, n).
+    x2 : array_like
+        Of shape (..., n).
+
+    Returns
+    -------
+    ndarray
+        Of shape (..., m).
+    """
+    subscripts = "...ij,...j->...i"
+    return operate("_npi_einsum", as_array(x1), as_array(x2), num_args=2, subscripts=subscripts)
+
+
+def vecmat(x1, x2):
+    """The products of vectors, conjugated, and matrices.
+
+    Parameters
+    ----------
+    x1 : array_like
+        Of shape (..., n).
+    x2 : array_like
+        Of shape (..., n, m).
+
+    Returns
+    -------
+    ndarray
+        Of shape (..., m).
+    """
+    x1, subscripts = _conjugated(as_array(x1)), "...i,...ij->...j"
+    return operate("_npi_einsum", x1, as_array(x2), num_args=2, subscripts=subscripts)
+
+
 def _moved_last(array, axis):
     axis += array.ndim if axis < 0 else 0
     if not 0 <= axis < array.ndim:
@@ -183,6 +225,22 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
         optimize=int(bool(optimize)),
         out=out,
     )
+
+
+def einsum_path(*operands, optimize="greedy"):
+    """An order for the products of `einsum`, and what it saves; see `numpy.einsum_path`.
+
+    Parameters
+    ----------
+    *operands : str and array_like
+        As `einsum` takes them.
+    optimize : bool, str or list of tuple of int
+
+    Returns
+    -------
+    (list, str)
+    """
+    return onp.einsum_path(*as_onp(operands), optimize=optimize)
 
 
 def _lettered(operands):

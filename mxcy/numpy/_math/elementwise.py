@@ -1,5 +1,7 @@
 """Elementwise functions of `mx.np` made of others."""
 
+import math
+
 import numpy as onp
 
 from mxcy._base import dtypes
@@ -23,8 +25,12 @@ __all__ = [
     "float_power",
     "heaviside",
     "imag",
+    "iscomplex",
+    "isreal",
+    "logaddexp2",
     "modf",
     "real",
+    "real_if_close",
     "sinc",
 ]
 
@@ -134,6 +140,23 @@ def exp2(x, out=None):
     return function("power")(2.0, as_real(as_array(x)), out=out)
 
 
+def logaddexp2(x1, x2, out=None):
+    """log2(2 ** x1 + 2 ** x2).
+
+    Parameters
+    ----------
+    x1, x2 : scalar or array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    x1, x2 = (as_real(x.as_np_ndarray()) * math.log(2) for x in promoted((x1, x2)))
+    return function("multiply")(function("logaddexp")(x1, x2), 1 / math.log(2), out=out)
+
+
 def sinc(x):
     """sin(pi x) / (pi x), which is 1 at 0.
 
@@ -227,6 +250,36 @@ def imag(val):
     """The imaginary part of an array; of real numbers zeros."""
     array = as_np_array(val)
     return operate("_mx_imag" if is_complex(array) else "_npi_zeros_like", array)
+
+
+def isreal(x):
+    """Where imaginary parts are zero."""
+    return imag(x) == 0
+
+
+def iscomplex(x):
+    """Where imaginary parts are not zero."""
+    return imag(x) != 0
+
+
+def real_if_close(a, tol=100):
+    """The real parts of complex numbers whose imaginary parts are tiny, else the array itself.
+
+    Parameters
+    ----------
+    a : array_like
+    tol : float
+        How large they may be, in steps of the element type at 1; up to 1 it is an absolute bound.
+
+    Returns
+    -------
+    ndarray
+    """
+    array = as_np_array(a)
+    if not is_complex(array):
+        return array
+    bound = tol * onp.finfo(array.dtype).eps if tol > 1 else tol
+    return real(array) if bool((abs(imag(array)) < bound).all()) else array
 
 
 def conj(x, out=None):

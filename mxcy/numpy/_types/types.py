@@ -10,8 +10,8 @@ from mxcy._base import dtypes
 __all__ = [
     "NAN",
     "NINF",
-    "NaN",
     "NZERO",
+    "NaN",
     "PINF",
     "PZERO",
     "_NP_TYPES",
@@ -19,32 +19,63 @@ __all__ = [
     "bool",
     "bool_",
     "boolean_dtypes",
+    "byte",
+    "cdouble",
     "complex128",
     "complex64",
+    "complexfloating",
+    "csingle",
+    "double",
     "dtype",
     "e",
+    "errstate",
     "euler_gamma",
     "finfo",
     "float16",
     "float32",
     "float64",
+    "floating",
     "floating_dtypes",
+    "generic",
+    "geterr",
+    "half",
     "iinfo",
+    "inexact",
     "inf",
     "int16",
     "int32",
     "int64",
     "int8",
+    "int_",
+    "intc",
+    "integer",
     "integer_dtypes",
+    "intp",
+    "issubdtype",
+    "long",
+    "longlong",
     "nan",
     "newaxis",
+    "number",
     "numeric_dtypes",
     "pi",
     "set_printoptions",
+    "seterr",
+    "short",
+    "signedinteger",
+    "single",
+    "ubyte",
+    "uint",
     "uint16",
     "uint32",
     "uint64",
     "uint8",
+    "uintc",
+    "uintp",
+    "ulong",
+    "ulonglong",
+    "unsignedinteger",
+    "ushort",
 ]
 
 float16, float32, float64 = (onp.dtype(f"float{bits}") for bits in (16, 32, 64))
@@ -64,6 +95,20 @@ pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf
 PINF, NINF, NAN, NaN, PZERO, NZERO = inf, -inf, nan, nan, 0.0, -0.0
 
 set_printoptions = onp.set_printoptions
+# No operator of mxcy reports what floating numbers do; what NumPy computes for it may.
+errstate, geterr, seterr = onp.errstate, onp.geterr, onp.seterr
+
+generic, number, inexact = onp.generic, onp.number, onp.inexact
+integer, signedinteger, unsignedinteger = onp.integer, onp.signedinteger, onp.unsignedinteger
+floating, complexfloating = onp.floating, onp.complexfloating
+issubdtype = onp.issubdtype
+
+half, single, double = float16, float32, float64
+csingle, cdouble = complex64, complex128
+byte, short, intc, longlong = (onp.dtype(code) for code in "bhiq")
+ubyte, ushort, uintc, ulonglong = (onp.dtype(code) for code in "BHIQ")
+int_, intp, long = onp.dtype(onp.int_), onp.dtype(onp.intp), onp.dtype("l")
+uint, uintp, ulong = onp.dtype(onp.uint), onp.dtype(onp.uintp), onp.dtype("L")
 
 _DTYPES = {
     name: found

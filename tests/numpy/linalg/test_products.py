@@ -251,3 +251,13 @@ def test_products_of_flattened_arrays(name, shapes, dtype):
     values = [(random.randint(0, 5, shape) * factor).astype(dtype) for shape in shapes]
     products = getattr(np, name)(*(np.array(value, dtype) for value in values))
     assert products.tolist() == getattr(onp, name)(*values).tolist()
+
+
+def test_matrices_and_vectors():
+    m, v = onp.arange(24.0).reshape(2, 3, 4), onp.arange(8.0).reshape(2, 4)
+    actual = np.matvec(np.array(m), np.array(v))
+    assert actual.tolist() == onp.einsum("bij,bj->bi", m, v).tolist()
+    w = onp.array([1.0, 2j, 3.0])
+    expected = onp.einsum("i,bij->bj", w.conj(), m)
+    assert np.vecmat(np.array(w), np.array(m)).tolist() == expected.tolist()
+    assert np.einsum_path("ij,jk->ik", np.ones((2, 2)), np.ones((2, 2)))[0][0] == "einsum_path"

@@ -197,3 +197,19 @@ def test_powers_of_two_and_sinc():
     places = array.asnumpy()
     slopes = [0 if x == 0 else (onp.cos(onp.pi * x) - onp.sinc(x)) / x for x in places]
     onp.testing.assert_allclose(array.grad.asnumpy(), slopes + onp.log(2) * 2**places, atol=1e-9)
+
+
+def test_powers_of_two_added():
+    x1, x2 = onp.array([-3.0, 0.0, 5.0], "float32"), onp.array([2.0, 0.5, 5.5], "float32")
+    actual = np.logaddexp2(np.array(x1), np.array(x2))
+    onp.testing.assert_allclose(actual.asnumpy(), onp.logaddexp2(x1, x2), rtol=1e-6)
+    out = np.zeros(3)
+    assert np.logaddexp2(np.array(x1), 2.0, out=out) is out
+
+
+def test_imaginary_parts_that_are_zero():
+    z = np.array([1, 2j, 3 + 1e-9j])
+    assert np.isreal(z).tolist() == [True, False, False]
+    assert np.iscomplex(z).tolist() == [False, True, True]
+    assert np.real_if_close(z[2:]).dtype == "float32" and np.real_if_close(z).dtype == "complex64"
+    assert np.real_if_close(np.ones(2)).tolist() == [1, 1]
