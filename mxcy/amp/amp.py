@@ -19,6 +19,7 @@ from mxcy.amp.speed import tell_once
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.symbol_block import SymbolBlock
 from mxcy.gluon.trainer import Trainer
+from mxcy.ndarray.mixed_precision import forget_calls
 from mxcy.ops.core.precision import Policy, mixed
 from mxcy.ops.core.precision_lists import fp32_inputs, list_of, name_of_target, record_of
 from mxcy.ops.core.record import REGISTRY
@@ -87,7 +88,7 @@ def init(
     logging.info("Using AMP")
     tell_once(target)
     warn_if_model_exists()
-    _forget_calls()
+    forget_calls()
     mixed.scaler, mixed.policy = LossScaler(), policy
 
 
@@ -95,14 +96,7 @@ def reset() -> None:
     """Switch mixed precision off, as it was before `init`; for tests."""
     mixed.policy = mixed.scaler = None
     _trainers.clear()
-    _forget_calls()
-
-
-def _forget_calls():
-    """Have eager calls prepared afresh."""
-    for op in {id(op): op for _, op in list(REGISTRY.all_known())}.values():
-        for handle in list(op.handles.values()):
-            handle.forget()
+    forget_calls()
 
 
 def warn_if_model_exists():

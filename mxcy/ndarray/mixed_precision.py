@@ -1,15 +1,47 @@
 """What mixed precision does with the inputs of eager calls."""
 
+import contextlib
+import threading
+
 from mxcy._base.dtypes import CODES
 from mxcy._library import front
 from mxcy.ndarray.register import F
 from mxcy.ops.core.precision import casts, mixed
+from mxcy.ops.core.record import REGISTRY
 
-__all__ = ["inputs_of"]
+__all__ = ["exempt", "forget_calls", "inputs_of"]
 
 _ON_CPU = tuple(CODES[name] for name in ("bfloat16", "float32"))
 _ON_GPU = tuple(CODES[name] for name in ("float16", "float32"))
 _NAMES = {CODES[name]: name for name in ("bfloat16", "float16", "float32")}
+
+
+class _Here(threading.local):
+    exempt = False  # whether calls of this thread run in float32
+
+
+_here = _Here()
+
+
+def forget_calls():
+    """Have eager calls prepared afresh."""
+    for op in {id(op): op for _, op in list(REGISTRY.all_known())}.values():
+        for handle in list(op.handles.values()):
+            handle.forget()
+
+
+@contextlib.contextmanager
+def exempt():
+    """A scope whose calls run in float32 under mixed precision."""
+    if not mixed.has_exemptions:
+        mixed.has_exemptions = True
+        if mixed.policy is not None:
+            forget_calls()
+    before, _here.exempt = _here.exempt, True
+    try:
+        yield
+    finally:
+        _here.exempt = before
 
 
 def inputs_of(op, attrs, inputs):
@@ -33,7 +65,7 @@ def inputs_of(op, attrs, inputs):
         return inputs, 1.0
     floats = _ON_GPU if inputs and inputs[0].context.device_type == "gpu" else _ON_CPU
     codes = [array.dtype_code for array in inputs]
-    goals = casts(policy, op, attrs, codes, floats)
+    goals = casts(policy, op, attrs, codes, floats, _here.exempt)
     if goals is not None:
         inputs = tuple(
             array if goal is None else F.amp_cast(array, dtype=_NAMES[goal])

@@ -82,3 +82,35 @@ def test_symbols_made_under_mixed_precision(mixed):
     nodes = json.loads(x.tojson(remove_amp_cast=False))["nodes"]
     kinds = [node["attrs"]["dtype"] for node in nodes if node["op"] == "amp_cast"]
     assert kinds == (["bfloat16"] * 2 + ["float32"] * 2) * 2
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_calls_under_mixed_precision(arrays, mixed, hybrid):
+    seen = []
+
+    class Seen(nn.HybridBlock):
+        def forward(self, x, weight):
+            def product():
+                y = mx.npx.fully_connected(x, weight, no_bias=True, num_hidden=3)
+                seen.append(name_of(y.dtype))
+                return y
+
+            y = product() * 2
+            with Constraint.disable_amp():
+                product()
+                seen.append(name_of((y + 1).dtype))  # of what arrives in 16 bits
+                with Constraint.disable_all():
+                    product()
+                product()
+            return product()
+
+    x = mx.np.ones((2, 3))
+    mixed("bfloat16")
+    block = Seen()
+    if hybrid:
+        block.hybridize()
+    half, whole = "bfloat16", "float32"
+    for _ in range(2):
+        seen.clear()
+        assert name_of(block(x, mx.np.ones((3, 3))).dtype) == half
+        assert hybrid or seen == [half, whole, whole, whole, whole, half]

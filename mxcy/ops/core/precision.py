@@ -167,17 +167,26 @@ class Mixed:
         None while mixed precision is off.
     scaler : object or None
         Its `loss_scale` is the factor of the gradients of loss outputs.
+    has_exemptions : bool
+        Whether there may be scopes whose calls run in float32, so that calls with 16-bit inputs
+        have to ask.
     """
 
     policy: Policy | None = None
     scaler: Any = None
+    has_exemptions: bool = False
 
 
 mixed = Mixed()
 
 
 def casts(
-    policy: Policy, op: Any, a: Any, codes: Sequence[int], floats: Iterable[int] | None = None
+    policy: Policy,
+    op: Any,
+    a: Any,
+    codes: Sequence[int],
+    floats: Iterable[int] | None = None,
+    exempt: bool = False,
 ) -> list[int | None] | None:
     """To which types the inputs of an eager call are cast; None where none is.
 
@@ -190,8 +199,11 @@ def casts(
         The inputs' element types.
     floats : iterable of int, optional
         The types that are cast at all, which depend on the device.
+    exempt : bool
+        Whether the call runs in float32, whatever it is.
     """
-    kind = policy.kind(op, a)
+    exempt = exempt and not op.in_symbols.precision_cast  # which does just what it is asked for
+    kind = "fp32" if exempt else policy.kind(op, a)
     if kind == "either" and op.variadic:
         kind = "widest"  # arrays of two types would not go together
     if kind == "either" or not codes:
@@ -212,4 +224,6 @@ def changes(op: Any, a: Any, codes: Sequence[int]) -> bool:
     policy = mixed.policy
     if policy is None or a.exact:
         return False
-    return op.amp.loss or casts(policy, op, a, codes) is not None
+    if op.amp.loss or casts(policy, op, a, codes) is not None:
+        return True
+    return mixed.has_exemptions and casts(policy, op, a, codes, exempt=True) is not None
