@@ -138,41 +138,13 @@ class Build(build_ext):
         compiler = _compiler()
         flags = [*CXX_FLAGS, *(SANITIZE.split() if self.sanitize else ["-g0"])]
         folder = Path("build") / ("objects-sanitize" if self.sanitize else "objects")
-        jobs = []  # (source, object, flags of its own)
-        once = [*(KERNELS / "core").rglob("*.cc")]
-        for folder_of in ("onednn", "cuda"):
-            once += (KERNELS / folder_of).glob("*.cc")
-        for source in sorted(once):
-            defines = (
-                [f"-DMX_BUILD_{level.upper()}" for level in self.levels]
-                if source.stem == "isa"
-                else []
-            )
-            suffix = f".{'-'.join(self.levels)}.o" if defines else ".o"
-            target = folder / source.relative_to(KERNELS).with_suffix(suffix)
-            jobs.append((source, target, defines))
-        for level in self.levels:
-            for source in sorted((KERNELS / "leaf").rglob("*.cc")):
-                own = [f"-march=x86-64-{level}", f"-DMX_ISA={level}", f"-DMX_ISA_LEVEL={level[1]}"]
-                if level == "v4":
-                    own.append("-mprefer-vector-width=512")
-                target = folder / level / source.relative_to(KERNELS / "leaf").with_suffix(".o")
-                jobs.append((source, target, own))
+        jobs = self._jobs(folder)
         includes = [f"-I{ROOT / name}" for name in INCLUDES]
 
         def compile_one(job):
             source, target, own = job
-            command = [
-                *compiler,
-                *flags,
-                *own,
-                *includes,
-                "-MMD",
-                "-c",
-                str(source),
-                "-o",
-                str(target),
-            ]
+            into = ["-MMD", "-c", str(source), "-o", str(target)]
+            command = [*compiler, *flags, *own, *includes, *into]
             if not self.force and fresh(target, command):
                 return False
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -196,6 +168,30 @@ class Build(build_ext):
             link = [*compiler, *checks, *LINK_FLAGS, *objects, "-o", str(library), "-ldl"]
             subprocess.run(link, check=True)
             listing.write_text(str(objects))
+
+    def _jobs(self, folder):
+        """What is compiled: (source, object, flags of its own); leaf kernels once per level."""
+        jobs = []
+        once = [*(KERNELS / "core").rglob("*.cc")]
+        for folder_of in ("onednn", "cuda"):
+            once += (KERNELS / folder_of).glob("*.cc")
+        for source in sorted(once):
+            defines = (
+                [f"-DMX_BUILD_{level.upper()}" for level in self.levels]
+                if source.stem == "isa"
+                else []
+            )
+            suffix = f".{'-'.join(self.levels)}.o" if defines else ".o"
+            target = folder / source.relative_to(KERNELS).with_suffix(suffix)
+            jobs.append((source, target, defines))
+        for level in self.levels:
+            for source in sorted((KERNELS / "leaf").rglob("*.cc")):
+                own = [f"-march=x86-64-{level}", f"-DMX_ISA={level}", f"-DMX_ISA_LEVEL={level[1]}"]
+                if level == "v4":
+                    own.append("-mprefer-vector-width=512")
+                target = folder / level / source.relative_to(KERNELS / "leaf").with_suffix(".o")
+                jobs.append((source, target, own))
+        return jobs
 
 
 class Wheel(bdist_wheel):

@@ -6,7 +6,7 @@ import numpy as onp
 
 from mxcy.base import integer_types
 from mxcy.numpy._arrays.operators import function
-from mxcy.numpy._calls.general import given, operate
+from mxcy.numpy._calls.general import into, operate
 from mxcy.numpy._calls.operands import as_np_array, from_onp
 from mxcy.numpy._creation.rules import default_float, place
 from mxcy.numpy._math.elementwise import conj
@@ -77,7 +77,7 @@ def _transformed(kind, name, a, s, axes, norm, out):
     if kind == "rfft" and array.dtype.kind == "c":
         raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
     result = operate("_mx_fft", array, kind=kind, s=tuple(points), axes=axes, norm=norm)
-    return given(result, out)
+    return into(result, out)
 
 
 def _one(kind, name, a, n, axis, norm, out):
@@ -142,7 +142,7 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
 
     Parameters as those of `rfft`.
     """
-    return given(conj(_one("rfft", "ihfft", a, n, axis, _REVERSED[_norm(norm)], None)), out)
+    return into(conj(_one("rfft", "ihfft", a, n, axis, _REVERSED[_norm(norm)], None)), out)
 
 
 def fftn(a, s=None, axes=None, norm=None, out=None):

@@ -79,24 +79,24 @@ def shared_channels(sym, layers):
     for node in topological(sym._entries):
         if node.op is None:
             continue
-        made = groups[id(node), 0] = Channels()
+        channels = groups[id(node), 0] = Channels()
         layer = layers.get(id(node))
         if layer is not None:
-            made.writers.append(layer)
-            made.names.append(layer.name)
-            made.limit = layer.limit
-            made.fixed = layer.act == "other" or not layer.scalable() or _keeps_rows(layer)
+            channels.writers.append(layer)
+            channels.names.append(layer.name)
+            channels.limit = layer.limit
+            channels.fixed = layer.act == "other" or not layer.scalable() or _keeps_rows(layer)
             of(layer.source).readers.append(layer)
             of(layer.source).fixed |= _keeps_rows(layer)
             if layer.other is not None:
-                tie(made, of(layer.other))
+                tie(channels, of(layer.other))
         elif _passes(node):
             if len(node.inputs) > 1:
-                made.names.append(output_name(node, 0))
+                channels.names.append(output_name(node, 0))
             for entry in node.inputs:
                 tie(groups[id(node), 0], of(entry))
         else:
-            made.fixed = True
+            channels.fixed = True
             for entry in node.inputs:
                 of(entry).fixed = True
     for entry in sym._entries:

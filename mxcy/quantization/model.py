@@ -229,13 +229,13 @@ def quantize_graph(
     return qsym, quantize_parameters(qsym, arg_params), aux_params, collector
 
 
-def _collector(calib_mode, given, layers, quantized_dtype, logger):
+def _collector(calib_mode, custom, layers, quantized_dtype, logger):
     """The collector of a mode.
 
     Raises
     ------
     ValueError
-        When a custom one is not given, or cannot collect.
+        When there is no custom one, or it cannot collect.
     """
     if calib_mode == "entropy":
         return LayerHistogramCollector(
@@ -243,14 +243,14 @@ def _collector(calib_mode, given, layers, quantized_dtype, logger):
         )
     if calib_mode == "naive":
         return LayerOutputMinMaxCollector(quantized_dtype, layers, logger)
-    if isinstance(given, CalibrationCollector):
-        given.include_layers = layers
-    elif not (hasattr(given, "collect") and hasattr(given, "min_max_dict")):
+    if isinstance(custom, CalibrationCollector):
+        custom.include_layers = layers
+    elif not (hasattr(custom, "collect") and hasattr(custom, "min_max_dict")):
         raise ValueError(
             f"LayerOutputCollector must be a CalibrationCollector when calib_mode={calib_mode}, "
-            f"while received type {type(given)}"
+            f"while received type {type(custom)}"
         )
-    return given
+    return custom
 
 
 def calib_graph(

@@ -140,6 +140,19 @@ def _raw(size):
     return time.perf_counter() - began
 
 
+def _gradients(kv, shapes, devices):
+    """(arrays of a worker on each device, the sum of the numbers in those of all workers)."""
+    numbers = [
+        np.random.default_rng(rank).uniform(0.5, 1.5, len(devices))
+        for rank in range(kv.num_workers)
+    ]
+    own = [
+        (float(number), device) for number, device in zip(numbers[kv.rank], devices, strict=True)
+    ]
+    arrays = [[mx.nd.full(shape, number, device) for number, device in own] for shape in shapes]
+    return arrays, sum(map(sum, numbers))
+
+
 def run(options):
     """Measure.
 
@@ -168,17 +181,8 @@ def run(options):
     keys = list(range(len(shapes)))
     for key, shape in zip(keys, shapes, strict=True):
         kv.init(key, mx.nd.zeros(shape))
-    draw = np.random.default_rng(kv.rank)
-    numbers = [float(number) for number in draw.uniform(0.5, 1.5, len(devices))]
-    gradients = [
-        [mx.nd.full(shape, number, device) for number, device in zip(numbers, devices, strict=True)]
-        for shape in shapes
-    ]
+    gradients, total = _gradients(kv, shapes, devices)
     pulled = [[mx.nd.zeros(shape, device) for device in devices] for shape in shapes]
-    total = sum(
-        sum(np.random.default_rng(rank).uniform(0.5, 1.5, len(devices)))
-        for rank in range(kv.num_workers)
-    )
     expected = _Expected(kv, options.optimizer, [mx.nd.full(shape, total) for shape in shapes])
     compare = options.test_results and options.gc_type == "none" and "async" not in kv.type
     results, since = [], []

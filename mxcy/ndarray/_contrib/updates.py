@@ -122,24 +122,8 @@ def _in_turn(*lists):
     return [array for row in zip(*lists, strict=True) for array in row]
 
 
-def step_of_one(module, F, as_factor, name, doc, kind="NDArray"):
-    """The function of an update operator for one weight, over arrays or symbols.
-
-    Parameters
-    ----------
-    module : str
-        The function's.
-    F : object
-        Has the operators as attributes.
-    as_factor : callable
-        ``as_factor(rescale_grad, weight)`` makes an array or symbol of a number.
-    name : str
-        The function's; ``mp_`` in front stands for weights in half precision.
-    doc : str
-        What it does, in a line.
-    kind : str
-        The class of the arguments, for the docstring.
-    """
+def _update(step):
+    """The signature of a step in one precision."""
 
     def update(
         weight,
@@ -173,6 +157,12 @@ def step_of_one(module, F, as_factor, name, doc, kind="NDArray"):
             name=name,
             **kwargs,
         )
+
+    return update
+
+
+def _mp_update(step):
+    """The signature of a step of a weight in half precision."""
 
     def mp_update(
         weight,
@@ -208,11 +198,33 @@ def step_of_one(module, F, as_factor, name, doc, kind="NDArray"):
             **kwargs,
         )
 
+    return mp_update
+
+
+def step_of_one(module, F, as_factor, name, doc, kind="NDArray"):
+    """The function of an update operator for one weight, over arrays or symbols.
+
+    Parameters
+    ----------
+    module : str
+        The function's.
+    F : object
+        Has the operators as attributes.
+    as_factor : callable
+        ``as_factor(rescale_grad, weight)`` makes an array or symbol of a number.
+    name : str
+        The function's; ``mp_`` in front stands for weights in half precision.
+    doc : str
+        What it does, in a line.
+    kind : str
+        The class of the arguments, for the docstring.
+    """
+
     def step(weight, others, rescale_grad, **options):
         return getattr(F, operator)(weight, *others, as_factor(rescale_grad, weight), **options)
 
     operator = f"_{name}"
-    function = mp_update if name.startswith("mp_") else update
+    function = (_mp_update if name.startswith("mp_") else _update)(step)
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
     function.__doc__ = doc

@@ -161,11 +161,11 @@ def _read_places(array, entries):
 
 def _read_mask(array, mask):
     """Elements where a mask of the leading axes holds, by the operator; None for other masks."""
-    leading, rest = array.shape[: mask.ndim], array.shape[mask.ndim :]
-    if not mask.ndim or mask.shape != leading:
+    outer, inner = array.shape[: mask.ndim], array.shape[mask.ndim :]
+    if not mask.ndim or mask.shape != outer:
         return None
     if mask.ndim > 1:
-        array = F._backward_reshape(array, shape=(mask.size, *rest))
+        array = F._backward_reshape(array, shape=(mask.size, *inner))
         mask = F._backward_reshape(mask, shape=(mask.size,))
     return F._contrib_boolean_mask(array, mask).as_np_ndarray()
 
@@ -207,9 +207,9 @@ def _along_axes(key, ndim):
     entries = [entry for entry in key if entry is not None]
     place = next((i for i, entry in enumerate(entries) if entry is Ellipsis), None)
     if place is not None:
-        rest = entries[place + 1 :]
-        missing = ndim - place - len(rest) if rest else 0
-        entries = [*entries[:place], *[slice(None)] * missing, *rest]
+        after = entries[place + 1 :]
+        missing = ndim - place - len(after) if after else 0
+        entries = [*entries[:place], *[slice(None)] * missing, *after]
     return tuple(entries), has_new
 
 
@@ -276,8 +276,8 @@ def _read_picked(array, key):
         cls = type(array.detached())
         return front.from_numpy(values, array.dtype_code, array.context, cls=cls)
     places, leading = _positions(key, array.shape)
-    rest = array.shape[leading:]
-    rows = F._backward_reshape(array, shape=(math.prod(array.shape[:leading]), *rest))
+    inner = array.shape[leading:]
+    rows = F._backward_reshape(array, shape=(math.prod(array.shape[:leading]), *inner))
     indices = front.from_numpy(onp.ascontiguousarray(places), _INT64, array.context)
     if indices.shape != places.shape:
         indices = indices.view_as(places.shape)

@@ -13,7 +13,7 @@ from mxcy.numpy._calls.operands import array_class, as_array, as_operands, is_ar
 from mxcy.ops.core.record import find
 from mxcy.ops.elementwise.cast import caster
 
-__all__ = ["Called", "call", "cast", "given", "operate", "store"]
+__all__ = ["Called", "call", "cast", "into", "operate", "store"]
 
 _operators = {}  # registered name -> handle, names of the attributes
 _USUAL = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "dtype": None}
@@ -190,20 +190,20 @@ def _describe(called, inputs, raw, keywords):
     return symbolic.apply(record.name, inputs, attrs)
 
 
-def _masked(found, mask, out, cls):
+def _masked(result, mask, out, cls):
     """What `out` holds after it took a result where a mask is True."""
     if mask.dtype_code != dtypes.CODES["bool"]:
         raise TypeError("where: expected an array of booleans")
-    shape = onp.broadcast_shapes(found.shape, mask.shape)
+    shape = onp.broadcast_shapes(result.shape, mask.shape)
     if out is None:
-        out = front.empty(shape, found.dtype_code, found.context, cls)
-    mask, found = _broadcast(mask, shape), _broadcast(found, shape)
+        out = front.empty(shape, result.dtype_code, result.context, cls)
+    mask, result = _broadcast(mask, shape), _broadcast(result, shape)
     if out.shape != shape:
         raise MXNetError(f"out: expected an array of shape {shape}, got {out.shape}")
-    if found.dtype_code != out.dtype_code:
-        _check_cast(found, out)
-        found = cast(found, out.dtype_code)
-    return F.where(mask, found, out, out=out)
+    if result.dtype_code != out.dtype_code:
+        _check_cast(result, out)
+        result = cast(result, out.dtype_code)
+    return F.where(mask, result, out, out=out)
 
 
 def _broadcast(array, shape):
@@ -213,15 +213,15 @@ def _broadcast(array, shape):
     return F.broadcast_to(F._backward_reshape(array, shape=padded), shape=shape)
 
 
-def _check_cast(found, out):
-    kinds = [dtypes.dtype_of(array.dtype_code) for array in (found, out)]
+def _check_cast(result, out):
+    kinds = [dtypes.dtype_of(array.dtype_code) for array in (result, out)]
     if not onp.can_cast(*kinds, "same_kind"):
         raise MXNetError(
             f"out: cannot cast from {kinds[0]} to {kinds[1]} with casting rule 'same_kind'"
         )
 
 
-def store(found, out):
+def store(result, out):
     """Cast a result into an array of another element type; the fronts call it.
 
     Raises
@@ -229,8 +229,8 @@ def store(found, out):
     MXNetError
         When NumPy's casting 'same_kind' does not allow it.
     """
-    _check_cast(found, out)
-    return cast(found, out.dtype_code, out)
+    _check_cast(result, out)
+    return cast(result, out.dtype_code, out)
 
 
 def _by_values(name, inputs, attrs):
@@ -287,23 +287,23 @@ def cast(array, code, out=None):
     return operate(caster(code, array.dtype_code), array, dtype=word, out=out)
 
 
-def given(found, out):
+def into(result, out):
     """A result, in the array that shall take it where there is one.
 
     Parameters
     ----------
-    found : NDArray
+    result : NDArray
     out : NDArray, tuple of one, or None
 
     Returns
     -------
     NDArray
-        `out`, or `found` without one.
+        `out`, or `result` without one.
     """
     if out is None:
-        return found
+        return result
     if isinstance(out, tuple):
         (out,) = out
-    if out.shape != found.shape:
-        raise MXNetError(f"out: expected an array of shape {found.shape}, got {out.shape}")
-    return store(found, out)
+    if out.shape != result.shape:
+        raise MXNetError(f"out: expected an array of shape {result.shape}, got {out.shape}")
+    return store(result, out)

@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.numpy._calls.general import call, given, operate
+from mxcy.numpy._calls.general import call, into, operate
 from mxcy.numpy._calls.handlers import handles
 from mxcy.numpy._calls.operands import as_array, as_np_array
 
@@ -42,7 +42,7 @@ def spread(called, inputs, raw, out, keywords):
     if not keepdims:
         axes = tuple(range(array.ndim)) if axis is None else axis
         variance = operate("_npi_squeeze", variance, axis=axes)
-    return given(variance, out)
+    return into(variance, out)
 
 
 def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=False):
@@ -75,7 +75,7 @@ def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=Fa
         axes = {int(i) % (arrays[0].ndim or 1) for i in axes}
         shape = tuple(1 if i in axes else n for i, n in enumerate(arrays[0].shape))
         results = [x.reshape(shape) for x in results]
-    results = [given(results[0], out), *results[1:]]
+    results = [into(results[0], out), *results[1:]]
     return tuple(results) if returned else results[0]
 
 
@@ -99,7 +99,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
     array = as_np_array(a)
     largest = operate("_npi_max", array, axis=axis, keepdims=keepdims)
     smallest = operate("_npi_min", array, axis=axis, keepdims=keepdims)
-    return given(largest - smallest, out)
+    return into(largest - smallest, out)
 
 
 @front.shortcut

@@ -6,7 +6,7 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy.numpy._arrays.operators import function
-from mxcy.numpy._calls.general import given, operate
+from mxcy.numpy._calls.general import into, operate
 from mxcy.numpy._calls.operands import as_np_array
 from mxcy.numpy._statistics.averages import floating
 
@@ -60,9 +60,9 @@ def nancumprod(a, axis=None, dtype=None, out=None):
     return function("cumprod")(_filled(a, 1)[0], axis, dtype, out)
 
 
-def _or_nan(missing, found):
+def _or_nan(missing, result):
     """A result, NaN where all elements were."""
-    return operate("_npi_where_lscalar", missing, found, scalar=math.nan, is_int=False)
+    return operate("_npi_where_lscalar", missing, result, scalar=math.nan, is_int=False)
 
 
 def _extremum(name, limit, a, axis, out, keepdims, initial, where):
@@ -71,7 +71,7 @@ def _extremum(name, limit, a, axis, out, keepdims, initial, where):
     if missing is not None and initial is None:
         none = operate("_npi_all", missing, axis=axis, keepdims=keepdims)
         result = _or_nan(none, result)
-    return given(result, out)
+    return into(result, out)
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
@@ -134,7 +134,7 @@ def _spread(name, a, axis, dtype, out, ddof, keepdims, where):
         return function(name)(array, axis, dtype, out, ddof, keepdims)
     result = function(name)(array, axis, dtype, None, ddof, keepdims, where=mask)
     number = operate("_npi_sum", mask, axis=axis, keepdims=keepdims)
-    return given(_or_nan(number <= ddof, result), out)
+    return into(_or_nan(number <= ddof, result), out)
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None):
@@ -195,7 +195,7 @@ def nanquantile(
     quantiles = _between(rows, shares.reshape(-1), _SHARES[method]).astype(array.dtype)
     if keepdims:
         kept = tuple(1 if i in axes else n for i, n in enumerate(array.shape))
-    return given(quantiles.reshape((*shares.shape, *kept)), out)
+    return into(quantiles.reshape((*shares.shape, *kept)), out)
 
 
 def _between(rows, shares, share):

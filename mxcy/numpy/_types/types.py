@@ -111,9 +111,9 @@ int_, intp, long = onp.dtype(onp.int_), onp.dtype(onp.intp), onp.dtype("l")
 uint, uintp, ulong = onp.dtype(onp.uint), onp.dtype(onp.uintp), onp.dtype("L")
 
 _DTYPES = {
-    name: found
-    for name, found in list(globals().items())
-    if isinstance(found, onp.dtype) and name != "bfloat16"
+    name: value
+    for name, value in list(globals().items())
+    if isinstance(value, onp.dtype) and name != "bfloat16"
 }
 
 

@@ -110,7 +110,7 @@ class Users:
         from onnx import NodeProto
 
         entry, number = self._described(node, ins)
-        made = function(
+        result = function(
             entry,
             is_input=False,
             mx_graph=self.nodes,
@@ -122,7 +122,7 @@ class Users:
             in_type=None,
             opset_version=self.opset,
         )
-        protos, types = made if isinstance(made, tuple) else (made, None)
+        protos, types = result if isinstance(result, tuple) else (result, None)
         builder, name = self.builder, node.name
         values = {value.name: value for value in ins}
         results = {}

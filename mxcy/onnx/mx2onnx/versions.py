@@ -128,10 +128,10 @@ class Versions:
         )
         return self.op("Pad", x, self.ints(*before, *after), fill, mode=mode, shape=shape)
 
-    def resize(self, x, sizes=None, scales=None, **given):
+    def resize(self, x, sizes=None, scales=None, **attributes):
         """Another resolution, to extents or by factors; before version 13 no input is left out."""
         none = np.zeros(0, np.float32) if self.opset < 13 else None
-        return self.op("Resize", x, none, none if scales is None else scales, sizes, **given)
+        return self.op("Resize", x, none, none if scales is None else scales, sizes, **attributes)
 
     def clip(self, x, low=None, high=None):
         """Limit elements to bounds that are numbers."""

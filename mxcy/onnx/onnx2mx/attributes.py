@@ -51,16 +51,16 @@ class Attributes:
     Parameters
     ----------
     node : NodeProto
-    given : dict of str to AttributeProto
+    protos : dict of str to AttributeProto
         With the references of function bodies resolved.
     schema : OpSchema or None
     opset : int
     """
 
-    def __init__(self, node, given, schema, opset):
+    def __init__(self, node, protos, schema, opset):
         self.op, self.opset, self.outputs = node.op_type, opset, list(node.output)
-        self.given, self.protos = {}, given
-        for name, attribute in given.items():
+        self.values, self.protos = {}, protos
+        for name, attribute in protos.items():
             if schema is not None:
                 if name not in schema.attributes:
                     continue  # what older opsets had, or a producer's own notes
@@ -71,18 +71,18 @@ class Attributes:
                         f"attribute {name}: expected {kinds(wanted).name}, "
                         f"got {AttributeProto.AttributeType.Name(attribute.type)}"
                     )
-            self.given[name] = value_of(attribute, f"attribute {name}")
+            self.values[name] = value_of(attribute, f"attribute {name}")
         for name, known in (schema.attributes if schema is not None else {}).items():
-            if name not in self.given:
+            if name not in self.values:
                 if known.required:
                     raise MXNetError(f"attribute {name} is missing")
                 default = known.default_value
-                self.given[name] = value_of(default, name) if default.type else None
+                self.values[name] = value_of(default, name) if default.type else None
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return self.given.get(name)
+        return self.values.get(name)
 
     def wants(self, place):
         """Whether the output at a place is used."""

@@ -153,8 +153,8 @@ class GraphProto:
         return block
 
 
-def _extents(given):
-    return tuple(dim.dim_value for dim in given.type.tensor_type.shape.dim)
+def _extents(entry):
+    return tuple(dim.dim_value for dim in entry.type.tensor_type.shape.dim)
 
 
 def _entries(F, outputs, names):

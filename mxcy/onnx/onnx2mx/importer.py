@@ -87,25 +87,25 @@ class Importer:
                 frame.values[entry.name] = self._input(entry, shapes.get(entry.name))
         return self._graph(graph, frame)
 
-    def _input(self, given, shape):
-        kind = given.type.WhichOneof("value")
+    def _input(self, entry, shape):
+        kind = entry.type.WhichOneof("value")
         if kind != "tensor_type":
-            raise NotImplementedError(f"input {given.name}: type {kind} is not implemented")
-        tensor = given.type.tensor_type
+            raise NotImplementedError(f"input {entry.name}: type {kind} is not implemented")
+        tensor = entry.type.tensor_type
         if shape is not None:
             shape = tuple(-1 if n is None or n < 0 else int(n) for n in shape)
         elif tensor.HasField("shape"):
             dims = tensor.shape.dim
             shape = tuple(d.dim_value if d.HasField("dim_value") else -1 for d in dims)
-        code = code_of(tensor.elem_type, f"input {given.name}")
-        value = self.F.variable(given.name, Spec(shape, code))
-        named = self.extents.get(given.name)
+        code = code_of(tensor.elem_type, f"input {entry.name}")
+        value = self.F.variable(entry.name, Spec(shape, code))
+        named = self.extents.get(entry.name)
         if named is not None and value.spec.shape is not None:
             for axis, name in enumerate(named):
                 if isinstance(name, str):
                     self.F.open.homes.setdefault(name, (value, axis))
             value.extents = tuple(Extent(n) if isinstance(n, str) else n for n in named)
-        self.F.inputs[given.name] = value
+        self.F.inputs[entry.name] = value
         return value
 
     def _graph(self, graph, frame):
@@ -202,22 +202,22 @@ class Importer:
         return self._graph(graph, inner)
 
     # --- functions ---
-    def _call_standard(self, node, schema, opset, inputs, given, frame):
+    def _call_standard(self, node, schema, opset, inputs, attributes, frame):
         """Expand an operator of ONNX that is a function of others."""
         function = None if schema is None else _body(schema, node, opset, inputs, frame.opsets)
         if function is None:
             raise NotImplementedError(f"Operator {node.op_type} not implemented.")
         for name, known in schema.attributes.items():
-            if name not in given and known.default_value.type:
-                given[name] = known.default_value
-        return self._call(function, inputs, given, frame)
+            if name not in attributes and known.default_value.type:
+                attributes[name] = known.default_value
+        return self._call(function, inputs, attributes, frame)
 
-    def _call(self, function, inputs, given, frame):
+    def _call(self, function, inputs, attributes, frame):
         if len(inputs) > len(function.input):
             raise MXNetError(f"it has {len(function.input)} inputs, got {len(inputs)}")
         opsets = {("" if o.domain in _OWN else o.domain): o.version for o in function.opset_import}
-        attributes = {a.name: a for a in getattr(function, "attribute_proto", ())}
-        attributes.update(given)
+        defaults = {a.name: a for a in getattr(function, "attribute_proto", ())}
+        attributes = {**defaults, **attributes}
         inner = _Frame({}, {**frame.opsets, **opsets}, attributes, frame.depth + 1)
         inner.values.update(dict.fromkeys(function.input))
         inner.values.update(zip(function.input, inputs, strict=False))
@@ -234,14 +234,14 @@ def _schema(name, opset, domain):
         return None
 
 
-def _resolved(node, given):
+def _resolved(node, attributes):
     """The node with the attributes that it refers to in place of the references."""
     if not any(attribute.ref_attr_name for attribute in node.attribute):
         return node
     copy = onnx.NodeProto()
     copy.CopyFrom(node)
     del copy.attribute[:]
-    for name, attribute in given.items():
+    for name, attribute in attributes.items():
         added = copy.attribute.add()
         added.CopyFrom(attribute)
         added.name = name

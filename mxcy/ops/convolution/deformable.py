@@ -243,11 +243,10 @@ num_group, *kernel), bias (num_filter,), out (batch, num_filter, rows, columns).
 {ignored} nothing on CPU."""
 
 
-def _register(name, alias, modulated, doc, extra=()):
-    """One version of the operator, and its gradient."""
-    own = "mask " if modulated else ""
+def _fields(modulated):
+    """The attributes that a version and its gradient have."""
     kind = UInt if modulated else Int
-    shared = (
+    return (
         Field("kernel", Shape),
         Field("stride", Shape, ()),
         Field("dilate", Shape, ()),
@@ -256,15 +255,24 @@ def _register(name, alias, modulated, doc, extra=()):
         Field("num_group", kind, 1),
         Field("num_deformable_group", kind, 1),
     )
+
+
+def _versioned(function, modulated):
+    """A part of a record, whose attributes tell which version it is of."""
+    return lambda a, *arguments: function(_Version(a, modulated), *arguments)
+
+
+def _kernels(kernel, modulated):
+    for part in ("params", "workspace", "work"):
+        setattr(kernel, part, _versioned(getattr(kernel, part), modulated))
+    return (kernel,)
+
+
+def _register(name, alias, modulated, doc, extra=()):
+    """One version of the operator, and its gradient."""
+    own = "mask " if modulated else ""
+    shared = _fields(modulated)
     grad_name = f"_{alias}_grad"
-
-    def versioned(function):
-        return lambda a, *arguments: function(_Version(a, modulated), *arguments)
-
-    def renamed(kernel):
-        for part in ("params", "workspace", "work"):
-            setattr(kernel, part, versioned(getattr(kernel, part)))
-        return (kernel,)
 
     def grad(a, F, g, inputs):
         attrs = {field.name: getattr(a, field.name) for field in shared}
@@ -287,10 +295,10 @@ def _register(name, alias, modulated, doc, extra=()):
             Field("layout", _Layout, None),
         ),
         arguments=lambda a: ("data", *names, "weight", *(() if a.no_bias else ("bias",))),
-        infer=versioned(_infer),
+        infer=_versioned(_infer, modulated),
         grad=grad,
-        ref=versioned(_forward),
-        kernels=renamed(_kernel("deformable", 0, 1)),
+        ref=_versioned(_forward, modulated),
+        kernels=_kernels(_kernel("deformable", 0, 1), modulated),
         samples=tuple(_samples(modulated)),
     )
     register(
@@ -302,9 +310,9 @@ Takes the gradient of the output, and those inputs.""",
         outputs=f"data_grad offset_grad {'mask_grad ' if modulated else ''}weight_grad",
         fields=shared,
         grad=no_rule,
-        infer=versioned(_infer_grad),
-        ref=versioned(_backward),
-        kernels=renamed(_kernel("deformable_grad", 1, 2)),
+        infer=_versioned(_infer_grad, modulated),
+        ref=_versioned(_backward, modulated),
+        kernels=_kernels(_kernel("deformable_grad", 1, 2), modulated),
         samples=tuple(_grad_samples(modulated)),
     )
 

@@ -191,6 +191,19 @@ def scalar_form(
     )
 
 
+_BROADCAST_SAMPLES = (
+    sample((3, 4), (3, 4)),
+    sample((3, 1, 5), (4, 1)),
+    sample((2, 3, 4), (1, 1, 4), grad=False),
+    sample((2, 1, 1), (2, 3, 70), grad=False),
+    sample((4, 5, 1), (1, 5, 6), grad=False),
+)
+
+
+def _zero(a, F, g):
+    return F.zeros_like(g)
+
+
 def binary(
     kernel,
     word,
@@ -260,30 +273,22 @@ def binary(
     shared = {"inputs": "lhs rhs", "grad": grad, "ref": ref, "domain": domain, "dtypes": ALL}
     shared["complexes"] = complexes
     whole = native(kernel, when=refuse_unequal, inplace=True, pointwise=True)
-    rows = native(f"{kernel}_broadcast", BROADCAST, broadcast_params)
     register(
         broadcast or f"broadcast_{kernel}",
         aliases=aliases,
         infer=_infer_broadcast,
         infer_back=back_dtypes,
-        kernels=(whole, rows),
+        kernels=(whole, native(f"{kernel}_broadcast", BROADCAST, broadcast_params)),
         doc=f"{doc} Shapes are broadcast.",
         stypes=broadcast_stypes,
         amp=amp[1],
-        samples=(
-            sample((3, 4), (3, 4)),
-            sample((3, 1, 5), (4, 1)),
-            sample((2, 3, 4), (1, 1, 4), grad=False),
-            sample((2, 1, 1), (2, 3, 70), grad=False),
-            sample((4, 5, 1), (1, 5, 6), grad=False),
-        ),
+        samples=_BROADCAST_SAMPLES,
         **shared,
     )
     if equal_shapes:
-        name, names = equal_shapes
         register(
-            name,
-            aliases=names,
+            equal_shapes[0],
+            aliases=equal_shapes[1],
             infer=infer_equal,
             infer_back=back_inputs,
             kernels=(whole,),
@@ -294,12 +299,11 @@ def binary(
             samples=(sample((3, 4), (3, 4)),),
             **{**shared, "grad": both_grads(equal_partial or partial)},
         )
-    zero = lambda a, F, g: F.zeros_like(g)  # noqa: E731
     scalar_form(
         f"_{word}_scalar",
         (f"_{camel}Scalar", *extra),
         define,
-        by_number or zero,
+        by_number or _zero,
         f"{kernel}_scalar",
         domain,
         number,

@@ -12,7 +12,7 @@ from mxcy.ops.core.infer import Spec, broadcast_shapes
 from mxcy.ops.core.params import BROADCAST, SCALAR
 from mxcy.ops.core.record import Public, find, native, register, sample
 from mxcy.ops.core.result_types import row_type
-from mxcy.ops.elementwise.broadcast import broadcast_params, sum_to
+from mxcy.ops.elementwise.broadcast import broadcast_params, refuse_unequal, sum_to
 from mxcy.ops.elementwise.cast import cast_back, cast_to
 
 __all__ = ["in_result_type", "numpy_binary", "numpy_unary"]
@@ -279,6 +279,17 @@ def _number_form(
     )
 
 
+def _samples_of_two(grad):
+    return (
+        sample((3, 4), (3, 4), grad=grad),
+        sample((3, 1, 5), (4, 1), grad=grad),
+        sample((), (2, 3), grad=grad),
+        sample((2, 1, 1), (2, 3, 70), grad=False),
+        sample((4, 5, 1), (1, 5, 6), grad=False),
+        sample((2, 0), (1,), grad=False),
+    )
+
+
 def numpy_binary(
     names,
     rule,
@@ -352,10 +363,7 @@ def numpy_binary(
         integers = integer_kernel and pattern.format(integer_kernel)
         return _kernel(pattern.format(kernel), rule, *parts, **others, integers=integers)
 
-    whole = form(
-        "{}",
-        when=lambda a, ins, outs: None if ins[0].shape == ins[1].shape else "the shapes differ",
-    )
+    whole = form("{}", when=refuse_unequal)
     register(
         f"_npi_{stem}",
         inputs="lhs rhs",
@@ -370,14 +378,7 @@ def numpy_binary(
         complexes=complexes,
         quantized=quantized,
         amp=amp,
-        samples=(
-            sample((3, 4), (3, 4), grad=partial is not None),
-            sample((3, 1, 5), (4, 1), grad=partial is not None),
-            sample((), (2, 3), grad=partial is not None),
-            sample((2, 1, 1), (2, 3, 70), grad=False),
-            sample((4, 5, 1), (1, 5, 6), grad=False),
-            sample((2, 0), (1,), grad=False),
-        ),
+        samples=_samples_of_two(partial is not None),
         numpy=Public(f"{names}(x1, x2, out=None{extra})", with_number, number_first),
     )
     _number_form(

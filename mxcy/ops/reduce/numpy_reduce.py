@@ -70,6 +70,58 @@ def count(a, spec):
     return math.prod(spec.shape[i] for i in axes_of(a, len(spec.shape)))
 
 
+def _kernel(name, rule):
+    """The kernel of a reduction; it computes in the type of the result."""
+
+    def refusal(a, ins, outs):
+        if not ins[0].size or not axes_of(a, ins[0].ndim):
+            return "nothing is reduced"
+        if outs[0].dtype == _BOOL and (rule is MEAN or ins[0].dtype != _BOOL):
+            return "what a truth value is would be cut to whole numbers"
+        return None if real_of(ins[0].dtype) == ins[0].dtype else "the numbers are complex"
+
+    return native(
+        name,
+        REDUCE,
+        _params,
+        when=refusal,
+        select=lambda ins, outs: outs[0].dtype,  # a wider one of integers
+        mixed=True,
+    )
+
+
+def _gradient_rule(grad, result, linear):
+    """A gradient rule that gets its input in the type of the result, which ``result(a, x)`` is."""
+    if grad is None:
+        return lambda a, F, g: None
+
+    def typed(a, F, g, x, out, specs):
+        code = result(a, specs[0])
+        if not (linear or is_inexact(code)) and code != specs[0].dtype:
+            return None
+        reduced = grad(a, F, g, cast_to(F, x, code, specs[0].dtype), out, specs[0])
+        if code == specs[0].dtype:
+            return reduced
+        if linear and not is_inexact(specs[0].dtype):
+            return F.Cast(reduced, dtype=name_of(specs[0].dtype))
+        return cast_back(F, reduced, specs[0].dtype, code)
+
+    return typed
+
+
+def _samples(grad, typed):
+    return (
+        sample((3, 4), grad=grad),
+        sample((2, 3, 4), axis=(1,), grad=grad),
+        sample((2, 3, 4), axis=(0, -1), keepdims=True, grad=grad),
+        sample((), grad=grad),
+        sample((3,), axis=(), grad=False),
+        sample((5, 130), axis=(1,), grad=False),
+        sample((2, 0, 3), axis=(0,), grad=False),
+        *((sample((3, 4), dtype="bool", axis=(1,), grad=False),) if typed else ()),
+    )
+
+
 def numpy_reduction(
     name,
     doc,
@@ -148,44 +200,15 @@ def numpy_reduction(
         reduced = define(xp, x if rule is TEST or wider else x.astype(kind), axes)
         return xp.asarray(reduced).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
 
-    def refusal(a, ins, outs):
-        if not ins[0].size or not axes_of(a, ins[0].ndim):
-            return "nothing is reduced"
-        if outs[0].dtype == _BOOL and (rule is MEAN or ins[0].dtype != _BOOL):
-            return "what a truth value is would be cut to whole numbers"
-        return None if real_of(ins[0].dtype) == ins[0].dtype else "the numbers are complex"
-
-    def rule_of_gradients(a, F, g, x, out, specs):
-        code = result(a, specs[0])
-        if not (linear or is_inexact(code)) and code != specs[0].dtype:
-            return None
-        reduced = grad(a, F, g, cast_to(F, x, code, specs[0].dtype), out, specs[0])
-        if code == specs[0].dtype:
-            return reduced
-        if linear and not is_inexact(specs[0].dtype):
-            return F.Cast(reduced, dtype=name_of(specs[0].dtype))
-        return cast_back(F, reduced, specs[0].dtype, code)
-
     return register(
         f"_npi_{name}",
         inputs="a",
         fields=fields,
         infer=infer,
         names={"x": ("in", 0)},
-        grad=(lambda a, F, g: None) if grad is None else rule_of_gradients,
+        grad=_gradient_rule(grad, result, linear),
         ref=ref,
-        kernels=(
-            native(
-                kernel,
-                REDUCE,
-                _params,
-                when=refusal,
-                select=lambda ins, outs: outs[0].dtype,  # a wider one of integers
-                mixed=True,
-            )
-            if isinstance(kernel, str)
-            else kernel,
-        ),
+        kernels=(_kernel(kernel, rule) if isinstance(kernel, str) else kernel,),
         doc=doc,
         domain=domain,
         dtypes=kinds,
@@ -193,16 +216,7 @@ def numpy_reduction(
         in_symbols=TYPED if rule is MEAN else None,
         complexes=complexes,
         amp=amp,
-        samples=(
-            sample((3, 4), grad=grad is not None),
-            sample((2, 3, 4), axis=(1,), grad=grad is not None),
-            sample((2, 3, 4), axis=(0, -1), keepdims=True, grad=grad is not None),
-            sample((), grad=grad is not None),
-            sample((3,), axis=(), grad=False),
-            sample((5, 130), axis=(1,), grad=False),
-            sample((2, 0, 3), axis=(0,), grad=False),
-            *((sample((3, 4), dtype="bool", axis=(1,), grad=False),) if typed else ()),
-        ),
+        samples=_samples(grad is not None, typed),
         numpy=numpy,
     )
 

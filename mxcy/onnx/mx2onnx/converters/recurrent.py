@@ -38,13 +38,13 @@ class _Parameters:
 
 
 @convert("RNN")
-def rnn(a, G, x, parameters, state, *rest):
+def rnn(a, G, x, parameters, state, *optional):
     """A node for each layer, of both directions."""
     if a.projection_size or a.lstm_state_clip_min is not None:
         G.unsupported("projection_size and lstm_state_clip_*")
-    rest = list(rest)
-    cell = rest.pop(0) if a.mode == "lstm" else None
-    lengths = G.cast(rest.pop(0), np.int32) if a.use_sequence_length else None
+    optional = list(optional)
+    cell = optional.pop(0) if a.mode == "lstm" else None
+    lengths = G.cast(optional.pop(0), np.int32) if a.use_sequence_length else None
     if x.shape[2] == -1:
         G.unsupported("a free number of inputs")
     kind, order = _KINDS[a.mode]

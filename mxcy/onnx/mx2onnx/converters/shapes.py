@@ -25,11 +25,11 @@ def _split(G, whole, first, second):
     return [first, second]
 
 
-def _inferred(G, found, source):
+def _inferred(G, extents, source):
     """What takes the place of the extent None, so that the numbers of elements are equal."""
-    if None not in found:
-        return found
-    others, left = [n for n in found if n is not None], list(source)
+    if None not in extents:
+        return extents
+    others, left = [n for n in extents if n is not None], list(source)
     for extent in list(others):  # extents that are on both sides need no division
         if any(extent is other for other in left) or (
             isinstance(extent, int) and extent in [n for n in left if isinstance(n, int)]
@@ -42,7 +42,7 @@ def _inferred(G, found, source):
             left.pop(at)
             others.remove(extent)
     quotient = G.over(G.times(*left), G.times(*others)) if others else G.times(*left)
-    return [quotient if n is None else n for n in found]
+    return [quotient if n is None else n for n in extents]
 
 
 def _classic(G, source, codes):

@@ -84,9 +84,9 @@ def _transposed_padding(a, x, windows):
 def conv_transpose(F, a, x, weight, bias=None):
     _check(a, weight)
     pads = a.pads
-    a.given["auto_pad"], kind = None, a.auto_pad  # here it is about the result
+    a.values["auto_pad"], kind = None, a.auto_pad  # here it is about the result
     windows = Windows(a, x, weight.full_shape[2:])
-    a.given["auto_pad"] = kind
+    a.values["auto_pad"] = kind
     before, after = _transposed_padding(a, x, windows)
     for part in (weight, bias):
         if part is not None and part.array is not None:

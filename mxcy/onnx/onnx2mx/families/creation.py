@@ -23,8 +23,8 @@ def constant(F, a):
         ("value_int", "int64"),
         ("value_ints", "int64"),
     ):
-        if a.given.get(name) is not None:
-            return F.constant(np.array(a.given[name], dtype))
+        if a.values.get(name) is not None:
+            return F.constant(np.array(a.values[name], dtype))
     raise NotImplementedError("constants that are sparse or text are not implemented")
 
 

@@ -191,8 +191,8 @@ def bit_shift(F, a, x, y):
 
 
 def _chain(onnx_name, name):
-    def function(F, a, first, *rest):
-        for value in rest:
+    def function(F, a, first, *others):
+        for value in others:
             extents = _reckoned(F, _SIGNS[name], first, value)
             first = F.binary(name, first, value) if extents is None else extents
         return first
@@ -206,10 +206,10 @@ _chain("Min", "minimum")
 
 
 @row("Mean")
-def mean(F, a, first, *rest):
-    for value in rest:
+def mean(F, a, first, *others):
+    for value in others:
         first = first + value
-    return first / (1 + len(rest))
+    return first / (1 + len(others))
 
 
 @row("Where")

@@ -43,7 +43,7 @@ def _of_one(name, standard, **defaults):
         if a.channels_last:
             raise NotImplementedError("attribute channels_last is not implemented")
         for attribute, value in defaults.items():
-            a.given.setdefault(attribute, value)
+            a.values.setdefault(attribute, value)
         floats = _floats(F, x, x_scale, x_zero)
         return _numbers(F, find_row(standard, 14)(F, a, floats), scale, zero, x)
 
