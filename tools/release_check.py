@@ -1,6 +1,7 @@
 """Do the places agree that tell of a release? The first step of `make release-check`.
 
-python tools/release_check.py              before the tag; what is unreleased may wait for --prepare
+python tools/release_check.py              before the tag; what is unreleased may wait for --prepare,
+                                           and is told
 python tools/release_check.py --tag v0.2.0 what is tagged is what is described
 python tools/release_check.py --prepare 0.2.0   writes version and day into the places
 """
@@ -59,6 +60,31 @@ def problems(root, tag=None):
     if not re.search(r"^\* ", changes[heading.end() :].partition("\n## ")[0], re.M):
         wrong.append(f"CHANGELOG.md: nothing is told of {version}")
     return wrong
+
+
+def missing(root):
+    """What a release still needs that only its preparation makes, in lines; none of it is wrong.
+
+    Parameters
+    ----------
+    root : Path
+        The source tree.
+    """
+    source = (root / "mxcy" / "libinfo.py").read_text(encoding="utf-8")
+    version = re.search(r'^__version__ = "(.+)"$', source, re.M).group(1)
+    changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    lines = []
+    if _unreleased(changes):
+        lines.append(
+            f"CHANGELOG.md tells of unreleased changes: python tools/release_check.py --prepare "
+            f"VERSION writes the section, mxcy/libinfo.py and CITATION.cff (now {version})"
+        )
+    kept = {run["release"] for run in figures.runs(root / "benchmarks" / "history")}
+    if _unreleased(changes) or version not in kept:
+        lines.append(
+            "benchmarks/history takes the figures of a quiet machine: python tools/figures.py keep"
+        )
+    return lines
 
 
 def today():
@@ -138,6 +164,8 @@ def main():
         prepare(ROOT, asked.prepare, today())
     wrong = problems(ROOT, asked.tag) + figures.slower(ROOT / "benchmarks" / "history")
     print(*wrong or ["== version, changes and citation agree, no key figure is slower"], sep="\n")
+    for line in [] if asked.tag else missing(ROOT):
+        print(f"   a release still needs: {line}")
     return int(bool(wrong))
 
 

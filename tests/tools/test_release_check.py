@@ -70,6 +70,19 @@ def test_before_the_first_release_nothing_has_a_section_yet(tmp_path):
     assert "no section ## [1.2.3]" in release_check.problems(tmp_path, "v1.2.3")[0]
 
 
+def test_what_only_the_preparation_makes_is_told_and_is_not_wrong(tmp_path):
+    tree(tmp_path, changes="## [Unreleased]\n\n### Added\n\n* It works.\n")
+    unreleased = release_check.missing(tmp_path)
+    assert len(unreleased) == 2 and "--prepare VERSION" in unreleased[0]
+    release_check.prepare(tmp_path, "1.3.0", datetime.date(2026, 11, 23))
+    (text,) = release_check.missing(tmp_path)
+    assert "tools/figures.py keep" in text
+    history = tmp_path / "benchmarks" / "history"
+    history.mkdir(parents=True)
+    (history / "a.json").write_text(json.dumps({"day": "2026-11-23", "release": "1.3.0"}))
+    assert release_check.missing(tmp_path) == []
+
+
 def test_this_tree_can_be_released():
     assert release_check.problems(ROOT) == []
 

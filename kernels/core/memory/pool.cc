@@ -110,9 +110,9 @@ void Pool::give(void* data, size_t bytes) {
       if (on_host())  // what was used last may still be in a cache
         list.chunks.push_back(data);
       else  // CUDA graphs hold addresses: repeated programs find the same ones, lowest first
-        list.chunks.insert(std::lower_bound(list.chunks.begin(), list.chunks.end(), data,
-                                            std::greater<void*>()),
-                           data);
+        list.chunks.insert(
+            std::lower_bound(list.chunks.begin(), list.chunks.end(), data, std::greater<void*>()),
+            data);
       pooled_ += size;
     }
   }
