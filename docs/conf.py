@@ -41,15 +41,15 @@ doctest_test_doctest_blocks = ""
 # They write files into a folder of their own.
 doctest_global_setup = """
 import os, tempfile
-import mxcy as mx
+import mxcy as _mxcy  # pages import what they use: a reader has nothing before
 _folder = tempfile.TemporaryDirectory()
 _home = os.getcwd()
 os.chdir(_folder.name)
-mx.random.seed(7)
-mx.util.reset_np()
+_mxcy.random.seed(7)
+_mxcy.util.reset_np()
 """
 doctest_global_cleanup = """
 os.chdir(_home)
 _folder.cleanup()
-mx.amp.reset()
+_mxcy.amp.reset()
 """

@@ -53,7 +53,7 @@ def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mx.random.seed(7)
     report = []
-    test = doctest.DocTest(blocks, {"mx": mx}, page.name, str(page), 0, None)
+    test = doctest.DocTest(blocks, {}, page.name, str(page), 0, None)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of processors without instructions for 8 bits

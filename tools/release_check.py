@@ -1,7 +1,6 @@
 """Do the places agree that tell of a release? The first step of `make release-check`.
 
-python tools/release_check.py              before the tag; what is unreleased may wait for --prepare,
-                                           and is told
+python tools/release_check.py              before the tag; it tells what --prepare has still to do
 python tools/release_check.py --tag v0.2.0 what is tagged is what is described
 python tools/release_check.py --prepare 0.2.0   writes version and day into the places
 """

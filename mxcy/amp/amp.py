@@ -22,7 +22,6 @@ from mxcy.gluon.trainer import Trainer
 from mxcy.ndarray.mixed_precision import forget_calls
 from mxcy.ops.core.precision import Policy, mixed
 from mxcy.ops.core.precision_lists import fp32_inputs, list_of, name_of_target, record_of
-from mxcy.ops.core.record import REGISTRY
 
 __all__ = [
     "convert_bucketing_module",

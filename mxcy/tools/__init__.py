@@ -1,1 +1,1 @@
-"""Programs beside the package: ``python -m mxcy.tools.launch`` starts jobs of several processes."""
+"""Programs of ``python -m``: `launch` starts jobs of several processes, `im2rec` makes records."""

@@ -1,4 +1,4 @@
-"""`tools/im2rec.py` and `tools/rec2idx.py`, by their command lines."""
+"""`mxcy.tools.im2rec` and `rec2idx`, by their command lines and as MXNet's files in `tools`."""
 
 import os
 import subprocess
@@ -20,13 +20,18 @@ if not TOOLS.is_dir():
 SHUFFLED = "2\t1.000000\tdogs/0.png\n1\t0.000000\tcats/1.png\n0\t0.000000\tcats/0.png\n"
 
 
+def _program(name):
+    """A file of tools, or a module of the package."""
+    return [str(TOOLS / name)] if name.endswith(".py") else ["-m", f"mxcy.tools.{name}"]
+
+
 @pytest.fixture
 def run(tmp_path):
     """A function that runs a tool and returns what it prints."""
 
     def tool(name, *arguments, fails=False):
         done = subprocess.run(
-            [sys.executable, str(TOOLS / name), *map(str, arguments)],
+            [sys.executable, *_program(name), *map(str, arguments)],
             cwd=tmp_path,
             text=True,
             capture_output=True,
@@ -113,8 +118,8 @@ def test_without_lists_there_is_a_message(run, images):
 
 def test_an_index_is_made_again(run, images, tmp_path):
     (tmp_path / "all.lst").write_text(SHUFFLED)
-    run("im2rec.py", "all", images)
-    run("rec2idx.py", "all.rec", "again.idx")
+    run("im2rec", "all", images)
+    run("rec2idx", "all.rec", "again.idx")
     kept = [line.split("\t")[1] for line in (tmp_path / "all.idx").read_text().splitlines()]
     again = (tmp_path / "again.idx").read_text().splitlines()
     assert again == [f"{key}\t{offset}" for key, offset in enumerate(kept)]
