@@ -24,7 +24,7 @@ def _path() -> str:
 
 
 def _signature() -> str:
-    return f"4/{front.block()}/{env.omp_threads()}"
+    return f"5/{front.block()}/{env.omp_threads()}"
 
 
 def memory() -> dict[str, Any]:

@@ -36,8 +36,13 @@ _DECONV = {"deconv_onednn": (0, 1, 2)}  # arrays as oneDNN likes them, as they l
 _DENSE = {"fc_onednn": (0,)}
 #: of 8 bits
 _INT8 = {
-    "_int8_conv": {"int8_conv_onednn": (0,), "int8_conv_direct": (0,), "int8_conv_depthwise": (0,)},
-    "_int8_dense": {"int8_dense_onednn": (0,), "int8_dense_direct": (0,)},
+    "_int8_conv": {
+        "int8_conv_onednn": (0,),
+        "int8_conv_tiles": (0,),
+        "int8_conv_direct": (0,),
+        "int8_conv_depthwise": (0,),
+    },
+    "_int8_dense": {"int8_dense_onednn": (0,), "int8_dense_tiles": (0,), "int8_dense_direct": (0,)},
 }
 #: of arrays of bfloat16
 _NARROW_CONV: dict[str, tuple[int, ...]] = {

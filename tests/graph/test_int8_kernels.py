@@ -79,12 +79,21 @@ def _image(rng, algo, source, shape, filters, group=1, exact=True, **window):
     _layer(rng, "_int8_conv", algo, _drawn(rng, shape, source), weight, attrs, form, exact)
 
 
+#: our kernels of whole convolutions and of dense layers
+CONVOLUTIONS, DENSE = (
+    [f"int8_{layer}_{way}" for way in ("direct", "tiles")] for layer in ("conv", "dense")
+)
+
+
+@pytest.mark.parametrize("algo", CONVOLUTIONS)
 @pytest.mark.parametrize("source", ["int8", "uint8"])
 @pytest.mark.parametrize(
     "shape, filters, window",
     [
         ((2, 9, 7, 8), 70, {"kernel": (1, 1)}),
         ((1, 5, 5, 3), 16, {"kernel": (1, 1)}),
+        ((1, 40, 33, 64), 40, {"kernel": (1, 1)}),
+        ((3, 5, 33, 70), 50, {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1)}),
         ((3, 9, 7, 6), 33, {"kernel": (1, 1), "stride": (2, 2)}),
         ((1, 9, 7, 8), 20, {"kernel": (1, 1), "stride": (3, 1), "pad": (1, 2)}),
         ((2, 13, 11, 3), 64, {"kernel": (7, 7), "stride": (2, 2), "pad": (3, 3)}),
@@ -95,8 +104,8 @@ def _image(rng, algo, source, shape, filters, group=1, exact=True, **window):
         ((2, 1, 1, 4), 40, {"kernel": (3, 1), "pad": (3, 0), "stride": (2, 1)}),
     ],
 )
-def test_convolutions(source, shape, filters, window):
-    _image(np.random.default_rng(filters), "int8_conv_direct", source, shape, filters, **window)
+def test_convolutions(algo, source, shape, filters, window):
+    _image(np.random.default_rng(filters), algo, source, shape, filters, **window)
 
 
 @pytest.mark.parametrize("source", ["int8", "uint8"])
@@ -122,34 +131,39 @@ def test_other_numbers_than_0_may_stand_for_0(source, zero):
     data, weight = _drawn(rng, (2, 9, 7, 6), source), _drawn(rng, (20, 6, 3, 3), "int8")
     attrs = {"kernel": (3, 3), "pad": (1, 2), "num_filter": 20, "zero": zero}
     form = {"batch": 2, "source": (9, 7)}
-    _layer(rng, "_int8_conv", "int8_conv_direct", data, weight, attrs, form)
+    for algo in CONVOLUTIONS:
+        _layer(rng, "_int8_conv", algo, data, weight, attrs, form)
     data, weight = _drawn(rng, (2, 9, 7, 40), source), _drawn(rng, (40, 1, 3, 3), "int8")
     attrs |= {"num_filter": 40, "num_group": 40}
     _layer(rng, "_int8_conv", "int8_conv_depthwise", data, weight, attrs, form)
     data, weight = _drawn(rng, (5, 70), source), _drawn(rng, (21, 70), "int8")
     attrs = {"num_hidden": 21, "zero": zero}
-    _layer(rng, "_int8_dense", "int8_dense_direct", data, weight, attrs, {"batch": 5})
+    for algo in DENSE:
+        _layer(rng, "_int8_dense", algo, data, weight, attrs, {"batch": 5})
 
 
-def test_factors_of_any_size():
+@pytest.mark.parametrize("algo", CONVOLUTIONS)
+def test_factors_of_any_size(algo):
     rng = np.random.default_rng(1)
-    _image(rng, "int8_conv_direct", "uint8", (2, 6, 5, 8), 40, exact=False, kernel=(3, 3))
+    _image(rng, algo, "uint8", (2, 6, 5, 8), 40, exact=False, kernel=(3, 3))
 
 
+@pytest.mark.parametrize("algo", CONVOLUTIONS)
 @pytest.mark.parametrize("rows", [1, 5, 200])
-def test_images_in_pieces(rows):
+def test_images_in_pieces(algo, rows):
     """More filters and pixels than a thread takes at once."""
     rng = np.random.default_rng(rows)
     shape = (1, rows, 40, 12)
-    _image(rng, "int8_conv_direct", "uint8", shape, 160, kernel=(3, 3), pad=(1, 1))
+    _image(rng, algo, "uint8", shape, 160, kernel=(3, 3), pad=(1, 1))
 
 
+@pytest.mark.parametrize("algo", DENSE)
 @pytest.mark.parametrize("source", ["int8", "uint8"])
 @pytest.mark.parametrize(
     "rows, depth, hidden", [(1, 70, 21), (3, 64, 130), (20, 5, 64), (13, 9001, 70)]
 )
-def test_dense_layers(source, rows, depth, hidden):
+def test_dense_layers(algo, source, rows, depth, hidden):
     rng = np.random.default_rng(rows)
     data, weight = _drawn(rng, (rows, depth), source), _drawn(rng, (hidden, depth), "int8")
     attrs = {"num_hidden": hidden}
-    _layer(rng, "_int8_dense", "int8_dense_direct", data, weight, attrs, {"batch": rows})
+    _layer(rng, "_int8_dense", algo, data, weight, attrs, {"batch": rows})

@@ -60,6 +60,7 @@ struct ByteLayer {
         is_signed(p.source_type == MX_I8),
         middle((uint8_t)(p.zero + (is_signed ? kMiddle : 0))) {}
 
+  bool empty() const { return images * out_height * out_width == 0; }
   // One row of pixels that need not be told apart.
   bool flat() const {
     return images == 1 && height == 1 && out_width == width && taps_y * taps_x == 1 &&
@@ -91,6 +92,94 @@ struct ByteLayer {
   int64_t weight_bytes() const { return vectors() * kFilterLanes * depth(); }
   int64_t start_bytes() const { return round_up(vectors() * kRegister, kRegister); }
 };
+
+// What may follow a layer, as `act` of its parameters says.
+enum ByteAct { kNone, kPositive, kLimited };
+
+inline ByteReach reach_of(const ByteLayer& l) {
+  ByteReach reach;
+  reach.runs = (int)l.runs();
+  reach.bytes = l.run_bytes();
+  for (int64_t r = 0; r < l.runs(); ++r) {
+    const int64_t y = l.by_rows() ? r : r / l.taps_x, x = l.by_rows() ? 0 : r % l.taps_x;
+    reach.offset[r] = y * l.dilate_y * l.band_row() + x * l.dilate_x * l.channels;
+  }
+  return reach;
+}
+
+template <class P>
+ByteSink sink_of(const mx_call* call, const P& p, int64_t filters) {
+  ByteSink sink;
+  sink.out = call->out[0].data;
+  sink.other = p.sum ? call->in[call->nin - 1].data : nullptr;
+  sink.scale = data<float>(call->in[2]);
+  sink.bias = p.bias ? data<float>(call->in[3]) : nullptr;
+  sink.filters = filters;
+  sink.other_scale = (float)p.other_scale;
+  sink.type = p.target_type;
+  sink.other_type = p.other_type;
+  sink.positive = p.act != kNone;
+  sink.high = sink.type == MX_I8 ? 127.f : sink.type == MX_U8 ? 255.f : __builtin_inff();
+  if (p.act == kLimited && (float)p.limit < sink.high) sink.high = (float)p.limit;
+  return sink;
+}
+
+inline const char* refusal(const mx_int8_conv_params& p) {
+  if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
+    return "the data has three spatial dimensions";
+  if (p.groups != 1) return "there are several groups";
+  if (p.channels < 1 || p.filters < 1) return "there are no channels";
+  if (p.kernel[1] * p.kernel[2] > kMostRuns) return "the kernel is too large";
+  return nullptr;
+}
+
+inline const char* refusal(const mx_int8_dense_params& p) {
+  return p.depth < 1 || p.hidden < 1 ? "there are no numbers" : nullptr;
+}
+
+// The weight of a filter at byte `at` of a run; 0 behind its end.
+inline int8_t weight_at(const ByteLayer& l, const int8_t* filter, int64_t run, int64_t at) {
+  if (at >= l.run()) return 0;
+  const int64_t c = at % l.channels, taps = l.taps_y * l.taps_x;
+  return filter[c * taps + (l.by_rows() ? run * l.taps_x + at / l.channels : run)];
+}
+
+// What plans ask of a kernel whose `workspace` depends on the number of threads.
+template <class P, int64_t (*workspace)(const P&, int), int64_t (*packed)(const P&)>
+int64_t answer(const mx_call* call, int32_t what) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal(p)) {
+    mx_fail("layers of 8 bits: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  if (what == MX_QUERY_PACKED) return packed(p);
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
+  // The caller has not decided on the number of threads yet.
+  const int64_t alone = workspace(p, 1), team = workspace(p, mx_threads());
+  return alone > team ? alone : team;
+}
+
+// The number of threads of a call; 0 after an error. The workspace may have been made for a smaller
+// team, if that has changed since.
+template <class P, int64_t (*workspace)(const P&, int)>
+int fitting_team(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  const char* reason = refusal(p);
+  const int64_t room = (int64_t)call->workspace_size;
+  if (!reason && room >= workspace(p, call->threads)) return call->threads;
+  if (!reason && room >= workspace(p, 1)) return 1;
+  mx_fail("layers of 8 bits: %s", reason ? reason : "the workspace is too small");
+  return 0;
+}
+
+template <class P, int64_t (*workspace)(const P&, int), int64_t (*packed)(const P&)>
+void add_byte_layer(const char* name, mx_kernel run, const char* packer, mx_kernel pack) {
+  const mx_kernel_extra extra = {nullptr, nullptr, answer<P, workspace, packed>};
+  mx_kernel_add(name, run, MX_BIT(I8) | MX_BIT(U8), 0);
+  mx_kernel_extend(name, &extra);
+  mx_kernel_add(packer, pack, MX_BIT(I8), 0);
+  mx_kernel_extend(packer, &extra);
+}
 
 MX_LEAF_END
 #endif

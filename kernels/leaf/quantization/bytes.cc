@@ -39,45 +39,81 @@ inline void store_bytes(char* to, __m512i bytes, const Lanes& lanes) {
   if (N == 3) _mm_storeu_si128((__m128i*)(to + 32), _mm512_extracti32x4_epi32(bytes, 2));
 }
 
-// Results of type D, with or without another summand, of sums with factors and bias.
-template <class D, bool adds, int M, int N>
-inline __attribute__((always_inline)) void finish_as(const __m512i (&sums)[M][N],
-                                                     const ByteSink& shared, int64_t pixel,
-                                                     int64_t filter) {
-  const ByteSink sink = shared;  // which stores cannot change
-  const Lanes lanes(sink.filters - filter, N);
+// What makes results of type D of the sums of N registers of filters, with or without another
+// summand.
+template <class D, bool adds, int N>
+struct Finish {
+  const ByteSink sink;  // a copy, which stores cannot change
+  const Lanes lanes;
+  const int64_t filter;
+  const __m512 high, share;
   __m512 scale[N], bias[N];
+
+  Finish(const ByteSink& shared, int64_t first)
+      : sink(shared),
+        lanes(sink.filters - first, N),
+        filter(first),
+        high(_mm512_set1_ps(sink.high)),
+        share(_mm512_set1_ps(sink.other_scale)) {
 #pragma GCC unroll 4
-  for (int n = 0; n < N; ++n) {
-    const int64_t at = filter + n * kFilterLanes;
-    scale[n] = _mm512_maskz_loadu_ps(lanes.inside[n], sink.scale + at);
-    bias[n] =
-        sink.bias ? _mm512_maskz_loadu_ps(lanes.inside[n], sink.bias + at) : _mm512_setzero_ps();
+    for (int n = 0; n < N; ++n) {
+      const int64_t at = filter + n * kFilterLanes;
+      scale[n] = _mm512_maskz_loadu_ps(lanes.inside[n], sink.scale + at);
+      bias[n] =
+          sink.bias ? _mm512_maskz_loadu_ps(lanes.inside[n], sink.bias + at) : _mm512_setzero_ps();
+    }
   }
-  const __m512 high = _mm512_set1_ps(sink.high), share = _mm512_set1_ps(sink.other_scale);
-  const __m512 zero = _mm512_setzero_ps();
-#pragma GCC unroll 8
-  for (int m = 0; m < M; ++m) {
-    const int64_t at = (pixel + m) * sink.filters + filter;
+  // Where the results of a pixel begin.
+  int64_t at(int64_t pixel) const { return pixel * sink.filters + filter; }
+
+  __m512 result(__m512i sum, int64_t pixel, int n) const {
+    __m512 x = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), scale[n], bias[n]);
+    if (adds) {
+      const __m512 other = other_of(sink, at(pixel) + n * kFilterLanes, lanes.inside[n]);
+      x = _mm512_fmadd_ps(other, share, x);
+    }
+    return _mm512_min_ps(x, high);
+  }
+
+  void one(const __m512i (&sums)[N], int64_t pixel) const {
     __m512i numbers[kMostVectors] = {};
 #pragma GCC unroll 4
     for (int n = 0; n < N; ++n) {
-      __m512 x = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[m][n]), scale[n], bias[n]);
-      if (adds) {
-        const __m512 other = other_of(sink, at + n * kFilterLanes, lanes.inside[n]);
-        x = _mm512_fmadd_ps(other, share, x);
-      }
-      x = _mm512_min_ps(x, high);
+      __m512 x = result(sums[n], pixel, n);
       if (sizeof(D) == 1) {
         numbers[n] = _mm512_cvtps_epi32(x);
         continue;
       }
-      if (sink.positive) x = _mm512_max_ps(x, zero);
-      _mm512_mask_storeu_ps((float*)sink.out + at + n * kFilterLanes, lanes.inside[n], x);
+      if (sink.positive) x = _mm512_max_ps(x, _mm512_setzero_ps());
+      float* to = (float*)sink.out + at(pixel) + n * kFilterLanes;
+      _mm512_mask_storeu_ps(to, lanes.inside[n], x);
     }
-    if (sizeof(D) == 1)
-      store_bytes<N>((char*)sink.out + at, narrowed<(D)-1 < 0>(numbers, sink.positive), lanes);
+    if (sizeof(D) > 1) return;
+    const __m512i bytes = narrowed<(D)-1 < 0>(numbers, sink.positive);
+    store_bytes<N>((char*)sink.out + at(pixel), bytes, lanes);
   }
+
+  // Two pixels' sums of two registers fill a register of bytes.
+  void two(const __m512i (&sums)[2 * N], int64_t pixel) const {
+    static_assert(N == 2 && sizeof(D) == 1, "else `one` is as good");
+    __m512i numbers[kMostVectors];
+#pragma GCC unroll 4
+    for (int i = 0; i < 2 * N; ++i)
+      numbers[i] = _mm512_cvtps_epi32(result(sums[i], pixel + i / N, i % N));
+    const __m512i bytes = narrowed<(D)-1 < 0>(numbers, sink.positive);
+    char* to = (char*)sink.out + at(pixel);
+    store_bytes<N>(to, bytes, lanes);
+    store_bytes<N>(to + sink.filters, _mm512_shuffle_i64x2(bytes, bytes, 0x4e), lanes);
+  }
+};
+
+template <class D, bool adds, int M, int N>
+inline __attribute__((always_inline)) void finish_as(const __m512i (&sums)[M][N],
+                                                     const ByteSink& sink, int64_t pixel,
+                                                     int64_t filter) {
+  const Finish<D, adds, N> finish(sink, filter);
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m) finish.one(sums[m], pixel + m);
 }
 
 template <class D, int M, int N>
@@ -134,6 +170,39 @@ void sum_tile(const uint8_t* const* from, const ByteReach& reach, const int8_t* 
   finish<M, N>(sums, sink, pixel, filter);
 }
 
+// Results of sums in memory, of pixels that are `step` numbers apart.
+template <class D, bool adds, int N>
+void finish_lines(const int32_t* sums, int64_t step, int64_t pixels, const ByteSink& sink,
+                  int64_t pixel, int64_t filter) {
+  const Finish<D, adds, N> finish(sink, filter);
+  int64_t i = 0;
+  if constexpr (N == 2 && sizeof(D) == 1) {
+    for (; i + 2 <= pixels; i += 2, sums += 2 * step) {
+      const int32_t *first = sums, *second = sums + step;
+      const __m512i four[4] = {_mm512_load_si512(first), _mm512_load_si512(first + kFilterLanes),
+                               _mm512_load_si512(second), _mm512_load_si512(second + kFilterLanes)};
+      finish.two(four, pixel + i);
+    }
+  }
+  for (; i < pixels; ++i, sums += step) {
+    __m512i own[N];
+    for (int n = 0; n < N; ++n) own[n] = _mm512_load_si512(sums + n * kFilterLanes);
+    finish.one(own, pixel + i);
+  }
+}
+
+template <int N>
+void finish_lines(const int32_t* sums, int64_t step, int64_t pixels, const ByteSink& sink,
+                  int64_t pixel, int64_t filter) {
+  const bool adds = sink.other != nullptr;
+  auto* finish = finish_lines<float, false, N>;
+  if (sink.type == MX_U8)
+    finish = adds ? finish_lines<uint8_t, true, N> : finish_lines<uint8_t, false, N>;
+  if (sink.type == MX_I8)
+    finish = adds ? finish_lines<int8_t, true, N> : finish_lines<int8_t, false, N>;
+  finish(sums, step, pixels, sink, pixel, filter);
+}
+
 typedef void (*Tile)(const uint8_t* const*, const ByteReach&, const int8_t*, const ByteStart&,
                      const ByteSink&, int64_t, int64_t);
 #define MX_TILES(N) \
@@ -159,6 +228,12 @@ void sum_bytes(int pixels, int vectors, const uint8_t* const* from, const ByteRe
                const int8_t* weights, const ByteStart& start, const ByteSink& sink, int64_t pixel,
                int64_t filter) {
   kTiles[vectors - 1][pixels - 1](from, reach, weights, start, sink, pixel, filter);
+}
+
+void finish_rows(const int32_t* sums, int64_t step, int64_t pixels, int vectors,
+                 const ByteSink& sink, int64_t pixel, int64_t filter) {
+  vectors == 1 ? finish_lines<1>(sums, step, pixels, sink, pixel, filter)
+               : finish_lines<2>(sums, step, pixels, sink, pixel, filter);
 }
 
 MX_LEAF_END

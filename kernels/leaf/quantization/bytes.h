@@ -71,5 +71,10 @@ void sum_bytes(int pixels, int vectors, const uint8_t* const* from, const ByteRe
                const int8_t* weights, const ByteStart& start, const ByteSink& sink, int64_t pixel,
                int64_t filter);
 
+// Results of sums in aligned memory: of `pixels`, `step` numbers apart, and of 1 or 2 times 16
+// filters.
+void finish_rows(const int32_t* sums, int64_t step, int64_t pixels, int vectors,
+                 const ByteSink& sink, int64_t pixel, int64_t filter);
+
 MX_LEAF_END
 #endif

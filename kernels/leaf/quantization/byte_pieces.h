@@ -1,0 +1,79 @@
+// How the work of a layer of bytes is cut into pieces, and the rows of its data under one of them.
+#pragma once
+#include "leaf/quantization/byte_layer.h"
+
+#if MX_ISA_LEVEL == 4
+#include "core/cache.h"
+
+MX_LEAF_BEGIN
+
+// How the work is cut: images in pieces of rows (of columns, if they are flat), and, where these
+// do not come out even, panels of filters among the threads.
+struct ByteCut {
+  int64_t size, pieces;  // rows or columns of a piece, pieces of an image
+  bool by_panels = false;
+
+  ByteCut(const ByteLayer& l, int threads) {
+    const int64_t room = second_cache() / 2, whole = l.flat() ? l.out_width : l.out_height;
+    const int64_t unit = l.flat() ? l.channels : l.band_row() * l.row_step();
+    const int64_t most = room / (unit > 0 ? unit : 1);
+    const int64_t fewest = l.flat() ? 48 : 1;
+    pieces = ceil_div(whole, most > fewest ? most : fewest);
+    const int64_t units = l.images * pieces, panels = l.panels();
+    if (threads > 1 && units > 0 && units < 8 * threads && units % threads) {
+      const bool even = panels % threads == 0 || panels >= 4 * threads;
+      by_panels = even && l.weight_bytes() > l.out_width * l.channels;
+      if (!by_panels) pieces = ceil_div(round_up(units, threads), l.images);
+    }
+    size = ceil_div(whole, pieces > 0 ? pieces : 1);
+    pieces = size > 0 ? ceil_div(whole, size) : 0;
+  }
+  int64_t band(const ByteLayer& l) const {
+    if (l.in_place()) return 0;
+    const int64_t bytes = l.flat() ? size * l.channels : l.band_rows(size) * l.band_row();
+    return round_up(bytes + 4, kRegister);
+  }
+};
+
+inline void take_bytes(uint8_t* to, const uint8_t* from, int64_t n, uint8_t up) {
+  if (!up) {
+    memcpy(to, from, n);
+    return;
+  }
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) to[i] = from[i] ^ kMiddle;
+}
+
+// The rows under output rows [first, first + rows).
+inline void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, int64_t first,
+                      int64_t rows) {
+  const uint8_t zero = l.middle, up = l.is_signed ? kMiddle : 0;
+  const int64_t c = l.channels, columns = l.band_row() / c, under = l.band_rows(rows);
+  for (int64_t y = 0; y < under; ++y, band += columns * c) {
+    const int64_t row =
+        first * l.stride_y - l.pad_y + y / l.row_step() * l.stride_y + y % l.row_step();
+    if (row < 0 || row >= l.height) {
+      memset(band, zero, columns * c);
+      continue;
+    }
+    const uint8_t* from = image + row * l.width * c;
+    if (l.column_step() != l.stride_x) {  // pixels apart from each other
+      for (int64_t x = 0; x < columns; ++x) {
+        const int64_t column = x * l.stride_x - l.pad_x;
+        if (column >= 0 && column < l.width)
+          take_bytes(band + x * c, from + column * c, c, up);
+        else
+          memset(band + x * c, zero, c);
+      }
+      continue;
+    }
+    const int64_t low = least(l.pad_x, columns);
+    const int64_t high = least(l.pad_x + l.width, columns);
+    memset(band, zero, low * c);
+    if (high > low) take_bytes(band + low * c, from, (high - low) * c, up);
+    memset(band + high * c, zero, (columns - high) * c);
+  }
+}
+
+MX_LEAF_END
+#endif
