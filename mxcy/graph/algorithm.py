@@ -1,9 +1,11 @@
 """Which kernel computes a fused layer fastest: found by short trials, remembered for the machine.
 
-Trials run each candidate on memory of its own, at most `_MOST_ROWS` samples of a batch. Without
-trials (MXNET_CUDNN_AUTOTUNE_DEFAULT=0, MXNET_ENFORCE_DETERMINISM=1) the first candidate that
-accepts is taken.
+Trials run each candidate on memory of its own, at most `_MOST_ROWS` samples of a batch, or
+`_MOST_VECTORS` vectors for a dense layer. Without trials (MXNET_CUDNN_AUTOTUNE_DEFAULT=0,
+MXNET_ENFORCE_DETERMINISM=1) the first candidate that accepts is taken.
 """
+
+import math
 
 from mxcy._base import dtypes
 from mxcy.graph.node import attrs_of
@@ -19,6 +21,7 @@ TUNE = "__cudnn_tune__"
 TILES = "conv_onednn_tiles"
 
 _MOST_ROWS = 4
+_MOST_VECTORS = 1024
 _BUDGET = 2_000_000  # nanoseconds for the runs of a candidate in a round
 _ROUNDS = 3
 _LONG = 20_000_000  # a candidate that takes as long gets one round
@@ -33,7 +36,7 @@ _CONV = {
 #: those that can scale, shift and rectify the data they read
 _SCALING = {"conv_blocked": (0,)}
 _DECONV = {"deconv_onednn": (0, 1, 2)}  # arrays as oneDNN likes them, as they lie, row-major
-_DENSE = {"fc_onednn": (0,)}
+_DENSE = {"fc_panels": (0,), "fc_onednn": (0,)}
 #: of 8 bits
 _INT8 = {
     "_int8_conv": {
@@ -168,7 +171,7 @@ def _choose_anew(target, op, attrs, ins, names, tries):
 
 def _fastest(target, op, attrs, ins, accepted):
     """The candidate that wins the trial, from the machine's memory if it was held before."""
-    few = [_few_rows(spec) for spec in ins]
+    few = [_few_rows(op, spec) for spec in ins]
     trials = [_Candidate(target, op, attrs, few, c.algo, c.tile) for c in accepted]
     trials = [trial for trial in trials if trial.refusal() is None]
     if not trials:
@@ -215,8 +218,11 @@ def _times(trials):
     return best
 
 
-def _few_rows(spec):
+def _few_rows(op, spec):
     """The spec of data or output with at most `_MOST_ROWS` samples; parameters stay."""
-    if len(spec.shape) < 3 or spec.shape[0] <= _MOST_ROWS:
+    most = _MOST_ROWS
+    if op.name == "_sg_onednn_fully_connected":
+        most = max(1, _MOST_VECTORS // math.prod(spec.shape[1:-1]))
+    if len(spec.shape) < 3 or spec.shape[0] <= most:
         return spec
-    return Spec((_MOST_ROWS, *spec.shape[1:]), spec.dtype)
+    return Spec((most, *spec.shape[1:]), spec.dtype)
