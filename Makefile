@@ -1,6 +1,6 @@
 # Everybody:   make train | make test     each makes its own environment in .venv
 # Developers:  make dev | lint | format | bench | peers | score | train-table | sanitize |
-#              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | docs | walk | wheels |
+#              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | test-cudnn | docs | walk | wheels |
 #              release-check   see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -14,7 +14,7 @@ PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table sanitize
-.PHONY: fuzz clean test-dist test-gpu train-dist wheels docs walk release-check
+.PHONY: fuzz clean test-dist test-gpu test-cudnn train-dist wheels docs walk release-check
 help:
 	@sed -n '1,4s/^# //p' Makefile
 
@@ -180,6 +180,13 @@ test-gpu: $(VENV)/.installed
 	@$(PYTEST) -n $(JOBS) tests/gpu
 	@MXCY_CUDA_DRIVER=$$($(VENV)/bin/python -m tests.gpu.standin.build driver) \
 	$(PYTEST) -n $(JOBS) -p tests.gpu.on_gpu tests/gpu/battery $(ON_GPU)
+
+# Convolutions on the stand-in by plans of the real cuDNN, which is 1.7 GB.
+test-cudnn: $(VENV)/.installed
+	@$(PIP) install -e '.[test,test-gpu,test-cudnn]'
+	@$(PYTEST) tests/gpu/test_cudnn.py
+	@MXCY_CUDA_DRIVER=$$($(VENV)/bin/python -m tests.gpu.standin.build driver) \
+	$(PYTEST) tests/gpu/device/test_convolutions.py
 
 # New cases of the fuzzers in tests/fuzz for FUZZ_MINUTES, and as long over the sanitized library if
 # `make sanitize` has built it.

@@ -56,6 +56,17 @@ MX_API int mx_gpu_start(int32_t device, void* function, const uint32_t* grid, co
                         uint32_t shared, void** arguments);
 /* Open cuBLAS; loaded_only: if somebody else has. */
 MX_API int mx_gpu_blas_open(const char* path, int32_t loaded_only);
+/* Open cuDNN. */
+MX_API int mx_gpu_cudnn_open(const char* path);
+/* A plan of a convolution for "gpu_conv": out of cuDNN's texts of the device's properties and of
+ * the plan, whose operands are called 1 and 2 and whose result 3; NULL where there is an error.
+ * workspace: how many bytes it needs. */
+MX_API void* mx_gpu_conv_plan(int32_t device, const char* properties, const char* text,
+                              int64_t* workspace);
+MX_API void mx_gpu_conv_forget(void* plan);
+/* How long it takes on operands and a result of so many bytes. */
+MX_API double mx_gpu_conv_seconds(int32_t device, void* plan, const int64_t* bytes,
+                                  int64_t workspace);
 /* The numbers of the bases that steps first <= i < last use; returns how many. bases may be NULL.
  */
 MX_API int32_t mx_plan_bases(const mx_plan* plan, int32_t first, int32_t last, int32_t* bases);

@@ -45,4 +45,17 @@ typedef struct {
   double beta;
 } mx_blas_params;
 
+/* a convolution, or one of its transposes, by a `plan` of cuDNN; `bias`: a kernel with a
+ * grid that adds in[2] to the `count` elements of the result, one for each of `channels`,
+ * which have `inner` elements */
+typedef struct {
+  int32_t device;
+  int32_t grid;
+  int64_t plan;
+  int64_t bias;
+  int64_t count;
+  int64_t channels;
+  int64_t inner;
+} mx_conv_plan_params;
+
 #endif

@@ -2,19 +2,19 @@
 
 import functools
 import importlib.util
-from dataclasses import dataclass
 from pathlib import Path
 
 from mxcy import env
 from mxcy._base import dtypes
 from mxcy.gpu import driver
 from mxcy.gpu.compile import function
+from mxcy.gpu.copies import memory_type
 from mxcy.gpu.launch import spread
 from mxcy.gpu.pointwise import elements
-from mxcy.gpu.table import TYPES
+from mxcy.gpu.table import TYPES, NativeCall
 from mxcy.ops.core.params import BLAS
 
-__all__ = ["Product", "is_open", "product"]
+__all__ = ["is_open", "product"]
 
 _NAMES = ("libcublas.so.13", "libcublas.so.12")
 #: element type -> cuBLAS' number of it
@@ -63,13 +63,12 @@ def _way(dtype):
     return _IN_32[pedantic], 0
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
-    """A product that cuBLAS computes: the kernel "gpu_gemm".
+def product(request, extents, transposed, alpha=1.0, beta=0.0, adds_row=False):
+    """A product by cuBLAS.
 
     Parameters
     ----------
-    dtype : int
+    request : Request
     extents : tuple of int
         Of the batch, the rows, the columns, and what is summed over.
     transposed : (bool, bool)
@@ -77,49 +76,38 @@ class Product:
     alpha, beta : float
     adds_row : bool
         Whether the third input is a row that each row of the product is added to.
+
+    Returns
+    -------
+    NativeCall or None
+        None where it cannot be had from there.
     """
-
-    dtype: int
-    extents: tuple
-    transposed: tuple
-    alpha: float = 1.0
-    beta: float = 0.0
-    adds_row: bool = False
-
-    def packed(self, device):
-        """The parameters of "gpu_gemm"."""
-        batch, m, n, k = self.extents
-        way, scalar = _way(self.dtype)
-        fill, grid = 0, 1
-        if self.adds_row:
-            text = f"{elements()}typedef {TYPES[self.dtype]} S;\n{_ROWS}"
-            fill, grid = function(text, "rows", device), spread(m * n)[0]
-        return BLAS.pack(
-            device=device,
-            type=_TYPES[self.dtype],
-            compute=way,
-            scalar=scalar,
-            bytes=2
-            if self.dtype == dtypes.CODES["bfloat16"]
-            else dtypes.dtype_of(self.dtype).itemsize,
-            transpose_a=int(self.transposed[0]),
-            transpose_b=int(self.transposed[1]),
-            grid=grid,
-            batch=batch,
-            m=m,
-            n=n,
-            k=k,
-            fill=fill,
-            alpha=self.alpha,
-            beta=self.beta,
-        )
-
-
-def product(request, extents, transposed, alpha=1.0, beta=0.0, adds_row=False):
-    """A product for cuBLAS, or None where it cannot be had from there."""
     dtype = request.outs[0].dtype
     if dtype not in _TYPES or any(spec.dtype != dtype for spec in request.ins):
         return None
     if min(extents) < 1 or max(extents) > _MOST or not is_open():
         return None
-    return Product(dtype, extents, transposed, alpha, beta, adds_row)
+    batch, m, n, k = extents
+    way, scalar = _way(dtype)
+    fill, grid = 0, 1
+    if adds_row:
+        text = f"{elements()}typedef {TYPES[dtype]} S;\n{_ROWS}"
+        fill, grid = function(text, "rows", request.device), spread(m * n)[0]
+    params = BLAS.pack(
+        device=request.device,
+        type=_TYPES[dtype],
+        compute=way,
+        scalar=scalar,
+        bytes=memory_type(dtype).itemsize,
+        transpose_a=int(transposed[0]),
+        transpose_b=int(transposed[1]),
+        grid=grid,
+        batch=batch,
+        m=m,
+        n=n,
+        k=k,
+        fill=fill,
+        alpha=alpha,
+        beta=beta,
+    )
+    return NativeCall("gpu_gemm", params)

@@ -8,11 +8,20 @@ import warnings
 from mxcy import env
 from mxcy.base import MXNetError
 from mxcy.context import memory_source, serve_device
-from mxcy.env.table.gpu import MISSING
+from mxcy.env.table.gpu import MISSING, NO_CUDNN
 from mxcy.gpu import driver
 from mxcy.gpu.compile import compiler
 
 __all__ = ["CudaDevices", "advice", "is_device", "offer"]
+
+
+def _without_cudnn():
+    """Why variables of cuDNN do nothing."""
+    found = importlib.util.find_spec("cudnn") is not None
+    return MISSING() or ("" if found else "cuDNN and its frontend for Python are not installed")
+
+
+NO_CUDNN.ask = _without_cudnn
 
 
 def _installed():

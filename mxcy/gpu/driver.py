@@ -10,8 +10,11 @@ __all__ = [
     "allow_peers",
     "attribute",
     "close_graphs",
+    "conv_plan",
+    "conv_seconds",
     "copy",
     "count",
+    "forget_conv_plan",
     "function",
     "graph_counts",
     "graphs",
@@ -19,6 +22,7 @@ __all__ = [
     "memory",
     "module",
     "open_blas",
+    "open_cudnn",
     "open_driver",
     "pinned_source",
     "settle",
@@ -61,6 +65,10 @@ def _declared():
         ("mx_gpu_allow_peers", None, (_number,)),
         ("mx_gpu_driver_version", _number, ()),
         ("mx_gpu_blas_open", ctypes.c_int, (ctypes.c_char_p, _number)),
+        ("mx_gpu_cudnn_open", ctypes.c_int, (ctypes.c_char_p,)),
+        ("mx_gpu_conv_plan", _address, (_number, ctypes.c_char_p, ctypes.c_char_p, _address)),
+        ("mx_gpu_conv_forget", None, (_address,)),
+        ("mx_gpu_conv_seconds", ctypes.c_double, (_number, _address, _address, ctypes.c_int64)),
         (
             "mx_gpu_graphs_create",
             _address,
@@ -98,6 +106,29 @@ def open_driver(path):
 def open_blas(path, loaded_only):
     """Open a cuBLAS library, only if somebody else has loaded it or not; returns success."""
     return _library.mx_gpu_blas_open(path.encode(), loaded_only) == 0
+
+
+def open_cudnn(path):
+    """Open a cuDNN library; returns success."""
+    return _library.mx_gpu_cudnn_open(path.encode()) == 0
+
+
+def conv_plan(device, properties, text):
+    """(handle, bytes of workspace) of a plan of cuDNN, out of its text and the device's."""
+    size = ctypes.c_int64()
+    plan = _library.mx_gpu_conv_plan(device, properties.encode(), text.encode(), ctypes.byref(size))
+    return (_check(-1) if plan is None else plan), size.value
+
+
+def forget_conv_plan(plan):
+    """Drop a plan."""
+    _library.mx_gpu_conv_forget(plan)
+
+
+def conv_seconds(device, plan, sizes, workspace):
+    """How long a plan takes on two operands and a result of some bytes."""
+    bytes_ = (ctypes.c_int64 * 3)(*sizes)
+    return _check(_library.mx_gpu_conv_seconds(device, plan, bytes_, workspace))
 
 
 def allow_peers(allowed):

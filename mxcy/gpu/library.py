@@ -6,11 +6,10 @@ library of a device has launches under the names of the CPU's kernels.
 
 from mxcy.base import MXNetError
 from mxcy.gpu import copying, indexing, lines, norms, optimizers, products, random, windows
-from mxcy.gpu.blas import Product
 from mxcy.gpu.compile import compiler
 from mxcy.gpu.launch import packed
 from mxcy.gpu.pointwise import line_maker
-from mxcy.gpu.table import TYPES, Request, maker_of
+from mxcy.gpu.table import TYPES, NativeCall, Request, maker_of
 from mxcy.ops.core import prepare as core
 
 __all__ = ["DeviceLibrary", "prepare"]
@@ -26,7 +25,6 @@ FAMILIES = (
     windows,
 )  # they register their kernels
 _LAUNCH = "gpu_launch"  # the kernel that does all launches; see kernels/cuda/launch.cc
-_PRODUCT = "gpu_gemm"  # products by cuBLAS; see kernels/cuda/blas.cc
 
 
 class DeviceLibrary:
@@ -64,17 +62,19 @@ class DeviceLibrary:
             Of those that are dynamic attributes: the first number, and how many.
         """
         make, inplace = maker_of(name) or (line_maker(name), False)
-        request = Request(name, dtype, values, dynamic, call.attrs, call.ins, call.outs, inplace)
+        request = Request(
+            name, dtype, values, dynamic, call.attrs, call.ins, call.outs, inplace, 0, self.device
+        )
         if all(spec.size == 0 for spec in call.outs):
             launches = []
         else:
             launches = make(request)
         if isinstance(launches, str):
             return launches
-        if isinstance(launches, Product):
-            call.params, call.patches = launches.packed(self.device), ()
-            call.kernel, call.dtype, call.threads = _PRODUCT, dtype, 1
-            call.inplace, call.workspace = False, 0
+        if isinstance(launches, NativeCall):
+            call.params, call.patches = launches.params, ()
+            call.kernel, call.dtype, call.threads = launches.kernel, dtype, 1
+            call.inplace, call.workspace = False, launches.workspace
             return None
         try:
             call.params, call.patches = packed(

@@ -7,6 +7,7 @@ goes; sums are in the order of the inner dimension, so results do not differ bet
 
 from mxcy._base import dtypes
 from mxcy.gpu.blas import product
+from mxcy.gpu.convolutions import planned
 from mxcy.gpu.launch import F64, I64, Input, Launch, Output
 from mxcy.gpu.pointwise import elements, position_type
 from mxcy.gpu.table import TYPES, kernel
@@ -190,6 +191,9 @@ def _gathered(array, k, n):
 @kernel("conv_im2col")
 def convolution(request):
     """Filters by windows of the data, for each group."""
+    found = planned(request, "fwd")
+    if found:
+        return found
     values = request.values
     kernel_size, target = _volume(values["kernel"]), _volume(values["target"])
     bias = " + cast<T>(third[z * filters + m])" if len(request.ins) > 2 else ""
@@ -209,6 +213,9 @@ def convolution(request):
 @kernel("conv_im2col_data")
 def of_data(request):
     """The transpose with respect to the data: each element gathers from the windows it is in."""
+    found = planned(request, "dgrad")
+    if found:
+        return found
     values = request.values
     kernel_size, source = _volume(values["kernel"]), _volume(values["source"])
     bias = " + cast<T>(third[z * channels + m])" if len(request.ins) > 2 else ""
@@ -235,6 +242,9 @@ def of_data(request):
 @kernel("conv_im2col_weight")
 def of_weight(request):
     """The transpose with respect to the weight: outputs' gradients by windows of the data."""
+    found = planned(request, "wgrad")
+    if found:
+        return found
     values = request.values
     kernel_size, target = _volume(values["kernel"]), _volume(values["target"])
     positions = _count("target")

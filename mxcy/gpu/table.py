@@ -1,14 +1,14 @@
 """The kernels of devices, by the names of the CPU's: records name these, and know of no device.
 
 A maker gets a `Request` and returns the launches that do what the CPU's kernel of that name does,
-or a string: why it refuses.
+or a `NativeCall` where a library of NVIDIA's does it, or a string: why it refuses.
 """
 
 from dataclasses import dataclass
 
 from mxcy._base import dtypes
 
-__all__ = ["TYPES", "Request", "kernel", "maker_of"]
+__all__ = ["TYPES", "NativeCall", "Request", "kernel", "maker_of"]
 
 #: element types as CUDA text writes them (texts/elements.cuh)
 TYPES = {
@@ -52,6 +52,8 @@ class Request:
         To be set where an output may be the very memory of an input of its shape.
     workspace : int
         Bytes of device memory that the launches need besides.
+    device : int
+        Where the call runs.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Request:
     outs: list
     inplace: bool = False
     workspace: int = 0
+    device: int = 0
 
     def number(self, field):
         """(value, number of the dynamic attribute) of a field."""
@@ -76,6 +79,23 @@ class Request:
             (value, None if first is None else first + i)
             for i, value in enumerate(self.values[field])
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCall:
+    """A call of a kernel in ``kernels/cuda``.
+
+    Parameters
+    ----------
+    kernel : str
+    params : bytes
+    workspace : int
+        Bytes of device memory that it needs.
+    """
+
+    kernel: str
+    params: bytes
+    workspace: int = 0
 
 
 def kernel(*names, inplace=False):

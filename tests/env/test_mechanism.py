@@ -140,15 +140,15 @@ def test_team_size_has_an_upper_bound():
 
 
 def test_a_value_that_does_nothing_warns_once_and_is_reported():
-    variables = env.Environment({"MXNET_CUDNN_ALLOW_FFT": "0"})
-    with pytest.warns(UserWarning, match="MXNET_CUDNN_ALLOW_FFT has no effect") as caught:
+    variables = env.Environment({"MXNET_TENSORRT_USE_FP16": "0"})
+    with pytest.warns(UserWarning, match="MXNET_TENSORRT_USE_FP16 has no effect") as caught:
         variables.read_import_time()
     assert len(caught) == 1
-    (entry,) = (e for e in variables.report() if e["name"] == "MXNET_CUDNN_ALLOW_FFT")
-    assert entry["status"] == "inert" and "cuDNN" in entry["why"]
+    (entry,) = (e for e in variables.report() if e["name"] == "MXNET_TENSORRT_USE_FP16")
+    assert entry["status"] == "inert" and "TensorRT" in entry["why"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env.Environment({"MXNET_CUDNN_ALLOW_FFT": "1"}).read_import_time()
+        env.Environment({"MXNET_TENSORRT_USE_FP16": "1"}).read_import_time()
         env.Environment({"CUDA_VISIBLE_DEVICES": "1"}).read_import_time()  # no more than an offer
 
 

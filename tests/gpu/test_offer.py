@@ -1,6 +1,9 @@
 """Which machines have GPU contexts: those with a driver, a device and CuPy."""
 
+import os
+import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +77,21 @@ def test_versions():
     (text,) = advice(12040, 12, None)
     assert "pip install 'mxcy[cuda12]'" in text
     assert "MXNET_CUDA_LIB_CHECKING=0" in text
+
+
+def test_versions_of_cudnn(monkeypatch, tmp_path):
+    from mxcy.gpu.cudnn import advice
+
+    assert advice(92801) == ""
+    assert "cuDNN 90100 is too old" in advice(90100)
+    assert "pip install nvidia-cudnn-cu13" in advice(0)
+    Path(tmp_path, "cudnn.py").write_text("raise ImportError('no libcudnn')\n")
+    code = "from mxcy.gpu.cudnn import is_open; print(is_open())"
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    for checked in "10":
+        done = python(code, PYTHONPATH=paths, MXNET_CUDNN_LIB_CHECKING=checked)
+        assert done.out.strip() == "False"
+        assert ("finds no cuDNN" in done.err) == (checked == "1")
 
 
 @needs_cupy

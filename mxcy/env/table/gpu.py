@@ -5,7 +5,7 @@ from typing import Any
 from mxcy.env.kinds import Kind, anything, flag, integer, integers
 from mxcy.env.variable import Condition, Variable
 
-_NO_GPU = "on GPUs mxcy uses neither cuDNN, nor cuTENSOR, nor TensorRT"
+_NO_GPU = "on GPUs mxcy uses neither cuTENSOR nor TensorRT"
 
 
 def _rows(*facts: tuple[str, Kind, Any, str], silent: bool = False) -> tuple[Variable, ...]:
@@ -18,12 +18,20 @@ def _rows(*facts: tuple[str, Kind, Any, str], silent: bool = False) -> tuple[Var
 
 #: why variables of GPUs do nothing where there is none; `mxcy.gpu.devices` knows
 MISSING = Condition()
+#: the same of cuDNN's
+NO_CUDNN = Condition()
 
 
 def _products(name: str, default: bool, doc: str, under: tuple[str, ...] = ()) -> Variable:
     """A row of how cuBLAS adds up, which is decided when a call of a new signature is prepared."""
     return Variable(name, flag, default, "C", "mxcy.gpu.blas", doc, inert=MISSING, under=under,
                     test="gpu/device/test_blas.py::test_variables")
+
+
+def _cudnn(name: str, kind: Kind, default: Any, doc: str) -> Variable:
+    """A row of how convolutions on GPUs choose among cuDNN's plans."""
+    return Variable(name, kind, default, "C", "mxcy.gpu.convolutions", doc, inert=NO_CUDNN,
+                    test="gpu/device/test_convolutions.py::test_variables")
 
 
 def _graphs(name: str, kind: Kind, default: Any, when: str, doc: str, test: str) -> Variable:
@@ -34,11 +42,11 @@ def _graphs(name: str, kind: Kind, default: Any, when: str, doc: str, test: str)
 
 ROWS = (
     _products("MXNET_CUDA_ALLOW_TENSOR_CORE", True,
-              "0: products of matrices on GPUs use no Tensor Cores, and no faster algorithms that "
-              "round more. Convolutions are mxcy's own kernels, which use none."),
+              "0: products of matrices and convolutions on GPUs use no Tensor Cores, and products "
+              "no faster algorithms that round more."),
     _products("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION", False,
-              "1: Tensor Cores may round the operands of products of float32 matrices on GPUs to "
-              "TF32, which has 10 bits of fraction.", ("MXNET_CUDA_ALLOW_TENSOR_CORE",)),
+              "1: Tensor Cores may round the operands of products and convolutions of float32 on "
+              "GPUs to TF32, which has 10 bits of fraction.", ("MXNET_CUDA_ALLOW_TENSOR_CORE",)),
     _products("MXNET_FC_TRUE_FP16", False,
               "1: products of float16 matrices on GPUs add up in float16, not in float32."),
     _graphs("MXNET_ENABLE_CUDA_GRAPHS", flag, False, "C",
@@ -56,19 +64,24 @@ ROWS = (
     _graphs("MXNET_CUDA_GRAPHS_DBG_FILE_FLAGS", integer(0), None, "C",
             "What these files tell, in bits that cudaGraphDebugDotPrint takes; default: all.",
             "test_files"),
+    _cudnn("MXNET_CUDNN_HEUR_MODE", integer(0, 1), 1,
+           "How cuDNN guesses which plans of a convolution are fast: 0 by a decision tree, 1 by a "
+           "network."),
+    _cudnn("MXNET_CUDNN_ALLOW_REDUCED_PRECISION_REDUCTION", flag, True,
+           "0: no plans of cuDNN that add float16 numbers up in float16."),
+    _cudnn("MXNET_CUDNN_ALLOW_FFT", flag, True,
+           "0: no plans of cuDNN that compute convolutions by Fourier transforms."),
+    _cudnn("MXNET_CUDNN_DISABLED_CONV_FWD_ENGINES", integers(0), (),
+           "Numbers of cuDNN's engines that compute no convolutions. Where none is left, mxcy's "
+           "own kernel computes them."),
+    _cudnn("MXNET_CUDNN_DISABLED_CONV_DGRAD_ENGINES", integers(0), (),
+           "The same for gradients of data."),
+    _cudnn("MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES", integers(0), (),
+           "The same for gradients of weights."),
+    Variable("MXNET_CUDNN_LIB_CHECKING", flag, True, "F", "mxcy.gpu.cudnn",
+             "Warn when cuDNN's frontend is there without cuDNN, or with one that is too old.",
+             test="gpu/test_offer.py::test_versions_of_cudnn", inert=NO_CUDNN),
     *_rows(
-        ("MXNET_CUDNN_HEUR_MODE", integer(0, 1), None,
-         "How cuDNN guesses the fastest algorithm: 0 by a decision tree, 1 by a network."),
-        ("MXNET_CUDNN_ALLOW_REDUCED_PRECISION_REDUCTION", flag, True,
-         "Let cuDNN add float16 numbers up in float16."),
-        ("MXNET_CUDNN_ALLOW_FFT", flag, True, "Let cuDNN compute convolutions by transforms."),
-        ("MXNET_CUDNN_DISABLED_CONV_FWD_ENGINES", integers(0), (),
-         "Engines of cuDNN that compute no convolutions."),
-        ("MXNET_CUDNN_DISABLED_CONV_DGRAD_ENGINES", integers(0), (),
-         "Engines of cuDNN that compute no gradients of a convolution's data."),
-        ("MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES", integers(0), (),
-         "Engines of cuDNN that compute no gradients of a convolution's weights."),
-        ("MXNET_CUDNN_LIB_CHECKING", flag, True, "Warn of unfit versions of cuDNN."),
         ("MXNET_CUTENSOR_CACHEFILE", anything, "", "The file of cuTENSOR's plans."),
         ("MXNET_USE_TENSORRT", flag, False, "Run graphs by TensorRT."),
         ("MXNET_TENSORRT_USE_FP16", flag, True, "Let TensorRT compute in float16."),

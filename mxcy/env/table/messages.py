@@ -25,7 +25,8 @@ ROWS = (
              "Print each program of fused operators to the standard error stream.",
              aliases=("MXNET_FUSION_VERBOSE",), test="env/test_graphs.py::test_use_fusion"),
     Variable("MXNET_CUDNN_ALGO_VERBOSE_LEVEL", integer(0, 2), 0, "C", "mxcy.graph.target",
-             "1: print the algorithm chosen for each convolution; 2: also the times of all.",
+             "1: print the algorithm chosen for each convolution; 2: also the times of all. On "
+             "GPUs of cuDNN's plans, with what cuDNN notes of them.",
              test="env/test_numerics.py::test_choice_of_algorithms"),
     Variable("DMLC_LOG_STACK_TRACE_DEPTH", integer(0), 0, "C", "mxcy._library.open",
              "How many native functions the text of an MXNetError names.",

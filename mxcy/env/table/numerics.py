@@ -14,16 +14,19 @@ ROWS = (
              "the thread that imports mxcy; mx.npx.set_np(dtype=...) switches. docs/numpy.md.",
              test="env/test_numerics.py::test_numpy_types"),
     Variable("MXNET_ENFORCE_DETERMINISM", flag, False, "C", "mxcy.graph.target",
-             "1: algorithms are not chosen by trials, and random operators use one set of streams, "
-             "so that the same program gives the same bits again.",
+             "1: algorithms are not chosen by trials, on GPUs none of cuDNN's that add up in any "
+             "order, and random operators use one set of streams, so that the same program gives "
+             "the same bits again.",
              test="env/test_numerics.py::test_enforce_determinism"),
     Variable("MXNET_CUDNN_AUTOTUNE_DEFAULT", integer(0, 2), 1, "C", "mxcy.graph.target",
              "0: take the first fitting algorithm of a convolution; otherwise the fastest in a "
-             "short trial, remembered under MXNET_HOME. On CPU as well.",
+             "short trial, remembered under MXNET_HOME. On CPU as well. On GPUs 1 tries the first "
+             "8 of cuDNN's plans whose workspace is within the operator's `workspace`, 2 all; its "
+             "`cudnn_tune` wins, unless this is set to 0.",
              test="env/test_numerics.py::test_choice_of_algorithms",
              under=("MXNET_ENFORCE_DETERMINISM",)),
     Variable("MXNET_CUDNN_ALLOW_WINOGRAD", flag, True, "C", "mxcy.graph.algorithm",
-             "0: no convolution is computed by Winograd's algorithm. On CPU as well.",
+             "0: no convolution is computed by Winograd's algorithm, on CPUs and GPUs.",
              test="env/test_numerics.py::test_choice_of_algorithms"),
     Variable("MXNET_OPTIMIZER_AGGREGATION_SIZE", integer(1), 4, "C", "mxcy.optimizer.optimizer",
              "How many weights optimizers change in one call of an operator, where one exists: "

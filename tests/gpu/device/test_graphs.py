@@ -125,6 +125,20 @@ def test_other_addresses_and_shapes_have_graphs_of_their_own(enabled):
             np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
 
+def test_two_places_in_turn(enabled):
+    """The second run captures where the first one was, too."""
+    net, other = dense(), dense(mx.cpu())
+    arrays = [mx.nd.array(given(seed), ctx=GPU) for seed in (1, 2)]
+    expected = [other(x.as_in_context(mx.cpu())).asnumpy() for x in arrays]
+    before = graphs.stats()
+    for i in range(6):
+        result = net(arrays[i % 2]).asnumpy()
+        np.testing.assert_allclose(result, expected[i % 2], rtol=1e-5, atol=1e-6)
+    after = graphs.stats()
+    assert after["captured"] - before["captured"] == 2
+    assert after["replayed"] - before["replayed"] == 4
+
+
 def test_addresses_that_always_change_are_not_captured_for_ever(enabled):
     net, kept = dense(), []
     before = graphs.stats()["captured"]

@@ -17,11 +17,13 @@ from pathlib import Path
 
 from tests.gpu.standin.compiler import CACHE, CXX
 
-__all__ = ["build_driver", "build_seam"]
+__all__ = ["build_cudnn", "build_driver", "build_seam"]
 
 HERE = Path(__file__).parent
 DRIVER = "libcuda_standin.so"  # not libcuda.so.1: real CUDA runtimes would find it, and crash
 CUBLAS = "libcublas.so.13"
+CUDNN = "libcudnn_standin.so"  # the real one makes the plans
+CUDA_FOR_PLANS = "libcuda.so.1"  # which the real one looks for
 SEAM = ("standin_runtime", "standin_driver")
 FLAGS = ("-O1", "-g", "-std=c++17", "-fPIC", "-shared", "-w")
 
@@ -102,6 +104,18 @@ def _cublas(target):
 
 
 @_built_once
+def _cudnn(target):
+    options = ("-fvisibility=hidden", f"-Wl,-soname,{CUDNN}")
+    _run(CXX, *FLAGS, *options, HERE / "cudnn.cc", "-o", target, *_link_driver())
+
+
+@_built_once
+def _cuda_for_plans(target):
+    options = ("-fvisibility=hidden", f"-Wl,-soname,{CUDA_FOR_PLANS}")
+    _run(CXX, *FLAGS, *options, HERE / "cuda_for_plans.cc", "-o", target)
+
+
+@_built_once
 def _seam_module(target):
     name = target.name.removeprefix("draft-").removesuffix(".so")
     sources, generated = HERE / "cupy_seam", target.with_name(f"{name}.cpp")
@@ -120,6 +134,18 @@ def build_driver():
         The library.
     """
     return _driver(DRIVER)
+
+
+def build_cudnn():
+    """Build what runs plans of the real cuDNN, and what that looks for.
+
+    Returns
+    -------
+    (Path, Path)
+        The libraries.
+    """
+    build_driver()
+    return _cudnn(CUDNN), _cuda_for_plans(CUDA_FOR_PLANS)
 
 
 def build_seam():

@@ -1,13 +1,14 @@
 """Whether this process computes on the stand-in, and CuPy with it."""
 
+import ctypes
 import importlib.util
 import os
 from pathlib import Path
 
-from tests.gpu.standin.build import DRIVER
-from tests.gpu.standin.compiler import LaunchError, compile_text, instance_name
+from tests.gpu.standin.build import DRIVER, build_cudnn
+from tests.gpu.standin.compiler import CXX, LaunchError, compile_text, instance_name
 
-__all__ = ["Compiler", "is_chosen", "is_real", "put_under_cupy"]
+__all__ = ["Compiler", "is_chosen", "is_real", "offer_cudnn", "put_under_cupy"]
 
 
 def is_chosen():
@@ -30,6 +31,20 @@ def put_under_cupy():
         from mxcy.gpu.compile import use_compiler
 
         use_compiler(Compiler())
+        offer_cudnn()
+
+
+def offer_cudnn():
+    """Have the real cuDNN make plans, which the stand-in runs; returns whether there is cuDNN."""
+    if importlib.util.find_spec("cudnn") is None or CXX is None:
+        return False
+    from mxcy.gpu import cudnn
+
+    library, looked_for = build_cudnn()
+    if not is_real():
+        ctypes.CDLL(str(looked_for), ctypes.RTLD_GLOBAL)
+        cudnn.use_library(str(library))
+    return cudnn.is_open()
 
 
 class Compiler:

@@ -4,7 +4,7 @@ from functools import partial
 
 from mxcy.ops.core.struct_layout import Params
 
-__all__ = ["BLAS", "LAUNCH"]
+__all__ = ["BLAS", "CONV_PLAN", "LAUNCH"]
 
 _struct = partial(Params, "launch")
 
@@ -27,4 +27,12 @@ BLAS = _struct(
     device="i32", type="i32", compute="i32", scalar="i32", bytes="i32", transpose_a="i32",
     transpose_b="i32", grid="i32", batch="i64", m="i64", n="i64", k="i64", fill="i64", alpha="f64",
     beta="f64",
+)  # fmt: skip
+
+CONV_PLAN = _struct(
+    "conv_plan",
+    "a convolution, or one of its transposes, by a `plan` of cuDNN; `bias`: a kernel with a grid "
+    "that adds in[2] to the `count` elements of the result, one for each of `channels`, which "
+    "have `inner` elements",
+    device="i32", grid="i32", plan="i64", bias="i64", count="i64", channels="i64", inner="i64",
 )  # fmt: skip

@@ -1,0 +1,223 @@
+"""Convolutions by cuDNN: which of its plans is taken, as the variables have it.
+
+What was chosen is kept in a file under MXNET_HOME, so that the next process tries no plans again.
+"""
+
+import contextlib
+import functools
+import hashlib
+import itertools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from mxcy import env
+from mxcy._base import dtypes
+from mxcy._base.files import replacing
+from mxcy.gpu import cudnn, driver
+from mxcy.gpu.compile import function
+from mxcy.gpu.copies import memory_type
+from mxcy.gpu.launch import spread
+from mxcy.gpu.pointwise import elements
+from mxcy.gpu.table import TYPES, NativeCall
+from mxcy.ops.core.params import CONV_PLAN
+
+__all__ = ["planned"]
+
+_FLOAT32 = dtypes.CODES["float32"]
+_MEGABYTE = 1 << 20
+_MOST_TRIED = 8  # of the plans within the limit, unless all are to be tried
+_TUNES = {"off": 0, "limited_workspace": 1, "fastest": 2}
+_DISABLED = {
+    "fwd": "MXNET_CUDNN_DISABLED_CONV_FWD_ENGINES",
+    "dgrad": "MXNET_CUDNN_DISABLED_CONV_DGRAD_ENGINES",
+    "wgrad": "MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES",
+}
+#: variables that drop plans with a note when they are 0
+_ALLOWED = {
+    "MXNET_CUDA_ALLOW_TENSOR_CORE": "TENSOR_CORE",
+    "MXNET_CUDNN_ALLOW_REDUCED_PRECISION_REDUCTION": "REDUCED_PRECISION_REDUCTION",
+    "MXNET_CUDNN_ALLOW_FFT": "FFT",
+    "MXNET_CUDNN_ALLOW_WINOGRAD": "WINOGRAD",
+}
+_BIAS = """
+extern "C" __global__ void __launch_bounds__(256)
+add_bias(S* out, const S* bias, Long count, Long channels, Long inner) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < count;
+       p += (Long)gridDim.x * blockDim.x)
+    out[p] = cast<S>(cast<T>(out[p]) + cast<T>(bias[p / inner % channels]));
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How plans are chosen.
+
+    Parameters
+    ----------
+    tune : {0, 1, 2}
+        Take the first plan; or the quickest of the first ones, or of all.
+    mode : {'A', 'B'}
+        How cuDNN guesses.
+    limit : int or None
+        The most bytes of a plan's workspace.
+    without : tuple of str
+        Notes of plans that are not wanted.
+    engines : tuple of int
+        Engines likewise.
+    """
+
+    tune: int
+    mode: str
+    limit: int | None
+    without: tuple
+    engines: tuple
+
+
+def _choice(attrs, wanted):
+    """The `Choice` for a convolution, by its attributes and by the variables."""
+    default = env.get("MXNET_CUDNN_AUTOTUNE_DEFAULT")
+    tune = _TUNES.get(getattr(attrs, "cudnn_tune", None), default)
+    if default == 0 and env.is_set("MXNET_CUDNN_AUTOTUNE_DEFAULT"):
+        tune = 0  # whatever files of networks have
+    without = [note for name, note in _ALLOWED.items() if not env.get(name)]
+    if not env.get("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"):
+        without.append("DOWN_CONVERT_INPUTS")
+        if wanted.dtype == _FLOAT32:  # on them it would be rounded to TF32
+            without.append("TENSOR_CORE")
+    if env.get("MXNET_ENFORCE_DETERMINISM"):
+        tune = 0
+        without.append("NONDETERMINISTIC")
+    return Choice(
+        tune,
+        "A" if env.get("MXNET_CUDNN_HEUR_MODE") == 0 else "B",
+        None if tune == 2 else getattr(attrs, "workspace", 1024) * _MEGABYTE,
+        tuple(sorted(set(without))),
+        tuple(env.get(_DISABLED[wanted.direction])),
+    )
+
+
+def _seconds(offer, wanted, device):
+    """How long a plan takes."""
+    plan, workspace = driver.conv_plan(device, cudnn.properties(device), offer.text)
+    try:
+        width = memory_type(wanted.dtype).itemsize
+        sizes = [math.prod(shape) * width for shape in wanted.operands]
+        return driver.conv_seconds(device, plan, sizes, workspace)
+    finally:
+        driver.forget_conv_plan(plan)
+
+
+def _report(offer, wanted, device, mode, mark, took):
+    """Print a plan."""
+    notes = cudnn.notes(wanted, cudnn.properties(device), mode, offer.number)
+    words = "".join(f", {note.lower()}" for note in notes)
+    text = f"{offer.name}, workspace {offer.workspace}{took}{words}"
+    print(f"mxcy cuDNN {wanted.direction}{mark}{text}", flush=True)
+
+
+def _choose(wanted, device, choice, verbose):
+    """The plan to take, or None."""
+    found = cudnn.offers(
+        wanted, cudnn.properties(device), choice.mode, choice.without, choice.engines
+    )
+    fitting = (o for o in found if choice.limit is None or o.workspace <= choice.limit)
+    most = {0: 1, 1: _MOST_TRIED}.get(choice.tune)
+    offers = list(itertools.islice(fitting, None if verbose == 2 else most))
+    times = [_seconds(offer, wanted, device) for offer in offers[:most]] if choice.tune else []
+    best = offers[times.index(min(times)) if times else 0] if offers else None
+    if verbose and best is None:
+        print(f"mxcy cuDNN {wanted.direction}: no plan is left, mxcy's kernel takes it", flush=True)
+    elif verbose:
+        for number, offer in enumerate(offers):
+            if verbose == 2 or offer is best:
+                took = f", {1e6 * times[number]:.0f} us" if number < len(times) else ""
+                _report(offer, wanted, device, choice.mode, " *"[offer is best], took)
+    return best
+
+
+@functools.cache
+def _plan(wanted, device, choice):
+    """(the plan, the bytes of its workspace) of a convolution; (0, 0) where there is none."""
+    about, verbose = cudnn.properties(device), env.get("MXNET_CUDNN_ALGO_VERBOSE_LEVEL")
+    key = repr((cudnn.version(), about, wanted, choice))
+    name = hashlib.sha256(key.encode()).hexdigest()[:32]
+    file = Path(env.get("MXNET_HOME"), "mxcy", "cuda", f"{name}.plan")
+    if file.exists() and not verbose:
+        text = file.read_text("utf-8")
+    else:
+        best = _choose(wanted, device, choice, verbose)
+        text = "" if best is None else best.text
+        with contextlib.suppress(OSError):  # it is chosen again in the next process
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(file) as stream:
+                stream.write(text.encode())
+    return driver.conv_plan(device, about, text) if text else (0, 0)
+
+
+def _bias(dtype, device):
+    """The kernel that adds a bias."""
+    computed = "double" if cudnn.TYPES[dtype][1] == "DOUBLE" else "float"
+    types = f"typedef {TYPES[dtype]} S;\ntypedef {computed} T;\n"
+    return function(f"{elements()}{types}{_BIAS}", "add_bias", device)
+
+
+def _wanted(values, direction, dtype):
+    """What is asked of cuDNN."""
+    flat = values["source"][0] == values["target"][0] == values["kernel"][0] == 1
+    first = int(flat and not values["pad"][0])  # a first extent that does nothing
+    extents = {
+        name: tuple(values[name][first:])
+        for name in ("source", "target", "kernel", "stride", "dilate", "pad")
+    }
+    batch, groups, channels, filters = (
+        values[name] for name in ("batch", "groups", "channels", "filters")
+    )
+    return cudnn.Convolution(
+        direction,
+        dtype,
+        (batch, groups * channels, *extents["source"]),
+        (groups * filters, channels, *extents["kernel"]),
+        (batch, groups * filters, *extents["target"]),
+        extents["pad"],
+        extents["stride"],
+        extents["dilate"],
+    )
+
+
+def planned(request, direction):
+    """A convolution for cuDNN, or None where it is not to be had from there.
+
+    Parameters
+    ----------
+    request : Request
+        Its values are those of the CPU's convolutions.
+    direction : {'fwd', 'dgrad', 'wgrad'}
+
+    Returns
+    -------
+    NativeCall or None
+    """
+    values, attrs, dtype = request.values, request.attrs, request.outs[0].dtype
+    if getattr(attrs, "cudnn_off", False) or dtype not in cudnn.TYPES:
+        return None
+    if any(spec.dtype != dtype or not spec.size for spec in (*request.ins, *request.outs)):
+        return None
+    if not cudnn.is_open():
+        return None
+    wanted = _wanted(values, direction, dtype)
+    plan, workspace = _plan(wanted, request.device, _choice(attrs, wanted))
+    if not plan:
+        return None
+    shape, has_bias = wanted.operands[2], len(request.ins) > 2
+    params = CONV_PLAN.pack(
+        device=request.device,
+        grid=spread(math.prod(shape))[0],
+        plan=plan,
+        bias=_bias(dtype, request.device) if has_bias else 0,
+        count=math.prod(shape),
+        channels=shape[1],
+        inner=math.prod(shape[2:]),
+    )
+    return NativeCall("gpu_conv", params, workspace)

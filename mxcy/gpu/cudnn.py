@@ -1,0 +1,306 @@
+"""What plans cuDNN has for a convolution: its Python frontend lists them, for any kind of GPU."""
+
+import ctypes
+import functools
+import importlib.util
+import json
+import struct
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from mxcy import env
+from mxcy._base import dtypes
+from mxcy.gpu import driver
+
+__all__ = [
+    "TYPES",
+    "Convolution",
+    "Offer",
+    "advice",
+    "is_open",
+    "notes",
+    "offers",
+    "properties",
+    "use_library",
+    "version",
+]
+
+_NAME = "libcudnn.so.9"
+_OLDEST = 90800  # the first that plans for devices by their properties
+#: element type -> cuDNN's name of it, and that of the type in which it adds up
+TYPES = {
+    dtypes.CODES["float32"]: ("FLOAT", "FLOAT"),
+    dtypes.CODES["float64"]: ("DOUBLE", "DOUBLE"),
+    dtypes.CODES["float16"]: ("HALF", "FLOAT"),
+    dtypes.CODES["bfloat16"]: ("BFLOAT16", "FLOAT"),
+}
+#: what cuDNN asks of a device -> the driver's number of it
+_ATTRIBUTES = {
+    "regsPerBlock": 12, "multiProcessorCount": 16, "warpSize": 10, "maxSharedMemoryPerBlock": 8,
+    "maxSharedMemoryPerBlockOptin": 97, "reservedSharedMemoryPerBlock": 111,
+    "maxRegistersPerSM": 82, "maxCtasPerSM": 106, "maxThreadsPerBlock": 1, "maxThreadsPerSM": 39,
+    "pciDeviceId": 34, "isTccDriver": 35, "supportCoopLaunch": 95, "smClockRateKHz": 13,
+    "memClockRateKHz": 36, "memoryBusWidth": 37, "l2CacheSize": 38,
+}  # fmt: skip
+_NOTES = ("TENSOR_CORE", "DOWN_CONVERT_INPUTS", "REDUCED_PRECISION_REDUCTION", "FFT", "WINOGRAD",
+          "NONDETERMINISTIC", "STRICT_NAN_PROP")  # fmt: skip
+#: what UBJSON writes before the length of a text -> how it is packed
+_LENGTHS = {b"i": ">b", b"U": ">B", b"I": ">h", b"l": ">i"}
+
+
+class _Chosen:
+    """The library that runs plans, where it is not NVIDIA's."""
+
+    path = None
+
+
+def use_library(path):
+    """Run plans by another library than NVIDIA's."""
+    _Chosen.path = path
+
+
+@functools.cache
+def _frontend():
+    """NVIDIA's frontend for Python, or None."""
+    if importlib.util.find_spec("cudnn") is None:
+        return None
+    package = importlib.util.find_spec("nvidia")
+    for root in () if package is None else package.submodule_search_locations:
+        path = Path(root, "cudnn", "lib", _NAME)
+        if path.exists():
+            ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)  # where the frontend looks for its functions
+            break
+    try:
+        import cudnn
+    except (ImportError, OSError):
+        return None
+    return cudnn
+
+
+def advice(known):
+    """What is wrong with the cuDNN of a version, 0 where there is none; empty if nothing is."""
+    silence = "(MXNET_CUDNN_LIB_CHECKING=0 silences this)"
+    if not known:
+        return f"cuDNN's frontend finds no cuDNN: pip install nvidia-cudnn-cu13 {silence}"
+    if known < _OLDEST:
+        return (
+            f"cuDNN {known} is too old, convolutions on GPUs are computed by mxcy's kernels: pip "
+            f"install 'nvidia-cudnn-cu13>=9.8' {silence}"
+        )
+    return ""
+
+
+@functools.cache
+def is_open():
+    """Whether there are cuDNN and its frontend; warns if only one of them is of use."""
+    if importlib.util.find_spec("cudnn") is None:
+        return False
+    known = version() if _frontend() and driver.open_cudnn(_Chosen.path or _NAME) else 0
+    problem = advice(known)
+    if problem and env.get("MXNET_CUDNN_LIB_CHECKING"):
+        warnings.warn(problem, UserWarning, stacklevel=2)
+    return not problem
+
+
+@functools.cache
+def version():
+    """The version of cuDNN, such as 92801."""
+    return _frontend().backend_version()
+
+
+@functools.cache
+def properties(device):
+    """What cuDNN has to know of a device: a JSON text."""
+    about = {name: driver.attribute(device, number) for name, number in _ATTRIBUTES.items()}
+    major, minor = (driver.attribute(device, number) for number in (75, 76))
+    about |= {
+        "cudaDeviceId": device,
+        "deviceVer": 100 * major + 10 * minor,
+        "driverVer": driver.version(),
+        "deviceName": f"sm_{major}{minor}",
+        "maxGridSize": [driver.attribute(device, number) for number in (5, 6, 7)],
+        "maxBlockSize": [driver.attribute(device, number) for number in (2, 3, 4)],
+        "smCountOrigin": 0,
+        "oversizedSharedMemoryPerBlock": 0,
+        "totalGlobalMem": driver.memory(device)[1],
+    }
+    return json.dumps(about)
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """What is asked for: one of the three maps of a convolution.
+
+    Parameters
+    ----------
+    direction : {'fwd', 'dgrad', 'wgrad'}
+        The convolution, or its transpose with respect to the data or the weight.
+    dtype : int
+    data, weight, out : tuple of int
+        The shapes of a convolution's arrays.
+    padding, stride, dilation : tuple of int
+    """
+
+    direction: str
+    dtype: int
+    data: tuple
+    weight: tuple
+    out: tuple
+    padding: tuple
+    stride: tuple
+    dilation: tuple
+
+    @property
+    def operands(self):
+        """The shapes of the two operands and of the result."""
+        shapes = {
+            "fwd": (self.data, self.weight, self.out),
+            "dgrad": (self.out, self.weight, self.data),
+            "wgrad": (self.data, self.out, self.weight),
+        }
+        return shapes[self.direction]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A plan that cuDNN offers.
+
+    Parameters
+    ----------
+    name : str
+        Its engine and the choices within it, such as ``"eng46_k2=4"``.
+    workspace : int
+        Bytes.
+    text : str
+        The plan.
+    number : int
+        Its place among all that there are, wanted or not.
+    """
+
+    name: str
+    workspace: int
+    text: str
+    number: int
+
+
+def _strides(shape):
+    steps = [1]
+    for extent in shape[:0:-1]:
+        steps.insert(0, steps[0] * extent)
+    return steps
+
+
+def _graph(wanted, about):
+    """The frontend's graph of a convolution on a device of some properties."""
+    cudnn = _frontend()
+    held, computed = (getattr(cudnn.data_type, name) for name in TYPES[wanted.dtype])
+    known = json.loads(about)
+    graph = cudnn.pygraph(
+        io_data_type=held,
+        intermediate_data_type=computed,
+        compute_data_type=computed,
+        device_property=cudnn.create_device_properties(about),
+        sm_version=known["deviceVer"] // 10,
+        sm_count=known["multiProcessorCount"],
+    )
+    tensors = []
+    for name, shape in enumerate(wanted.operands[:2], 1):
+        tensors.append(graph.tensor(dim=shape, stride=_strides(shape), data_type=held))
+        tensors[-1].set_uid(name)
+    windows = {name: list(getattr(wanted, name)) for name in ("padding", "stride", "dilation")}
+    make, names = {
+        "fwd": (graph.conv_fprop, ("image", "weight")),
+        "dgrad": (graph.conv_dgrad, ("loss", "filter")),
+        "wgrad": (graph.conv_wgrad, ("image", "loss")),
+    }[wanted.direction]
+    result = make(**dict(zip(names, tensors, strict=True)), **windows)
+    shape = wanted.operands[2]
+    result.set_uid(3).set_dim(list(shape)).set_stride(_strides(shape))
+    result.set_output(True).set_data_type(held)
+    graph.validate()
+    graph.build_operation_graph()
+    return graph
+
+
+def _text(graph):
+    """The text of the plan that a graph was built for, which lies in the frontend's own form."""
+    whole, mark = bytes(graph.serialize()), b"cudnn_backend_dataS"
+    at = whole.index(mark) + len(mark)
+    form = _LENGTHS[whole[at : at + 1]]
+    (length,) = struct.unpack_from(form, whole, at + 1)
+    first = at + 1 + struct.calcsize(form)
+    return whole[first : first + length].decode()
+
+
+def _unfit():
+    """The errors that tell that cuDNN does not do something."""
+    return RuntimeError, _frontend().cudnnGraphNotSupportedError
+
+
+def _listed(wanted, about, mode, without, engines):
+    """The graph of a convolution, which has listed its plans and put aside what is not wanted."""
+    cudnn = _frontend()
+    graph = _graph(wanted, about)
+    graph.create_execution_plans([getattr(cudnn.heur_mode, mode), cudnn.heur_mode.FALLBACK])
+    graph.deselect_numeric_notes([getattr(cudnn.numerical_note, note) for note in without])
+    graph.deselect_engines([f"eng{engine}" for engine in engines])
+    graph.check_support()
+    return graph
+
+
+def offers(wanted, about, mode, without=(), engines=()):
+    """The plans that cuDNN has for a convolution, the most promising first.
+
+    Parameters
+    ----------
+    wanted : Convolution
+    about : str
+        `properties` of a device.
+    mode : {'A', 'B'}
+        How cuDNN guesses: by a decision tree, or by a network.
+    without : sequence of str
+        Numerical notes, such as ``"TENSOR_CORE"``, of plans that are not wanted.
+    engines : sequence of int
+        Engines likewise.
+
+    Yields
+    ------
+    Offer
+        Plans are built as they are asked for, which can take a second.
+    """
+    try:
+        graph = _listed(wanted, about, mode, without, engines)
+    except _unfit():
+        return
+    for number in range(graph.get_execution_plan_count()):
+        try:
+            graph.build_plan_at_index(number)
+            size, text = graph.get_workspace_size_plan_at_index(number), _text(graph)
+        except _unfit():
+            continue  # it is not wanted, or not for this device
+        yield Offer(graph.get_plan_name_at_index(number), size, text, number)
+
+
+def notes(wanted, about, mode, number):
+    """What cuDNN notes of a plan: the notes without which it is not offered.
+
+    Parameters
+    ----------
+    wanted, about, mode
+        As `offers` has them.
+    number : int
+        Of an `Offer`.
+
+    Returns
+    -------
+    list of str
+    """
+    found = []
+    for note in _NOTES:
+        graph = _listed(wanted, about, mode, (note,), ())
+        try:
+            graph.build_plan_at_index(number)
+        except _unfit():
+            found.append(note)
+    return found
