@@ -7,10 +7,9 @@ or writing to arrays, raises `TracedValueError`.
 
 import contextlib
 import itertools
-import threading
 
 from mxcy import symbol
-from mxcy._base.errors import TracedValueError, UntracedInputError
+from mxcy._base.errors import UntracedInputError
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.ops.core.precision import CONSTRAINT
@@ -124,50 +123,6 @@ def get_symbol(output_arrays, sym_cls=Symbol):
             f"by it: {next(iter(constants.values()))!r}"
         )
     return sym_cls(entries)
-
-
-class LoopError(TracedValueError):
-    """A loop whose length depends on values, where loops are not noted down."""
-
-
-class _Here(threading.local):
-    loops = True  # whether this thread notes down loops whose length depends on values
-
-
-_here = _Here()
-
-
-@contextlib.contextmanager
-def loops(noted):
-    """A scope in which such loops are noted down, or refused.
-
-    As a node such a loop makes all steps that it may make.
-
-    Parameters
-    ----------
-    noted : bool
-    """
-    before, _here.loops = _here.loops, noted
-    try:
-        yield
-    finally:
-        _here.loops = before
-
-
-def check_loop(name):
-    """Refuse a loop whose length depends on values in scopes that do not note such down.
-
-    Parameters
-    ----------
-    name : str
-        Of the operator.
-
-    Raises
-    ------
-    LoopError
-    """
-    if not _here.loops:
-        raise LoopError(f"{name}: how often it is repeated depends on values")
 
 
 _numbers = itertools.count(2)  # of parts; 1 is that of everything else

@@ -4,18 +4,20 @@ There is one plan for each signature: shapes, element types, mode, and which inp
 Hybridized blocks are cached operators.
 """
 
+import functools
 import sys
 from typing import Any
 
 from mxcy import autograd, env
 from mxcy._base.errors import MXNetError
 from mxcy._base.last_used import LastUsed
+from mxcy._execute import control
 from mxcy._execute.eager import run_eagerly, runner
 from mxcy._execute.planned import Planned, target, training_graph
 from mxcy._library import front
 from mxcy._library.api_calls import api_call
 from mxcy.context import current_context
-from mxcy.graph.control import CACHED_OP, expand
+from mxcy.graph.control import CACHED_OP, expand, looks_at_values
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
@@ -79,10 +81,11 @@ class CachedOp:
             or bool(self.flags["is_dynamic"])
             or any(node.op.eager is not None for node in operations)
         )
-        self._makes_sparse = any(
-            makes_sparse(node.op, node.parsed, len(node.inputs))
+        self._is_cut = any(
+            looks_at_values(node)
+            if node.op.in_symbols.subgraphs
+            else makes_sparse(node.op, node.parsed, len(node.inputs))
             for node in operations
-            if not node.op.in_symbols.subgraphs
         )
         self._plans = LastUsed(env.get("MXCY_CACHED_PLANS"))
         self._cuts = LastUsed(env.get("MXCY_CACHED_PLANS"))
@@ -180,7 +183,8 @@ class CachedOp:
     def run_alone(self, *args):
         """The names of the operators that run one by one in such a call: a list of str.
 
-        These are all, none, or those with sparse values or gradients.
+        These are all, none, or those with sparse values or gradients and control flow that looks
+        at values.
         """
         if self._eager:
             return [node.name for node in self._order if node.op is not None]
@@ -188,8 +192,8 @@ class CachedOp:
         return [] if pieces is None else pieces.run_alone
 
     def _pieces(self, args):
-        """What a call with something sparse is cut into, None without: plans know dense arrays."""
-        if not self._makes_sparse and all([array.stype == "default" for array in args]):
+        """What a call is cut into, None where a plan can run all of it."""
+        if not self._is_cut and all([array.stype == "default" for array in args]):
             return None
         recording = autograd.is_recording()
         signature = [(array.shape, array.dtype_code, array.stype) for array in args]
@@ -242,10 +246,15 @@ class _Pieces:
             print(*lines, sep="\n", file=sys.stderr, flush=True)
         self._variables, self._outputs = parts.variables, parts.outputs
         self.run_alone = [piece.node.name for piece in parts.pieces if piece.node is not None]
-        self._runs = [
-            (_of_list(cached, piece) if piece.node is None else runner(piece.node), piece)
-            for piece in parts.pieces
-        ]
+        self._runs = [(self._runner(cached, piece), piece) for piece in parts.pieces]
+
+    @staticmethod
+    def _runner(cached, piece):
+        if piece.node is None:
+            return _of_list(cached, piece.entries)
+        if looks_at_values(piece.node):
+            return control.runner(piece.node, functools.partial(_of_list, cached))
+        return runner(piece.node)
 
     def run(self, args):
         """The outputs of a call."""
@@ -255,13 +264,18 @@ class _Pieces:
         return [values[i] for i in self._outputs]
 
 
-def _of_list(cached, piece):
-    """A subgraph as a function from the list of its inputs to that of its outputs."""
-    smaller = CachedOp(cached._symbol_class(piece.entries), cached.flags)
+def _of_list(cached, entries, expanded=False):
+    """A subgraph as a function from the list of its inputs to that of its outputs.
+
+    With `expanded` it is not cut, so that a plan makes all steps of loops in it.
+    """
+    smaller, known = CachedOp(cached._symbol_class(entries), cached.flags), LastUsed(1)
+    smaller._is_cut = smaller._is_cut and not expanded
+    places = range(len(smaller._names))
 
     def run(inputs):
-        outputs = smaller(*inputs)
-        return [outputs] if len(piece.outputs) == 1 else outputs
+        outputs = smaller.call_again(inputs, known, places)
+        return [outputs] if len(entries) == 1 else outputs
 
     return run
 

@@ -1,12 +1,10 @@
 """Calls of a hybridized block as cached operators."""
 
-import contextlib
 import sys
 from operator import is_
 
 from mxcy import env
 from mxcy._base.last_used import LastUsed
-from mxcy._deferred_compute import LoopError
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
 from mxcy._library import front
@@ -156,9 +154,6 @@ class GraphCalls:
                 if traced.trace.depends_on_values():  # Python code may have asked for the shapes
                     raise TraceError(f"{block.name}: shapes depend on values")
             except TraceError as error:
-                if isinstance(error.__cause__, LoopError):
-                    with contextlib.suppress(TraceError):  # the graph serves exports
-                        self._note(block, flat, form, loops=True)
                 if "passes" in env.get("MXCY_VERBOSE") and self.why_plain is None:
                     print(f"mxcy: not a graph but run as it is: {error}", file=sys.stderr)
                 self.why_plain = self.why_plain or str(error)
@@ -166,10 +161,10 @@ class GraphCalls:
             self._noted.put(key, traced)
         return None if traced is _PLAIN else traced
 
-    def _note(self, block, flat, form, loops=False):
+    def _note(self, block, flat, form):
         """A new trace as a Traced; of traces with the same graph there is one only."""
         block._settle_tree(regroup(list(flat), form))
-        trace = note(block, form, flat, loops)
+        trace = note(block, form, flat)
         text = repr((trace.form, trace.inputs, trace.symbol.tojson()))
         held = [p for p in trace.parameters.values() if isinstance(p, Held)]
         traced = None if held else self._graphs.get(text)

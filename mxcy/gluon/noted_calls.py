@@ -85,7 +85,7 @@ class Held:
         return self._array
 
 
-def note(block, form, flat, loops=False):
+def note(block, form, flat):
     """Trace a block by computing once.
 
     Parameters
@@ -96,8 +96,6 @@ def note(block, form, flat, loops=False):
         The format of the inputs.
     flat : list of NDArray
         The inputs.
-    loops : bool
-        Whether loops whose length depends on values become nodes, which make all steps.
 
     Returns
     -------
@@ -112,7 +110,7 @@ def note(block, form, flat, loops=False):
     names = input_names(len(flat))
     inputs = [array.detach() for array in flat]
     try:
-        with _noting() as met, deferred.loops(loops):
+        with _noting() as met:
             deferred.set_variable(inputs, [symbol.var(name) for name in names])
             outputs, out_form = flatten(block._evaluate_plainly(regroup(list(inputs), form)))
             if not outputs or not all(isinstance(output, NDArray) for output in outputs):
@@ -134,4 +132,6 @@ def note(block, form, flat, loops=False):
     used = set(whole.list_inputs())
     parameters.update((name, Held(name, array)) for name, array in constants.items())
     parameters = {name: p for name, p in parameters.items() if name in used}
+    if not used <= {*names, *parameters}:
+        raise TraceError(f"{block.name}: an array got out of a function of npx.foreach or the like")
     return Trace(whole, out_form, names, parameters, form)

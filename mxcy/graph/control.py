@@ -3,7 +3,8 @@
 `_foreach`, `_while_loop`, `_cond` and `_CachedOp` live in symbols and their files only. Once all
 shapes are known, `expand` puts the operators of their bodies in their place, step by step;
 executors and gradients never see them. A loop with a condition is expanded to its largest number
-of steps, and steps after its end change nothing.
+of steps, and steps after its end change nothing; who can look at values while the graph runs makes
+the steps that there are, see `looks_at_values`.
 
 A body is kept as an attribute: the JSON text of its graph.
 """
@@ -16,13 +17,14 @@ from mxcy.graph.extents import BY_EXTENTS, expand_by_extents
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
 from mxcy.graph.json import loads
+from mxcy.graph.node import topological
 from mxcy.ops.core.attrs import Field, Int, LongTuple, Str
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, numbered, require
 from mxcy.ops.core.record import ONLY_SYMBOLS, Op
 
 __all__ = ["CACHED_OP", "COND", "EXPANSIONS", "FOREACH", "WHILE_LOOP"]
-__all__ += ["body_graph", "emit_body", "expand", "no_reference"]
+__all__ += ["body_graph", "emit_body", "expand", "looks_at_values", "no_reference"]
 
 
 @lru_cache(maxsize=256)
@@ -335,6 +337,24 @@ EXPANSIONS = {
     BY_EXTENTS: expand_by_extents,
 }
 ONLY_SYMBOLS.update((op.name, op) for op in EXPANSIONS)
+
+
+def looks_at_values(node):
+    """Whether an operation is, or has inside, a loop whose length depends on values.
+
+    Parameters
+    ----------
+    node : SymbolNode
+    """
+    if node.op is WHILE_LOOP:
+        return True
+    return any(_has_loop(getattr(node.parsed, body)) for body in node.op.in_symbols.subgraphs)
+
+
+@lru_cache(maxsize=256)
+def _has_loop(text):
+    nodes = topological(loads(text))
+    return any(node.op is not None and looks_at_values(node) for node in nodes)
 
 
 def expand(graph):

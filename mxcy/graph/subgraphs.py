@@ -1,12 +1,14 @@
-"""Graphs cut where something is sparse: dense subgraphs, which plans can run, and what is between.
+"""Graphs cut where plans cannot go: subgraphs, which plans can run, and what is between.
 
-A node stands alone if something of it is sparse: an input, an output, or a gradient. All others
-form subgraphs as large as can be: subgraph number s has what waits for s rows of lone nodes, one
-row for another, so that subgraphs and rows run in turn.
+A node stands alone if something of it is sparse (an input, an output, or a gradient), or if it is
+control flow whose course depends on values. All others form subgraphs as large as can be: subgraph
+number s has what waits for s rows of lone nodes, one row for another, so that subgraphs and rows
+run in turn.
 """
 
 from typing import NamedTuple
 
+from mxcy.graph.control import looks_at_values
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
 from mxcy.graph.node import SymbolNode, topological
@@ -74,7 +76,10 @@ def cut(entries, known, stypes, differentiable):
     order = topological(entries)
     graph = infer(from_entries(entries), known)
     inferred = infer_stypes(graph, stypes)
-    alone = _alone(graph, inferred, differentiable)
+    alone = [
+        node.op is not None and (sparse or looks_at_values(node))
+        for node, sparse in zip(order, _sparse(graph, inferred, differentiable), strict=True)
+    ]
     stages = _stages(graph, alone)
     needed = _needed(graph, alone, stages)
     pieces = []
@@ -104,7 +109,7 @@ def _lines(graph, inferred, alone):
     return lines
 
 
-def _alone(graph, inferred, differentiable):
+def _sparse(graph, inferred, differentiable):
     """Whether something of a node is sparse, for each node."""
     return [
         node.op is not None
@@ -157,4 +162,7 @@ def _subgraph(order, graph, members, needed):
     outputs = [
         (i, index) for i in members for index in range(graph.nodes[i].count) if (i, index) in needed
     ]
-    return Piece(None, [source(entry) for entry in outputs], list(variables), outputs)
+    heads = [source(entry) for entry in outputs]
+    numbers = {id(node): entry for entry, node in variables.items()}
+    inputs = [numbers[id(node)] for node in topological(heads) if node.op is None]
+    return Piece(None, heads, inputs, outputs)

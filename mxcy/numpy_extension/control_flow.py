@@ -1,8 +1,10 @@
 """`mx.npx.foreach`, `while_loop` and `cond`: loops and branches over arrays of `mx.np`."""
 
+import contextlib
 import operator
 
 from mxcy import autograd
+from mxcy._base.errors import TracedValueError
 from mxcy._base.listing import listing
 from mxcy._library import front
 from mxcy.ndarray._contrib import control
@@ -26,7 +28,7 @@ def foreach(body, data, init_states, name="foreach"):
     init_states : ndarray or nested list of ndarray
         The states of the first call.
     name : str
-        Not used: graphs have the operators of all calls.
+        Of the node's subgraph, in graphs.
 
     Returns
     -------
@@ -35,6 +37,9 @@ def foreach(body, data, init_states, name="foreach"):
     states
         What the last call returned.
     """
+    if front.is_deferred():
+        with contextlib.suppress(TracedValueError):  # what is no node is noted call by call
+            return noted_control.foreach(body, data, init_states, name)
     return control.foreach(body, data, init_states)
 
 

@@ -4,18 +4,20 @@ A function is called once, with views that stand for its inputs. What it compute
 own; whatever else it refers to becomes an input of the node.
 """
 
+import contextlib
+
 from mxcy import _deferred_compute as deferred
 from mxcy import attribute, symbol
 from mxcy._base.errors import TracedValueError
 from mxcy._library import front
-from mxcy.graph.control import COND, WHILE_LOOP
+from mxcy.graph.control import COND, FOREACH, WHILE_LOOP
 from mxcy.graph.node import SymbolNode, topological
 from mxcy.ndarray._contrib import control
 from mxcy.ndarray._functions import creation
 from mxcy.symbol import attributes
 from mxcy.symbol.subgraphs import MARK, Subgraph, computed, subgraph_name
 
-__all__ = ["cond", "while_loop", "zero_steps"]
+__all__ = ["cond", "foreach", "while_loop", "zero_steps"]
 
 
 class _Around(attribute.AttrScope):
@@ -50,7 +52,7 @@ class _Part:
     """
 
     def __init__(self, operator, name, function, operands):
-        name = subgraph_name(name)
+        self._operator, name = operator, subgraph_name(name)
         views = [array.detach() for array in operands]
         with _Around(**{MARK: name}), deferred.part() as number:
             variables = [symbol.var(f"{name}_in{i}") for i in range(len(views))]
@@ -71,11 +73,41 @@ class _Part:
 
     def specs(self):
         """Shape, type and class of what it returns."""
-        return [(array.shape, array.dtype_code, type(array)) for array in self.arrays]
+        return _specs(self.arrays)
+
+    def positions(self, count):
+        """The positions of the first so many operands among the subgraph's variables.
+
+        Raises
+        ------
+        TracedValueError
+            When the function does not use one of them.
+        """
+        sources = self.subgraph.sources
+        if not all(number in sources for number in range(count)):
+            raise TracedValueError(f"{self._operator}: the function does not use all its arguments")
+        return tuple(sources.index(number) for number in range(count))
+
+
+def _specs(arrays):
+    return [(array.shape, array.dtype_code, type(array)) for array in arrays]
 
 
 def _placed(array):
     return array, array.node, array.node_index
+
+
+@contextlib.contextmanager
+def _all_steps(operands):
+    """A scope in which a loop makes its steps: yields what it starts from.
+
+    What is computed there belongs to no graph, and a graph it got into would have a variable for
+    which nothing stands.
+    """
+    with deferred.part():
+        views = [array.detach() for array in operands]
+        deferred.set_variable(views, [symbol.var("_inside_a_loop") for _ in views])
+        yield views
 
 
 class _Control:
@@ -108,13 +140,11 @@ class _Control:
             self._inputs.append(source)
         return self._places[key]
 
-    def note(self, number, results, **attrs):
+    def note(self, results, **attrs):
         """Let arrays be what the node computes; returns them.
 
         Parameters
         ----------
-        number : int
-            Of the part that is being noted.
         results : list of ndarray
         **attrs
             Those of the operator.
@@ -127,7 +157,8 @@ class _Control:
             for key, value in attrs.items()
         }
         node = front.Node()
-        node.custom, node.fresh, node.context = self, number, results[0].context
+        with deferred.values() as number:
+            node.custom, node.fresh, node.context = self, number, results[0].context
         node.saved_inputs = [array for array, _, _ in self._inputs]
         node.parents = tuple(parent for _, parent, _ in self._inputs)
         node.positions = tuple(index for _, _, index in self._inputs)
@@ -176,19 +207,78 @@ def cond(pred, then_func, else_func, operands, name):
     if then.form != other.form or then.specs() != other.specs() or not then.arrays:
         raise TracedValueError("cond: the results of then_func and else_func are not alike")
     node = _Control(COND, operands)
-    with deferred.values() as number:
+    with deferred.values():
         chosen = then if condition.arrays[0].item() else other
-        results = node.note(
-            number,
-            chosen.arrays,
-            cond=condition.subgraph.text,
-            then_branch=then.subgraph.text,
-            else_branch=other.subgraph.text,
-            cond_input_locs=node.places(condition.subgraph),
-            then_input_locs=node.places(then.subgraph),
-            else_input_locs=node.places(other.subgraph),
-        )
+    results = node.note(
+        chosen.arrays,
+        cond=condition.subgraph.text,
+        then_branch=then.subgraph.text,
+        else_branch=other.subgraph.text,
+        cond_input_locs=node.places(condition.subgraph),
+        then_input_locs=node.places(then.subgraph),
+        else_input_locs=node.places(other.subgraph),
+    )
     return control.regroup(iter(results), then.form)
+
+
+def foreach(body, data, init_states, name):
+    """Calls of a function for each element, as a node; see `numpy_extension.foreach`.
+
+    Raises
+    ------
+    TracedValueError
+        When states change in their nesting, shapes or types, there are no elements, or `body` does
+        not use them or a state.
+    """
+    whole, data_form = control.flatten(data, "data")
+    states, state_form = control.flatten(init_states, "init_states")
+    if not whole or not all(array.ndim and len(array) == len(whole[0]) > 0 for array in whole):
+        raise TracedValueError("foreach: there are no elements, or not as many of each array")
+    # The node's elements of vectors would have one axis.
+    vectors = [array.ndim == 1 for array in whole]
+    rows = [x.reshape(-1, 1) if flag else x for x, flag in zip(whole, vectors, strict=True)]
+    count = 0
+
+    def step(*views):
+        nonlocal count
+        elements = [x.reshape(()) if flag else x for x, flag in zip(views, vectors, strict=False)]
+        result = body(
+            control.regroup(iter(elements), data_form),
+            control.regroup(iter(views[len(rows) :]), state_form),
+        )
+        output, changed = control.checked_step(result)
+        outs, out_form = control.flatten(output, "the output of body")
+        count = len(outs)
+        changed, form = control.flatten(changed, "the states of body")
+        if form != state_form:
+            raise TracedValueError("foreach: the states change in their nesting")
+        return outs + changed, out_form
+
+    with deferred.values():
+        first = [array[0] for array in rows]
+    part = _Part("foreach", name, step, first + states)
+    if not part.arrays or part.specs()[count:] != _specs(states):
+        raise TracedValueError("foreach: the states change in kind, or there is no result")
+    places = part.positions(len(rows) + len(states))
+    sources = part.subgraph.sources
+    node = _Control(FOREACH, rows + states)
+    with _all_steps(whole + states) as views:
+        elements = control.regroup(iter(views), data_form)
+        before = control.regroup(iter(views[len(whole) :]), state_form)
+        outs, last = control.foreach(body, elements, before)
+        outs, _ = control.flatten(outs, "the outputs of body")
+        last, _ = control.flatten(last, "the states of body")
+    node.places(part.subgraph)
+    results = node.note(
+        outs + last,
+        body=part.subgraph.text,
+        num_out_data=count,
+        in_data_locs=places[: len(rows)],
+        in_state_locs=places[len(rows) :],
+        remain_locs=tuple(i for i, x in enumerate(sources) if not isinstance(x, int)),
+    )
+    outputs = control.regroup(iter(results), part.form)
+    return outputs, control.regroup(iter(results[count:]), state_form)
 
 
 def while_loop(cond, func, loop_vars, max_iterations, name):
@@ -197,10 +287,8 @@ def while_loop(cond, func, loop_vars, max_iterations, name):
     Raises
     ------
     TracedValueError
-        When loop variables change in shape or type, or `func` does not use one, or loops are not
-        noted down.
+        When loop variables change in shape or type, or `func` does not use one.
     """
-    deferred.check_loop("while_loop")
     single = isinstance(loop_vars, front.NDArrayBase)
     first = [loop_vars] if single else list(loop_vars)
     count = 0
@@ -215,30 +303,30 @@ def while_loop(cond, func, loop_vars, max_iterations, name):
 
     of_cond = _condition("while_loop", f"{name}_cond", cond, first)
     of_func = _Part("while_loop", f"{name}_func", step, first)
-    kinds = [(array.shape, array.dtype_code, type(array)) for array in first]
-    if of_func.specs()[count:] != kinds:
+    if of_func.specs()[count:] != _specs(first):
         raise TracedValueError("while_loop: the variables of the loop change in number or kind")
-    sources = of_func.subgraph.sources
-    if not all(number in sources for number in range(len(first))):
-        raise TracedValueError("while_loop: func does not use all variables of the loop")
+    places = of_func.positions(len(first))
     node = _Control(WHILE_LOOP, first)
-    with deferred.values() as number:
-        views = [array.detach() for array in first]
-        outs, last = control.while_loop(cond, func, views, max_iterations)
+
+    def holds(*variables):
+        with deferred.values():
+            return bool(cond(*variables).item())
+
+    with _all_steps(first) as views:
+        outs, last = control.while_loop(holds, func, views, max_iterations)
         outs, _ = control.flatten(outs, "the outputs of func")
         if not outs:  # no step was made
             outs = zero_steps(of_func.arrays[:count], max_iterations)
-        results = node.note(
-            number,
-            outs + list(last),
-            cond=of_cond.subgraph.text,
-            func=of_func.subgraph.text,
-            num_out_data=count,
-            max_iterations=int(max_iterations),
-            cond_input_locs=node.places(of_cond.subgraph),
-            func_input_locs=node.places(of_func.subgraph),
-            func_var_locs=tuple(sources.index(number) for number in range(len(first))),
-        )
+    results = node.note(
+        outs + list(last),
+        cond=of_cond.subgraph.text,
+        func=of_func.subgraph.text,
+        num_out_data=count,
+        max_iterations=int(max_iterations),
+        cond_input_locs=node.places(of_cond.subgraph),
+        func_input_locs=node.places(of_func.subgraph),
+        func_var_locs=places,
+    )
     outputs = control.regroup(iter(results), of_func.form)
     return outputs, results[count] if single else results[count:]
 

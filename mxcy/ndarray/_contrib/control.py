@@ -4,7 +4,7 @@ from mxcy._library import front
 from mxcy.ndarray._functions import creation
 from mxcy.ndarray.register import F
 
-__all__ = ["cond", "flatten", "foreach", "regroup", "while_loop"]
+__all__ = ["checked_step", "cond", "flatten", "foreach", "regroup", "while_loop"]
 
 
 def flatten(nested, what):
@@ -33,6 +33,13 @@ def _python(value, kind, what):
         raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
 
 
+def checked_step(result):
+    """What the body of `foreach` returned, if that is an output and states."""
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise ValueError("foreach: body: expected it to return (output, states)")
+    return result
+
+
 def foreach(body, data, init_states):
     """Call a function for each element of arrays along their first axis.
 
@@ -57,9 +64,7 @@ def foreach(body, data, init_states):
     states, steps, nesting = init_states, [], []
     for i in range(len(data if single else data[0])):
         result = body(data[i] if single else [array[i] for array in data], states)
-        if not isinstance(result, tuple | list) or len(result) != 2:
-            raise ValueError("foreach: body: expected it to return (output, states)")
-        output, states = result
+        output, states = checked_step(result)
         arrays, nesting = flatten(output, "the output of body")
         steps.append(arrays)
     stacked = (F.stack(*arrays) for arrays in zip(*steps, strict=True))

@@ -106,7 +106,7 @@ def test_branches_in_branches_and_in_loops(counted):
     for values in ([[1.0, 2.0]], [[3.0, 5.0], [1.0, -1.0]], [[-1.0, -2.0]]):
         x = np.array(values)
         assert block(x).tolist() == compute(x).tolist()
-    assert operators(block).count("_cond") == 2  # of the first signature, one inside
+    assert operators(block)[-1] == "_foreach" and operators(block).count("_cond") == 1
     names = AttrScope._subgraph_names.keys()
     assert {"out_pred", "out_then", "out_then0$in_pred", "in_then"} <= names
 
@@ -160,10 +160,13 @@ def halve(x):
     )
 
 
-def test_a_loop_runs_as_it_is_and_is_exported_as_a_node(tmp_path):
+def test_a_loop_is_a_node_in_calls_and_in_files(tmp_path):
     block = Block(lambda x: (lambda outs, last: (outs, last[0], last[1]))(*halve(x)))
     block.hybridize()
-    block(np.array([2.0, 6.0]))
+    with pytest.MonkeyPatch.context() as patch:
+        block(np.array([2.0, 6.0]))
+        patch.setattr(npx, "while_loop", None)  # the graph runs without it
+        block(np.array([2.0, 7.0]))
     assert operators(block)[-1] == "_while_loop"
     files = block.export(str(tmp_path / "loop"))
     loaded = gluon.SymbolBlock.imports(files[0], ["data"])
@@ -212,3 +215,152 @@ def test_statistics_change_in_the_branch_that_is_taken():
     for values in ([[1.0, 3.0]], [[-1.0, -3.0]]):
         with_gradient(block, values)
     onp.testing.assert_allclose(norm.running_mean.data().asnumpy(), [0.5, 1.5])
+
+
+def double_until(bound, most, draws=False):
+    def step(i, a):
+        noise = np.random.uniform(size=a.shape) if draws else 0
+        return [a * i, [a.sum()]], (i + 1, a * 2 + noise)
+
+    def compute(x):
+        outs, (i, a) = npx.while_loop(
+            lambda i, a: a.sum() < bound, step, (np.zeros(()), x), max_iterations=most
+        )
+        return outs[0], outs[1][0], i, a
+
+    return compute
+
+
+def compute_rows(x):
+    return npx.foreach(lambda row, state: (row * state, row + state), x, np.array(1.0))
+
+
+def compute_nested(x):
+    outs, state = npx.foreach(
+        lambda rows, states: ([rows[0] * states[0], [rows[1]]], [states[0] + 1]), [x, x * 2], [x[0]]
+    )
+    return outs[0], outs[1][0], state[0]
+
+
+def loops_in_loops(x):
+    def body(row, state):
+        _, (_, y) = npx.while_loop(
+            lambda i, a: a.sum() < 10, lambda i, a: (a, (i + 1, a * 2)), (np.zeros(()), row), 6
+        )
+        return y * state, state + 1
+
+    outs, _ = npx.foreach(body, x, np.array(2.0))
+    more = npx.cond(
+        lambda o: o.sum() > 0,
+        lambda o: npx.while_loop(lambda a: a.sum() < 100, lambda a: (a, a * 2), o, 9)[1],
+        lambda o: o,
+        outs,
+    )
+    return outs, more
+
+
+@pytest.mark.parametrize(
+    ("function", "nodes"),
+    [
+        (lambda x: compute_rows(x[:, 0]), {"_foreach"}),
+        (lambda x: npx.foreach(lambda row, s: (row * s, row + s), x, x[0]), {"_foreach"}),
+        (lambda x: npx.foreach(lambda row, s: (row, s), x, x[0])[0], {"_foreach"}),
+        (lambda x: npx.foreach(lambda row, s: (np.tanh(row), []), x, [])[0], {"_foreach"}),
+        (compute_nested, {"_foreach"}),
+        (lambda x: npx.foreach(lambda row, s: (row, row), x, x[0])[0], set()),  # s is not used
+        (lambda x: npx.foreach(lambda row, s: (row, np.append(s, s)), x, x[0])[0], set()),
+        (double_until(50, 30), {"_while_loop"}),
+        (double_until(1e6, 11), {"_while_loop"}),
+        (double_until(1e6, 3), {"_while_loop"}),
+        (double_until(-1, 4), {"_while_loop"}),
+        (loops_in_loops, {"_foreach", "_cond"}),
+    ],
+)
+def test_loops_and_their_gradients(function, nodes):
+    def computed(call, values):
+        x = np.array(values)
+        x.attach_grad()
+        with autograd.record():
+            results = call(x)
+            results = results if isinstance(results, (list, tuple)) else [results]
+            sum((y * y).sum() for y in results).backward()
+        return [y.asnumpy() for y in (*results, x.grad)]
+
+    block = Block(function)
+    block.hybridize()
+    for values in ([[1.0, 2.0], [3.0, 0.5], [-1.0, 2.0]], [[9.0, 2.0], [3.0, 5.0], [4.0, 2.0]]):
+        for left, right in zip(computed(block, values), computed(function, values), strict=True):
+            onp.testing.assert_allclose(left, right, rtol=1e-6)
+        expected, actual = (call(np.array(values)) for call in (function, block))
+        for left, right in zip(expected, actual, strict=True):
+            assert left.tolist() == right.tolist() and left.dtype == right.dtype
+    assert {"_foreach", "_while_loop", "_cond"} & set(operators(block)) == nodes
+
+
+def test_loops_that_draw_make_no_step_in_vain():
+    function = double_until(60, 40, draws=True)
+    block = Block(function)
+    block.hybridize()
+    block(np.ones(3))
+    results = []
+    for call in (function, block):
+        mx.random.seed(3)
+        results.append([y.tolist() for y in (*call(np.ones(3)), np.random.uniform(size=2))])
+    assert results[0] == results[1]
+
+
+def test_files_with_foreach(tmp_path):
+    weight = np.array([[0.5, 0.25], [1.0, -1.0]])
+    block = Block(
+        lambda x: npx.foreach(lambda row, s: (np.dot(row, weight) + s, row + s), x, x[0])[0]
+    )
+    block.hybridize()
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    expected = block(x)
+    files = block.export(str(tmp_path / "rows"))
+    loaded = gluon.SymbolBlock.imports(files[0], ["data"], files[1])
+    assert loaded(x).tolist() == expected.tolist()
+    longer = np.concatenate([x, x])
+    assert loaded(longer).tolist() == block(longer).tolist()
+
+
+@pytest.mark.parametrize("name", ["foreach", "while_loop"])
+def test_arrays_that_get_out_of_a_function_leave_the_block_without_a_graph(name):
+    def compute(x):
+        seen = []
+        if name == "foreach":
+            npx.foreach(lambda row, s: (seen.append(row * s) or row, s + 1), x, x[0])
+        else:
+            npx.while_loop(lambda a: a.sum() < 9, lambda a: (seen.append(a * 2) or [], a + 1), x, 5)
+        return seen[-1]
+
+    block = Block(compute)
+    block.hybridize()
+    for factor in (1, 3):
+        x = np.array([[1.0, 2.0], [0.5, 0.25]]) * factor
+        assert block(x).tolist() == compute(x).tolist()
+
+
+def test_loops_of_symbols_make_the_steps_there_are():
+    npx.reset_np()
+    steps = []
+
+    class Counted(mx.operator.CustomOp):
+        def forward(self, is_train, req, in_data, out_data, aux):
+            steps.append(in_data[0].asscalar())
+            self.assign(out_data[0], req[0], in_data[0] + 1)
+
+    @mx.operator.register("counted_step")
+    class CountedProp(mx.operator.CustomOpProp):
+        def create_operator(self, ctx, shapes, dtypes):
+            return Counted()
+
+    _, last = mx.sym.contrib.while_loop(
+        lambda i: i < 3,
+        lambda i: ([], mx.sym.Custom(i, op_type="counted_step")),
+        mx.sym.var("data"),
+        max_iterations=50,
+    )
+    block = gluon.SymbolBlock(last, mx.sym.var("data"))
+    block.hybridize()
+    assert block(mx.nd.zeros((1,))).asscalar() == 3 and steps == [0, 1, 2]
