@@ -6,15 +6,20 @@ for the import of mxcy below, the program runs on MXNet 1.9.1 and draws the same
 """
 
 import argparse
+import contextlib
 import itertools
 import math
 import sys
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 import mxcy as mx
+
+try:
+    from tqdm import tqdm
+except ImportError:  # pip install 'mxcy[examples]' brings it; learning needs no bar
+    tqdm = None
 
 DATA = Path(__file__).with_name("data") / "mnist_5k.npz"
 BAR = "{desc} {percentage:3.0f}%|{bar:12}| {rate_noinv_fmt}{postfix}"
@@ -53,6 +58,11 @@ def lenet():
     return net
 
 
+def progress(**options):
+    """A bar of tqdm, or None in its place, for a with statement."""
+    return contextlib.nullcontext() if tqdm is None else tqdm(**options)
+
+
 def train_epoch(net, trainer, batches, bar):
     """Learn from each batch in turn and yield its mean loss."""
     cross_entropy = mx.gluon.loss.SoftmaxCrossEntropyLoss()
@@ -65,8 +75,9 @@ def train_epoch(net, trainer, batches, bar):
         trainer.step(len(images))
         mean_loss = float(loss.mean().asscalar())
         accuracy.update(digits, scores)
-        bar.set_postfix_str(f"loss {mean_loss:.4f}, accuracy {accuracy.get()[1]:.1%}", False)
-        bar.update(len(images))
+        if bar is not None:
+            bar.set_postfix_str(f"loss {mean_loss:.4f}, accuracy {accuracy.get()[1]:.1%}", False)
+            bar.update(len(images))
         yield mean_loss
 
 
@@ -157,7 +168,7 @@ def main(arguments=None):
     for epoch in range(options.epochs):
         trainer.set_learning_rate(options.lr * (1 + math.cos(math.pi * epoch / options.epochs)) / 2)
         title = f"epoch {epoch + 1:2}/{options.epochs}"
-        with tqdm(
+        with progress(
             desc=title, total=len(learned[0]), unit=" images", bar_format=BAR, mininterval=pause
         ) as bar:
             steps = options.steps and options.steps - len(losses)
