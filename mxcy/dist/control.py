@@ -38,8 +38,8 @@ class ControlMessages:
     def _new_neighbour(self):
         return Neighbour(self._world, lambda rank: self.to_one(rank, "beat"), *self._heartbeat)
 
-    def shrink(self, formers):
-        """Go on with the processes that had these ranks."""
+    def renew(self, formers):
+        """Go on with the processes that had these ranks, and those that have joined."""
         self.left = {
             rank: self.left[former] for rank, former in enumerate(formers) if former in self.left
         }
@@ -119,6 +119,12 @@ class ControlMessages:
             self._progress.joining.hear_join(rank, content["round"], content["sessions"])
         elif kind == "session":
             self._progress.joining.hear_session(**content)
+        elif kind == "halt":
+            self._progress.admission.hear_halt()
+        elif kind == "steps":
+            self._progress.admission.hear_steps(rank, content["steps"])
+        elif kind == "admit":
+            self._progress.admission.hear_admit(**content)
         elif kind == "beat":
             self.neighbour.hear(time.monotonic())
         elif (

@@ -3,13 +3,14 @@
 import numpy as np
 
 from mxcy.base import MXNetError
-from mxcy.dist import collectives
+from mxcy.dist import collectives, handover
 from mxcy.dist.buckets import Bucket
 from mxcy.dist.divergence import differences
+from mxcy.dist.key_lists import compare_keys
 from mxcy.dist.slots import Slot, plan
 from mxcy.dist.sums import WholeSum
 
-__all__ = ["Exchange", "compare_keys"]
+__all__ = ["Exchange"]
 
 _MOST_BUCKETS = 256
 _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
@@ -28,24 +29,36 @@ class Exchange:
         Bytes at which a bucket is closed; the first one at an eighth of that.
     way : WholeSum or CompressedSum, optional
         How sums are made.
+
+    Attributes
+    ----------
+    keeper : object or None
+        Who has the values. When processes join, on the progress thread: its ``obstacle()`` says why
+        none can, or None; ``spread(world)`` gives all processes all states; ``tell()`` says what
+        new ones need, who find it as `told`; ``resize()`` hears that they are there.
+    told : object or None
+        What the keeper of another process has told this one, which has joined.
     """
 
     def __init__(self, progress, bound, way=None):
-        self._progress, self._bound = progress, bound
-        self._way = way or WholeSum()
+        self._progress, self.bound = progress, bound
+        self.way = way or WholeSum()
+        self.keeper = self.told = None
         self.number = progress.next_exchange()
         self.slots, self.closing = [], False
         self.posted = False  # whether a sum is under way
         self.factor = 1.0  # of sums, which fewer processes make than there were
-        self._open = []  # slots without a bucket
+        self.unplaced = []  # slots without a bucket
         self._held = []  # pushes that came while keys are put in
         self._entering = False
-        self._buckets, self._channels, self._active = [], [], set()
+        self.buckets, self.channels, self._active = [], [], set()
         self._reason = None
         #: called with each bucket whose session has ended, on the progress thread
         self.on_session = None
         self._every, self._digest = 0, None
         self._updating = None
+        if progress.joined:
+            handover.take_over(self, progress)
         progress.submit(lambda: progress.exchanges.append(self))
 
     # -- keys -------------------------------------------------------------------------------------
@@ -77,7 +90,7 @@ class Exchange:
         self._entering = True
         try:
             mine = [[key, list(array.shape), array.dtype.str] for key, array in entries]
-            told = yield from collectives.gather_texts(world, [mine, not self._open])
+            told = yield from collectives.gather_texts(world, [mine, not self.unplaced])
             if any(sealed for _, sealed in told):
                 self.seal()
             compare_keys([keys for keys, _ in told])
@@ -98,32 +111,36 @@ class Exchange:
         for slot in added:
             slot.number = len(self.slots)
             self.slots.append(slot)
-        self._open += added
-        needed = len(self._buckets) + len(self._planned())
+        self.unplaced += added
+        needed = len(self.buckets) + len(self._planned())
         most = _MOST_CHANNELS if self._progress.world.levels is None else _MOST_CHANNELS // 3
         if needed > most:
             raise MXNetError(
                 f"a store of several processes can have {most} groups of keys; put "
                 "keys in with few calls of init, before the first push"
             )
-        while len(self._channels) < needed:
-            self._channels.append(self._progress.world.new_channel())
+        while len(self.channels) < needed:
+            self.channels.append(self._progress.world.new_channel())
         return added
 
     def _planned(self):
-        most = max(1, _MOST_BUCKETS - len(self._buckets))
-        return plan(self._open, self._bound, self._bound // 8, most)
+        most = max(1, _MOST_BUCKETS - len(self.buckets))
+        return plan(self.unplaced, self.bound, self.bound // 8, most)
 
     def seal(self):
         """Give all keys that have none a bucket."""
         for group in self._planned():
-            channel = self._channels[len(self._buckets)]
-            bucket = Bucket(group, channel, self._progress.world.size, self._way)
-            bucket.check = self._compare_values if self._every else None
-            bucket.keeps, bucket.factor = self._progress.elastic, self.factor
-            self._have_update(bucket)
-            self._buckets.append(bucket)
-        self._open = []
+            channel = self.channels[len(self.buckets)]
+            bucket = Bucket(group, channel, self._progress.world.size, self.way)
+            self.equip(bucket)
+            self.buckets.append(bucket)
+        self.unplaced = []
+
+    def equip(self, bucket):
+        """Have a bucket do all that is asked of the exchange."""
+        bucket.check = self._compare_values if self._every else None
+        bucket.keeps, bucket.factor = self._progress.elastic, self.factor
+        self._have_update(bucket)
 
     def check_values(self, every, digest):
         """Compare the processes' values of each key before every so many rounds.
@@ -136,6 +153,8 @@ class Exchange:
             A key's value as a number below 2**32; called on the progress thread.
         """
         self._every, self._digest = every, digest
+        for bucket in self.buckets:
+            self.equip(bucket)
 
     def share_updates(self, updating):
         """Have each process update a share of the values, instead of all of them everything.
@@ -152,7 +171,7 @@ class Exchange:
 
     def _share_updates(self, updating):
         self._updating = updating
-        for bucket in self._buckets:
+        for bucket in self.buckets:
             self._have_update(bucket)
 
     def _have_update(self, bucket):
@@ -252,7 +271,7 @@ class Exchange:
             bucket.start()
             self._progress.polling.expect(now, bucket.length * bucket.dtype.itemsize)
             if self._progress.joining.ranks:
-                number = self._buckets.index(bucket)
+                number = self.buckets.index(bucket)
                 self._progress.joining.note_session(self, number, bucket.sessions)
         self.posted = any(bucket.posted for bucket in self._active)
         return moved or bool(starting), bool(self._active)
@@ -274,17 +293,17 @@ class Exchange:
 
     def sessions(self):
         """How many sessions each bucket has begun here."""
-        return [bucket.sessions for bucket in self._buckets]
+        return [bucket.sessions for bucket in self.buckets]
 
     def take_part(self, number, count):
         """Begin sessions of a bucket, with nothing, until there have been so many."""
-        bucket = self._buckets[number]
+        bucket = self.buckets[number]
         bucket.wanted = max(bucket.wanted, count)
         self._active.add(bucket)
 
     def takes_part(self):
         """Whether sums of others go on here."""
-        return any(one.posted or one.wanted > one.sessions for one in self._buckets)
+        return any(one.posted or one.wanted > one.sessions for one in self.buckets)
 
     def submitted(self):
         """The most pushes of a key that the program has called for."""
@@ -298,12 +317,12 @@ class Exchange:
         """Go on with fewer processes; all of these do so, and wait for each other."""
         world = self._progress.world
         self.factor = factor
-        for bucket in self._buckets:
+        for bucket in self.buckets:
             bucket.abort(world.size)
-            bucket.factor = factor
+            self.equip(bucket)
             self._active.add(bucket)
-        told = world.tell_all([bucket.completed for bucket in self._buckets])
-        for i, bucket in enumerate(self._buckets):
+        told = world.tell_all([bucket.completed for bucket in self.buckets])
+        for i, bucket in enumerate(self.buckets):
             counts = [mine[i] if i < len(mine) else 0 for mine in told]
             most = max(counts)
             if min(counts) == most:
@@ -312,15 +331,36 @@ class Exchange:
             sums = world.take_from(first, bucket.kept[:3] if first == world.rank else None)
             if counts[world.rank] < most:
                 bucket.take_over(*sums)
+        self.tell_failures()
+
+    def tell_failures(self):
+        """Tell all processes which keys have failed."""
         for slot in self.slots:
             if slot.failed:
                 self._progress.control.to_all(
                     "failed", exchange=self.number, slot=slot.number, text=slot.failed
                 )
 
+    def obstacle(self):
+        """Why no process can join, or None."""
+        return handover.obstacle(self)
+
+    def quiet(self):
+        """Whether all that has been pushed here has been added up."""
+        return handover.quiet(self)
+
+    def tell(self):
+        """What processes that join need to know; all that are there call this."""
+        return handover.tell(self, self._progress.world)
+
+    def resize(self, factor):
+        """Go on with more processes."""
+        self.factor = factor
+        handover.resize(self, self._progress.world)
+
     def timings(self):
         """The `Timing` of each bucket."""
-        return [bucket.timing for bucket in self._buckets]
+        return [bucket.timing for bucket in self.buckets]
 
     def arrived(self):
         """How often each key has been pushed here."""
@@ -377,7 +417,7 @@ class Exchange:
                 "last": bucket.timing.last,
                 "hidden": _share(bucket.timing),
             }
-            for bucket in self._buckets
+            for bucket in self.buckets
         ]
 
     def stats_of_keys(self):
@@ -396,24 +436,3 @@ class Exchange:
 def _share(timing):
     """The hidden share of a bucket's seconds."""
     return timing.hidden / timing.seconds if timing.seconds else 1.0
-
-
-def compare_keys(told):
-    """Refuse keys that differ between processes; of each, its keys with shapes and dtypes."""
-    for rank, keys in enumerate(told):
-        if keys == told[0]:
-            continue
-        for i in range(max(len(keys), len(told[0]))):
-            first = told[0][i] if i < len(told[0]) else None
-            other = keys[i] if i < len(keys) else None
-            if first != other:
-                raise MXNetError(
-                    f"init: rank 0 puts in {_described(first)}, rank {rank} {_described(other)}"
-                )
-
-
-def _described(entry):
-    if entry is None:
-        return "no further key"
-    key, shape, dtype = entry
-    return f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"

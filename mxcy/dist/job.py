@@ -7,7 +7,6 @@ from mxcy import env
 from mxcy._base.files import replacing
 from mxcy.base import MXNetError
 from mxcy.dist import shutdown
-from mxcy.dist.exchange import Exchange
 from mxcy.dist.memory_world import MemoryJob
 from mxcy.dist.message_log import logged
 from mxcy.dist.progress import ProgressThread
@@ -48,9 +47,16 @@ class Job:
                 shutdown.watch(self.progress)
             return self.progress
 
+    @property
+    def arriving(self):
+        """bool: whether this process has joined a running job, and has not pushed anything."""
+        if self.progress is None:
+            return env.get("MXCY_DIST_JOINS") > 0
+        return self.progress.admission.arriving
+
     def new_exchange(self, way=None):
         """A new exchange; all processes of the job make theirs in the same order."""
-        return Exchange(self.open(), env.get("MXCY_DIST_BUCKET_BYTES"), way)
+        return self.open().new_exchange(env.get("MXCY_DIST_BUCKET_BYTES"), way)
 
 
 def _start():
@@ -65,15 +71,27 @@ def _start():
     if not has_engine():
         raise no_engine("MPI has started this process")
 
+    joins = env.get("MXCY_DIST_JOINS")
+
     def open_world():
-        world = World(place.role, elastic=least is not None)
+        world = World(place.role, elastic=least is not None, joins=joins)
+        if joins:
+            return logged(world, verbose)
         if place.workers is not None and place.workers != world.size:
             raise MXNetError(
                 f"DMLC_NUM_WORKER={place.workers}, but MPI has started {world.size} workers"
             )
         return logged(world, verbose)
 
-    return ProgressThread(lambda: _Member(open_world()), patience, interval, heartbeat, least)
+    return ProgressThread(
+        lambda: _Member(open_world()),
+        patience,
+        interval,
+        heartbeat,
+        least,
+        env.get("MXCY_JOB_FOLDER"),
+        env.get("MXCY_DIST_REPLACEMENTS"),
+    )
 
 
 class _Member:
@@ -82,7 +100,7 @@ class _Member:
     def __init__(self, world):
         folder = env.get("MXCY_JOB_FOLDER")
         self._world = world
-        self._note = Path(folder, f"rank {world.rank}") if folder else None
+        self._note = Path(folder, world.name) if folder else None
         if self._note:
             with replacing(self._note) as file:
                 file.write(world.hosts[world.rank].encode())
@@ -92,7 +110,9 @@ class _Member:
 
     def finalize(self):
         self._world.finalize()
-        if self._note:
+        if self._note and self._world.joins:  # the launcher counts it
+            self._note.replace(self._note.with_name(f"goodbye of {self._note.name}"))
+        elif self._note:
             self._note.unlink(missing_ok=True)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.dist import collectives
-from mxcy.dist.exchange import compare_keys
+from mxcy.dist.key_lists import compare_keys
 from mxcy.dist.partition import parts, slices
 
 __all__ = ["NOTHING", "Answers", "KeyClient", "ServedKey"]

@@ -27,12 +27,14 @@ class Membership:
         Whether processes have died.
     factor : float
         What sums are multiplied by (MXCY_ELASTIC_SCALE).
+    most : int
+        How many processes there were at first.
     """
 
     def __init__(self, progress):
         self._progress = progress
         self.rank, self.size = progress.world.rank, progress.world.size
-        self._most = self.size
+        self.most = self.size
         self.lock = threading.RLock()
         self.factor = 1.0
         self.shrunk = False
@@ -48,8 +50,23 @@ class Membership:
         world, self.shrunk = self._progress.world, True
         rounds = max((one.submitted() for one in self._progress.exchanges), default=0)
         self._last = max(world.tell_all(rounds))
+        self._scale()
+
+    def _scale(self):
         if env.get("MXCY_ELASTIC_SCALE"):
-            self.factor = self._most / world.size
+            self.factor = self.most / self._progress.world.size
+
+    def resize(self):
+        """Processes have joined; on the progress thread, with the lock, between two rounds."""
+        self._last = None
+        self.rank, self.size = self._progress.world.rank, self._progress.world.size
+        self._scale()
+
+    def tell(self, before):
+        """Call those who want to know of a change, if there is one."""
+        if self.size != before:
+            for function in self._listeners:
+                function(before, self.size)
 
     def begin(self, rounds):
         """The program begins a push of a key that it has pushed so often before."""
@@ -59,5 +76,4 @@ class Membership:
             world, before = self._progress.world, self.size
             self._last = None
             self.rank, self.size = world.rank, world.size
-        for function in self._listeners:
-            function(before, self.size)
+        self.tell(before)

@@ -37,6 +37,9 @@ class MemoryJob:
     ----------
     worlds : list of MemoryWorld
         One per rank.
+    start : callable
+        ``start(*terms)``, set by who lets ranks join: it runs a further rank, with the world that
+        ``join(*terms)`` gives.
     servers : list of MemoryWorld
         One per server.
     """
@@ -46,11 +49,11 @@ class MemoryJob:
         self.lock = threading.Condition()
         self.dead = set()  # places
         self._meetings = {}
+        self.seed, self.start = seed, None
         self.hosts = [f"memory{rank // per_host}" if per_host else "memory" for rank in range(size)]
         self.roles = ["worker"] * size + ["server"] * servers
-        worlds = [MemoryWorld(self, place, seed) for place in range(size + servers)]
-        self.worlds, self.servers = worlds[:size], worlds[size:]
-        self.places = worlds
+        self.places = [MemoryWorld(self, place, seed) for place in range(size + servers)]
+        self.worlds, self.servers = self.places[:size], self.places[size:]
 
     def meet(self, name, rank, content, size=None):
         """Bring what a rank has to the collective call of that name."""
@@ -67,6 +70,26 @@ class MemoryJob:
         with self.lock:
             self.dead.add(place)
             self.lock.notify_all()
+
+    def add(self, count, members):
+        """Have places for further ranks; those of all."""
+        with self.lock:
+            first = len(self.places)
+            for content, more in (
+                (self.hosts, "memory"),
+                (self.roles, "worker"),
+                (self.worlds, None),
+                (self.places, None),
+            ):
+                content += [more] * count
+            return [*members, *range(first, first + count)]
+
+    def join(self, place, epoch, members):
+        """The world of a further rank, on its thread."""
+        world = MemoryWorld(self, place, self.seed, epoch, members)
+        self.worlds[place] = self.places[place] = world
+        world.let_in()
+        return world
 
     def gather(self, name, place, members, value):
         """What each of those that are alive says; it waits for all.
@@ -111,8 +134,9 @@ class MemoryWorld:
 
     engine = "threads of one process"
 
-    def __init__(self, job, place, seed=None):
+    def __init__(self, job, place, seed=None, epoch=0, members=None):
         self.job, self.place, self.roles = job, place, job.roles
+        self.joins, self.name = bool(epoch), f"rank {place}"
         self.machines = ["memory"] * len(job.roles)
         server = job.roles[place] == "server"
         self.rank = place - job.size if server else place
@@ -122,16 +146,19 @@ class MemoryWorld:
         self.levels = None if server else levels_of(self.rank, self.hosts)
         self.mailbox, self.letters = deque(), deque()
         self._draw = None if seed is None else random.Random(seed * 1009 + place)
-        self.members, self.epoch = list(range(self.size)), 0  # places, and how often they changed
-        self._channels = []
+        self.members, self.epoch = list(range(self.size)), epoch  # places, and their changes
+        self.channels = []
         self._control = _Channel(self, "control", self.rank, self.size)
         self._ends = self._told = 0
+        if members is not None:
+            self._begin_anew(members)
 
     def new_channel(self):
         """A channel of its own."""
-        number = len(self._channels)
+        number = len(self.channels)
         channel = _Channel(self, number, self.rank, self.size)
-        self._channels.append(channel)
+        channel.number = number
+        self.channels.append(channel)
         if self.levels is not None:
             machine, place = self.levels
             machines = len(set(self.hosts))
@@ -175,15 +202,37 @@ class MemoryWorld:
     def shrink(self):
         """Go on without the ranks that have died; all others do so; see `World`."""
         former = self.members
-        self.members = self.job.survivors(self.epoch, self.place, former)
-        self.epoch, self._ends, self._told = self.epoch + 1, 0, 0
-        self.rank, self.size = self.members.index(self.place), len(self.members)
-        self.hosts = [self.job.hosts[member] for member in self.members]
+        members = self.job.survivors(self.epoch, self.place, former)
+        self.epoch += 1
+        self._begin_anew(members)
+        return [former.index(member) for member in self.members]
+
+    def grow(self, line, count):
+        """Go on with further ranks, which the first one starts; all others do so."""
+        told = self.job.add(count, self.members) if self.rank == 0 else None
+        members = self.take_from(0, told)
+        first = self.rank == 0
+        self.epoch += 1
+        self._begin_anew(members)
+        if first:
+            for member in members[-count:]:
+                self.job.start(member, self.epoch, members)
+        self.tell_all(len(self.channels))
+
+    def let_in(self):
+        """Take part in what the others do in `grow`."""
+        for _ in range(max(self.tell_all(0))):
+            self.new_channel()
+
+    def _begin_anew(self, members):
+        """Have other ranks than before."""
+        self.members, self._ends, self._told, self.levels = members, 0, 0, None
+        self.rank, self.size = members.index(self.place), len(members)
+        self.hosts = [self.job.hosts[member] for member in members]
         self.machines, self.processes = self.hosts, [["", 0]] * self.size
         self.roles = ["worker"] * self.size
-        for channel in (self._control, *self._channels):
+        for channel in (self._control, *self.channels):
             channel.begin_anew(self.rank, self.size)
-        return [former.index(member) for member in self.members]
 
     def tell_all(self, value):
         """What each rank says; it waits for all."""
@@ -242,6 +291,7 @@ class _Channel:
     def begin_anew(self, rank, size):
         """Go on with fewer ranks, whose calls meet from the first one on."""
         self.rank, self.size, self._calls = rank, size, 0
+        self.inside = self.between = None
 
     def _meet(self, content, take):
         self._calls += 1

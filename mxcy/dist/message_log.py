@@ -48,6 +48,10 @@ class _LoggedWorld:
     def new_channel(self):
         return _LoggedChannel(self._world, self._world.new_channel())
 
+    @property
+    def channels(self):
+        return [_LoggedChannel(self._world, channel) for channel in self._world.channels]
+
     def control(self):
         return _LoggedChannel(self._world, self._world.control())
 
@@ -79,6 +83,10 @@ class _LoggedWorld:
         _tell_connections(self._world)
         return formers
 
+    def grow(self, line, count):
+        self._world.grow(line, count)
+        _tell_connections(self._world)
+
 
 class _LoggedChannel:
     """Tells of collective calls when they begin."""
@@ -95,6 +103,10 @@ class _LoggedChannel:
     def between(self):
         between = self._channel.between
         return between and _LoggedChannel(self._world, between)
+
+    @property
+    def number(self):
+        return self._channel.number
 
     @property
     def rank(self):

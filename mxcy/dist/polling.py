@@ -31,11 +31,15 @@ class Polling:
     """
 
     def __init__(self, world, wake, glance):
-        here = world.hosts.count(world.hosts[world.rank])
-        self._crowded = here > (os.cpu_count() or 1)
+        self.count(world)
         self._wake, self._glance = wake, glance
         self._eager_until = self._modest_until = 0.0
         self._looked = self._computed = 0.0  # at the last look: the time, and that of this thread
+
+    def count(self, world):
+        """See how many processes share the machine."""
+        here = world.hosts.count(world.hosts[world.rank])
+        self._crowded = here > (os.cpu_count() or 1)
 
     def expect(self, now, length):
         """A sum of so many bytes has been started; on the thread that looks."""

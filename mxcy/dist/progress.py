@@ -6,8 +6,10 @@ import time
 from collections import deque
 
 from mxcy.base import MXNetError
+from mxcy.dist.admission import Admission
 from mxcy.dist.collectives import gather_texts
 from mxcy.dist.control import ControlMessages
+from mxcy.dist.exchange import Exchange
 from mxcy.dist.joining import Joining
 from mxcy.dist.membership import Membership
 from mxcy.dist.named_calls import NamedCalls
@@ -46,10 +48,16 @@ class ProgressThread:
         See `Neighbour`: the interval and the timeout.
     least : int, optional
         With how many processes it goes on when others die; None: with all only.
+    folder : str, optional
+        Where requests to join the job lie.
+    replacements : int
+        How many processes that have died are replaced.
 
     Attributes
     ----------
     world : World
+    joined : dict or None
+        What the job has told this process that has joined it; see `Admission`.
     travelled : float
         Seconds in which sums were under way.
     elastic : bool
@@ -58,6 +66,10 @@ class ProgressThread:
         What the program sees of the processes.
     exchanges : list of Exchange
         What is carried on, in the order in which all processes made it.
+    unclaimed : deque of Exchange
+        Those that the job had when this process joined it, and that its program has not made.
+    started : int
+        How many agreements there have been.
 
     Raises
     ------
@@ -65,16 +77,27 @@ class ProgressThread:
         When the world cannot be opened.
     """
 
-    def __init__(self, open_world, patience=0, interval=0, heartbeat=(0, 0), least=None):
+    def __init__(
+        self,
+        open_world,
+        patience=0,
+        interval=0,
+        heartbeat=(0, 0),
+        least=None,
+        folder=None,
+        replacements=0,
+    ):
         self.exchanges = []
-        self.world = None
+        self.world = self.joined = None
+        self._admitting = folder, replacements
+        self.unclaimed = deque()
         self.travelled = 0.0
         self.pace = Pace(self, interval)
         self._looked = time.monotonic()
         self.closing = self.failed = None
         self._inbox, self._tasks = deque(), deque()
         self._current = None
-        self._started = 0  # tasks
+        self.started = 0  # tasks
         self._exchange_numbers = itertools.count()
         self._wake = threading.Event()
         self._roll = threading.Lock()  # one call of the roll at a time
@@ -95,6 +118,20 @@ class ProgressThread:
     def next_exchange(self):
         """The number of a new exchange."""
         return next(self._exchange_numbers)
+
+    def new_exchange(self, bound, way=None):
+        """A new exchange, or the next one of those that the job had before this process joined it.
+
+        Parameters
+        ----------
+        bound, way
+            See `Exchange`.
+
+        Returns
+        -------
+        Exchange
+        """
+        return self.unclaimed.popleft() if self.unclaimed else Exchange(self, bound, way)
 
     # -- for other threads ------------------------------------------------------------------------
 
@@ -201,7 +238,12 @@ class ProgressThread:
             self.named_calls, self.joining = NamedCalls(self), Joining(self)
             self.post = PostOffice(self.world, self._patience)
             self.membership = Membership(self)
+            self.admission = Admission(self, *self._admitting)
             self.polling = Polling(self.world, self._wake, self._any_done)
+            if self.world.joins:
+                self.joined = self.world.take_from(0, None)
+                self.started = self.joined["tasks"]
+                self.admission.take_over(self.joined)
         except Exception as error:
             self._opened.error = error
         self._opened.over.set()
@@ -235,8 +277,9 @@ class ProgressThread:
         names = [self.control.name(rank) for rank in range(self.world.size)]
         with self.membership.lock:
             formers = self.world.shrink()
-            self.control.shrink(formers)
+            self.control.renew(formers)
             self.membership.note()
+            self.admission.forget()
             dead = ", ".join(names[rank] for rank in range(len(names)) if rank not in formers)
             if self.world.size < self._least and self.closing is None:
                 self._fail(
@@ -272,6 +315,7 @@ class ProgressThread:
             busy |= waits
         moved |= self.joining.step()
         busy |= self.joining.waits
+        self.admission.look(now)
         went, waits = self.named_calls.step()
         moved |= went | self.control.look(now)
         busy |= waits
@@ -307,8 +351,8 @@ class ProgressThread:
             if not self._tasks:
                 return False
             task = self._current = self._tasks.popleft()
-            self._started += 1
-            task.number, task.began = self._started, time.monotonic()
+            self.started += 1
+            task.number, task.began = self.started, time.monotonic()
             task.error = self.control.absent(task)
             return self._resume(task)
         task = self._current
@@ -338,7 +382,7 @@ class ProgressThread:
         """How far this process has come: pushes by key of each exchange, and agreements."""
         return {
             "rounds": [exchange.arrived() for exchange in self.exchanges],
-            "tasks": self._started,
+            "tasks": self.started,
         }
 
     def _begin_close(self):
@@ -366,6 +410,7 @@ class ProgressThread:
             exchange.fail(str(error))
         self.named_calls.fail(str(error))
         self.joining.fail(str(error))
+        self.admission.forget()
         self.post.fail(str(error))
 
     @property

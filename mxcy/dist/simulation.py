@@ -50,7 +50,7 @@ class Step:
 class _Rank:
     """A rank as its `Exchange` sees it: what `ProgressThread` is to one with MPI."""
 
-    elastic = False
+    elastic, joined = False, None
 
     def __init__(self, world, step, bound, factors, note):
         self.world, self._step, self._note = world, step, note

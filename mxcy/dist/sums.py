@@ -23,6 +23,10 @@ class WholeSum:
         """A buffer of so many elements."""
         return np.zeros(length, dtype)
 
+    def terms(self):
+        """What others need to do the same: None, or those of `Levels`."""
+        return None
+
     def bytes_of(self, source):
         """What a process sends of an array."""
         return source.nbytes
@@ -81,25 +85,26 @@ class CompressedSum(WholeSum):
     Parameters
     ----------
     levels : Levels
-    rank, size : int
-        Of this process, and how many there are.
     """
 
     exact = False
 
-    def __init__(self, levels, rank, size):
-        self._levels, self._rank, self._size = levels, rank, size
+    def __init__(self, levels):
+        self._levels = levels
+
+    def terms(self):
+        return [self._levels.kind, float(self._levels.threshold)]
 
     def bytes_of(self, source):
         return self._levels.bytes_of(source.size)
 
     def add_up(self, channel, source, target):
         levels = self._levels
-        shares = parts(source.size, 0, self._size, 0, levels.per_word)
+        shares = parts(source.size, 0, channel.size, 0, levels.per_word)
         packed = [levels.pack(source[begin : begin + length]) for _, begin, length in shares]
         sent = [one.size for one in packed]
-        mine = shares[self._rank][2]
-        taken = [levels.bytes_of(mine)] * self._size
+        mine = shares[channel.rank][2]
+        taken = [levels.bytes_of(mine)] * channel.size
         words = np.empty(sum(taken), np.uint8)
         yield channel.deal(np.concatenate(packed), sent, words, taken)
         ends = list(itertools.accumulate(taken))

@@ -3,6 +3,7 @@
 import ctypes
 import importlib
 import importlib.util
+import os
 import socket
 from collections import deque
 
@@ -41,6 +42,8 @@ class World:
         What this process is; processes of the same role make a world.
     elastic : bool
         Whether processes may die, and the others go on.
+    joins : bool
+        Whether a running job has started this process; it is let in then.
 
     Attributes
     ----------
@@ -56,6 +59,10 @@ class World:
         Of all processes of the job, by their places.
     engine : str
         The name and version of the library.
+    channels : list
+        Those of `new_channel`.
+    name : str
+        Of this process among all that the job ever has.
     levels : tuple of int or None
         The number of this process's machine, and that of the process on it; None unless several
         machines have as many processes each, more than one.
@@ -66,12 +73,25 @@ class World:
         When mpi4py or MPI cannot be opened.
     """
 
-    def __init__(self, role="worker", elastic=False):
+    def __init__(self, role="worker", elastic=False, joins=0):
         self._mpi, self._owned = _open()
+        self._elastic = elastic
         if elastic:  # Open MPI's own end may wait for those that have died
             library = ctypes.CDLL(None)
             library.on_exit(library._exit, None)
         mpi = self._mpi
+        self.channels, self._aborted, self._broken = [], [], None
+        self._own = deque()  # letters to this process
+        self._coming = {}  # place -> its letters whose bodies may be on their way
+        self._sent = []
+        self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
+        self.joins, self.levels = bool(joins), None
+        if joins:
+            self.name = f"newcomer {joins}.{mpi.COMM_WORLD.rank}"
+            counts, _ = self._begin_anew(mpi.Comm.Get_parent().Merge(True))
+            for _ in range(max(counts)):
+                self.new_channel()
+            return
         whole = mpi.COMM_WORLD.Dup()
         whole.Set_errhandler(mpi.ERRORS_RETURN)
         self._whole = whole
@@ -81,23 +101,18 @@ class World:
         self.rank, self.size = self._comm.rank, self._comm.size
         told = self._comm.allgather((socket.gethostname(), identity()))
         self.hosts, self.processes = [host for host, _ in told], [one for _, one in told]
+        self.name = f"rank {self.rank}"
         self.levels = None if elastic else levels_of(self.rank, self.hosts)
-        self._posts = whole.Dup()
-        self._own = deque()  # letters to this process
-        self._coming = {}  # place -> its letters whose bodies may be on their way
-        self._channels, self._aborted, self._broken = [], [], None
-        self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
-        self._letters = self._comm.Dup()
-        self._sent = []
+        self._posts, self._letters = whole.Dup(), self._comm.Dup()
 
     def new_channel(self):
         """Open a channel, on which collective calls meet in order; all processes call this."""
-        channel = _Channel(self._mpi, self._comm.Dup())
+        channel = _Channel(self._mpi, self._comm.Dup(), len(self.channels))
         if self.levels is not None:
             machine, number = self.levels
             channel.inside = _Channel(self._mpi, self._comm.Split(machine, number))
             channel.between = _Channel(self._mpi, self._comm.Split(number, machine))
-        self._channels.append(channel)
+        self.channels.append(channel)
         return channel
 
     def control(self):
@@ -215,22 +230,42 @@ class World:
         list of int
             The former ranks of those that are left.
         """
-        former, self._owned = self.rank, False
+        former = self.rank
         self._aborted += self._sent  # MPI may still read what they have sent
         self._sent, self._broken = [], None
-        for comm in (self._comm, self._letters, self._posts, *(c.comm for c in self._channels)):
+        for comm in (self._comm, self._letters, self._posts, *(c.comm for c in self.channels)):
             comm.Revoke()
         self._whole.Revoke()
-        self._whole = whole = self._whole.Shrink()
+        counts, formers = self._begin_anew(self._whole.Shrink(), former)
+        for channel in self.channels[: min(counts)]:
+            channel.comm = self._comm.Dup()
+        return formers
+
+    def grow(self, line, count):
+        """Start further workers by a command line, and go on with them; all others do so.
+
+        Nothing may be under way.
+        """
+        mpi = self._mpi
+        info = mpi.Info.Create({"wdir": os.getcwd()})
+        self._begin_anew(self._whole.Spawn(line[0], line[1:], count, info).Merge(False))
+        self.levels = None
+        for channel in self.channels:
+            channel.replace(self._comm.Dup())
+
+    def _begin_anew(self, whole, former=0):
+        """Have other processes than before: how many channels each has, and its former rank."""
+        if self._elastic:  # MPI's own end would wait for those that have died
+            self._owned = False
+        whole.Set_errhandler(self._mpi.ERRORS_RETURN)
+        self._whole = whole
         self._comm, self._letters, self._posts = whole.Dup(), whole.Dup(), whole.Dup()
-        told = whole.allgather([former, socket.gethostname(), identity(), len(self._channels)])
+        told = whole.allgather([former, socket.gethostname(), identity(), len(self.channels)])
         formers, hosts, processes, counts = (list(column) for column in zip(*told, strict=True))
         self.rank = self.place = whole.rank
         self.size, self.hosts, self.processes, self.machines = whole.size, hosts, processes, hosts
         self.roles = ["worker"] * self.size
-        for channel in self._channels[: min(counts)]:
-            channel.comm = self._comm.Dup()
-        return formers
+        return counts, formers
 
     def tell_all(self, value):
         """What each process says; it waits for all."""
@@ -274,6 +309,8 @@ class _Channel:
 
     Attributes
     ----------
+    number : int or None
+        Its place among the world's channels.
     inside, between : _Channel or None
         Where a world has levels: among the processes of this one's machine, and among those that
         have its number on theirs.
@@ -281,8 +318,16 @@ class _Channel:
 
     inside = between = None
 
-    def __init__(self, mpi, comm):
-        self._mpi, self.comm = mpi, comm
+    def __init__(self, mpi, comm, number=None):
+        self._mpi, self.comm, self.number = mpi, comm, number
+
+    def replace(self, comm):
+        """Go on with other processes, without levels, when nothing is under way."""
+        for channel in (self.inside, self.between):
+            if channel is not None:
+                channel.comm.Free()
+        self.comm.Free()
+        self.comm, self.inside, self.between = comm, None, None
 
     @property
     def rank(self):

@@ -6,7 +6,7 @@ from mxcy import optimizer as optimizers
 from mxcy._base.listing import listing
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
-from mxcy.gluon.trainer_stores import check_kind, spans_processes, store_for
+from mxcy.gluon.trainer_stores import check_kind, joins_job, spans_processes, store_for
 from mxcy.kvstore import KVStore
 from mxcy.optimizer import state_files
 
@@ -70,6 +70,8 @@ class Trainer:
         # or call the methods that set them.
         self._kvstore = None
         self._reset_kvstore()
+        if joins_job(kvstore):  # the first gradients are those of the job's weights
+            self._ready()
 
     def _reset_kvstore(self):
         """Choose a store afresh at the next step, which starts from the parameters' values.

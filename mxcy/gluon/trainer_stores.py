@@ -1,10 +1,11 @@
 """Which store a trainer uses, and whether that runs the optimizer."""
 
+from mxcy.dist.job import job
 from mxcy.kvstore import KVStoreBase
 from mxcy.kvstore.choice import choose_store, create
 from mxcy.kvstore.local import KINDS, why_not
 
-__all__ = ["check_kind", "spans_processes", "store_for"]
+__all__ = ["check_kind", "joins_job", "spans_processes", "store_for"]
 
 
 def check_kind(kvstore):
@@ -28,6 +29,13 @@ def spans_processes(store):
         return store is not None and "dist" in store.type
     except NotImplementedError:  # users' own stores need no type
         return False
+
+
+def joins_job(kvstore):
+    """Whether a store, or one of a name, is of a running job that this process has just joined."""
+    if isinstance(kvstore, str):
+        return "dist" in kvstore.lower() and job.arriving
+    return spans_processes(kvstore) and job.arriving
 
 
 def _sparse_store(kvstore, update_on_kvstore):

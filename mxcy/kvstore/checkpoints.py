@@ -65,6 +65,9 @@ class Checkpoint:
 
     def _resume(self):
         """Take what is there; the number of its step."""
+        handle = self._kv.handle
+        if handle.arriving:  # whose weights are those of the job
+            return handle.steps_before + self._kv.joined_at
         try:
             text = (self._folder / _MANIFEST).read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -80,6 +83,7 @@ class Checkpoint:
             raise MXNetError(f"{self._folder / _MANIFEST} is damaged: {error}") from None
         self._net.load_parameters(str(paths["params"]))
         self._trainer.load_states(str(paths["states"]))
+        handle.steps_before = step
         return step
 
     def _checked(self, name, size, digest):
@@ -142,6 +146,6 @@ def checkpoint(kv, net, trainer, path, every=1000):
     """
     if every < 1:
         raise MXNetError(f"checkpoint: every={every}: expected 1 or more")
-    if trainer._kv_initialized:
+    if trainer._kv_initialized and not kv.handle.arriving:
         raise MXNetError("checkpoint: call it before the trainer's first step")
     return Checkpoint(kv, net, trainer, path, every)

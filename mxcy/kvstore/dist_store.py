@@ -14,11 +14,13 @@ from mxcy.dist import collectives, shutdown
 from mxcy.dist.job import job
 from mxcy.dist.levels import Levels
 from mxcy.dist.sums import CompressedSum
-from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
+from mxcy.kvstore.engine_calls import TRAVELS
 from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
 from mxcy.kvstore.job_store import JobStore
+from mxcy.kvstore.key_calls import delivering, pull_key, push_key, settling
 from mxcy.kvstore.lanes import Lanes
+from mxcy.kvstore.newcomers import Keeper, take_keys, take_optimizer, take_values
 from mxcy.kvstore.optimizer_terms import agree, terms_of
 from mxcy.kvstore.shared import Shared, name_of
 from mxcy.kvstore.shared_rows import SharedRows, host_server
@@ -45,15 +47,20 @@ class DistStore(JobStore):
         When the job cannot be opened.
     """
 
-    exchange = _updates = None
+    exchange = updates = None
 
     def __init__(self, kind):
         super().__init__(kind)
         self._compression = self._compressing = None
         self._rows = None  # of row_sparse keys
         self._lanes = Lanes()
-        self.exchange = self._observed(job.new_exchange())
         self.shared = {}
+        self.exchange = self._observed(job.new_exchange())
+        told = self.exchange.told or {}
+        self._optimizer_told = told.get("optimizer")
+        self._compression_told = told.get("compression")
+        self.steps_before += told.get("before", 0)
+        self._first_step = self._progress.admission.steps.get(self.exchange.number, 0)
         self._bucket_vars = {}  # order calls of all keys of a bucket
         self._overlaps = env.get("MXCY_DIST_OVERLAP")
         self._calls = LastUsed(8)  # keys of a call -> its groups
@@ -66,6 +73,7 @@ class DistStore(JobStore):
         with membership.lock:
             membership.begin(slot.submitted + (slot.bucket.rounds.submitted if slot.bucket else 0))
             counter.submitted += 1
+        self._progress.admission.arriving = False
 
     # -- compression ------------------------------------------------------------------------------
 
@@ -77,15 +85,17 @@ class DistStore(JobStore):
         """Send keys that are put in from now on as few bits; all workers call it."""
         what = "set_gradient_compression()"
         mine = [compression.type, compression.threshold]
-        told = self._progress.call(collectives.gather_texts(self._progress.world, mine), what)
+        if self.arriving:
+            told = [self._compression_told, mine]
+        else:
+            told = self._progress.call(collectives.gather_texts(self._progress.world, mine), what)
         if any(one != told[0] for one in told):
             raise MXNetError(f"{what}: the workers' settings differ: {told}")
         self._compression = compression
         self._compress(Levels(*mine))
 
     def _compress(self, levels):
-        way = CompressedSum(levels, self.rank, self.num_workers)
-        self._compressing = self._observed(job.new_exchange(way))
+        self._compressing = self._observed(job.new_exchange(CompressedSum(levels)))
 
     def _rounded(self, key, total):
         """What travels of a sum over devices."""
@@ -104,6 +114,8 @@ class DistStore(JobStore):
         for key, _ in pairs:
             self._check_new(key, known)
             known[key] = None
+        if self.arriving and take_values(self, self._exchanges, pairs):
+            return
         dense = [(key, value) for key, value in pairs if value.stype == "default"]
         exchange = self._compressing or self.exchange
         entries, delivers = [], []
@@ -112,7 +124,7 @@ class DistStore(JobStore):
             plain = travels == name_of(value.dtype) and exchange is self.exchange
             self.shared[key] = Shared(travels, plain, exchange)
             entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
-            delivers.append(self._delivering(key))
+            delivers.append(delivering(self, key))
         try:
             slots = exchange.init(entries, delivers)
         except MXNetError:
@@ -177,23 +189,7 @@ class DistStore(JobStore):
         if key not in self.shared:
             super().push(key, arrays)
             return
-        shared = self.shared[key]
-        total = self._rounded(key, self._total(key, arrays))
-        self.submit(shared.slot, shared.slot)
-
-        def start(completion):
-            shared.exchange.push(shared.slot, window(total).numpy_view(), completion, priority)
-
-        reads = [total, *self._order(shared)]
-        operation(start, reads, [shared.var], f"KVStore.push({key!r})", "async", priority)
-
-    def _order(self, shared):
-        """What a call of one key reads, so that calls of its whole bucket wait for it."""
-        bucket = shared.slot.bucket
-        if bucket is None:
-            shared.early = True
-            return []
-        return [self.bucket_var(bucket)]
+        push_key(self, key, self._rounded(key, self._total(key, arrays)), priority)
 
     def bucket_var(self, bucket):
         """What orders calls of all keys of a bucket, and of single ones."""
@@ -211,22 +207,9 @@ class DistStore(JobStore):
             total = total.astype(travels)
         return total.detach()  # a gradient may get other memory before its turn
 
-    def _delivering(self, key):
-        """What is called on the progress thread with each sum of a key."""
-
-        def deliver(array, lease):
-            stored, shared = self.current(key), self.shared[key]
-            code = code_of(shared.travels)
-            total = front.from_memory(array.ctypes.data, (array, lease), array.shape, code, cpu())
-            if total.dtype != stored.dtype:
-                total = total.astype(stored.dtype)
-            if self.updater is None or shared.slot.bucket.updating is not None:
-                self._values[key] = total
-            else:
-                total = total.tostype("row_sparse") if shared.by_rows else total
-                self.updater(key, total, stored)
-
-        return deliver
+    def put(self, key, value):
+        """Have an array as a key's value."""
+        self._values[key] = value
 
     def current(self, key):
         """A key's value, on the progress thread."""
@@ -255,34 +238,8 @@ class DistStore(JobStore):
             super().pull(key, arrays)
             return
         self._check_outs(key, arrays, self._value(key))
-        if not arrays:
-            return
-        outs = [array.detach() for array in arrays]  # with the memory that they have now
-        targets = [window(array) for array in outs]
-
-        def start(completion):
-            self.shared[key].exchange.pull(
-                self.shared[key].slot, lambda error: take(completion, error)
-            )
-
-        def take(completion, error):
-            try:
-                if error:
-                    raise MXNetError(error)
-                for target in targets:
-                    self.current(key).copyto(target)
-            except Exception as failure:
-                completion(str(failure))
-                return
-            name = f"KVStore.pull({key!r})"
-            operation(lambda: complete(completion, targets), targets, [], name, "noskip")
-
-        name = f"KVStore.pull({key!r})"
-        shared = self.shared[key]
-        reads = [shared.var, *self._order(shared)]
-        operation(start, reads, outs, name, "async", priority)
-        for array in arrays:
-            array.touch()
+        if arrays:
+            pull_key(self, key, arrays, priority)
 
     def push_and_pull(self, keys, values, outs, priority=0):
         """Push and pull keys whose buckets the call has whole, bucket by bucket.
@@ -338,22 +295,9 @@ class DistStore(JobStore):
 
     def settle(self):
         """Wait until all that this worker has pushed has been added up and has changed values."""
-        waits = [self._settling(shared) for shared in self.shared.values() if shared.slot]
+        waits = [settling(self, shared) for shared in self.shared.values() if shared.slot]
         for wait in waits:
             wait.wait_to_read()
-
-    def _settling(self, shared):
-        """What is written when all pushes to a key have changed its value."""
-        over = front.Var()
-
-        def start(completion):
-            def told(error):
-                completion(error) if error else completion()
-
-            shared.exchange.pull(shared.slot, told)
-
-        operation(start, [shared.var, *self._order(shared)], [over], "KVStore.settle", "async")
-        return over
 
     # -- workers --------------------------------------------------------------------------------
 
@@ -374,21 +318,24 @@ class DistStore(JobStore):
     @updater.setter
     def updater(self, updater):
         self._updater = updater
-        if self.exchange is not None and self.num_workers > 1:
-            self._updates = SharedUpdates.of(self, updater, self._updates)
-            self.exchange.share_updates(self._updates)
+        if self.exchange is not None:
+            self.updates = SharedUpdates.of(self, updater, self.updates)
+            self.exchange.share_updates(self.updates)
 
     def whole_states(self, updater):
-        if self._updates is None:
+        if self.updates is None:
             return super().whole_states(updater)
-        return self._updates.whole_states()
+        return self.updates.whole_states()
 
     def states_read(self):
-        if self._updates is not None:
-            self._updates.states_read()
+        if self.updates is not None:
+            self.updates.states_read()
 
     def updater_of(self, optimizer, before):
         """The updater with the first worker's settings; it keeps states of the same optimizer."""
+        if self._optimizer_told is not None:
+            told, self._optimizer_told = self._optimizer_told, None
+            return take_optimizer(told, optimizer)
         self.settle()
         optimizer = self._progress.call(agree(self._progress.world, optimizer), "set_optimizer()")
         updater = get_updater(optimizer)
@@ -396,9 +343,37 @@ class DistStore(JobStore):
             updater.states, updater.states_synced = before.states, before.states_synced
         return updater
 
+    def note_samples(self, count):
+        """A step with so many samples has ended: workers may join after it."""
+        super().note_samples(count)
+        self._progress.admission.end_step(self.exchange.number)
+
+    @property
+    def joined_at(self):
+        """int: how many steps the job had made when this worker joined it."""
+        return self._first_step
+
+    @property
+    def has_rows(self):
+        """bool: whether some values are row_sparse, and lie with their workers."""
+        return self._rows is not None
+
+    @property
+    def compression(self):
+        """list or None: how values that are put in from now on are rounded."""
+        used = self._compression
+        return used and [used.type, used.threshold]
+
+    @property
+    def _exchanges(self):
+        return [one for one in (self.exchange, self._compressing) if one is not None]
+
     def _observed(self, exchange):
         exchange.on_session = self._lanes.trace
+        exchange.keeper = Keeper(self, exchange)
         exchange.check_values(env.get("MXCY_DIST_CHECK_EVERY"), self._digest)
+        if exchange.told is not None:
+            take_keys(self, exchange)
         return exchange
 
     def _digest(self, key):
@@ -413,7 +388,7 @@ class DistStore(JobStore):
 
     def stats(self):
         """How values are added up; see `KVStore.stats`."""
-        exchanges = [one for one in (self.exchange, self._compressing) if one is not None]
+        exchanges = self._exchanges
         return {
             **super().stats(),
             "engine": self._progress.world.engine,

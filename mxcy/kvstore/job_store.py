@@ -40,6 +40,11 @@ class JobStore(LocalStore):
         return self._progress.membership.size
 
     @property
+    def arriving(self):
+        """bool: whether this worker has joined a running job, and has not begun its first step."""
+        return self._progress.admission.arriving
+
+    @property
     def elastic(self):
         """bool: whether the job goes on when workers die, who then need what was pushed."""
         return self._progress.elastic
@@ -63,6 +68,8 @@ class JobStore(LocalStore):
 
     def barrier(self):
         """Wait for the other workers."""
+        if self.arriving:  # they have waited for each other long ago
+            return
         self._progress.call(collectives.barrier(self._progress.world), "_barrier()")
 
     def dead_workers(self, seconds):

@@ -260,14 +260,20 @@ class KVStore(KVStoreBase):
         """bool: whether the launcher has started the job again after a failure."""
         return env.get("DMLC_NUM_ATTEMPT") > 0
 
+    @property
+    def joined_at(self):
+        """int: how many steps the job had made when this worker joined it; 0 from its start on."""
+        return self.handle.joined_at
+
     def on_change(self, function):
-        """Have a function called when workers have died, and the others go on.
+        """Have a function called when workers have died, and the others go on, or have joined.
 
         Parameters
         ----------
         function : callable
             ``function(old, new)`` gets the numbers of workers, in the program's thread, when all of
-            them begin the same round of pushes; `rank` and `num_workers` have changed then.
+            them begin the same round of pushes, or have ended the same step; `rank` and
+            `num_workers` have changed then.
         """
         self.handle.on_change(function)
 

@@ -193,6 +193,14 @@ class LocalStore:
         """How many workers give no sign of life: there are no others."""
         return 0
 
+    #: whether this worker has joined others, and how many steps they had made before the job began
+    arriving, steps_before = False, 0
+
+    @property
+    def joined_at(self):
+        """int: how many steps of others came before this worker's; there are none."""
+        return 0
+
     def note_samples(self, count):
         """Count samples; there is nobody to tell."""
 

@@ -6,7 +6,7 @@ from mxcy.base import MXNetError
 from mxcy.dist import collectives
 from mxcy.optimizer import Optimizer
 
-__all__ = ["agree", "terms_of"]
+__all__ = ["agree", "take_terms", "terms_of"]
 
 _PLAIN = (bool, int, float, str, type(None))
 #: counts, which belong to the worker
@@ -71,14 +71,6 @@ def agree(world, optimizer):
     first = (yield from collectives.gather_texts(world, mine))[0]
     if mine == first:
         return optimizer
-    if first["class"] != mine["class"]:
-        kind = Optimizer.opt_registry.get(first["class"].lower())
-        if kind is None:
-            raise MXNetError(
-                f"set_optimizer: rank 0 has the optimizer {first['class']}, which is not "
-                f"registered in rank {world.rank}"
-            )
-        optimizer = kind(param_dict=optimizer.param_dict, param_idx2name=optimizer.idx2name)
     differing = [
         name for name, value in first["settings"].items() if mine["settings"].get(name) != value
     ]
@@ -87,9 +79,39 @@ def agree(world, optimizer):
         f"settings are used: {', '.join(differing) or 'the scheduler of rates differs'}",
         stacklevel=2,
     )
-    for name, value in first["settings"].items():
+    return take_terms(optimizer, first)
+
+
+def take_terms(optimizer, terms):
+    """Give an optimizer the settings of another one.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    terms : dict
+        See `terms_of`.
+
+    Returns
+    -------
+    Optimizer
+        Another one, if the other was of another class.
+
+    Raises
+    ------
+    MXNetError
+        When this process does not know its class.
+    """
+    if terms["class"] != type(optimizer).__name__:
+        kind = Optimizer.opt_registry.get(terms["class"].lower())
+        if kind is None:
+            raise MXNetError(
+                f"set_optimizer: rank 0 has the optimizer {terms['class']}, which is not "
+                "registered in this process"
+            )
+        optimizer = kind(param_dict=optimizer.param_dict, param_idx2name=optimizer.idx2name)
+    for name, value in terms["settings"].items():
         setattr(optimizer, name, value)
-    if optimizer.lr_scheduler is not None and "scheduler" in first:
-        for name, value in first["scheduler"][1].items():
+    if optimizer.lr_scheduler is not None and "scheduler" in terms:
+        for name, value in terms["scheduler"][1].items():
             setattr(optimizer.lr_scheduler, name, value)
     return optimizer

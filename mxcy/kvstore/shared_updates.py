@@ -135,8 +135,7 @@ class SharedUpdates:
 
     def _send_states(self, place, body, ticket):
         """Tell another worker of the states that are here."""
-        told = {key: (*rows, self._parts.states.get(key)) for key, rows in self._rows.items()}
-        content = np.frombuffer(pickle.dumps(told), np.uint8)
+        content = np.frombuffer(pickle.dumps(self._mine()), np.uint8)
         self._store.progress.post.answer(place, ticket, body=content)
 
     def states_read(self):
@@ -147,7 +146,24 @@ class SharedUpdates:
     @contextlib.contextmanager
     def whole_states(self):
         """Have all workers' states in the updater for a while."""
-        everybody = self._gather()
+        keys = self._put_together(self._gather())
+        try:
+            yield
+        finally:
+            for key in keys:
+                del self._updater.states[key]
+
+    def spread(self, world):
+        """Have all states in all workers, which cut theirs from them; on the progress thread."""
+        everybody = world.tell_all(pickle.dumps(self._mine()))
+        self._put_together([pickle.loads(one) for one in everybody])
+        self.states_read()
+
+    def _mine(self):
+        return {key: (*rows, self._parts.states.get(key)) for key, rows in self._rows.items()}
+
+    def _put_together(self, everybody):
+        """Give the updater states of which each worker has parts; their keys."""
         keys = {key for told in everybody for key in told}
         shapes = {key: shared.slot.shape for key, shared in self._store.shared.items()}
         for key in keys:
@@ -155,11 +171,7 @@ class SharedUpdates:
             rows = parts[-1][1] - parts[0][0]
             self._updater.states[key] = _joined([part[2] for part in parts], shapes[key], rows)
             self._updater.states_synced[key] = False
-        try:
-            yield
-        finally:
-            for key in keys:
-                del self._updater.states[key]
+        return keys
 
     def _gather(self):
         """What each worker tells of its states; they may be at anything meanwhile."""
@@ -177,7 +189,9 @@ class SharedUpdates:
             for place in others:
                 progress.post.ask(place, self._kind, [], told, "states of the optimizer")
 
-        mine = {key: (*rows, self._parts.states.get(key)) for key, rows in self._rows.items()}
+        mine = self._mine()
+        if not others:
+            return [mine]
         progress.submit(ask)
         over.wait()
         error = next((error for error, _ in answers if error), None)

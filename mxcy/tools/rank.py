@@ -4,7 +4,9 @@ It waits for the command, and says whose end it was if that was a bad one. The f
 of mxcy, so that it costs milliseconds.
 """
 
+import base64
 import ctypes
+import json
 import os
 import signal
 import socket
@@ -24,19 +26,25 @@ def main(command):
     Parameters
     ----------
     command : list of str
+        Or ``--encoded`` and words that are together JSON in Base64, of variables and a command.
 
     Returns
     -------
     int
         Its exit code.
     """
+    if command[0] == "--encoded":
+        variables, command = json.loads(base64.urlsafe_b64decode("".join(command[1:])))
+        os.environ.update(variables)
     parent = os.getppid()
     _tie_to(parent)
     number = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-    role = "rank"
+    role, joins = "rank", os.environ.get("MXCY_DIST_JOINS")
     if os.environ.get("DMLC_ROLE") == "server":
         role, workers = "server", int(os.environ.get("DMLC_NUM_WORKER", "0"))
         number = os.environ["DMLC_SERVER_ID"] = str(int(number) - workers)
+    elif joins:
+        role, number = "newcomer", f"{joins}.{number}"
     else:
         os.environ["DMLC_WORKER_ID"] = number
     child = _start(command)

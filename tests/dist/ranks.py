@@ -5,7 +5,6 @@ import time
 
 import numpy as np
 
-from mxcy.dist.exchange import Exchange
 from mxcy.dist.memory_world import MemoryJob
 from mxcy.dist.progress import ProgressThread
 from mxcy.dist.pushes import WholePush
@@ -22,23 +21,51 @@ class Rank:
         What has been delivered: the sums of each key, in order.
     """
 
-    def __init__(self, world, bound, patience, way=None, least=None):
+    def __init__(self, open_world, bound, patience, way=None, least=None, folder=None):
+        self.progress = ProgressThread(open_world, patience, least=least, folder=folder)
+        world = self.progress.world
         self.rank, self.size = world.rank, world.size
-        self.progress = ProgressThread(lambda: world, patience, least=least)
-        self.exchange = Exchange(self.progress, bound, way and way(world))
+        self.exchange = self.progress.new_exchange(bound, way and way(world))
+        self.exchange.keeper = self
         self.slots, self.values = {}, {}
+        for slot in self.exchange.slots:  # of a job that it has joined
+            self._keep(slot)
 
     def init(self, **arrays):
         """Put in keys, and return what everybody has."""
         entries = [(key, np.array(array)) for key, array in arrays.items()]
-        for key in arrays:
-            self.values[key] = []
-        delivers = [
-            lambda total, lease, key=key: self.values[key].append(total.copy()) for key in arrays
-        ]
-        for slot in self.exchange.init(entries, delivers):
-            self.slots[slot.key] = slot
+        for slot in self.exchange.init(entries, [None] * len(entries)):
+            self._keep(slot)
         return [array for _, array in entries]
+
+    def _keep(self, slot):
+        sums = self.values[slot.key] = []
+        self.slots[slot.key] = slot
+        slot.deliver = lambda total, lease: sums.append(total.copy())
+
+    def end_step(self):
+        """Let others join; how many steps have been made."""
+        self.progress.admission.end_step(self.exchange.number)
+        return self.steps
+
+    @property
+    def steps(self):
+        """int: how many steps have been made."""
+        return self.progress.admission.steps.get(self.exchange.number, 0)
+
+    # -- what a new rank needs: nothing but the keys
+
+    def obstacle(self):
+        return None
+
+    def spread(self, world):
+        pass
+
+    def tell(self):
+        return {}
+
+    def resize(self):
+        pass
 
     def push(self, key, array):
         """Push; the array may be changed afterwards."""
@@ -103,7 +130,17 @@ class Rank:
         return self.values[key][-1] if self.values[key] else None
 
 
-def run(size, program, bound=4096, seed=None, patience=0, way=None, per_host=None, least=None):
+def run(
+    size,
+    program,
+    bound=4096,
+    seed=None,
+    patience=0,
+    way=None,
+    per_host=None,
+    least=None,
+    folder=None,
+):
     """Run a program on each rank, and close them all.
 
     Parameters
@@ -123,27 +160,39 @@ def run(size, program, bound=4096, seed=None, patience=0, way=None, per_host=Non
         How many ranks share a machine; all by default.
     least : int, optional
         With how many ranks the others go on when one dies.
+    folder : path, optional
+        Where requests to join lie.
 
     Returns
     -------
     list
-        What the programs returned, or the exceptions that they raised.
+        What the programs returned, or the exceptions that they raised; of ranks that have joined
+        after those of the others, in any order.
     """
     results = [None] * size
-    worlds = MemoryJob(size, seed, per_host=per_host).worlds
+    job = MemoryJob(size, seed, per_host=per_host)
 
-    def live(number):
-        rank = Rank(worlds[number], bound, patience, way, least)
+    def live(number, open_world):
+        rank = Rank(open_world, bound, patience, way, least, folder)
         try:
             results[number] = program(rank)
         except Exception as error:
             results[number] = error
         rank.progress.close()
 
-    threads = [threading.Thread(target=live, args=(i,), daemon=True) for i in range(size)]
-    for thread in threads:
+    def start(number, open_world):
+        thread = threading.Thread(target=live, args=(number, open_world), daemon=True)
+        threads.append(thread)
         thread.start()
-    for thread in threads:
+
+    def join(*terms):
+        results.append(None)
+        start(len(results) - 1, lambda: job.join(*terms))
+
+    job.start, threads = join, []
+    for number in range(size):
+        start(number, lambda number=number: job.worlds[number])
+    for thread in threads:  # which get more meanwhile
         thread.join(60)
         assert not thread.is_alive(), "a rank hangs"
     return results

@@ -59,7 +59,7 @@ def test_sums_of_all_ranks(size, seed):
         return rank.values, sum(bucket["bytes"] for bucket in rank.exchange.stats())
 
     def way(world):
-        return CompressedSum(Levels("2bit", threshold), world.rank, world.size)
+        return CompressedSum(Levels("2bit", threshold))
 
     for result in run(size, program, bound=4096, seed=seed, way=way):
         values, sent = result

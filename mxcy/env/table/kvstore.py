@@ -119,6 +119,13 @@ ROWS = (
     Variable("MXCY_DIST_MIN_WORKERS", integer(1), None, "C", "mxcy.dist.job",
              "How many workers are enough to go on when others die: the launcher's --min-workers "
              "sets it.", test="dist/test_shrink.py::test_a_killed_worker"),
+    Variable("MXCY_DIST_JOINS", integer(0), 0, "C", "mxcy.dist.job",
+             "Set for processes that a running job starts, in which they join it: how often there "
+             "have been such ones.", test="dist/test_growth.py::test_somebody_asks"),
+    Variable("MXCY_DIST_REPLACEMENTS", integer(0), 0, "C", "mxcy.dist.job",
+             "How many workers that have died a job replaces: the launcher sets it for "
+             "--max-restarts beside --min-workers.",
+             test="dist/test_growth.py::test_a_killed_worker_is_replaced"),
     Variable("MXCY_ELASTIC_SCALE", flag, False, "C", "mxcy.dist.membership",
              "Sums that fewer workers make than there were at first are multiplied by what makes "
              "up for it.", test="dist/test_shrink.py::test_scale"),

@@ -1,0 +1,88 @@
+"""What processes that join a job get of an exchange: its keys, buckets and how far these are."""
+
+import numpy as np
+
+from mxcy.dist.buckets import Bucket
+from mxcy.dist.levels import Levels
+from mxcy.dist.slots import Slot
+from mxcy.dist.sums import CompressedSum
+
+__all__ = ["obstacle", "quiet", "resize", "take_over", "tell"]
+
+
+def obstacle(exchange):
+    """Why no process can join, or None."""
+    if exchange.keeper is None:
+        return "nobody tells new workers of the values"
+    return exchange.keeper.obstacle()
+
+
+def quiet(exchange):
+    """Whether all that the program has pushed has been added up, here."""
+    pushed = all(slot.arrived == slot.rounds and not slot.pulls for slot in exchange.slots)
+    called = all(slot.bucket is None or slot.complete for slot in exchange.slots)
+    return pushed and called and not any(bucket.posted for bucket in exchange.buckets)
+
+
+def tell(exchange, world):
+    """All of it, for processes that join; all that are there call this at the same time.
+
+    Parameters
+    ----------
+    exchange : Exchange
+        Which is quiet.
+    world : World
+
+    Returns
+    -------
+    dict
+    """
+    exchange.keeper.spread(world)
+    numbers = {slot: number for number, slot in enumerate(exchange.slots)}
+    return {
+        "bound": exchange.bound,
+        "way": exchange.way.terms(),
+        "slots": [
+            (slot.key, slot.shape, slot.dtype.str, slot.rounds, slot.failed)
+            for slot in exchange.slots
+        ],
+        "buckets": [
+            ([numbers[slot] for slot in bucket.slots], bucket.sessions)
+            for bucket in exchange.buckets
+        ],
+        "unplaced": [numbers[slot] for slot in exchange.unplaced],
+        "channels": [channel.number for channel in exchange.channels],
+        "kept": exchange.keeper.tell() if world.rank == 0 else None,
+    }
+
+
+def take_over(exchange, progress):
+    """Make an exchange what `tell` has told of another process's, if there was such a one."""
+    if exchange.number >= len(progress.joined["exchanges"]):
+        return
+    world, told = progress.world, progress.joined["exchanges"][exchange.number]
+    exchange.factor = progress.membership.factor
+    if told["way"]:
+        exchange.way = CompressedSum(Levels(*told["way"]))
+    for number, (key, shape, dtype, rounds, failed) in enumerate(told["slots"]):
+        slot = Slot(key, shape, np.dtype(dtype), None)
+        slot.submitted = slot.pushes = slot.sums = rounds
+        slot.number, slot.failed = number, failed
+        exchange.slots.append(slot)
+    exchange.channels += [world.channels[number] for number in told["channels"]]
+    for (numbers, sessions), channel in zip(told["buckets"], exchange.channels, strict=False):
+        bucket = Bucket([exchange.slots[i] for i in numbers], channel, world.size, exchange.way)
+        bucket.sessions = bucket.completed = sessions
+        exchange.equip(bucket)
+        exchange.buckets.append(bucket)
+    exchange.unplaced = [exchange.slots[number] for number in told["unplaced"]]
+    exchange.told = told["kept"]
+
+
+def resize(exchange, world):
+    """Go on with more processes; failures are told to these as well."""
+    exchange.keeper.resize()
+    for bucket in exchange.buckets:
+        bucket.abort(world.size)
+        exchange.equip(bucket)
+    exchange.tell_failures()

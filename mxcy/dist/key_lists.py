@@ -1,0 +1,28 @@
+"""The keys that processes put into a store together."""
+
+import numpy as np
+
+from mxcy.base import MXNetError
+
+__all__ = ["compare_keys"]
+
+
+def compare_keys(told):
+    """Refuse keys that differ between processes; of each, its keys with shapes and dtypes."""
+    for rank, keys in enumerate(told):
+        if keys == told[0]:
+            continue
+        for i in range(max(len(keys), len(told[0]))):
+            first = told[0][i] if i < len(told[0]) else None
+            other = keys[i] if i < len(keys) else None
+            if first != other:
+                raise MXNetError(
+                    f"init: rank 0 puts in {_described(first)}, rank {rank} {_described(other)}"
+                )
+
+
+def _described(entry):
+    if entry is None:
+        return "no further key"
+    key, shape, dtype = entry
+    return f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"

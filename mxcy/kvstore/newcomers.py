@@ -1,0 +1,142 @@
+"""Workers that join a running job: what those that are there tell them of a store."""
+
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.context import cpu
+from mxcy.kvstore.key_calls import delivering
+from mxcy.kvstore.optimizer_terms import take_terms, terms_of
+from mxcy.kvstore.shared import Shared, name_of
+from mxcy.optimizer import Updater, get_updater
+
+__all__ = ["Keeper", "take_keys", "take_optimizer", "take_values"]
+
+
+class Keeper:
+    """Tells of one exchange of a store; see `Exchange`. All of it is on the progress thread.
+
+    Parameters
+    ----------
+    store : DistStore
+    exchange : Exchange
+    """
+
+    def __init__(self, store, exchange):
+        self._store, self._exchange = store, exchange
+
+    def obstacle(self):
+        """Why no worker can join, or None."""
+        if self._store.has_rows:
+            return "row_sparse values lie with their workers"
+        if self._store.updater is None and self._exchange.slots:
+            return "its optimizer runs in the workers, and not in the store"
+        return None
+
+    def spread(self, world):
+        """Have all states of the optimizer in all workers."""
+        if self._store.updates is not None:
+            self._store.updates.spread(world)
+
+    def resize(self):
+        """There are more workers."""
+
+    def tell(self):
+        """What new workers need to know."""
+        store, values = self._store, {}
+        for slot in self._exchange.slots:
+            shared, value = store.shared[slot.key], store.current(slot.key)
+            content = value.astype(shared.travels).asnumpy()
+            terms = name_of(value.dtype), shared.travels, shared.plain, shared.by_rows
+            values[slot.key] = content, *terms
+        told = {"values": values, "compression": store.compression, "before": store.steps_before}
+        if type(store.updater) is Updater:
+            optimizer = store.updater.optimizer
+            told["optimizer"] = {
+                "terms": terms_of(optimizer),
+                "states": store.updater.get_states(),
+                "updates": optimizer.num_update,
+                "counts": optimizer._all_index_update_counts,
+            }
+        return told
+
+
+def take_keys(store, exchange):
+    """Have all keys that an exchange of the job has; their values come by `take_values`.
+
+    Parameters
+    ----------
+    store : DistStore
+    exchange : Exchange
+    """
+    for slot in exchange.slots:
+        _, _, travels, plain, by_rows = exchange.told["values"][slot.key]
+        shared = store.shared[slot.key] = Shared(travels, plain, exchange)
+        shared.by_rows, shared.slot = by_rows, slot
+        slot.deliver = delivering(store, slot.key)
+
+
+def take_values(store, exchanges, pairs):
+    """Give keys the values that the job has; whether it has them.
+
+    Parameters
+    ----------
+    store : DistStore
+    exchanges : list of Exchange
+    pairs : list of (key, NDArray)
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    MXNetError
+        When the job has a part of them, or values of other shapes and types.
+    """
+    homes = {
+        key: exchange
+        for exchange in exchanges
+        if exchange.told is not None
+        for key in exchange.told["values"]
+    }
+    there = [key in homes for key, _ in pairs]
+    if not any(there):
+        return False
+    missing = next((key for (key, _), known in zip(pairs, there, strict=True) if not known), None)
+    if missing is not None:
+        raise MXNetError(f"init: the job that this worker has joined has no key {missing!r}")
+    for key, value in pairs:
+        content, dtype, *_ = homes[key].told["values"][key]
+        if value.shape != content.shape or name_of(value.dtype) != dtype:
+            raise MXNetError(
+                f"init: the job that this worker has joined has key {key!r} of shape "
+                f"{content.shape} and dtype {dtype}, not {value.shape} and {name_of(value.dtype)}"
+            )
+    for key, value in pairs:
+        content = homes[key].told["values"].pop(key)[0]
+        store.put(key, nd.array(content, cpu(), content.dtype).astype(value.dtype))
+    return True
+
+
+def take_optimizer(told, optimizer):
+    """The updater that the job has, with this worker's optimizer.
+
+    Parameters
+    ----------
+    told : dict
+        See `Keeper.tell`.
+    optimizer : Optimizer
+        Its settings become those of the job.
+
+    Returns
+    -------
+    Updater
+    """
+    optimizer = take_terms(optimizer, told["terms"])
+    optimizer.num_update = told["updates"]
+    for device, counts in told["counts"].items():
+        optimizer._set_current_context(device)
+        optimizer._index_update_count.update(counts)
+    optimizer._set_current_context(0)
+    updater = get_updater(optimizer)
+    updater.set_states(told["states"])
+    return updater

@@ -1,0 +1,192 @@
+"""Jobs in which workers join while they run."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from mxcy.tools import jobs, launch
+from tests.conditions import await_that
+from tests.dist.jobs import job, needs_mpi, start
+from tests.dist.test_shrink import needs_open_mpi
+
+#: a step's whole batch is dealt to the workers that there are; `STEPS` of them give the same
+#: weights as one worker has, whoever comes when
+_PROGRAM = r"""
+import json, os, signal, sys, time
+import mxcy as mx, numpy as np
+from mxcy import autograd, gluon
+STEPS, BATCH = 20, 24
+store = mx.kv.create("dist_sync")
+changes = []
+store.on_change(lambda old, new: changes.append((old, new)))
+draw = np.random.RandomState(0)
+inputs = draw.randn(STEPS, BATCH, 10).astype("float32")
+labels = draw.randint(0, 3, (STEPS, BATCH)).astype("float32")
+
+def train(store, tell=lambda step: None):
+    mx.random.seed(3 if store is None else 100 + store.joined_at)
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(WIDTH, activation="relu", in_units=10))
+    net.add(gluon.nn.Dense(3, in_units=WIDTH))
+    net.initialize(mx.init.Xavier())
+    if store is None or not store.joined_at:
+        mx.random.seed(3)
+        net.initialize(mx.init.Xavier(), force_reinit=True)
+    net.hybridize()
+    settings = {"learning_rate": 0.02, "wd": 0.01, **SETTINGS}
+    trainer = gluon.Trainer(net.collect_params(), OPTIMIZER, settings, kvstore=store)
+    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    for step in range(store.joined_at if store else 0, STEPS):
+        rank, size = (store.rank, store.num_workers) if store else (0, 1)
+        share = slice(rank * BATCH // size, (rank + 1) * BATCH // size)
+        with autograd.record():
+            error = loss(net(mx.nd.array(inputs[step][share])), mx.nd.array(labels[step][share]))
+        error.backward()
+        trainer.step(BATCH)
+        tell(step)
+    return [p.data().asnumpy() for p in net.collect_params().values()]
+
+def wait_for(size):
+    # until there are so many workers, or will be after the next step
+    while store.num_workers < size and not store.handle.progress.admission.awaits:
+        time.sleep(0.01)
+"""
+_END = r"""
+shared, alone = train(store, tell), train(None)
+for a, b in zip(shared, alone):
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+print(f"\nend {store.rank} {store.num_workers} {changes} {store.is_recovery}", flush=True)
+"""
+
+
+def _run(process, work):
+    """Let a job come to its end, with something done meanwhile."""
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        out, err = process.communicate(timeout=120)
+        thread.join()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.communicate(timeout=10)
+    return process.returncode, sorted(filter(None, out.splitlines())), err
+
+
+def _ask(process, *counts):
+    """Have workers join a job, as soon as it runs; what was said when they could not."""
+    await_that(lambda: jobs.running().get(process.pid))
+    for count in counts:
+        line = [sys.executable, "-m", "mxcy.tools.launch", "--join", str(process.pid)]
+        done = subprocess.run(
+            [*line, "-n", str(count)], capture_output=True, text=True, timeout=100
+        )
+        _said.append((done.returncode, done.stderr))
+
+
+_said = []
+#: with an epsilon that tiny gradients are below, as these differ by the order of additions
+_SETTINGS = {"adam": {"epsilon": 1e-2}, "sgd": {"momentum": 0.9}, "lamb": {}}
+
+
+def _program(optimizer, width, tell, end=_END):
+    code = _PROGRAM.replace("OPTIMIZER", repr(optimizer)).replace("WIDTH", str(width))
+    return code.replace("SETTINGS", repr(_SETTINGS[optimizer])) + tell + end
+
+
+#: of two joins, one after the other
+_TWICE = r"""
+def tell(step):
+    if step == 3:
+        wait_for(3)
+    if step == 9:
+        wait_for(4)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("optimizer", "width"),
+    [
+        ("adam", 3000),  # of which each worker has a part of the states
+        pytest.param("sgd", 16, marks=pytest.mark.dist_long),
+        pytest.param("lamb", 16, marks=pytest.mark.dist_long),
+    ],
+)
+def test_somebody_asks(optimizer, width):
+    process = start(2, _program(optimizer, width, _TWICE))
+    _said.clear()
+    code, lines, err = _run(process, lambda: _ask(process, 1, 1))
+    assert code == 0, err
+    assert _said == [(0, "")] * 2
+    told = ["[(2, 3), (3, 4)] False"] * 2 + ["[(3, 4)] True", "[] True"]
+    assert lines == [f"end {rank} 4 {each}" for rank, each in enumerate(told)], err
+
+
+_REFUSED = r"""
+store = mx.kv.create("dist_sync")
+store.init("a", mx.nd.ones((4, 2)).tostype("row_sparse" if ROWS else "default"))
+if SET:
+    store.set_optimizer(mx.optimizer.create("sgd"))
+for step in range(3):
+    store._note_samples(1)
+wait_for(3)
+store._note_samples(1)
+print(f"\nend {store.num_workers}", flush=True)
+"""
+
+
+@needs_mpi
+@pytest.mark.dist_long
+@pytest.mark.parametrize(
+    ("rows", "optimizer", "servers", "text"),
+    [
+        (True, True, 0, "row_sparse values lie with their workers"),
+        (False, False, 0, "its optimizer runs in the workers, and not in the store"),
+        (False, True, 1, "it has servers; start it with -s 0"),
+    ],
+)
+def test_nobody_can_join(rows, optimizer, servers, text):
+    end = _REFUSED.replace("ROWS", str(rows)).replace("SET", str(optimizer))
+    process = start(2, _program("sgd", 3, "", end), servers=servers)
+    _said.clear()
+    code, lines, err = _run(process, lambda: _ask(process, 1))
+    assert (code, lines) == (0, ["end 2"] * 2), err
+    assert _said == [(1, f"launch: no worker has joined: {text}\n")]
+    assert f"no process can join the job: {text}" in err
+
+
+def test_requests_that_come_to_nothing(capsys):
+    assert launch.main(["--join", "1", "-n", "1"]) == 1
+    assert "process 1 is no launcher of a job on this machine" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        launch.parse(["--join", "1", "-n", "1", "python"])
+    assert "give no command" in capsys.readouterr().err
+
+
+#: rank 1 dies in the fifth step; its place is taken after a later one
+_DEATH = r"""
+def tell(step):
+    if step == 4 and store.rank == 1 and not store.joined_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+    mx.nd.waitall()  # nobody runs ahead of the news
+    if step == 10:
+        wait_for(3)
+"""
+
+
+@needs_open_mpi
+def test_a_killed_worker_is_replaced():
+    end = _END.replace("rtol=1e-4, atol=1e-5", "rtol=1, atol=1")  # a part of one step is missing
+    code = _program("sgd", 16, _DEATH, end)
+    done = job(3, code, "--min-workers", "2", "--max-restarts", "1", timeout=100)
+    assert done.code == 0, done.err
+    ends = ["[(3, 2), (2, 3)] False"] * 2 + ["[] True"]
+    assert done.lines == [f"end {rank} 3 {each}" for rank, each in enumerate(ends)], done.err
+
+
+def test_options():
+    options = launch.parse(["-n", "4", "--min-workers", "3", "--max-restarts", "2", "x"])
+    assert "MXCY_DIST_REPLACEMENTS=2" in launch.job_line(options, "mpiexec", "openmpi")
