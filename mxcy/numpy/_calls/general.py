@@ -209,8 +209,7 @@ def _masked(result, mask, out, cls):
 def _broadcast(array, shape):
     if array.shape == shape:
         return array
-    padded = (1,) * (len(shape) - array.ndim) + array.shape
-    return F.broadcast_to(F._backward_reshape(array, shape=padded), shape=shape)
+    return operate("_npi_broadcast_to", array, shape=shape)
 
 
 def _check_cast(result, out):

@@ -83,7 +83,11 @@ def outer(a, b):
     ndarray
         Of shape (a.size, b.size).
     """
-    return operate("_npi_tensordot_int_axes", flat(a), flat(b), axes=0)
+    a, b = flat(a), flat(b)
+    if _is_traced(a, b):
+        return operate("_npi_tensordot_int_axes", a, b, axes=0)
+    # sums of one product would begin with a zero, which takes the sign of negative ones
+    return operate("_npi_multiply", a.reshape((-1, 1)) if a.size else a[:, None], b)
 
 
 def vdot(a, b):

@@ -231,12 +231,16 @@ def heaviside(x1, x2, out=None):
     -------
     ndarray
     """
+    meeting = function("hypot")(x1, x2) if front.has_numpy_types() else None
     x1, x2 = (x.as_np_ndarray() for x in promoted((x1, x2)))
     if is_complex(x1):
         raise TypeError(f"heaviside: expected real numbers, got {x1.dtype}")
-    x1, x2 = as_real(x1), as_real(x2)
+    if is_array(meeting):  # of the type in which NumPy computes
+        x1, x2 = (cast(x, meeting.dtype_code) for x in (x1, x2))
+    else:
+        x1, x2 = as_real(x1), as_real(x2)
     step = function("sign")(x1)
-    result = (step + 1) / 2 * (x1 != 0) + x2 * (x1 == 0)
+    result = operate("_npi_where", x1 == 0, x2, (step + 1) / 2)
     return result if out is None else function("positive")(result, out=out)
 
 

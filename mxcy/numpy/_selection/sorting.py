@@ -3,10 +3,18 @@
 import numpy as onp
 
 from mxcy._library import front
+from mxcy.base import MXNetError
 from mxcy.numpy._calls.direct import direct
 from mxcy.numpy._calls.general import call, operate
 from mxcy.numpy._calls.handlers import handles
-from mxcy.numpy._calls.operands import as_array, as_np_array, as_operands, is_array, numbers_only
+from mxcy.numpy._calls.operands import (
+    as_array,
+    as_np_array,
+    as_operands,
+    is_array,
+    is_complex,
+    numbers_only,
+)
 from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._shape.manipulation import promoted, ravel
 
@@ -27,6 +35,8 @@ __all__ = [
 
 def _ordered(name, a, axis, descending, **attrs):
     array = as_np_array(a)
+    if is_complex(array):
+        raise MXNetError(f"Error in operator {name}: arrays of {array.dtype} are not supported")
     if array.ndim == 0:
         array = array.reshape((1,)) if axis is None else _refuse_axis(array, axis)
     elif not array.size:
@@ -150,7 +160,7 @@ def _check_places(a, kth, axis):
     array = as_array(a)
     extent = array.size if axis is None or not array.ndim else array.shape[axis]
     for place in onp.atleast_1d(onp.asarray(kth)):
-        if not -extent <= place < extent:
+        if extent and not -extent <= place < extent:
             raise ValueError(f"kth: {place} is out of bounds for an axis of extent {extent}")
 
 

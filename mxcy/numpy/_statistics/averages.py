@@ -35,7 +35,8 @@ def spread(called, inputs, raw, out, keywords):
     total = operate("_npi_sum", operate("_npi_where", mask, array, zeros), axis=axis, keepdims=True)
     far = operate("_npi_where", mask, array - total / number, zeros)
     far = abs(far) if array.dtype.kind == "c" else far
-    variance = operate("_npi_sum", far * far, axis=axis, keepdims=True) / (number - ddof)
+    variance = operate("_npi_sum", far * far, axis=axis, keepdims=True)
+    variance = variance / operate("_npi_maximum", number - ddof, operate("_npi_zeros_like", number))
     if called.name == "std":
         still = variance == 0  # where the root has no slope
         variance = operate("_npi_sqrt", variance + still) * (variance != 0)

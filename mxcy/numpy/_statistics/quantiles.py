@@ -3,7 +3,7 @@
 import numpy as onp
 
 from mxcy.numpy._calls.general import operate
-from mxcy.numpy._calls.operands import as_array, as_np_array
+from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
 
 __all__ = ["median", "percentile", "quantile"]
 
@@ -128,4 +128,7 @@ def median(a, axis=None, out=None, overwrite_input=None, keepdims=False):
     -------
     ndarray
     """
-    return _percentile(a, 50, axis, out, "midpoint", keepdims)
+    array = as_np_array(a)
+    if is_array(array) and not array.size:  # of no elements NaN, as their mean
+        return operate("_npi_mean", array, axis=axis, keepdims=keepdims, out=out)
+    return _percentile(array, 50, axis, out, "midpoint", keepdims)

@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.numpy._calls.general import call, operate
+from mxcy.numpy._calls.general import call, into, operate
 from mxcy.numpy._calls.handlers import handles
 from mxcy.numpy._calls.operands import as_array, as_np_array
 from mxcy.ops.core.result_types import default_float
@@ -43,6 +43,8 @@ def reduce(called, inputs, raw, out, keywords):
     if where is None and initial is None:
         return call(called, inputs, raw, out, keywords)
     array = as_np_array(inputs[0])
+    if name in ("max", "min") and dtypes.is_complex(array.dtype_code):
+        return call(called, (array,), raw, out, keywords)  # which refuses them
     if where is not None and where is not True:
         if initial is None and name in ("max", "min"):
             raise ValueError(
@@ -53,8 +55,9 @@ def reduce(called, inputs, raw, out, keywords):
     if initial is None:
         return call(called, (array,), raw, out, keywords)
     if name in ("max", "min") and not array.size:
-        array = operate("_npi_zeros_like", operate("_npi_sum", array, axis=raw[0], keepdims=True))
-        array = array + _neutral(name, array)
+        shape = operate("_npi_sum", array, axis=raw[0], keepdims=True).shape
+        kind = dtypes.dtype_of(array.dtype_code)
+        array = as_array(onp.full(shape, _neutral(name, array), kind))
     result = call(called, (array,), raw, None, keywords)
     number = as_array(onp.asarray(initial, dtypes.name_of(result.dtype_code)))
     operator = f"_npi_{_combined[name]}"
@@ -74,4 +77,5 @@ def mean(called, inputs, raw, out, keywords):
         dtype = dtypes.name_of(default_float(front.has_numpy_types()))
     total = operate("_npi_sum", _masked(array, mask, 0), axis=axis, dtype=dtype, keepdims=keepdims)
     number = operate("_npi_sum", mask, axis=axis, dtype=total.dtype, keepdims=keepdims)
-    return operate("_npi_true_divide", total, number, out=out)
+    result = operate("_npi_true_divide", total, number)
+    return into(result if dtype is None else result.astype(dtype), out)

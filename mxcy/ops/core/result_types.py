@@ -29,6 +29,7 @@ __all__ = [
     "NUMBERS",
     "PROMOTE",
     "REAL",
+    "SCALE",
     "SHIFT",
     "SIGNED",
     "SUBTRACT",
@@ -197,7 +198,7 @@ def _floating(numpy_types: bool, *codes: int) -> int:
 
 
 def _floating_number(numpy_types: bool, code: int, is_int: bool) -> int:
-    common = code if numpy_types else with_number(False, code, is_int)
+    common = code if numpy_types and code != _BOOL else with_number(numpy_types, code, is_int)
     if dtypes.is_inexact(code):
         return code
     return _real(True, common) if numpy_types and is_int else default_float(numpy_types)
@@ -210,6 +211,13 @@ def _signed(numpy_types: bool, *codes: int) -> int:
 def _signed_number(numpy_types: bool, code: int, is_int: bool) -> int:
     rule = _floating_number if numpy_types else with_number
     return rule(numpy_types, code, is_int)
+
+
+def _scaled(numpy_types: bool, *codes: int) -> int:
+    """The type of numbers times powers of two, which decide nothing if they are integers."""
+    if numpy_types and not dtypes.is_inexact(codes[-1]):
+        return _real(True, codes[0])
+    return _signed(numpy_types, *codes)
 
 
 def _whole(numpy_types: bool, code: int) -> int:
@@ -265,6 +273,8 @@ DIVIDE = TypeRule(computed=_quotient, number=_quotient_number)
 FLOATING = TypeRule(computed=_floating, number=_floating_number)
 #: where two arrays meet, of functions that MXNet has for integers too
 SIGNED = TypeRule(computed=_signed, number=_signed_number)
+#: the same, but NumPy's types are those of the first operand
+SCALE = TypeRule(computed=_scaled, number=_signed_number)
 #: functions that round: integers stay
 WHOLE = TypeRule(computed=_whole)
 #: the same, but MXNet makes integers floating

@@ -8,6 +8,7 @@ from mxcy.ops.core.result_types import (
     DIVIDE,
     FLOATING,
     PROMOTE,
+    SCALE,
     SHIFT,
     SIGNED,
     SUBTRACT,
@@ -232,7 +233,7 @@ numpy_binary(
 )
 numpy_binary(
     "ldexp",
-    SIGNED,
+    SCALE,
     "ldexp",
     "The first operand times two to the power of the second.",
     define=lambda xp, x, y: x * xp.exp2(y),

@@ -111,6 +111,13 @@ def test_outer_vdot_vecdot():
         np.vecdot(x, y[:, :2])
 
 
+def test_products_of_pairs_keep_the_sign_of_zero():
+    with mx.util.np_default_dtype():
+        signs = onp.signbit(np.outer([0.0, -0.0, 2.0], [-0.0, 0.0]).asnumpy())
+        assert signs.tolist() == [[True, False], [False, True], [True, False]]
+        assert np.outer([], [1.0]).shape == (0, 1)
+
+
 EINSUMS = [
     ("ij,jk->ik", (2, 3), (3, 4)),
     ("ij,jk", (2, 3), (3, 4)),

@@ -109,7 +109,11 @@ def test_median():
         with pytest.raises(mx.MXNetError):
             np.percentile(np.ones(3), q).asnumpy()
     with pytest.raises(mx.MXNetError):
-        np.median(np.zeros(0))
+        np.percentile(np.zeros(0), 50)
+    for axis, keepdims in ((None, False), (0, True)):
+        middle = np.median(np.zeros((0, 3)), axis, keepdims=keepdims)
+        assert middle.shape == ((1, 3) if keepdims else ()) and np.isnan(middle).all()
+    assert np.median(np.zeros((0, 3)), 1).shape == (0,)
 
 
 def test_spans_and_counts():
