@@ -80,7 +80,7 @@ class PostOffice:
         heapq.heappush(self._queues.setdefault(place, []), (-priority, number, line))
 
     def ask(self, place, kind, content, told, what, **options):
-        """Send a letter that is answered.
+        """Send a letter that is answered, with the same priority.
 
         Parameters
         ----------
@@ -96,16 +96,18 @@ class PostOffice:
         if self._failed:
             told(self._failed, None, None)
             return
-        ticket = next(self._tickets)
-        self._questions[ticket] = (time.monotonic(), place, what, told)
+        number = next(self._tickets)
+        self._questions[number] = (time.monotonic(), place, what, told)
+        ticket = [number, options.get("priority", 0)]
         self.send(place, kind, [ticket, *content], **options)
 
     def answer(self, place, ticket, error=None, form=None, body=None):
         """Answer a question."""
-        self.send(place, "answer", [ticket, error, form], body)
+        number, priority = ticket
+        self.send(place, "answer", [number, error, form], body, priority)
 
-    def _answer(self, place, body, ticket, error, form):
-        question = self._questions.pop(ticket, None)
+    def _answer(self, place, body, number, error, form):
+        question = self._questions.pop(number, None)
         if question is not None:  # who asked may have lost patience
             question[3](error, form, body)
 
@@ -118,10 +120,10 @@ class PostOffice:
         if not self._patience:
             return
         late = now - self._patience - _GRACE
-        for ticket, (since, place, what, told) in list(self._questions.items()):
+        for number, (since, place, what, told) in list(self._questions.items()):
             if since > late:
                 break
-            del self._questions[ticket]
+            del self._questions[number]
             told(
                 f"waited {self._patience + _GRACE:g} seconds (MXCY_DIST_TIMEOUT) for {what}: "
                 f"{self.name(place)} does not answer",

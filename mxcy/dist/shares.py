@@ -14,7 +14,7 @@ class Pull(NamedTuple):
 
     needed: int  # the round
     place: int
-    ticket: int
+    ticket: list
     asked: list
     body: np.ndarray
     since: float

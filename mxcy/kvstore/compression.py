@@ -1,6 +1,9 @@
 """Gradients of one or two bits per element."""
 
+from mxcy import ndarray as nd
+from mxcy import symbol
 from mxcy.base import MXNetError
+from mxcy.ndarray import CachedOp
 
 __all__ = ["GradientCompression"]
 
@@ -28,6 +31,17 @@ class GradientCompression:
         if type == "2bit" and self.threshold <= 0:
             raise MXNetError(f"threshold must be greater than 0 for 2bit, got {threshold}")
         self._lost = {}
+        self._round = CachedOp(self._described())
+
+    def _described(self):
+        """The rounded gradient and what is lost, of a gradient and what was lost: one kernel."""
+        gradient, lost = symbol.var("gradient"), symbol.var("lost")
+        wanted = gradient + lost
+        if self.type == "1bit":
+            sent = (wanted > self.threshold) * 2 - 1
+        else:
+            sent = ((wanted >= self.threshold) - (wanted <= -self.threshold)) * self.threshold
+        return symbol.Group([sent, wanted - sent])
 
     def __call__(self, key, device, gradient):
         """The rounded gradient.
@@ -43,11 +57,9 @@ class GradientCompression:
         -------
         NDArray
         """
-        wanted = gradient.as_nd_ndarray() + self._lost.get((key, device), 0)
-        if self.type == "1bit":
-            sent = (wanted > self.threshold) * 2 - 1
-        else:
-            high, low = wanted >= self.threshold, wanted <= -self.threshold
-            sent = (high - low) * self.threshold
-        self._lost[key, device] = wanted - sent
+        gradient = gradient.as_nd_ndarray()
+        lost = self._lost.get((key, device))
+        if lost is None:
+            lost = nd.zeros_like(gradient)
+        sent, self._lost[key, device] = self._round(gradient, lost)
         return sent

@@ -70,6 +70,26 @@ def test_urgent_letters_go_first():
     ]
 
 
+def test_an_answer_is_as_urgent_as_its_question():
+    job = MemoryJob(1, servers=1)
+    worker, server = PostOffice(job.worlds[0]), PostOffice(job.servers[0])
+    asked, told = [], []
+    server.handlers["question"] = lambda place, body, ticket, name: asked.append((ticket, name))
+    for name, priority in (("first", -4), ("second", 3), ("third", -1)):
+        worker.ask(
+            1, "question", [name], lambda *answer: told.append(answer), name, priority=priority
+        )
+    while len(asked) < 3:
+        worker.step(0)
+        server.step(0)
+    for ticket, name in asked[::-1]:
+        server.answer(0, ticket, None, name)
+    while len(told) < 3:
+        server.step(0)
+        worker.step(0)
+    assert [name for _, name, _ in told] == ["second", "third", "first"]
+
+
 class _Never:
     def done(self):
         return False
