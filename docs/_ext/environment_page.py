@@ -43,8 +43,8 @@ def _row(row, topic):
     if isinstance(default, frozenset | tuple):
         default = ",".join(sorted(map(str, default))) or "not set"
     does = f"Does nothing: {row.inert}." if row.always_inert else row.doc
-    anchor = row.name.lower()
-    name = f'<a href="../environment.html#{anchor.replace("_", "-")}"><code>{row.name}</code></a>'
+    anchor, breaks = row.name.lower(), row.name.replace("_", "_<wbr>")
+    name = f'<a href="../environment.html#{anchor.replace("_", "-")}"><code>{breaks}</code></a>'
     cells = [escape(str(row.kind.accepts)), escape(str(default)), _WHEN[row.when], escape(does)]
     tail = f'<span class="topic">{escape(topic)}</span>'
     return (

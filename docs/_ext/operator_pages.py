@@ -63,6 +63,7 @@ def section(record):
 def _plain(doc):
     """A record's documentation as Markdown: reStructuredText's double quotes are single here."""
     text = re.sub(r"``([^`]+)``", r"`\1`", doc.partition("\nParameters\n---")[0].strip())
+    text = re.sub(r"^(\w+)\n-{3,}$", r"**\1**\n", text, flags=re.M)  # and no headings
     return re.sub(r"(?<!`)([<*_\[\]|])(?![^`]*`(?:[^`]*`[^`]*`)*[^`]*$)", r"\\\1", text)
 
 
