@@ -144,40 +144,54 @@ inline int8_t weight_at(const ByteLayer& l, const int8_t* filter, int64_t run, i
   return filter[c * taps + (l.by_rows() ? run * l.taps_x + at / l.channels : run)];
 }
 
-// What plans ask of a kernel whose `workspace` depends on the number of threads.
-template <class P, int64_t (*workspace)(const P&, int), int64_t (*packed)(const P&)>
+// A way of computing layers has `Way<P>::Work`, made of a call, its parameters and a number of
+// threads, whose `run` does the work in the call's workspace; `workspace` and `packed`, the bytes
+// of that and of packed weights; and `pack`.
+
+// What plans ask of a kernel.
+template <template <class> class Way, class P>
 int64_t answer(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) {
     mx_fail("layers of 8 bits: %s", reason);
     return what == MX_QUERY_ACCEPTS ? 0 : -1;
   }
-  if (what == MX_QUERY_PACKED) return packed(p);
+  if (what == MX_QUERY_PACKED) return Way<P>::packed(p);
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
   // The caller has not decided on the number of threads yet.
-  const int64_t alone = workspace(p, 1), team = workspace(p, mx_threads());
+  const int64_t alone = Way<P>::workspace(p, 1), team = Way<P>::workspace(p, mx_threads());
   return alone > team ? alone : team;
 }
 
-// The number of threads of a call; 0 after an error. The workspace may have been made for a smaller
-// team, if that has changed since.
-template <class P, int64_t (*workspace)(const P&, int)>
-int fitting_team(const mx_call* call) {
+template <template <class> class Way, class P>
+int run_layer(const mx_call* call) {
   const P& p = *(const P*)call->params;
-  const char* reason = refusal(p);
+  if (const char* reason = refusal(p)) return mx_fail("layers of 8 bits: %s", reason);
   const int64_t room = (int64_t)call->workspace_size;
-  if (!reason && room >= workspace(p, call->threads)) return call->threads;
-  if (!reason && room >= workspace(p, 1)) return 1;
-  mx_fail("layers of 8 bits: %s", reason ? reason : "the workspace is too small");
+  int threads = call->threads;
+  // The workspace was made for a smaller team if that has changed since.
+  if (room < Way<P>::workspace(p, threads)) threads = 1;
+  if (room < Way<P>::workspace(p, threads))
+    return mx_fail("layers of 8 bits: the workspace is too small");
+  if (ByteLayer(p).empty()) return 0;
+  typename Way<P>::Work(call, p, threads).run(threads, (uint8_t*)call->workspace);
   return 0;
 }
 
-template <class P, int64_t (*workspace)(const P&, int), int64_t (*packed)(const P&)>
-void add_byte_layer(const char* name, mx_kernel run, const char* packer, mx_kernel pack) {
-  const mx_kernel_extra extra = {nullptr, nullptr, answer<P, workspace, packed>};
-  mx_kernel_add(name, run, MX_BIT(I8) | MX_BIT(U8), 0);
+template <template <class> class Way, class P>
+int pack_layer(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal(p)) return mx_fail("layers of 8 bits: %s", reason);
+  Way<P>::pack(p, data<int8_t>(call->in[0]), data<int8_t>(call->out[0]), call->threads);
+  return 0;
+}
+
+template <template <class> class Way, class P>
+void add_layer(const char* name, const char* packer) {
+  const mx_kernel_extra extra = {nullptr, nullptr, answer<Way, P>};
+  mx_kernel_add(name, run_layer<Way, P>, MX_BIT(I8) | MX_BIT(U8), 0);
   mx_kernel_extend(name, &extra);
-  mx_kernel_add(packer, pack, MX_BIT(I8), 0);
+  mx_kernel_add(packer, pack_layer<Way, P>, MX_BIT(I8), 0);
   mx_kernel_extend(packer, &extra);
 }
 

@@ -16,7 +16,7 @@ constexpr int64_t kFewWeights = 48 << 10;  // which all lie beside a tile's data
 constexpr int64_t kResident = 256 << 10;  // weights that stay in the second cache
 constexpr int64_t kPixels = 48;           // whose places are listed at a time
 
-struct Work {
+struct LayerWork {
   ByteLayer layer;
   ByteCut cut;
   ByteReach reach;
@@ -24,6 +24,16 @@ struct Work {
   const uint8_t* in;
   const int32_t* start;
   const int8_t* weights;
+
+  template <class P>
+  LayerWork(const mx_call* call, const P& p, int threads)
+      : layer(p),
+        cut(layer, threads),
+        reach(reach_of(layer)),
+        sink(sink_of(call, p, layer.filters)),
+        in(data<uint8_t>(call->in[0])),
+        start((const int32_t*)call->in[1].data),
+        weights(data<int8_t>(call->in[1]) + layer.start_bytes()) {}
 
   // Panel `panel` of filters over `count` <= kPixels pixels from `pixel` of the output on.
   void sum(int64_t panel, int64_t count, const uint8_t* const* from, int64_t pixel) const {
@@ -112,46 +122,9 @@ struct Work {
   }
 };
 
-template <class P>
-int64_t workspace(const P& p, int threads) {
-  const ByteLayer layer(p);
-  return threads * ByteCut(layer, threads).band(layer);
-}
-
-template <class P>
-int64_t packed(const P& p) {
-  const ByteLayer layer(p);
-  return layer.start_bytes() + layer.weight_bytes();
-}
-
-template <class P>
-int run(const mx_call* call) {
-  const P& p = *(const P*)call->params;
-  const int threads = fitting_team<P, workspace<P>>(call);
-  if (threads < 1) return -1;
-  const ByteLayer layer(p);
-  if (layer.empty()) return 0;
-  const int8_t* packed = data<int8_t>(call->in[1]);
-  const Work work = {layer,
-                     ByteCut(layer, threads),
-                     reach_of(layer),
-                     sink_of(call, p, layer.filters),
-                     data<uint8_t>(call->in[0]),
-                     (const int32_t*)packed,
-                     packed + layer.start_bytes()};
-  work.run(threads, (uint8_t*)call->workspace);
-  return 0;
-}
-
-template <class P>
-int pack(const mx_call* call) {
-  const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return mx_fail("layers of 8 bits: %s", reason);
-  const ByteLayer l(p);
-  const int8_t* plain = data<int8_t>(call->in[0]);
-  int8_t* blob = data<int8_t>(call->out[0]);
+void pack_weights(const ByteLayer& l, const int8_t* plain, int8_t* blob, int threads) {
   const int64_t size = l.channels * l.taps_y * l.taps_x;
-  parallel_for(call->threads, l.panels(), 1, [&](int64_t begin, int64_t end) {
+  parallel_for(threads, l.panels(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t first = l.before(panel) * kFilterLanes;
       const int64_t lanes = l.before(panel + 1) * kFilterLanes - first;
@@ -172,19 +145,30 @@ int pack(const mx_call* call) {
       }
     }
   });
-  return 0;
 }
+
+template <class P>
+struct Direct {
+  typedef LayerWork Work;
+  static int64_t workspace(const P& p, int threads) {
+    const ByteLayer layer(p);
+    return threads * ByteCut(layer, threads).band(layer);
+  }
+  static int64_t packed(const P& p) {
+    const ByteLayer layer(p);
+    return layer.start_bytes() + layer.weight_bytes();
+  }
+  static void pack(const P& p, const int8_t* plain, int8_t* blob, int threads) {
+    pack_weights(ByteLayer(p), plain, blob, threads);
+  }
+};
 
 }  // namespace
 
 void register_conv_bytes() {
   if (!has_vnni()) return;
-  add_byte_layer<mx_int8_conv_params, workspace, packed>(
-      "int8_conv_direct", run<mx_int8_conv_params>, "int8_conv_direct_pack",
-      pack<mx_int8_conv_params>);
-  add_byte_layer<mx_int8_dense_params, workspace, packed>(
-      "int8_dense_direct", run<mx_int8_dense_params>, "int8_dense_direct_pack",
-      pack<mx_int8_dense_params>);
+  add_layer<Direct, mx_int8_conv_params>("int8_conv_direct", "int8_conv_direct_pack");
+  add_layer<Direct, mx_int8_dense_params>("int8_dense_direct", "int8_dense_direct_pack");
 }
 MX_LEAF_END
 #else

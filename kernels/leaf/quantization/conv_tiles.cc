@@ -114,7 +114,7 @@ struct TileCut {
   static int64_t tail_step(const TileLayer& l) { return (l.run_tiles() + 1) * kTileBytes; }
 };
 
-struct Work {
+struct LayerWork {
   TileLayer layer;
   TileCut cut;
   ByteReach reach;
@@ -122,6 +122,18 @@ struct Work {
   const uint8_t* in;
   const int32_t* start;  // nullptr: 0
   const int8_t* weights;
+
+  template <class P>
+  LayerWork(const mx_call* call, const P& p, int threads)
+      : layer(p),
+        cut(layer, threads),
+        reach(reach_of(layer)),
+        sink(sink_of(call, p, layer.filters)),
+        in(data<uint8_t>(call->in[0])),
+        start(p.zero ? (const int32_t*)call->in[1].data : nullptr),
+        weights(data<int8_t>(call->in[1]) + layer.start_bytes()) {
+    reach.bytes = layer.run();
+  }
 
   // The sums of two tiles of windows (or one) and two of filters (or one).
   template <bool is_signed, bool two_rows, bool two_columns>
@@ -267,50 +279,12 @@ struct Work {
   }
 };
 
-template <class P>
-int64_t workspace(const P& p, int threads) {
-  const TileLayer layer(p);
-  return threads * TileCut(layer, threads).workspace(layer);
-}
-
-template <class P>
-int64_t packed(const P& p) {
-  const TileLayer layer(p);
-  return layer.start_bytes() + layer.packed_bytes();
-}
-
-template <class P>
-int run(const mx_call* call) {
-  const P& p = *(const P*)call->params;
-  const int threads = fitting_team<P, workspace<P>>(call);
-  if (threads < 1) return -1;
-  const TileLayer layer(p);
-  if (layer.empty()) return 0;
-  ByteReach reach = reach_of(layer);
-  reach.bytes = layer.run();
-  const int8_t* blob = data<int8_t>(call->in[1]);
-  const Work work = {layer,
-                     TileCut(layer, threads),
-                     reach,
-                     sink_of(call, p, layer.filters),
-                     data<uint8_t>(call->in[0]),
-                     p.zero != 0 ? (const int32_t*)blob : nullptr,
-                     blob + layer.start_bytes()};
-  work.run(threads, (uint8_t*)call->workspace);
-  return 0;
-}
-
 // A tile of weights has 4 bytes of each of 16 filters in a row; the two tiles of a block take
 // turns.
-template <class P>
-int pack(const mx_call* call) {
-  const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return mx_fail("layers of 8 bits: %s", reason);
-  const TileLayer l(p);
-  const int8_t* plain = data<int8_t>(call->in[0]);
-  int8_t* blob = data<int8_t>(call->out[0]);
+void pack_weights(const TileLayer& l, int32_t zero, const int8_t* plain, int8_t* blob,
+                  int threads) {
   const int64_t size = l.channels * l.taps_y * l.taps_x;
-  parallel_for(call->threads, l.vectors(), 1, [&](int64_t begin, int64_t end) {
+  parallel_for(threads, l.vectors(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t vector = begin; vector < end; ++vector) {
       int64_t panel = 0;
       while (l.before(panel + 1) <= vector) ++panel;
@@ -330,23 +304,34 @@ int pack(const mx_call* call) {
             total += weight;
           }
         }
-        ((int32_t*)blob)[filter] = -p.zero * total;
+        ((int32_t*)blob)[filter] = -zero * total;
       }
     }
   });
-  return 0;
 }
+
+template <class P>
+struct Tiled {
+  typedef LayerWork Work;
+  static int64_t workspace(const P& p, int threads) {
+    const TileLayer layer(p);
+    return threads * TileCut(layer, threads).workspace(layer);
+  }
+  static int64_t packed(const P& p) {
+    const TileLayer layer(p);
+    return layer.start_bytes() + layer.packed_bytes();
+  }
+  static void pack(const P& p, const int8_t* plain, int8_t* blob, int threads) {
+    pack_weights(TileLayer(p), p.zero, plain, blob, threads);
+  }
+};
 
 }  // namespace
 
 void register_conv_tiles() {
   if (!tiles_allowed()) return;
-  add_byte_layer<mx_int8_conv_params, workspace, packed>(
-      "int8_conv_tiles", run<mx_int8_conv_params>, "int8_conv_tiles_pack",
-      pack<mx_int8_conv_params>);
-  add_byte_layer<mx_int8_dense_params, workspace, packed>(
-      "int8_dense_tiles", run<mx_int8_dense_params>, "int8_dense_tiles_pack",
-      pack<mx_int8_dense_params>);
+  add_layer<Tiled, mx_int8_conv_params>("int8_conv_tiles", "int8_conv_tiles_pack");
+  add_layer<Tiled, mx_int8_dense_params>("int8_dense_tiles", "int8_dense_tiles_pack");
 }
 MX_LEAF_END
 #else
