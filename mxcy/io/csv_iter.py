@@ -9,7 +9,7 @@ from mxcy._base.files import local_path
 from mxcy.base import MXNetError
 from mxcy.io.lines import LinesLoader
 from mxcy.io.loader_iter import MXDataIter
-from mxcy.ops.core.attrs import Bool, Shape, UInt
+from mxcy.ops.core.attrs import Bool, Int, Shape, UInt
 
 __all__ = ["CSVIter"]
 
@@ -29,6 +29,8 @@ def CSVIter(
     dtype=None,
     data_name="data",
     label_name="softmax_label",
+    num_parts=1,
+    part_index=0,
     **_,
 ):
     """Iterate over the lines of a comma-separated file.
@@ -54,6 +56,8 @@ def CSVIter(
         The element type of data and labels.
     data_name, label_name : str
         The names of the inputs and the labels.
+    num_parts, part_index : int
+        Into how many parts the lines are divided, and which one to read; not in MXNet.
 
     Returns
     -------
@@ -77,6 +81,14 @@ def CSVIter(
         label = _read(label_csv, label_shape, dtype)
     if len(label) < len(data):
         raise MXNetError(f"CSVIter: {data_csv} has {len(data)} lines, {label_csv} {len(label)}")
+    num_parts, part_index = Int.parse(num_parts), Int.parse(part_index)
+    if not 0 <= part_index < num_parts:
+        raise MXNetError(
+            f"CSVIter: part_index must be from 0 to num_parts - 1 = {num_parts - 1}, got "
+            f"{part_index}"
+        )
+    begin, end = (len(data) * part // num_parts for part in (part_index, part_index + 1))
+    data, label = data[begin:end], label[begin:end]
     if label_shape == (1,):
         label = label.reshape(-1)
     loader = LinesLoader(data, label, UInt.parse(batch_size), Bool.parse(round_batch))

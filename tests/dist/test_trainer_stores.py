@@ -66,8 +66,9 @@ def compare(make, kinds, tolerance=2e-5, **settings):
     alone = train("local" if make is sparse_weights else None, 0, 1, make, **settings)[1]
     for kind, asked, expected in kinds:
         store = mx.kv.create(kind)
+        place = store, store.rank, store.num_workers
         try:
-            on_store, together = train(store, store.rank, store.num_workers, make, asked, **settings)
+            on_store, together = train(*place, make, asked, **settings)
         except ValueError as error:
             assert expected in str(error), (kind, asked, error)
             continue
@@ -78,7 +79,9 @@ def compare(make, kinds, tolerance=2e-5, **settings):
 """
 _END = "\nprint('\\nright', flush=True)"
 
-_SYNC = _PROGRAM + r"""
+_SYNC = (
+    _PROGRAM
+    + r"""
 in_workers = "Cannot set update_on_kvstore=False"
 usual = [("dist_sync", None, True), ("dist_sync", True, True)]
 compare(dense, [*usual, ("dist_sync", False, False), ("dist_device_sync", None, True)])
@@ -91,19 +94,28 @@ compare(dense, [("dist_sync", None, True), ("dist_sync", False, False)], lr_sche
 os.environ["MXNET_UPDATE_ON_KVSTORE"] = "0"
 compare(dense, [("dist_sync", None, False), ("dist_sync", True, True)])
 """
-_ASYNC = _PROGRAM + r"""
+)
+_ASYNC = (
+    _PROGRAM
+    + r"""
 for make in (dense, sparse_gradients, sparse_weights):
     compare(make, [("dist_async", None, True), ("dist_async", True, True)])
 compare(dense, [("dist_async", False, "Please set update_on_kvstore=True when training in async")])
 for make in (sparse_gradients, sparse_weights):
     compare(make, [("dist_async", False, "Cannot set update_on_kvstore=False")])
 """
-_SUMS_ONLY = _PROGRAM + r"""
+)
+_SUMS_ONLY = (
+    _PROGRAM
+    + r"""
 said = "Please set update_on_kvstore=False when training with"
 for kind in KINDS:
     compare(dense, [(kind, None, False), (kind, False, False), (kind, True, said)])
 """
-_FORWARD = _PROGRAM + r"""
+)
+_FORWARD = (
+    _PROGRAM
+    + r"""
 def weights(kind, share):
     data = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
     mx.random.seed(4)
@@ -122,6 +134,7 @@ alone = weights("local", slice(0, 8))
 for name in alone:
     np.testing.assert_allclose(together[name], alone[name], rtol=2e-5, atol=2e-6)
 """
+)
 
 
 @needs_mpi

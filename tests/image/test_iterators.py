@@ -115,6 +115,16 @@ def test_labels_of_objects_take_one_shape(det, caplog):
             first.reshape(label_shape=shape)
 
 
+def test_parts_of_labelled_images(det):
+    def images(**options):
+        files = {"path_imgrec": det["rec"], "path_imgidx": det["idx"]}
+        iterator = mx.image.ImageDetIter(1, (3, 6, 8), **files, **options)
+        return [batch.data[0].asnumpy().tolist() for batch in iterator]
+
+    parts = [images(num_parts=2, part_index=part) for part in range(2)]
+    assert all(parts) and parts[0] + parts[1] == images()[: len(parts[0] + parts[1])]
+
+
 def test_objects_without_extent_are_left_out(tmp_path):
     labels = det_labels()
     labels[0] = np.array([2, 5, 0, 0.5, 0.5, 0.5, 0.6])

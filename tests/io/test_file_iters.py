@@ -43,6 +43,18 @@ def test_without_rounding_every_epoch_begins_at_the_first_line(lines):
         iterator.reset()
 
 
+def test_parts_of_lines(lines):
+    def part(index, count):
+        iterator = mx.io.CSVIter(
+            lines[0], (2,), lines[1], batch_size=1, num_parts=count, part_index=index
+        )
+        return [batch.label[0].asscalar() for batch in iterator]
+
+    assert [part(i, 3) for i in range(3)] == [[0, 10], [20, 30], [40, 50, 60]]
+    with pytest.raises(mx.MXNetError, match="part_index must be from 0 to num_parts - 1 = 1"):
+        part(2, 2)
+
+
 def test_shapes_names_and_types(lines):
     iterator = mx.io.CSVIter(
         data_csv=lines[0],

@@ -138,3 +138,14 @@ def test_labels_that_are_none_are_refused(make, tmp_path):
     writer.close()
     with pytest.raises(mx.MXNetError, match="a label of 6 numbers"):
         next(make(path_imgrec=path, batch_size=1))
+
+
+def test_parts(make):
+    """All parts together have each image once."""
+    seen = []
+    for part in range(3):
+        iterator = make(num_parts=3, part_index=part, batch_size=1, shuffle=True)
+        own = [int(batch.label[0].asnumpy()[0, 7]) for batch in iterator]
+        assert own
+        seen += own
+    assert sorted(seen) == list(range(COUNT))
