@@ -1,6 +1,7 @@
-// The three maps of a convolution on plain arrays: forward, and with respect to data and weight.
-// oneDNN chooses the layouts; jobs reorder what comes and goes. All arrays of a call have one
-// element type; sums are made in float32.
+// The three maps of a convolution: forward, and with respect to data and weight. Of plain arrays
+// oneDNN chooses the layouts, and jobs reorder what comes and goes; of blocked ones
+// ("conv_train_..") only the weights, which are plain. All arrays of a call have one element type;
+// sums are made in float32.
 #include <cstring>
 
 #include "onednn/cache.h"
@@ -12,7 +13,8 @@ namespace mx {
 namespace onednn {
 namespace {
 
-typedef mx_conv_params P;
+typedef mx_conv_params Plain;
+typedef mx_fused_conv_params Blocked;
 
 // Extents as oneDNN wants them; `source` and `target` are the convolution's own, also for its
 // transposes.
@@ -20,6 +22,7 @@ struct Shapes {
   Extents source, target, weight, stride, dilate, before, after;
   Extents transposed, transposed_strides;  // the weight of the convolution's transpose
 
+  template <class P>
   explicit Shapes(const P& p)
       : source{p.batch, p.groups * p.channels}, target{p.batch, p.groups * p.filters} {
     const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
@@ -51,6 +54,7 @@ struct Shapes {
   }
 
   // The padding at the end with which the windows fit; the same as at the beginning, where it does.
+  template <class P>
   static int64_t end_padding(const P& p, int i) {
     const int64_t reach = (p.kernel[i] - 1) * p.dilate[i] + 1;
     const int64_t room = p.source[i] + 2 * p.pad[i] - reach;
@@ -65,35 +69,56 @@ bool fast(const Primitive& primitive, int type) {
   return in_hardware(primitive, type);
 }
 
-bool describe_forward(const Shapes& s, int type, const Layout& bias, int propagation,
+// Where source and target lie in the call, and as what primitives are described: arrays of which
+// one at least is blocked stay as they are.
+Layout placed(const Extents& extents, int type, int block) {
+  return block ? Layout::channels(extents, block, type) : Layout::rows(extents, type);
+}
+Layout source_in(const Plain&, const Shapes& s, int type) { return Layout::rows(s.source, type); }
+Layout target_in(const Plain&, const Shapes& s, int type) { return Layout::rows(s.target, type); }
+Layout source_of(const Plain&, const Shapes& s, int type) { return Layout::any(s.source, type); }
+Layout target_of(const Plain&, const Shapes& s, int type) { return Layout::any(s.target, type); }
+Layout source_in(const Blocked& p, const Shapes& s, int type) {
+  return placed(s.source, type, p.in_block);
+}
+Layout target_in(const Blocked& p, const Shapes& s, int type) {
+  return placed(s.target, type, p.out_block);
+}
+Layout source_of(const Blocked& p, const Shapes& s, int type) { return source_in(p, s, type); }
+Layout target_of(const Blocked& p, const Shapes& s, int type) { return target_in(p, s, type); }
+
+template <class P>
+bool describe_forward(const P& p, const Shapes& s, int type, const Layout& bias, int propagation,
                       Primitive* primitive) {
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().convolution_forward_primitive_desc_create(
-      &description, opened().engine, propagation, kConvolutionDirect, Layout::any(s.source, type),
-      Layout::any(s.weight, type), bias, Layout::any(s.target, type), s.stride.at, s.dilate.at,
+      &description, opened().engine, propagation, kConvolutionDirect, source_of(p, s, type),
+      Layout::any(s.weight, type), bias, target_of(p, s, type), s.stride.at, s.dilate.at,
       s.before.at, s.after.at, attributes.get());
   return primitive->take(status, description, "convolution");
 }
 
+template <class P>
 bool build_forward(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes s(p);
   const int type = data_type(call->in[0].dtype);
   const Extents filters = {p.groups * p.filters};
   Primitive& primitive = job->primitive();
-  if (!describe_forward(s, type, call->nin > 2 ? Layout::rows(filters, type) : Layout(), kInference,
-                        &primitive) ||
+  if (!describe_forward(p, s, type, call->nin > 2 ? Layout::rows(filters, type) : Layout(),
+                        kInference, &primitive) ||
       !fast(primitive, type))
     return false;
-  job->input(kSrc, 0, Layout::rows(s.source, type));
+  job->input(kSrc, 0, source_in(p, s, type));
   job->input(kWeights, 1, Layout::rows(s.weight, type));
   if (call->nin > 2) job->input(kBias, 2, Layout::rows(filters, type));
-  job->output(kDst, 0, Layout::rows(s.target, type));
+  job->output(kDst, 0, target_in(p, s, type));
   return true;
 }
 
 // The transpose with respect to the data, a deconvolution; it may have a bias.
+template <class P>
 bool build_data(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes s(p);
@@ -103,33 +128,34 @@ bool build_data(const mx_call* call, Job* job) {
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().deconvolution_forward_primitive_desc_create(
-      &description, opened().engine, kInference, kDeconvolutionDirect, Layout::any(s.target, type),
+      &description, opened().engine, kInference, kDeconvolutionDirect, target_of(p, s, type),
       Layout::any(s.transposed, type), call->nin > 2 ? Layout::rows(channels, type) : Layout(),
-      Layout::any(s.source, type), s.stride.at, s.dilate.at, s.before.at, s.after.at,
-      attributes.get());
+      source_of(p, s, type), s.stride.at, s.dilate.at, s.before.at, s.after.at, attributes.get());
   if (!primitive.take(status, description, "deconvolution") || !fast(primitive, type)) return false;
-  job->input(kSrc, 0, Layout::rows(s.target, type));
+  job->input(kSrc, 0, target_in(p, s, type));
   job->input(kWeights, 1, Layout::strided(s.transposed, s.transposed_strides, type));
   if (call->nin > 2) job->input(kBias, 2, Layout::rows(channels, type));
-  job->output(kDst, 0, Layout::rows(s.source, type));
+  job->output(kDst, 0, source_in(p, s, type));
   return true;
 }
 
+template <class P>
 bool build_weight(const mx_call* call, Job* job) {
-  const Shapes s(*static_cast<const P*>(call->params));
+  const P& p = *static_cast<const P*>(call->params);
+  const Shapes s(p);
   const int type = data_type(call->in[0].dtype);
   Primitive forward, &primitive = job->primitive();
-  if (!describe_forward(s, type, Layout(), kTraining, &forward)) return false;
+  if (!describe_forward(p, s, type, Layout(), kTraining, &forward)) return false;
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().convolution_backward_weights_primitive_desc_create(
-      &description, opened().engine, kConvolutionDirect, Layout::any(s.source, type),
-      Layout::any(s.weight, type), Layout(), Layout::any(s.target, type), s.stride.at, s.dilate.at,
+      &description, opened().engine, kConvolutionDirect, source_of(p, s, type),
+      Layout::any(s.weight, type), Layout(), target_of(p, s, type), s.stride.at, s.dilate.at,
       s.before.at, s.after.at, forward.description(), attributes.get());
   if (!primitive.take(status, description, "convolution by weights") || !fast(primitive, type))
     return false;
-  job->input(kSrc, 0, Layout::rows(s.source, type));
-  job->input(kDiffDst, 1, Layout::rows(s.target, type));
+  job->input(kSrc, 0, source_in(p, s, type));
+  job->input(kDiffDst, 1, target_in(p, s, type));
   job->output(kDiffWeights, 0, Layout::rows(s.weight, type));
   return true;
 }
@@ -137,9 +163,12 @@ bool build_weight(const mx_call* call, Job* job) {
 }  // namespace
 
 void register_conv_train() {
-  add_kernel<P, build_forward>("conv_onednn_plain", kFloats);
-  add_kernel<P, build_data>("conv_onednn_data", kFloats);
-  add_kernel<P, build_weight>("conv_onednn_weight", kFloats);
+  add_kernel<Plain, build_forward<Plain>>("conv_onednn_plain", kFloats);
+  add_kernel<Plain, build_data<Plain>>("conv_onednn_data", kFloats);
+  add_kernel<Plain, build_weight<Plain>>("conv_onednn_weight", kFloats);
+  add_kernel<Blocked, build_forward<Blocked>>("conv_train_onednn", 1u << MX_F32);
+  add_kernel<Blocked, build_data<Blocked>>("conv_train_onednn_data", 1u << MX_F32);
+  add_kernel<Blocked, build_weight<Blocked>>("conv_train_onednn_weight", 1u << MX_F32);
 }
 
 }  // namespace onednn

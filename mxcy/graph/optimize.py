@@ -17,6 +17,7 @@ from mxcy.graph.passes import (
     recurrent,
     same_types,
     simplify,
+    training_layout,
     widen,
 )
 from mxcy.graph.planning.report import change
@@ -28,7 +29,16 @@ __all__ = ["optimize"]
 INFERENCE = (simplify.run, same_types.run, fold.run, widen.run, cse.run, recurrent.run)
 BACKEND = (casts.run, attention.run, products.run, layers.run, int8.run, layout.run)
 #: of graphs with a backward pass
-TRAINING = (dce.run, simplify.run, same_types.run, fold.run, widen.run, cse.run, mirror.run)
+TRAINING = (
+    dce.run,
+    simplify.run,
+    same_types.run,
+    fold.run,
+    widen.run,
+    cse.run,
+    mirror.run,
+    training_layout.run,
+)
 #: of all graphs, at the end
 LAST = (fuse.run,)
 

@@ -1,5 +1,6 @@
 // "conv_winograd_weight" (data, gradient of the output): the gradient of a convolution's weights in
-// Winograd's form, of plain arrays, which are blocked on the way.
+// Winograd's form, of plain arrays, which are blocked on the way; "conv_train_winograd_weight" of
+// blocked ones.
 //
 // clang-format off
 //   tiles of the data -----forward--> X[point][in block][tile][B]
@@ -73,16 +74,16 @@ struct Gradient {
   Tiling g;  // of a slice
   int64_t slice, panels, parts;
   Cut x_cut, z_cut;
-  bool one_chunk;
+  bool ready, one_chunk;          // `ready`: the arrays are blocked
   int64_t in, out, x, z, d, all;  // places in the workspace, in numbers
 
-  Gradient(const mx_conv_params& of, int threads) : of(of) {
+  Gradient(const mx_conv_params& of, bool ready, int threads) : of(of), ready(ready) {
     mx_fused_conv_params p = blocked(of);
     const int64_t in_size = p.channels * p.source[1] * p.source[2];
     const int64_t out_size = p.filters * p.target[1] * p.target[2];
     const int64_t bytes = (in_size + out_size) * (int64_t)sizeof(float);
     const int64_t some = bytes > 0 ? kSliceBytes / bytes : of.batch;
-    slice = p.batch = least(of.batch, some > 1 ? some : 1);
+    slice = p.batch = ready ? of.batch : least(of.batch, some > 1 ? some : 1);
     g = tiling_of<Fy, Fx>(p);
     panels = ceil_div(g.out_blocks, kPanel);
     parts = g.in_blocks * panels;
@@ -93,8 +94,8 @@ struct Gradient {
     z_cut.v_point = F::template spread<float>(g.out_blocks * x_cut.tiles * B);
     one_chunk = g.tiles == x_cut.tiles && slice == of.batch;
     in = 0;
-    out = in + round_up(slice * in_size, B);
-    x = out + round_up(slice * out_size, B);
+    out = in + (ready ? 0 : round_up(slice * in_size, B));
+    x = out + (ready ? 0 : round_up(slice * out_size, B));
     z = x + kPoints * x_cut.v_point;
     d = z + kPoints * z_cut.v_point;
     all = d + (one_chunk ? threads : parts) * kSums;
@@ -175,14 +176,14 @@ struct Gradient {
   }
 
   // One chunk of tiles; the first one starts the sums, the last one ends them.
-  void chunk(float* space, float* weight, int threads, int64_t from, int64_t count, bool first,
-             bool last) const {
+  void chunk(const float* source, const float* gradient, float* space, float* weight, int threads,
+             int64_t from, int64_t count, bool first, bool last) const {
     parallel_for(threads, g.in_blocks + g.out_blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         if (i < g.in_blocks) {
-          F::forward_all(g, x_cut, space + in, space + x, from, count, i, i + 1);
+          F::forward_all(g, x_cut, source, space + x, from, count, i, i + 1);
         } else {
-          spread_all(space + out, space + z, i - g.in_blocks, from, count);
+          spread_all(gradient, space + z, i - g.in_blocks, from, count);
         }
       }
     });
@@ -205,41 +206,45 @@ struct Gradient {
     });
   }
 
-  static int run(const mx_call* call, const mx_conv_params& of) {
+  static int run(const mx_call* call, const mx_conv_params& of, bool ready) {
     int threads = call->threads;
     // The workspace was made for a smaller team if that has changed since.
-    if ((int64_t)call->workspace_size < Gradient(of, threads).bytes()) threads = 1;
-    Gradient whole(of, threads);
+    if ((int64_t)call->workspace_size < Gradient(of, ready, threads).bytes()) threads = 1;
+    Gradient whole(of, ready, threads);
     if ((int64_t)call->workspace_size < whole.bytes())
       return mx_fail("conv_winograd: the workspace is too small");
     float *space = (float*)call->workspace, *weight = data<float>(call->out[0]);
+    const float* ins = ready ? data<float>(call->in[0]) : space + whole.in;
+    const float* outs = ready ? data<float>(call->in[1]) : space + whole.out;
     const int64_t source = of.source[1] * of.source[2], target = of.target[1] * of.target[2];
     for (int64_t first = 0; first < of.batch; first += whole.slice) {
       Tiling& g = whole.g;
       g.images = least(whole.slice, of.batch - first);
       g.tiles = g.images * g.rows * g.cols;
-      to_blocks(data<float>(call->in[0]) + first * of.channels * source, space + whole.in, g.images,
-                of.channels, source, threads);
-      to_blocks(data<float>(call->in[1]) + first * of.filters * target, space + whole.out, g.images,
-                of.filters, target, threads);
+      if (!ready) {
+        to_blocks(data<float>(call->in[0]) + first * of.channels * source, space + whole.in,
+                  g.images, of.channels, source, threads);
+        to_blocks(data<float>(call->in[1]) + first * of.filters * target, space + whole.out,
+                  g.images, of.filters, target, threads);
+      }
       for (int64_t t = 0; t < g.tiles; t += whole.x_cut.tiles) {
         const int64_t count = least(whole.x_cut.tiles, g.tiles - t);
         const bool last = first + g.images == of.batch && t + count == g.tiles;
-        whole.chunk(space, weight, threads, t, count, first == 0 && t == 0, last);
+        whole.chunk(ins, outs, space, weight, threads, t, count, first == 0 && t == 0, last);
       }
     }
     return 0;
   }
 
-  static int64_t workspace(const mx_conv_params& of, int threads) {
-    return Gradient(of, threads).bytes();
+  static int64_t workspace(const mx_conv_params& of, bool ready, int threads) {
+    return Gradient(of, ready, threads).bytes();
   }
 };
 
 struct Entry {
   int64_t rows, cols;
-  int (*run)(const mx_call*, const mx_conv_params&);
-  int64_t (*workspace)(const mx_conv_params&, int threads);
+  int (*run)(const mx_call*, const mx_conv_params&, bool ready);
+  int64_t (*workspace)(const mx_conv_params&, bool ready, int threads);
 };
 template <class Fy, class Fx>
 constexpr Entry entry() {
@@ -268,31 +273,63 @@ const char* refusal(const mx_conv_params& of) {
   return nullptr;
 }
 
-int run(const mx_call* call) {
-  const auto& of = *(const mx_conv_params*)call->params;
-  if (const char* reason = refusal(of)) return mx_fail("conv_winograd: %s", reason);
-  return entry_of(of)->run(call, of);
+// Of a call on plain arrays, or on ones that are ready.
+mx_conv_params params_of(const mx_call* call, bool ready) {
+  if (!ready) return *(const mx_conv_params*)call->params;
+  const auto& from = *(const mx_fused_conv_params*)call->params;
+  mx_conv_params p;
+  p.batch = from.batch, p.groups = from.groups;
+  p.channels = from.channels, p.filters = from.filters;
+  for (int i = 0; i < 3; ++i) {
+    p.source[i] = from.source[i], p.target[i] = from.target[i], p.kernel[i] = from.kernel[i];
+    p.stride[i] = from.stride[i], p.dilate[i] = from.dilate[i], p.pad[i] = from.pad[i];
+  }
+  return p;
 }
 
+// NULL, or why a call is refused.
+const char* refusal(const mx_call* call, bool ready) {
+  if (ready) {
+    const auto& p = *(const mx_fused_conv_params*)call->params;
+    if (const char* reason = winograd_refusal(p)) return reason;
+  }
+  return refusal(params_of(call, ready));
+}
+
+template <bool ready>
+int run(const mx_call* call) {
+  if (const char* reason = refusal(call, ready)) return mx_fail("conv_winograd: %s", reason);
+  const mx_conv_params of = params_of(call, ready);
+  return entry_of(of)->run(call, of, ready);
+}
+
+template <bool ready>
 int64_t query(const mx_call* call, int32_t what) {
-  const auto& of = *(const mx_conv_params*)call->params;
-  if (const char* reason = refusal(of)) {
+  if (const char* reason = refusal(call, ready)) {
     mx_fail("conv_winograd: %s", reason);
     return what == MX_QUERY_ACCEPTS ? 0 : -1;
   }
   if (what == MX_QUERY_PACKED) return mx_fail("conv_winograd: plain weights are not packed");
   if (what != MX_QUERY_WORKSPACE) return 1;
   // The caller has not decided on the number of threads yet.
+  const mx_conv_params of = params_of(call, ready);
   const Entry& entry = *entry_of(of);
-  const int64_t alone = entry.workspace(of, 1), team = entry.workspace(of, mx_threads());
+  const int64_t alone = entry.workspace(of, ready, 1);
+  const int64_t team = entry.workspace(of, ready, mx_threads());
   return alone > team ? alone : team;
+}
+
+template <bool ready>
+void add(const char* name) {
+  const mx_kernel_extra extra = {nullptr, nullptr, query<ready>};
+  mx_kernel_add(name, run<ready>, MX_BIT(F32), 0);
+  mx_kernel_extend(name, &extra);
 }
 
 }  // namespace
 
 void register_winograd_weight() {
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("conv_winograd_weight", run, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd_weight", &extra);
+  add<false>("conv_winograd_weight");
+  add<true>("conv_train_winograd_weight");
 }
 MX_LEAF_END

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/memory/scratch.h"
+#include "leaf/norm/limits.h"
 #include "leaf/simd/runs.h"
 #include "params/norm.gen.h"
 
@@ -31,43 +32,6 @@ struct Batch {
   template <class Body>
   void each_run(int64_t channel, const Body& body) const {
     for (int64_t n = 0; n < p.outer; ++n) body((n * p.channels + channel) * p.inner);
-  }
-};
-
-// What follows the normalisation: nothing, relu, or clip between 0 and 6.
-struct Open {
-  template <class V>
-  static MX_INLINE V value(V v) {
-    return v;
-  }
-  template <class V>
-  static MX_INLINE V passed(V g, V) {
-    return g;
-  }
-};
-
-struct Relu {  // NaN stays, its gradient does not
-  template <class V>
-  static MX_INLINE V value(V v) {
-    return v < V{} ? V{} : v;
-  }
-  template <class V>
-  static MX_INLINE V passed(V g, V v) {
-    return v > V{} ? g : V{};
-  }
-};
-
-struct Relu6 {  // as clip: NaN and its gradient stay, the limits pass gradients
-  template <class V>
-  static MX_INLINE V value(V v) {
-    const V six = 6 - V{};
-    v = v < V{} ? V{} : v;
-    return v > six ? six : v;
-  }
-  template <class V>
-  static MX_INLINE V passed(V g, V v) {
-    g = v < V{} ? V{} : g;
-    return v > 6 - V{} ? V{} : g;
   }
 };
 

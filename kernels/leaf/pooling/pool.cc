@@ -253,6 +253,7 @@ struct Maxima {
     largest = larger ? candidate : largest;
     where = larger ? (Position<T>)position - Index{} : where;
   }
+  MX_INLINE Index at(int64_t position) const { return where == (Position<T>)position - Index{}; }
   // made[position + lane * step] += gradient[lane]
   MX_INLINE void give_back(T* in_gradient, const T* gradient, int count, int64_t step) const {
     Position<T> position[kLanes<T>];
@@ -309,7 +310,23 @@ void return_channels(const mx_pool_params& p, const Extent& d, const Extent& h, 
         }
       }
     }
-    maxima.give_back(in_gradient, gradient + c, count, 1);
+    // Each channel has its maximum elsewhere, but all of them lie below the window.
+    const bool whole = count == kLanes<T>;
+    const Vec<T> given = whole ? load(gradient + c) : load_first(gradient + c, count);
+    for (int64_t i = d.begin; i < d.end; ++i) {
+      for (int64_t j = h.begin; j < h.end; ++j) {
+        int64_t at = ((i * p.source[1] + j) * p.source[2] + w.begin) * p.inner + c;
+        for (int64_t k = w.begin; k < w.end; ++k, at += p.inner) {
+          const Vec<T> share = maxima.at(at) ? given : Vec<T>{};
+          T* to = in_gradient + at;
+          if (whole) {
+            store(to, load(to) + share);
+          } else {
+            store_first(to, load_first(to, count) + share, count);
+          }
+        }
+      }
+    }
   }
 }
 

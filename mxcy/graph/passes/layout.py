@@ -10,11 +10,9 @@ import math
 
 from mxcy._base.dtypes import CODES
 from mxcy.graph.algorithm import TILES, TUNE, choose_conv, choose_deconv, choose_dense
-from mxcy.graph.analysis.users import Users
+from mxcy.graph.forms import Forms
 from mxcy.graph.passes.layers import unfused
 from mxcy.graph.planning.plan import ONCE
-from mxcy.graph.rewrite import Rewrite
-from mxcy.ops.fused.blocked import plain_shape
 
 __all__ = ["run"]
 
@@ -48,68 +46,12 @@ def run(graph, target):
     return layout.finish()
 
 
-class _Layout:
-    """The new graph; old entries have a plain form, a blocked one, or both."""
+class _Layout(Forms):
+    """Forms of an inference graph's entries, and when weights are packed."""
 
     def __init__(self, graph, target):
-        self.graph, self.target = graph, target
-        #: whether blocks have all channels
-        self.last = bool(target.block) and _is_narrow(graph) and target.has_kernel(TILES, _BFLOAT)
-        self.rewrite = Rewrite(graph)
-        self._plain, self._blocked = set(), {}
-        self.users = Users(graph)
-
-    def keep(self, number):
-        """Take over a node as it is, over plain inputs."""
-        for entry in self.graph.nodes[number].inputs:
-            self.plain(entry)
-        self.rewrite.keep(number)
-        self._plain.update((number, i) for i in range(len(self.graph.specs[number])))
-
-    def put(self, number, new, blocked):
-        """Let a new entry be output 0 of an old node, in one of the forms."""
-        if blocked:
-            self._blocked[number, 0] = new
-            self.rewrite.changed = True
-        else:
-            self.rewrite.replace((number, 0), new)
-            self._plain.add((number, 0))
-
-    def plain(self, entry):
-        """The plain form of an old entry."""
-        if entry not in self._plain:
-            source = self._blocked[entry]
-            shape = self.rewrite.spec(source).shape
-            if shape[2:-1] == (1,) * len(shape[2:-1]):  # the same order of elements
-                new = self.rewrite.add("Reshape", {"shape": plain_shape(shape)}, [source])
-            else:
-                new = self.rewrite.add("_from_blocked", {}, [source])
-            self.rewrite.replace(entry, new)
-            self._plain.add(entry)
-        return self.rewrite.entry(entry)
-
-    def is_blocked(self, entry):
-        """Whether an old entry has a blocked form already."""
-        return entry in self._blocked
-
-    def can_block(self, entry):
-        """Whether an old entry can have a blocked form."""
-        shape = self.graph.spec(entry).shape
-        block = self.target.block
-        if not block or not 3 <= len(shape) <= 5:
-            return False
-        return shape[1] > 0 if self.last else shape[1] % block == 0
-
-    def block(self, entry):
-        """Channels of a block of an old entry."""
-        return self.graph.spec(entry).shape[1] if self.last else self.target.block
-
-    def blocked(self, entry):
-        """The blocked form of an old entry."""
-        if entry not in self._blocked:
-            attrs = {"block": self.block(entry)}
-            self._blocked[entry] = self.rewrite.add("_to_blocked", attrs, [self.plain(entry)])
-        return self._blocked[entry]
+        last = bool(target.block) and _is_narrow(graph) and target.has_kernel(TILES, _BFLOAT)
+        super().__init__(graph, target, last)
 
     def once(self, sources, choice=None, *more):
         """The `extra` of a node that depends on old entries, when it is to run once.
@@ -122,12 +64,6 @@ class _Layout:
         if choice is None:
             return {ONCE: ""}
         return {ONCE: f"{choice.algo} {choice.format} {choice.packed} {more}"}
-
-    def finish(self):
-        """The new graph."""
-        for entry in self.graph.outputs:
-            self.plain(entry)
-        return self.rewrite.finish()
 
 
 def _is_narrow(graph):

@@ -1,0 +1,87 @@
+// "conv_train_winograd" (data, weight[, bias]) and "conv_train_winograd_data" (gradient of the
+// output, weight): Winograd convolution of blocked arrays with plain weights, which each run packs.
+#include "leaf/convolution/winograd.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+// The convolution to compute: the one of the parameters, or its transpose with respect to the data.
+mx_fused_conv_params problem_of(const mx_fused_conv_params& of, bool transpose) {
+  mx_fused_conv_params p = of;
+  if (!transpose) return p;
+  p.channels = of.filters, p.filters = of.channels;
+  p.in_block = of.out_block, p.out_block = of.in_block;
+  for (int i = 0; i < 3; ++i) {
+    p.source[i] = of.target[i], p.target[i] = of.source[i];
+    p.pad[i] = of.kernel[i] - 1 - of.pad[i];
+  }
+  return p;
+}
+
+// Bytes of the packed weights, which lie first in the workspace.
+int64_t packed_size(const WinogradEntry& entry, const mx_fused_conv_params& p) {
+  return round_up(entry.packed(p), 64);
+}
+
+const char* refusal(const mx_fused_conv_params& p) {
+  if (const char* reason = winograd_refusal(p)) return reason;
+  for (int i = 0; i < 3; ++i) {
+    if (p.pad[i] < 0) return "the padding is wider than the kernel";
+    if (p.target[i] != p.source[i] + 2 * p.pad[i] - p.kernel[i] + 1)
+      return "the output's extents are not those of the windows";
+  }
+  return nullptr;
+}
+
+template <bool transpose>
+int run(const mx_call* original) {
+  const auto p = problem_of(*(const mx_fused_conv_params*)original->params, transpose);
+  if (const char* reason = refusal(p)) return mx_fail("conv_winograd: %s", reason);
+  const WinogradEntry& entry = *winograd_entry(p);
+  const int64_t packed = packed_size(entry, p);
+  mx_call call = *original;
+  // The workspace was made for a smaller team if that has changed since.
+  if ((int64_t)call.workspace_size < packed + entry.workspace(p, call.threads)) call.threads = 1;
+  if ((int64_t)call.workspace_size < packed + entry.workspace(p, call.threads))
+    return mx_fail("conv_winograd: the workspace is too small");
+  mx_tensor weight = call.in[1], ready = weight;
+  ready.data = call.workspace;
+  mx_call pack = call;
+  pack.in = &weight, pack.out = &ready;
+  entry.pack(&pack, p, transpose);
+  const mx_tensor ins[3] = {call.in[0], ready, call.in[call.nin > 2 ? 2 : 0]};
+  call.in = ins;
+  call.workspace = (char*)call.workspace + packed;
+  call.workspace_size -= packed;
+  return entry.run(&call, p);
+}
+
+template <bool transpose>
+int64_t query(const mx_call* call, int32_t what) {
+  const auto p = problem_of(*(const mx_fused_conv_params*)call->params, transpose);
+  if (const char* reason = refusal(p)) {
+    mx_fail("conv_winograd: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  if (what == MX_QUERY_PACKED) return mx_fail("conv_winograd: plain weights are not packed");
+  if (what != MX_QUERY_WORKSPACE) return 1;
+  // The caller has not decided on the number of threads yet.
+  const WinogradEntry& entry = *winograd_entry(p);
+  const int64_t alone = entry.workspace(p, 1), team = entry.workspace(p, mx_threads());
+  return packed_size(entry, p) + (alone > team ? alone : team);
+}
+
+template <bool transpose>
+void add(const char* name) {
+  const mx_kernel_extra extra = {nullptr, nullptr, query<transpose>};
+  mx_kernel_add(name, run<transpose>, MX_BIT(F32), 0);
+  mx_kernel_extend(name, &extra);
+}
+
+}  // namespace
+
+void register_winograd_train() {
+  add<false>("conv_train_winograd");
+  add<true>("conv_train_winograd_data");
+}
+MX_LEAF_END

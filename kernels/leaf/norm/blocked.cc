@@ -1,0 +1,270 @@
+// Batch normalisation, by the statistics of the batch, of blocked arrays (batch, channels / B,
+// spatial..., B): "blocked_batch_norm" (data, gamma, beta, moving_mean, moving_var -> output, mean,
+// inverse) and "blocked_batch_norm_grad" (gradient, data, gamma, mean, inverse, moving_mean,
+// moving_var[, beta] -> data, gamma, beta); with "_relu" or "_relu6" they limit what comes out.
+//
+// Each plane (of a block and an image) is summed by itself, in chunks, and planes are added in
+// their order: how threads divide them changes no bit.
+#include "core/memory/scratch.h"
+#include "leaf/fused/block.h"
+#include "leaf/norm/limits.h"
+#include "params/norm.gen.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int B = kBlockLanes;
+constexpr int64_t kChunk = 256;  // pixels whose sums are made in float, while they are in the cache
+constexpr int kSums = 4;         // at a time, as each addition waits for the one before
+
+struct Shape {
+  const mx_batch_norm_params& p;
+  int64_t images, blocks, pixels;
+  double count;  // elements of a channel
+
+  explicit Shape(const mx_call* call)
+      : p(*(const mx_batch_norm_params*)call->params),
+        images(p.outer),
+        blocks(p.channels / B),
+        pixels(p.inner),
+        count((double)(p.outer * p.inner > 0 ? p.outer * p.inner : 1)) {}
+  int64_t place(int64_t image, int64_t block) const {
+    return (image * blocks + block) * pixels * B;
+  }
+};
+
+// first(image, block) for all planes, then between(block), then last(image, block). Threads divide
+// blocks, whose planes then stay in their caches, or planes where there are too few blocks.
+template <class First, class Between, class Last>
+void in_passes(int threads, const Shape& s, const First& first, const Between& between,
+               const Last& last) {
+  if (ceil_div(s.blocks, threads) * threads * 4 <= s.blocks * 5) {
+    parallel_for(threads, s.blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block) {
+        for (int64_t image = 0; image < s.images; ++image) first(image, block);
+        between(block);
+        for (int64_t image = s.images; image-- > 0;) last(image, block);
+      }
+    });
+    return;
+  }
+  const auto planes = [&](const auto& body) {
+    parallel_for(threads, s.blocks * s.images, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) body(i % s.images, i / s.images);
+    });
+  };
+  planes(first);
+  parallel_for(threads, s.blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) between(block);
+  });
+  planes(last);
+}
+
+// The mean of some elements of each channel, and the sum of their squared distances from it.
+struct Moments {
+  double count, mean[B], squares[B];
+
+  void add(double n, const double* other_mean, const double* other_squares) {
+    if (n == 0) return;
+    const double all = count + n, share = n / all;
+    for (int c = 0; c < B; ++c) {
+      const double apart = other_mean[c] - mean[c];
+      mean[c] += apart * share;
+      squares[c] += other_squares[c] + apart * apart * (count * share);
+    }
+    count = all;
+  }
+  void add(const Moments& other) { add(other.count, other.mean, other.squares); }
+};
+
+// The sum over n pixels of f(pixel number).
+template <class F>
+MX_INLINE VB sum_of(int64_t n, const F& f) {
+  VB sums[kSums] = {};
+  int64_t i = 0;
+  for (; i + kSums <= n; i += kSums) {
+#pragma GCC unroll 4
+    for (int k = 0; k < kSums; ++k) sums[k] = sums[k] + f(i + k);
+  }
+  for (; i < n; ++i) sums[0] = sums[0] + f(i);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+void widen(const VB& from, double* to) {
+  float numbers[B];
+  store_block(numbers, from);
+  for (int c = 0; c < B; ++c) to[c] = numbers[c];
+}
+
+Moments moments_of(const float* x, int64_t pixels) {
+  Moments all = {};
+  for (int64_t i = 0; i < pixels; i += kChunk, x += kChunk * B) {
+    const int64_t n = pixels - i < kChunk ? pixels - i : kChunk;
+    const VB mean = sum_of(n, [=](int64_t k) { return load_block(x + k * B); }) / (float)n;
+    const VB squares = sum_of(n, [=](int64_t k) {
+      const VB apart = load_block(x + k * B) - mean;
+      return apart * apart;
+    });
+    double means[B], sums[B];
+    widen(mean, means);
+    widen(squares, sums);
+    all.add((double)n, means, sums);
+  }
+  return all;
+}
+
+template <class Act>
+int forward(const mx_call* call) {
+  const Shape s(call);
+  const auto& p = s.p;
+  const float *in = data<float>(call->in[0]), *beta = data<float>(call->in[2]);
+  float *out = data<float>(call->out[0]), *gamma = data<float>(call->in[1]);
+  float *mean = data<float>(call->out[1]), *inverse = data<float>(call->out[2]);
+  // Callers who want no statistics give no memory for them.
+  const size_t parts = (size_t)(s.images * s.blocks) * sizeof(Moments);
+  Moments* moments =
+      (Moments*)scratch(kSharedSlot, parts + (size_t)(2 * p.channels) * sizeof(float));
+  if (!moments) return -1;
+  float* own = (float*)(moments + s.images * s.blocks);
+  if (!mean) mean = own;
+  if (!inverse) inverse = own + p.channels;
+  in_passes(
+      call->threads, s,
+      [&](int64_t image, int64_t block) {
+        moments[block * s.images + image] = moments_of(in + s.place(image, block), s.pixels);
+      },
+      [&](int64_t block) {
+        Moments all = {};
+        for (int64_t i = 0; i < s.images; ++i) all.add(moments[block * s.images + i]);
+        for (int c = 0; c < B; ++c) {
+          const int64_t channel = block * B + c;
+          mean[channel] = (float)all.mean[c];
+          inverse[channel] = (float)(1 / __builtin_sqrt(all.squares[c] / s.count + p.eps));
+          if (p.fix_gamma) gamma[channel] = 1;
+        }
+      },
+      [&](int64_t image, int64_t block) {
+        const VB m = load_block(mean + block * B), shift = load_block(beta + block * B);
+        const VB scale = load_block(gamma + block * B) * load_block(inverse + block * B);
+        const int64_t at = s.place(image, block);
+        for (int64_t i = at; i < at + s.pixels * B; i += B) {
+          const VB x = load_block(in + i);
+          const VB y = fma(x - m, scale, shift);
+          store_block(out + i, Act::value(y));
+        }
+      });
+  return 0;
+}
+
+// What the gradient of a plane sums up.
+struct Products {
+  double gradient[B], product[B];  // of gradients, and of gradients and distances from the mean
+};
+
+template <class Act>
+int backward(const mx_call* call) {
+  const Shape s(call);
+  const auto& p = s.p;
+  const float *gradient = data<float>(call->in[0]), *in = data<float>(call->in[1]);
+  const float *gamma = data<float>(call->in[2]), *mean = data<float>(call->in[3]);
+  const float *inverse = data<float>(call->in[4]),
+              *beta = data<float>(call->in[call->nin > 7 ? 7 : 2]);
+  float *moving_mean = data<float>(call->in[5]), *moving_var = data<float>(call->in[6]);
+  float *out = data<float>(call->out[0]), *by_gamma = data<float>(call->out[1]);
+  float* by_beta = data<float>(call->out[2]);
+  // dx = scale * (g - shift - (x - mean) * slope)
+  const size_t parts = (size_t)(s.images * s.blocks) * sizeof(Products);
+  Products* products =
+      (Products*)scratch(kSharedSlot, parts + (size_t)(3 * p.channels) * sizeof(float));
+  if (!products) return -1;
+  float* scale = (float*)(products + s.images * s.blocks);
+  float *shift = scale + p.channels, *slope = shift + p.channels;
+  in_passes(
+      call->threads, s,
+      [&](int64_t image, int64_t block) {
+        const VB m = load_block(mean + block * B), add = load_block(beta + block * B);
+        const VB wide = load_block(gamma + block * B) * load_block(inverse + block * B);
+        Products& part = products[block * s.images + image];
+        part = {};
+        for (int64_t i = 0; i < s.pixels; i += kChunk) {
+          const int64_t n = s.pixels - i < kChunk ? s.pixels - i : kChunk;
+          const int64_t at = s.place(image, block) + i * B;
+          VB sums[2] = {}, others[2] = {};
+          for (int64_t k = 0; k < n; ++k) {
+            const VB x = load_block(in + at + k * B), apart = x - m;
+            const VB y = fma(apart, wide, add);
+            const VB g = Act::passed(load_block(gradient + at + k * B), y);
+            sums[k & 1] = sums[k & 1] + g;
+            others[k & 1] = fma(g, apart, others[k & 1]);
+          }
+          double numbers[B];
+          widen(sums[0] + sums[1], numbers);
+          for (int c = 0; c < B; ++c) part.gradient[c] += numbers[c];
+          widen(others[0] + others[1], numbers);
+          for (int c = 0; c < B; ++c) part.product[c] += numbers[c];
+        }
+      },
+      [&](int64_t block) {
+        for (int c = 0; c < B; ++c) {
+          const int64_t channel = block * B + c;
+          double sum = 0, product = 0;
+          for (int64_t i = 0; i < s.images; ++i) {
+            sum += products[block * s.images + i].gradient[c];
+            product += products[block * s.images + i].product[c];
+          }
+          const double inv = inverse[channel];
+          if (by_gamma) by_gamma[channel] = p.fix_gamma ? 0 : (float)(product * inv);
+          if (by_beta) by_beta[channel] = (float)sum;
+          scale[channel] = p.fix_gamma ? (float)inv : (float)(gamma[channel] * inv);
+          shift[channel] = (float)(sum / s.count);
+          slope[channel] = (float)(product * inv * inv / s.count);
+          const double keep = p.momentum, move = 1 - keep;
+          moving_mean[channel] = (float)(keep * moving_mean[channel] + move * mean[channel]);
+          moving_var[channel] =
+              (float)(keep * moving_var[channel] + move * (1 / (inv * inv) - p.eps));
+        }
+      },
+      [&](int64_t image, int64_t block) {
+        if (!out) return;
+        const VB m = load_block(mean + block * B), add = load_block(beta + block * B);
+        const VB wide = load_block(gamma + block * B) * load_block(inverse + block * B);
+        const VB factor = load_block(scale + block * B), minus = load_block(shift + block * B);
+        const VB turn = load_block(slope + block * B);
+        const int64_t at = s.place(image, block);
+        for (int64_t i = at; i < at + s.pixels * B; i += B) {
+          const VB x = load_block(in + i), apart = x - m;
+          const VB y = fma(apart, wide, add);
+          const VB g = Act::passed(load_block(gradient + i), y);
+          store_block(out + i, factor * (g - minus - apart * turn));
+        }
+      });
+  return 0;
+}
+
+int64_t query(const mx_call* call, int32_t what) {
+  const auto& p = *(const mx_batch_norm_params*)call->params;
+  const mx_tensor& blocked = call->in[0];
+  if (p.channels % B || blocked.ndim < 1 || blocked.shape[blocked.ndim - 1] != B) {
+    mx_fail("blocked_batch_norm: the data is not blocked as this CPU is");
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  return what == MX_QUERY_WORKSPACE ? 0 : 1;
+}
+
+void add(const char* name, int (*run)(const mx_call*)) {
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add(name, run, MX_BIT(F32), 0);
+  mx_kernel_extend(name, &extra);
+}
+
+}  // namespace
+
+void register_blocked_batch_norm() {
+  add("blocked_batch_norm", forward<Open>);
+  add("blocked_batch_norm_grad", backward<Open>);
+  add("blocked_batch_norm_relu", forward<Relu>);
+  add("blocked_batch_norm_relu_grad", backward<Relu>);
+  add("blocked_batch_norm_relu6", forward<Relu6>);
+  add("blocked_batch_norm_relu6_grad", backward<Relu6>);
+}
+MX_LEAF_END

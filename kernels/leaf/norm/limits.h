@@ -1,0 +1,43 @@
+// What follows a batch normalisation: nothing, relu, or clip between 0 and 6; of numbers and of
+// vectors.
+#pragma once
+#include "leaf/simd/vec.h"
+
+MX_LEAF_BEGIN
+
+struct Open {
+  template <class V>
+  static MX_INLINE V value(const V& v) {
+    return v;
+  }
+  template <class V>
+  static MX_INLINE V passed(const V& g, const V&) {
+    return g;
+  }
+};
+
+struct Relu {  // NaN stays, its gradient does not
+  template <class V>
+  static MX_INLINE V value(const V& v) {
+    return v < V{} ? V{} : v;
+  }
+  template <class V>
+  static MX_INLINE V passed(const V& g, const V& v) {
+    return v > V{} ? g : V{};
+  }
+};
+
+struct Relu6 {  // as clip: NaN and its gradient stay, the limits pass gradients
+  template <class V>
+  static MX_INLINE V value(const V& v) {
+    const V six = 6 - V{}, low = v < V{} ? V{} : v;
+    return low > six ? six : low;
+  }
+  template <class V>
+  static MX_INLINE V passed(const V& g, const V& v) {
+    const V low = v < V{} ? V{} : g;
+    return v > 6 - V{} ? V{} : low;
+  }
+};
+
+MX_LEAF_END

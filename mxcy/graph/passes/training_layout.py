@@ -1,0 +1,285 @@
+"""Keep arrays of training graphs blocked between convolutions, forwards and backwards.
+
+Convolutions and their gradients take and give blocked arrays where channels allow, weights stay as
+they are. What lies between them stays blocked as long as it can; conversions are put in only where
+one side cannot, once per array.
+"""
+
+from mxcy._base.dtypes import CODES
+from mxcy.graph.forms import Forms
+from mxcy.graph.node import attrs_of
+from mxcy.ops.convolution.conv import conv_attrs
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
+
+__all__ = ["run"]
+
+_FLOAT = CODES["float32"]
+_NEEDED = "conv_train_onednn"  # the kernel without which plain arrays are as good
+
+#: operator name -> function(forms, number) that tells whether it could place the node
+_PLACES: dict = {}
+
+
+def _place(*names):
+    def enter(function):
+        _PLACES.update(dict.fromkeys(names, function))
+        return function
+
+    return enter
+
+
+def run(graph, target):
+    """Place every node, where that may pay."""
+    if not _may_pay(graph, target):
+        return graph
+    forms = Forms(graph, target)
+    for number, node in forms.rewrite.visit():
+        place = None
+        if node.op is not None:
+            place = _PLACES.get(node.op.name)
+            if place is None and node.op.pointwise(node.attrs):
+                place = _elementwise
+        if place is None or not place(forms, number):
+            forms.keep(number)
+    return forms.finish()
+
+
+def _may_pay(graph, target):
+    """Whether there are gradients of convolutions, none of which is in groups.
+
+    Depthwise convolutions go through memory once, as they lie; conversions would double that.
+    """
+    settings = target.settings
+    if settings["MXNET_SUBGRAPH_BACKEND"] == "NONE" or settings["MXNET_ENFORCE_DETERMINISM"]:
+        return False
+    if not target.block or not target.has_kernel(_NEEDED, _FLOAT):
+        return False
+    gradients = [n for n in graph.nodes if n.op is not None and n.op.name == "_conv_weight"]
+    return bool(gradients) and all(node.attrs.num_group == 1 for node in gradients)
+
+
+def _attrs(node):
+    """The attributes of a node as a dict."""
+    return {name: getattr(node.attrs, name) for name in node.op.schema.names}
+
+
+def _refuses(target, op, attrs, ins):
+    """Whether no native kernel takes a call."""
+    op = find(op)
+    a = attrs_of(op, attrs)
+    outs = op.infer(a, ins)
+    for kernel in op.kernels:
+        if kernel.when is not None and kernel.when(a, ins, outs) is not None:
+            continue
+        if not target.has_kernel(kernel.name, ins[0].dtype):
+            continue
+        params = kernel.struct.pack(**kernel.params(a, ins, outs))
+        if target.query(kernel.name, params, ins, outs, "accepts") is None:
+            return False
+    return True
+
+
+# --- convolutions ---------------------------------------------------------------------------------
+
+
+def _put_conv(forms, number, op, attrs, blocked_ins, blocked_out):
+    """Let a blocked operator be a node, if a kernel takes it.
+
+    `blocked_ins` tells of each input, `blocked_out` of the output, whether it is blocked.
+    """
+    node, block = forms.graph.nodes[number], forms.target.block
+    specs = []
+    for entry, is_blocked in zip(node.inputs, blocked_ins, strict=True):
+        spec = forms.graph.spec(entry)
+        if spec.dtype != _FLOAT or (is_blocked and not forms.can_block(entry)):
+            return False
+        shape = spec.shape
+        if is_blocked:
+            shape = (shape[0], shape[1] // block, *shape[2:], block)
+        specs.append(Spec(shape, spec.dtype))
+    if blocked_out and not forms.can_block((number, 0)):
+        return False
+    if _refuses(forms.target, op, attrs, specs):
+        return False
+    inputs = [
+        forms.blocked(entry) if is_blocked else forms.plain(entry)
+        for entry, is_blocked in zip(node.inputs, blocked_ins, strict=True)
+    ]
+    new = forms.rewrite.add(op, attrs, inputs, node.name, node.extra)
+    forms.put(number, new, blocked_out)
+    return True
+
+
+def _conv_attrs(forms, node, data):
+    """The attributes of a blocked map, of a convolution of plain data (an entry)."""
+    block = forms.target.block
+    in_block = block if forms.can_block(data) else 0
+    return {**conv_attrs(node.attrs), "in_block": in_block, "out_block": block}
+
+
+def _is_image(forms, entry):
+    return len(forms.graph.spec(entry).shape) == 4
+
+
+@_place("Convolution")
+def _conv(forms, number):
+    node = forms.graph.nodes[number]
+    data, _, *bias = node.inputs
+    if not _is_image(forms, data) or node.attrs.layout not in (None, "NCHW"):
+        return False
+    attrs = _conv_attrs(forms, node, data)
+    attrs["no_bias"] = not bias
+    ins = [bool(attrs["in_block"]), False, *(False for _ in bias)]
+    return _put_conv(forms, number, "_blocked_conv", attrs, ins, True)
+
+
+@_place("_conv_data")
+def _conv_data(forms, number):
+    node = forms.graph.nodes[number]
+    if not _is_image(forms, (number, 0)):
+        return False
+    attrs = _conv_attrs(forms, node, (number, 0))
+    attrs["spatial"] = node.attrs.spatial
+    return _put_conv(forms, number, "_blocked_conv_data", attrs, [True, False], True)
+
+
+@_place("_conv_weight")
+def _conv_weight(forms, number):
+    node = forms.graph.nodes[number]
+    data = node.inputs[0]
+    if not _is_image(forms, data):
+        return False
+    attrs = _conv_attrs(forms, node, data)
+    ins = [bool(attrs["in_block"]), True]
+    return _put_conv(forms, number, "_blocked_conv_weight", attrs, ins, False)
+
+
+# --- normalisation --------------------------------------------------------------------------------
+
+
+@_place("BatchNorm", "_batch_norm_relu", "_batch_norm_grad", "_batch_norm_relu_grad")
+def _norm(forms, number):
+    node = forms.graph.nodes[number]
+    a, is_gradient = node.attrs, node.op.name.endswith("_grad")
+    data = node.inputs[1 if is_gradient else 0]
+    if not forms.is_blocked(data) or forms.graph.spec(data).dtype != _FLOAT or a.axis != 1:
+        return False
+    if node.op.uses_mode and (not a.train or a.use_global_stats):
+        return False
+    if getattr(a, "output_mean_var", False):
+        return False
+    names = ("eps", "momentum", "fix_gamma")
+    attrs = {name: getattr(a, name) for name in names}
+    attrs["act"] = getattr(a, "act", "none")
+    images = 2 if is_gradient else 1
+    inputs = [forms.blocked(entry) for entry in node.inputs[:images]]
+    inputs += [forms.plain(entry) for entry in node.inputs[images:]]
+    name = "_blocked_batch_norm_grad" if is_gradient else "_blocked_batch_norm"
+    new = forms.rewrite.add(name, attrs, inputs, node.name, node.extra)
+    forms.put(number, new, True)
+    for index in (1, 2):
+        forms.put(number, (new[0], index), False, index)
+    return True
+
+
+# --- pooling --------------------------------------------------------------------------------------
+
+
+@_place("Pooling")
+def _pooling(forms, number):
+    node = forms.graph.nodes[number]
+    source = node.inputs[0]
+    if not forms.is_blocked(source) or node.attrs.layout not in (None, "NCW", "NCHW", "NCDHW"):
+        return False
+    attrs = {name: value for name, value in _attrs(node).items() if name != "layout"}
+    new = forms.rewrite.add(
+        "_blocked_pooling", attrs, [forms.blocked(source)], node.name, node.extra
+    )
+    forms.put(number, new, True)
+    return True
+
+
+@_place("_pooling_grad")
+def _pooling_grad(forms, number):
+    """Planes of blocks are channels-last images of as many channels."""
+    node, rewrite = forms.graph.nodes[number], forms.rewrite
+    data = node.inputs[1]
+    if not forms.is_blocked(data) or node.attrs.layout not in (None, "NCHW"):
+        return False
+    if not _is_image(forms, data):
+        return False
+    inputs = []
+    for entry in node.inputs:
+        new = forms.blocked(entry)
+        batch, blocks, *rest = rewrite.spec(new).shape
+        inputs.append(rewrite.add("Reshape", {"shape": (batch * blocks, *rest)}, [new]))
+    new = rewrite.add(node.op, {**_attrs(node), "layout": "NHWC"}, inputs, node.name, node.extra)
+    shape = rewrite.spec(forms.blocked(data)).shape
+    forms.put(number, rewrite.add("Reshape", {"shape": shape}, [new]), True)
+    return True
+
+
+# --- what need not know ---------------------------------------------------------------------------
+
+
+def _on_blocked(forms, number, attrs=None):
+    """The same operator on blocked arrays, where one of its inputs is blocked already."""
+    node = forms.graph.nodes[number]
+    if not any(forms.is_blocked(entry) for entry in node.inputs):
+        return False
+    inputs = [forms.blocked(entry) for entry in node.inputs]
+    new = forms.rewrite.add(
+        node.op, node.attrs if attrs is None else attrs, inputs, node.name, node.extra
+    )
+    for index in range(len(forms.graph.specs[number])):
+        forms.put(number, (new[0], index), True, index)
+    return True
+
+
+def _elementwise(forms, number):
+    """An operator that treats every element alike, on blocked arrays of one shape."""
+    graph = forms.graph
+    node = graph.nodes[number]
+    shape = graph.specs[number][0].shape
+    if len(graph.specs[number]) != 1 or not all(
+        graph.spec(entry).shape == shape and forms.can_block(entry) for entry in node.inputs
+    ):
+        return False
+    return _on_blocked(forms, number)
+
+
+@_place("Concat")
+def _concat(forms, number):
+    node = forms.graph.nodes[number]
+    if node.attrs.dim != 1 or not all(forms.can_block(entry) for entry in node.inputs):
+        return False
+    return _on_blocked(forms, number)
+
+
+@_place("_split_v2")
+def _split(forms, number):
+    """The gradient of a concatenation."""
+    graph, block = forms.graph, forms.target.block
+    node = graph.nodes[number]
+    a = node.attrs
+    if a.axis != 1 or a.squeeze_axis or a.sections or not a.indices:
+        return False
+    if not all(forms.can_block((number, i)) for i in range(len(graph.specs[number]))):
+        return False
+    return _on_blocked(forms, number, {"indices": tuple(i // block for i in a.indices), "axis": 1})
+
+
+@_place("sum")
+def _sum(forms, number):
+    """The gradient of a convolution's bias."""
+    node, rewrite = forms.graph.nodes[number], forms.rewrite
+    a, source = node.attrs, node.inputs[0]
+    if not forms.is_blocked(source) or a.keepdims or not a.exclude or tuple(a.axis or ()) != (1,):
+        return False
+    last = len(forms.graph.spec(source).shape)
+    axes = (0, *range(2, last))
+    total = rewrite.add("sum", {"axis": axes}, [forms.blocked(source)], node.name, node.extra)
+    shape = forms.graph.specs[number][0].shape
+    forms.put(number, rewrite.add("Reshape", {"shape": shape}, [total]), False)
+    return True

@@ -1,0 +1,160 @@
+"""Batch normalisation of blocked arrays by the statistics of the batch, for training plans.
+
+It is what BatchNorm and `_batch_norm_relu` and their gradients are on plain arrays.
+"""
+
+from types import SimpleNamespace
+
+from mxcy.ops.core.attrs import Bool, Double, Enum, Float
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.params import BATCH_NORM
+from mxcy.ops.core.record import find, native, no_rule, op, sample, values
+from mxcy.ops.fused.blocked import blocked, plain, plain_shape
+from mxcy.ops.norm.batch import infer_vectors
+
+__all__ = []
+
+_ACTS = ("none", "relu", "relu6")
+
+
+def _plain_attrs(a):
+    """The attributes of the operators on plain arrays."""
+    names = ("eps", "momentum", "fix_gamma")
+    own = {name: getattr(a, name) for name in names}
+    return SimpleNamespace(**own, act=a.act, axis=1, train=True, use_global_stats=False)
+
+
+def _plain_op(a, suffix=""):
+    """The record of the operator on plain arrays."""
+    if a.act == "none":
+        return find(f"_batch_norm{suffix}" if suffix else "BatchNorm")
+    return find(f"_batch_norm_relu{suffix}")
+
+
+def _kernel(ending, data):
+    """The native kernel; `data` is the index of the data."""
+
+    def name(a, ins, outs):
+        act = "" if a.act == "none" else f"_{a.act}"
+        return f"blocked_batch_norm{act}{ending}"
+
+    def params(a, ins, outs):
+        batch, blocks, *spatial, block = ins[data].shape
+        return {
+            "outer": batch,
+            "channels": blocks * block,
+            "inner": Spec(tuple(spatial)).size,
+            "eps": a.eps,
+            "momentum": a.momentum,
+            "fix_gamma": a.fix_gamma,
+            "batch_stats": True,
+        }
+
+    return native(
+        name, struct=BATCH_NORM, params=params, asks=True, inplace=lambda a, ins, outs: (0,)
+    )
+
+
+def _infer(a, data, vectors):
+    shape = plain_shape(data.shape)
+    return infer_vectors(SimpleNamespace(axis=1), Spec(shape, data.dtype), vectors)
+
+
+def _attributes():
+    for act in _ACTS:
+        for fix_gamma in (False, True):
+            yield {"eps": 1e-3, "momentum": 0.9, "fix_gamma": fix_gamma, "act": act}
+
+
+#: blocks of all CPUs; the second has more pixels than are summed in one go
+_SHAPES = ((3, 2, 3, 5, 8), (2, 1, 17, 18, 8), (3, 2, 3, 5, 16), (2, 1, 17, 18, 16))
+_SHARED = {"dtypes": ("float32",), "grad": False, "tol": 8}
+
+
+@op(
+    "_blocked_batch_norm",
+    inputs="data gamma beta moving_mean moving_var",
+    outputs="output mean inverse",
+    visible=1,
+    mutates=("gamma", "moving_mean", "moving_var"),
+    repeatable=True,
+)
+class _BlockedBatchNorm:
+    """BatchNorm of a blocked array by the statistics of the batch, and what follows it."""
+
+    eps: Double
+    momentum: Float
+    fix_gamma: Bool
+    act: Enum(*_ACTS)
+
+    grad = no_rule
+    dtypes = ("float32",)
+    kernels = (_kernel("", 0),)
+
+    def samples():
+        for attrs in _attributes():
+            for shape in _SHAPES:
+                n = (shape[1] * shape[-1],)
+                vectors = (values(2, 5, n), *[values(-1, 1, n)] * 2, values(0.5, 2, n))
+                yield sample(shape, *vectors, **attrs, **_SHARED)
+
+    def infer(a, data, gamma, beta, moving_mean, moving_var):
+        vectors = {"gamma": gamma, "beta": beta}
+        vectors |= {"moving_mean": moving_mean, "moving_var": moving_var}
+        vector = _infer(a, data, vectors)
+        return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
+
+    def ref(a, xp, data, *vectors):
+        out, *others = _plain_op(a).ref(_plain_attrs(a), xp, plain(xp, data), *vectors)
+        return blocked(xp, out, data.shape[-1]), *others
+
+
+def _gradient_inputs(a):
+    """The limits are computed again, for which beta is needed."""
+    names = ("grad", "data", "gamma", "mean", "inverse", "moving_mean", "moving_var")
+    return names if a.act == "none" else (*names, "beta")
+
+
+@op(
+    "_blocked_batch_norm_grad",
+    arguments=_gradient_inputs,
+    inputs="grad data gamma mean inverse moving_mean moving_var beta?",
+    outputs="data_grad gamma_grad beta_grad",
+    mutates=("moving_mean", "moving_var"),
+)
+class _BlockedBatchNormGrad:
+    """The gradients of _blocked_batch_norm; where it was limited is computed again."""
+
+    eps: Double
+    momentum: Float
+    fix_gamma: Bool
+    act: Enum(*_ACTS)
+
+    grad = no_rule
+    dtypes = ("float32",)
+    kernels = (_kernel("_grad", 1),)
+
+    def samples():
+        for attrs in _attributes():
+            for shape in _SHAPES:
+                n = (shape[1] * shape[-1],)
+                states = [values(-1, 1, n), *[values(0.5, 2, n)] * 3, values(-1, 1, n)]
+                # Where gamma is fixed the forward pass has overwritten it.
+                gamma = values(1, 1, n) if attrs["fix_gamma"] else values(2, 5, n)
+                given = states[: 4 if attrs["act"] == "none" else 5]
+                yield sample(shape, shape, gamma, *given, **attrs, **_SHARED)
+
+    def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var, beta=None):
+        vectors = {"gamma": gamma, "mean": mean, "inverse": inverse}
+        if beta is not None:
+            vectors["beta"] = beta
+        vectors |= {"moving_mean": moving_mean, "moving_var": moving_var}
+        vector = _infer(a, data, vectors)
+        grad.fill("grad", data.shape, data.dtype)
+        return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
+
+    def ref(a, xp, grad, data, *vectors):
+        grad_op = _plain_op(a, "_grad")
+        parts = grad_op.ref(_plain_attrs(a), xp, plain(xp, grad), plain(xp, data), *vectors)
+        by_data, *others = parts
+        return blocked(xp, by_data, data.shape[-1]), *others
