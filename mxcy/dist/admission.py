@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 
 from mxcy._base.files import replacing
+from mxcy.base import MXNetError
 from mxcy.dist.collectives import gather_texts
 from mxcy.dist.command_line import new_line
 from mxcy.dist.exchange import Exchange
@@ -20,6 +21,7 @@ __all__ = ["REFUSED", "REQUESTS", "Admission"]
 
 #: the folder of requests in that of the job; what a refused request's file ends with
 REQUESTS, REFUSED = "requests", ".refused"
+_WHAT = "the end of a step, where processes join"
 _LOOK_SECONDS = 0.5  # between looks for requests
 _FEWEST_STEPS = 2  # after which it is known whose steps come last in a round of the program
 
@@ -88,7 +90,11 @@ class Admission:
             if self._after != self.steps[number]:
                 return
         before = self._progress.membership.size
-        self._progress.call(self._let_in(), "the end of a step, where processes join")
+        try:
+            self._progress.call(self._let_in(), _WHAT)
+        except MXNetError:  # somebody has died meanwhile
+            if not self._progress.elastic or self._progress.failed is not None:
+                raise
         self._progress.membership.tell(before)
 
     # -- the progress thread ---------------------------------------------------------------------
@@ -180,6 +186,13 @@ class Admission:
         with self._told:
             self._halted, self._after, self._count = False, after, count
             self._told.notify_all()
+        if self._progress.joining.waits:
+            self.end_all_steps()
+
+    def end_all_steps(self):
+        """The program makes no more steps for now; others wait for it all the same."""
+        if self._after is not None:
+            self._progress.begin(self._let_in(), _WHAT)
 
     def forget(self):
         """Processes have died, or nothing goes on: what was agreed on does not hold."""

@@ -35,7 +35,7 @@ class Exchange:
     keeper : object or None
         Who has the values. When processes join, on the progress thread: its ``obstacle()`` says why
         none can, or None; ``spread(world)`` gives all processes all states; ``tell()`` says what
-        new ones need, who find it as `told`; ``resize()`` hears that they are there.
+        new ones need, who find it as `told`.
     told : object or None
         What the keeper of another process has told this one, which has joined.
     """

@@ -19,8 +19,9 @@ def obstacle(exchange):
 
 def quiet(exchange):
     """Whether all that the program has pushed has been added up, here."""
-    pushed = all(slot.arrived == slot.rounds and not slot.pulls for slot in exchange.slots)
-    called = all(slot.bucket is None or slot.complete for slot in exchange.slots)
+    going = [slot for slot in exchange.slots if not slot.failed]
+    pushed = all(slot.arrived == slot.rounds and not slot.pulls for slot in going)
+    called = all(slot.bucket is None or slot.complete for slot in going)
     return pushed and called and not any(bucket.posted for bucket in exchange.buckets)
 
 
@@ -81,7 +82,6 @@ def take_over(exchange, progress):
 
 def resize(exchange, world):
     """Go on with more processes; failures are told to these as well."""
-    exchange.keeper.resize()
     for bucket in exchange.buckets:
         bucket.abort(world.size)
         exchange.equip(bucket)

@@ -47,6 +47,7 @@ class Joining:
         sessions = [exchange.sessions() for exchange in self._progress.exchanges]
         self._progress.control.to_all("join", round=self._round, sessions=sessions)
         self.hear_join(self._progress.world.rank, self._round, sessions)
+        self._progress.admission.end_all_steps()
 
     def hear_join(self, rank, number, sessions):
         """A worker has joined, after so many sessions of each bucket."""

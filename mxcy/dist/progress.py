@@ -167,6 +167,10 @@ class ProgressThread:
             raise task.error
         return task.value
 
+    def begin(self, steps, what):
+        """Run a generator as `call` does; on the progress thread, and nobody waits."""
+        self._begin(_Task(steps, what))
+
     def join(self):
         """Take part in sums with nothing until all processes do.
 

@@ -36,9 +36,6 @@ class Keeper:
         if self._store.updates is not None:
             self._store.updates.spread(world)
 
-    def resize(self):
-        """There are more workers."""
-
     def tell(self):
         """What new workers need to know."""
         store, values = self._store, {}

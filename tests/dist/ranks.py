@@ -64,9 +64,6 @@ class Rank:
     def tell(self):
         return {}
 
-    def resize(self):
-        pass
-
     def push(self, key, array):
         """Push; the array may be changed afterwards."""
         slot, membership = self.slots[key], self.progress.membership

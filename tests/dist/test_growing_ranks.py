@@ -97,6 +97,29 @@ def test_bits(tmp_path):
     _compare(1, tmp_path, {4: 2}, way=lambda world: CompressedSum(Levels("2bit", 1)))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_ranks_that_have_no_more_data_meanwhile(seed, tmp_path):
+    """Others come, or are refused; nobody waits for ever."""
+
+    def program(rank):
+        if not rank.steps:
+            rank.init(**{key: np.zeros(length) for key, length in _LENGTHS.items()})
+        last = 5 + rank.rank % 3
+        while rank.steps < last:
+            if rank.steps == 4 and rank.rank == 0:
+                _ask(tmp_path, "late", 1)
+            for key in _LENGTHS:
+                rank.push(key, np.ones(_LENGTHS[key]))
+            rank.end_step()
+        for key in _LENGTHS:
+            rank.pull(key)
+        rank.progress.join()
+        return rank.steps
+
+    for result in run(3, program, 500, seed, folder=tmp_path):
+        assert isinstance(result, int), result
+
+
 def test_nonsense_is_put_aside(tmp_path):
     requests = tmp_path / admission.REQUESTS
     requests.mkdir()
