@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
-__all__ = ["did_you_mean", "module_getattr", "nearest", "no_attribute"]
+__all__ = ["did_you_mean", "kind_of", "module_getattr", "nearest", "no_attribute"]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -45,6 +45,12 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f"; did you mean {near!r}?" if near else ""
 
 
+def kind_of(value: object) -> str:
+    """The name of a value's type in messages, with its module where that is not Python's own."""
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+
+
 class _NoAttribute(AttributeError):
     """Looks for the nearest name only when it is shown: ``hasattr`` stays fast.
 
@@ -53,9 +59,12 @@ class _NoAttribute(AttributeError):
 
     module: str
     sibling: str | None
+    instead: str | None
 
     def __str__(self) -> str:
         text, sibling = super().__str__(), sys.modules.get(self.sibling or "")
+        if self.instead:
+            return f"{text}; {self.instead}"
         if sibling is not None and self.name in dir(sibling):
             return f"{text}; {self.sibling} has it"
         return f"{text}{did_you_mean(self.name, dir(sys.modules.get(self.module)))}"
@@ -68,7 +77,9 @@ _NoAttribute.__name__ = _NoAttribute.__qualname__ = "AttributeError"
 _NoAttribute.__module__ = "builtins"
 
 
-def no_attribute(module: str, name: str, sibling: str | None = None) -> AttributeError:
+def no_attribute(
+    module: str, name: str, sibling: str | None = None, instead: str | None = None
+) -> AttributeError:
     """The error of a module's ``__getattr__``, with the nearest of the names in ``dir(module)``.
 
     Parameters
@@ -79,10 +90,12 @@ def no_attribute(module: str, name: str, sibling: str | None = None) -> Attribut
         What it does not have.
     sibling : str, optional
         A module that is told if it has this very name.
+    instead : str, optional
+        What to do without it.
     """
     # Python would add a hint of its own if it knew the object.
     error = _NoAttribute(f"module {module!r} has no attribute {name!r}", name=name, obj=None)
-    error.module, error.sibling = module, sibling
+    error.module, error.sibling, error.instead = module, sibling, instead
     return error
 
 

@@ -1,6 +1,7 @@
 """Eager calls of the ctypes front: the same steps as `_cy/invoke.pyx`, in plain Python."""
 
 from mxcy._base.errors import MXNetError, TracedValueError
+from mxcy._base.suggestions import kind_of
 from mxcy._ctypes import profiler
 from mxcy._ctypes.creation import empty
 from mxcy._ctypes.engine import READS
@@ -67,7 +68,7 @@ def _given_outputs(prepared, out):
         )
     for array, spec in zip(outputs, call.outs, strict=False):
         if not isinstance(array, NDArrayBase):
-            raise TypeError(f"operator {name}: out must be an NDArray, got {type(array).__name__}")
+            raise TypeError(f"operator {name}: out must be an NDArray, got {kind_of(array)}")
         if array.kind is None:
             return None
         if array.dtype_code != spec.dtype or array.shape != tuple(spec.shape):

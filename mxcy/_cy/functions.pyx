@@ -58,6 +58,14 @@ cdef class Function:
     def __get__(self, instance, owner):
         return self if instance is None else types.MethodType(self, instance)
 
+    def __getattr__(self, name):
+        if name in ("accumulate", "at", "outer", "reduce", "reduceat"):
+            raise AttributeError(
+                f"{self.__name__} is no ufunc and has no method {name!r}: there are functions like "
+                "np.sum and np.cumsum, and np.outer"
+            )
+        raise AttributeError(f"'function' object has no attribute {name!r}")
+
     def __repr__(self):
         return f"<function {self.__qualname__} at {id(self):#x}>"
 

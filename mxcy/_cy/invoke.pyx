@@ -24,6 +24,7 @@ from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant
 
 from mxcy._cy.variants import spec_of
 from mxcy._base.errors import MXNetError, TracedValueError
+from mxcy._base.suggestions import kind_of
 from mxcy.base import _Null
 
 cdef enum:
@@ -131,8 +132,7 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
         )
     for i in range(len(outputs)):
         if not isinstance(outputs[i], NDArrayBase):
-            kind = type(outputs[i]).__name__
-            raise TypeError(f"operator {name}: out must be an NDArray, got {kind}")
+            raise TypeError(f"operator {name}: out must be an NDArray, got {kind_of(outputs[i])}")
         array = <NDArrayBase>outputs[i]
         layout = <Shape>prepared.out_shapes[i]
         if array.layout is SPARSE:

@@ -7,6 +7,7 @@ dense ones, the dense operator runs, and a warning tells so.
 
 import contextlib
 
+from mxcy._base.suggestions import kind_of
 from mxcy._library import front
 from mxcy.base import MXNetError, _Null
 from mxcy.ndarray.register import F
@@ -122,7 +123,7 @@ def _listed(out):
 def _check_outputs(op, outs, targets):
     for array, spec in zip(targets, outs, strict=False):
         if not isinstance(array, front.NDArrayBase):
-            raise TypeError(f"operator {op.name}: out must be an NDArray, got {type(array)}")
+            raise TypeError(f"operator {op.name}: out must be an NDArray, got {kind_of(array)}")
         result = Spec(array.shape, array.dtype_code)
         if result != spec:
             raise MXNetError(f"argument out: expected {spec}, got {result}")

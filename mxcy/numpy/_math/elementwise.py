@@ -153,7 +153,7 @@ def logaddexp2(x1, x2, out=None):
     -------
     ndarray
     """
-    x1, x2 = (as_real(x.as_np_ndarray()) * math.log(2) for x in promoted((x1, x2)))
+    x1, x2 = (x * math.log(2) for x in _as_reals("logaddexp2", x1, x2))
     return function("multiply")(function("logaddexp")(x1, x2), 1 / math.log(2), out=out)
 
 
@@ -197,6 +197,17 @@ def as_real(x):
     return x * operate("_npi_ones_like", function("exp")(operate("_npi_zeros_like", x)))
 
 
+def _as_reals(name, x1, x2):
+    """Two operands in the floating type in which real functions of two compute."""
+    arrays = [x.as_np_ndarray() for x in promoted((x1, x2))]
+    if is_complex(arrays[0]):
+        raise TypeError(f"{name}: expected real numbers, got {arrays[0].dtype}")
+    meeting = function("hypot")(x1, x2) if front.has_numpy_types() else None
+    if is_array(meeting):
+        return [cast(x, meeting.dtype_code) for x in arrays]
+    return [as_real(x) for x in arrays]
+
+
 def float_power(x1, x2, out=None):
     """Powers, computed in float64, of complex numbers in complex128.
 
@@ -231,14 +242,7 @@ def heaviside(x1, x2, out=None):
     -------
     ndarray
     """
-    meeting = function("hypot")(x1, x2) if front.has_numpy_types() else None
-    x1, x2 = (x.as_np_ndarray() for x in promoted((x1, x2)))
-    if is_complex(x1):
-        raise TypeError(f"heaviside: expected real numbers, got {x1.dtype}")
-    if is_array(meeting):  # of the type in which NumPy computes
-        x1, x2 = (cast(x, meeting.dtype_code) for x in (x1, x2))
-    else:
-        x1, x2 = as_real(x1), as_real(x2)
+    x1, x2 = _as_reals("heaviside", x1, x2)
     step = function("sign")(x1)
     result = operate("_npi_where", x1 == 0, x2, (step + 1) / 2)
     return result if out is None else function("positive")(result, out=out)

@@ -159,8 +159,9 @@ def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
     """
     element = as_np_array(element)
     values, others = _both(element, test_elements)
-    # Whole numbers have NumPy's table of those within a range; floats are searched.
-    if values.dtype.kind in "biu" and not front.is_deferred():
+    # Whole numbers have NumPy's table of those within a range; floats are searched. Complex numbers
+    # are compared by NumPy, since operators know no order of them.
+    if values.dtype.kind in "biuc" and not front.is_deferred():
         hosts = values.asnumpy(), others.asnumpy()
         return from_onp(onp.isin(*hosts, invert=invert).reshape(element.shape))
     if not others.size:

@@ -2,6 +2,7 @@
 
 import numpy as onp
 
+from mxcy.base import MXNetError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
 
@@ -11,6 +12,8 @@ __all__ = ["median", "percentile", "quantile"]
 def _percentile(a, q, axis, out, method, keepdims, scale=1):
     array = as_np_array(a)
     if isinstance(q, (int, float, onp.generic)):
+        if scale != 1 and not 0 <= q <= 1:
+            raise MXNetError(f"quantiles must be in [0, 1], got {q}")
         attrs = {"q_scalar": float(q) * scale}
         return operate(
             "_npi_percentile",

@@ -99,3 +99,16 @@ def test_names_that_mxnet_answers_are_there():
     for name in [*protocol._NUMPY_ARRAY_UFUNC_LIST, *protocol._NUMPY_ARRAY_FUNCTION_LIST]:
         home, _, own = name.rpartition(".")
         assert callable(getattr(np.linalg if home else np, own)), name
+
+
+def test_what_programs_of_numpy_use_is_named_where_it_is_missing():
+    with pytest.raises(AttributeError, match=r"default_rng'; np.random.seed\(n\) starts"):
+        np.random.default_rng(0)
+    with pytest.raises(AttributeError, match="'reduce'"):
+        np.add.reduce(np.ones(2))
+    with pytest.raises(AttributeError, match="'something'"):
+        np.add.something(1)
+    with pytest.raises(TypeError, match="got numpy.ndarray"):
+        np.add(np.ones(2), np.ones(2), out=onp.ones(2))
+    with pytest.raises(mx.MXNetError, match=r"in \[0, 1\], got 1.5"):
+        np.quantile(np.ones(2), 1.5)

@@ -27,7 +27,9 @@ def agree(name, *arguments, **keywords):
     onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["hypot", "arctan2", "logaddexp", "copysign", "heaviside"])
+@pytest.mark.parametrize(
+    "name", ["hypot", "arctan2", "logaddexp", "logaddexp2", "copysign", "heaviside"]
+)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32"])
 def test_real_functions_of_arrays_and_numbers(name, dtype):
     array = onp.array([1, 0, 1], dtype)
@@ -83,3 +85,9 @@ def test_what_has_no_order_says_so():
 
 def test_parts_of_nothing_are_in_place():
     assert np.partition(np.zeros((3, 0)), 1).shape == (3, 0)
+
+
+def test_complex_numbers_are_found_among_others():
+    numbers = onp.array([[1 + 2j, 2], [0, onp.nan]])
+    agree("isin", numbers, onp.array([2, 1 + 2j, onp.nan]))
+    agree("isin", numbers, onp.array([0j]), invert=True)
