@@ -162,7 +162,7 @@ sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
 	@echo "== the engine and the profiler, with the thread sanitizer"
 	@TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/sanitize/engine 3000
 	@TSAN_OPTIONS=halt_on_error=1 build/sanitize/profiler
-	@$(PIP) install 'setuptools>=77' 'cython>=3.1,<4'
+	@$(PIP) install 'setuptools>=77'
 	@echo "== compiling the library with sanitizers"
 	@nice $(VENV)/bin/python setup.py -q build_ext --sanitize --isa $(ISA) --build-lib build/sanitize
 	@$(SANITIZED) $(PYTEST) --capture=sys tests/ops tests/autograd tests/gluon tests/optimizer tests/metric \

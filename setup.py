@@ -81,7 +81,8 @@ class Build(build_ext):
 
     def finalize_options(self):
         ctypes_alone = self.get_finalized_command("bdist_wheel").ctypes_alone
-        self.distribution.ext_modules = [] if ctypes_alone else self._cythonize()
+        library_alone = ctypes_alone or self.sanitize
+        self.distribution.ext_modules = [] if library_alone else self._cythonize()
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
         self.levels = tuple(self.isa.split(",")) if self.isa else ISA_LEVELS
