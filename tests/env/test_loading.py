@@ -156,3 +156,10 @@ def test_the_page_is_fresh():
     if not page.is_file():
         pytest.skip("the sources are not beside the tests")
     assert page.read_text() == document.page(), "python -m mxcy.env --markdown > " + str(page)
+
+
+def test_bad_values_are_not_blamed_on_arrays():
+    """A variable may first be read while an array is copied."""
+    program = "import numpy as np, mxcy as mx; mx.nd.array(np.ones((3, 4)))"
+    wrong = python(program, fails=True, MXCY_VERBOSE="nonsense")
+    assert "EnvError: environment variable MXCY_VERBOSE='nonsense'" in wrong.err

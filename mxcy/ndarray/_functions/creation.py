@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 
+from mxcy import env
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy._semantics.switches import is_np_shape
@@ -109,6 +110,8 @@ def array(source_array, ctx=None, dtype=None, device=None):
         result = front.empty(values.shape, code, ctx)
         with np.errstate(all="ignore"):
             store(result, values)
+    except env.EnvError:
+        raise  # what is wrong is not the source
     except (TypeError, ValueError):
         raise TypeError("source_array must be array like object") from None
     return result
