@@ -1,7 +1,9 @@
-"""`mx.cuda`: NVIDIA's profiler; refused, as by every MXNet that was built for CPUs alone."""
+"""`mx.cuda`: NVIDIA's profiler; without GPUs refused, as by every MXNet built for CPUs alone."""
 
 from mxcy.base import MXNetError
+from mxcy.context import num_gpus
 from mxcy.cuda import nvtx
+from mxcy.gpu.views import cupy
 
 __all__ = ["cuda_profiler_start", "cuda_profiler_stop", "nvtx"]
 
@@ -12,9 +14,11 @@ def cuda_profiler_start():
     Raises
     ------
     MXNetError
-        Always: this backend has no CUDA. `mxcy.profiler` records what runs on CPUs.
+        Without a GPU. `mxcy.profiler` records what runs on CPUs.
     """
-    raise MXNetError("cuda_profiler_start: mxcy computes on CPUs; see mx.profiler")
+    if not num_gpus():
+        raise MXNetError("cuda_profiler_start: there is no GPU; see mx.profiler")
+    cupy().cuda.profiler.start()
 
 
 def cuda_profiler_stop():
@@ -23,6 +27,8 @@ def cuda_profiler_stop():
     Raises
     ------
     MXNetError
-        Always: this backend has no CUDA. `mxcy.profiler` records what runs on CPUs.
+        Without a GPU. `mxcy.profiler` records what runs on CPUs.
     """
-    raise MXNetError("cuda_profiler_stop: mxcy computes on CPUs; see mx.profiler")
+    if not num_gpus():
+        raise MXNetError("cuda_profiler_stop: there is no GPU; see mx.profiler")
+    cupy().cuda.profiler.stop()

@@ -1,10 +1,12 @@
 """`mx.cuda.nvtx`: named ranges on the time line of NVIDIA's tools.
 
-They need CUDA, so they are refused here, as by every MXNet that was built for CPUs alone. Tasks and
-frames of `mxcy.profiler` mark a program's own work on its time line.
+Without GPUs they are refused, as by every MXNet that was built for CPUs alone. Tasks and frames of
+`mxcy.profiler` mark a program's own work on its time line.
 """
 
 from mxcy.base import MXNetError
+from mxcy.context import num_gpus
+from mxcy.gpu.views import cupy
 
 __all__ = [
     "BLUE",
@@ -25,6 +27,7 @@ __all__ = [
 
 RED, GREEN, BLUE = 0xFF0000, 0x00FF00, 0x0000FF
 YELLOW, ORANGE, RED1, MAGENTA = 0xB58900, 0xCB4B16, 0xDC322F, 0xD33682
+_OPAQUE = 0xFF000000
 VIOLET, BLUE1, CYAN, GREEN1 = 0x6C71C4, 0x268BD2, 0x2AA198, 0x859900
 
 
@@ -40,9 +43,11 @@ def range_push(name, color=ORANGE):
     Raises
     ------
     MXNetError
-        Always: this backend has no CUDA.
+        Without a GPU.
     """
-    raise MXNetError(f"nvtx.range_push: mxcy computes on CPUs; no range {name!r}, see mx.profiler")
+    if not num_gpus():
+        raise MXNetError(f"nvtx.range_push: there is no GPU; no range {name!r}, see mx.profiler")
+    cupy().cuda.nvtx.RangePushC(name, _OPAQUE | color)
 
 
 def range_pop():
@@ -51,9 +56,11 @@ def range_pop():
     Raises
     ------
     MXNetError
-        Always: this backend has no CUDA.
+        Without a GPU.
     """
-    raise MXNetError("nvtx.range_pop: mxcy computes on CPUs; there are no ranges, see mx.profiler")
+    if not num_gpus():
+        raise MXNetError("nvtx.range_pop: there is no GPU; there are no ranges, see mx.profiler")
+    cupy().cuda.nvtx.RangePop()
 
 
 class range:

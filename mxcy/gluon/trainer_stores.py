@@ -3,7 +3,7 @@
 from mxcy.dist.job import job
 from mxcy.kvstore import KVStoreBase
 from mxcy.kvstore.choice import choose_store, create
-from mxcy.kvstore.local import KINDS, why_not
+from mxcy.kvstore.local import kinds, why_not
 
 __all__ = ["check_kind", "joins_job", "spans_processes", "store_for"]
 
@@ -12,14 +12,14 @@ def check_kind(kvstore):
     """Refuse at once what `choose_store` would refuse at the first step."""
     if kvstore is None or isinstance(kvstore, KVStoreBase):
         return
-    if isinstance(kvstore, str) and kvstore.lower() in (*KINDS, *KVStoreBase.kv_registry):
+    if isinstance(kvstore, str) and kvstore.lower() in (*kinds(), *KVStoreBase.kv_registry):
         return
     if isinstance(kvstore, str) and "dist" in kvstore.lower():
         return
     why = why_not(kvstore.lower()) if isinstance(kvstore, str) else ""
     raise ValueError(
         "kvstore must be None, a KVStoreBase, the name of a registered one or one of "
-        f"{KINDS}, got {kvstore!r}{why}"
+        f"{kinds()}, got {kvstore!r}{why}"
     )
 
 

@@ -26,7 +26,7 @@ _TYPES = {
 _IN_16, _IN_32, _IN_64, _TF32 = (64, 65), (68, 69), (70, 71), 77
 _MOST = (1 << 31) - 1
 _ROWS = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 rows(S* out, const S* row, Long count, Long columns) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < count;
        p += (Long)gridDim.x * blockDim.x)

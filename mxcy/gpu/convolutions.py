@@ -41,7 +41,7 @@ _ALLOWED = {
     "MXNET_CUDNN_ALLOW_WINOGRAD": "WINOGRAD",
 }
 _BIAS = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 add_bias(S* out, const S* bias, Long count, Long channels, Long inner) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < count;
        p += (Long)gridDim.x * blockDim.x)

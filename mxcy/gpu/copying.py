@@ -34,7 +34,7 @@ def _strided(type_, ndim, constant=False):
         [f"{type_}* target", source, "Long n", "Long src_offset", "Long dst_offset", *names]
     )
     return f"""{elements()}
-extern "C" __global__ void __launch_bounds__(256) strided_copy({head}) {{
+extern "C" __global__ void __launch_bounds__(256, 4) strided_copy({head}) {{
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {{
     {_index(ndim)}

@@ -26,7 +26,7 @@ __device__ inline Long place(I index, Long extent) {
 }
 """
 _TAKE = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 take(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long count) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
@@ -36,7 +36,7 @@ take(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long cou
 }
 """
 _TAKE_GRAD = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count) {
   __shared__ Long found[256];
   const Long row = blockIdx.x % extent, outer = blockIdx.x / extent;
@@ -57,7 +57,7 @@ take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count)
 }
 """
 _ONE_HOT = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 one_hot(const I* index, S* y, Long n, Long depth, double on, double off) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x)

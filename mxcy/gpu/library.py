@@ -5,7 +5,17 @@ library of a device has launches under the names of the CPU's kernels.
 """
 
 from mxcy.base import MXNetError
-from mxcy.gpu import copying, indexing, lines, norms, optimizers, products, random, windows
+from mxcy.gpu import (
+    copying,
+    indexing,
+    lines,
+    norms,
+    optimizers,
+    ordering,
+    products,
+    random,
+    windows,
+)
 from mxcy.gpu.compile import compiler
 from mxcy.gpu.launch import packed
 from mxcy.gpu.pointwise import line_maker
@@ -20,6 +30,7 @@ FAMILIES = (
     lines,
     norms,
     optimizers,
+    ordering,
     products,
     random,
     windows,

@@ -31,7 +31,7 @@ template <class T, class Join> __device__ inline T joined(T x, Join join) {
 }
 """
 _SOFTMAX = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 softmax(const S* x, const S* given, U* y, Long extent, Long inner, double factor) {
   const Long line = blockIdx.x, base = line / inner * extent * inner + line % inner;
   const T scale = (T)factor;
@@ -133,7 +133,7 @@ def _reduction(request, wide, threads):
 {_JOIN if many else ""}
 __device__ inline W element(W x) {{ return {element}; }}
 __device__ inline W finish(W w, Long reduced) {{ return {result}; }}
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 reduce(const {TYPES[request.ins[0].dtype]}* x, {TYPES[request.outs[0].dtype]}* y, Long lines,
        Long length{shapes}) {{
   const auto join = [](W a, W b) {{ return {join}; }};

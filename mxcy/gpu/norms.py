@@ -23,7 +23,7 @@ _CHANNEL = """
        q < count && (at = (q / inner * channels + c) * inner + q % inner, true); q += 256)
 """
 _FORWARD = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 batch_norm(const S* x, T* gamma, const T* beta, const T* moving_mean, const T* moving_var, S* y,
            T* mean_of, T* inverse_of, Long outer, Long channels, Long inner, double eps) {
   const auto add = [](T a, T b) { return a + b; };
@@ -53,7 +53,7 @@ batch_norm(const S* x, T* gamma, const T* beta, const T* moving_mean, const T* m
 }
 """
 _BACKWARD = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 batch_norm_grad(const S* gradient, const S* x, const T* gamma, const T* mean_of,
                 const T* inverse_of, T* moving_mean, T* moving_var, const T* beta, S* y,
                 T* by_gamma, T* by_beta,
@@ -91,7 +91,7 @@ batch_norm_grad(const S* gradient, const S* x, const T* gamma, const T* mean_of,
 }
 """
 _ROW = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 row_norm(const S* x, const S* gamma, const S* beta, S* y, S* mean_of, S* std_of, Long length,
          Long block, Long count, double eps) {
   const auto add = [](T a, T b) { return a + b; };
@@ -112,7 +112,7 @@ row_norm(const S* x, const S* gamma, const S* beta, S* y, S* mean_of, S* std_of,
   if (threadIdx.x == 0 && mean_of) mean_of[blockIdx.x] = cast<S>(mean);
   if (threadIdx.x == 0 && std_of) std_of[blockIdx.x] = cast<S>(std);
 }
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 row_norm_data(const S* gradient, const S* x, const S* gamma, const S* mean_of, const S* std_of,
               S* y, Long length, Long block, Long count) {
   const auto add = [](T a, T b) { return a + b; };
@@ -132,7 +132,7 @@ row_norm_data(const S* gradient, const S* x, const S* gamma, const S* mean_of, c
     y[at] = cast<S>((g - shift - (cast<T>(x[at]) - mean) * slope) * inverse);
   }
 }
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 row_norm_parameters(const S* gradient, const S* x, const S* mean_of, const S* std_of, S* by_gamma,
                     S* by_beta, Long outer, Long length, Long block, Long count) {
   const auto add = [](T a, T b) { return a + b; };

@@ -61,7 +61,7 @@ def step(request):
     numbers = "".join(f", double {field}_" for field in fields)
     locals_ = " ".join(f"const T {field} = (T){field}_;" for field in fields)
     text = f"""{_head(request.dtype)}
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 update_step(const T* weight, const T* gradient, T* out{pointers}, Long n{numbers}) {{
   {locals_}
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
@@ -94,7 +94,7 @@ def steps(request):
 struct Pointers {{ T* of[{count}]; }};
 struct Counts {{ Long of[{count}]; }};
 struct Rates {{ double of[{count}]; }};
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 update_steps(Pointers weights, Pointers gradients, Pointers momenta, Counts sizes, Rates lrs,
              Rates wds, double momentum_, double rescale_, double clip_{outs}) {{
   const int i = blockIdx.y;
@@ -159,7 +159,7 @@ def _of_all(part, fields, states, statements):
     return f"""
 struct Pointers {{ T* of[{part}]; }};
 struct Counts {{ Long of[{part}]; }};
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 update_all(Pointers weights, Pointers gradients{lists}, Pointers outs, Counts sizes,
            const double* rates, Long first, Long count{numbers}) {{
   const int i = blockIdx.y;

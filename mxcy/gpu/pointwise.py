@@ -130,7 +130,7 @@ def _text(inputs, outputs, computed, steps, results, numbers, integer, width):
     joined = "\n  ".join([f"const {integer} n = ({integer})count;", *locals_])
     plain = _body(inputs, outputs, computed, steps, results, "p", wide=False)
     text = f"""
-extern "C" __global__ void __launch_bounds__(256) program({head}) {{
+extern "C" __global__ void __launch_bounds__(256, 4) program({head}) {{
   {joined}
   for ({integer} p = {start}; p < n; p += {step}) {{
       {plain}
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(256) program({head}) {{
     )
     inner = _body(inputs, outputs, computed, steps, results, "(p + k)", wide=True)
     return f"""{text}
-extern "C" __global__ void __launch_bounds__(256) program_wide({head}) {{
+extern "C" __global__ void __launch_bounds__(256, 4) program_wide({head}) {{
   {joined}
   for ({integer} p = ({start}) * {width}; p + {width} <= n; p += {step} * {width}) {{
     {loads}

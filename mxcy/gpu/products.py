@@ -17,7 +17,7 @@ __all__ = []
 _FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
 _TILE, _MOST_BLOCKS = 64, 65535
 _PRODUCT = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
 product(const S* first, const S* second, const S* third, S* out{parameters}) {{
   __shared__ T a[16][68], b[16][68];
   const At z = blockIdx.z, row = (At)blockIdx.y * 64, column = (At)blockIdx.x * 64;

@@ -50,7 +50,7 @@ template <class T> __device__ inline T logit(Draws* d) {
 }
 """
 _DRAW = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
 draw(const Sets* sets, {parameters}O* out, Long n, Long each, double first, double second) {{
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {{
@@ -63,7 +63,7 @@ draw(const Sets* sets, {parameters}O* out, Long n, Long each, double first, doub
 """
 # A thread takes as many neighbours as the words of one counter serve.
 _FOUR = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
 draw(const Sets* sets, O* out, Long n, Long, double first, double second) {{
   const T a = (T)first, b = (T)second;
   for (Long q = (Long)blockIdx.x * blockDim.x + threadIdx.x; q * {count} < n;
@@ -77,7 +77,7 @@ draw(const Sets* sets, O* out, Long n, Long, double first, double second) {{
 }}
 """
 _INTEGERS = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
 draw(const Sets* sets, O* out, Long n, Long low, Long range) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
@@ -88,7 +88,7 @@ draw(const Sets* sets, O* out, Long n, Long low, Long range) {
 }
 """
 _DROPOUT = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
 drop(const Sets* sets, const S* x, S* y, S* mask, Long n, double p) {
   const float keep = 1 - (float)p, scale = 1 / keep;
   for (Long q = (Long)blockIdx.x * blockDim.x + threadIdx.x; q * 4 < n;
@@ -101,7 +101,7 @@ drop(const Sets* sets, const S* x, S* y, S* mask, Long n, double p) {
     }
   }
 }
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
 masked(const S* x, const S* mask, S* y, Long n{extents}) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {

@@ -33,7 +33,7 @@ struct Extent {
       for (At k = w2.begin; k < w2.end; ++k)
 """
 _FORWARD = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 pool(const S* x, S* y, Long n_, Long inner_, Long count_pad_, SIZES) {
   LOCALS
   for (At p = (At)blockIdx.x * blockDim.x + threadIdx.x; p < n;
@@ -55,7 +55,7 @@ pool(const S* x, S* y, Long n_, Long inner_, Long count_pad_, SIZES) {
 }
 """
 _BACKWARD = """
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 pool_grad(const S* gradient, const S* x, S* y, Long n_, Long inner_, Long count_pad_, SIZES) {
   LOCALS
   for (At p = (At)blockIdx.x * blockDim.x + threadIdx.x; p < n;
@@ -101,7 +101,7 @@ __device__ inline Long place(I index, Long extent) {
   return at < 0 ? 0 : at >= extent ? extent - 1 : at;
 #endif
 }
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 along(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long taken) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
@@ -109,7 +109,7 @@ along(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long ta
     y[p] = x[(outer * extent + place(index[p], extent)) * inner + p % inner];
   }
 }
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 along_grad(const S* gradient, const I* index, S* y, Long n, Long extent, Long inner) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {

@@ -6,14 +6,20 @@ from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._base.suggestions import did_you_mean
 from mxcy.base import MXNetError
+from mxcy.context import num_gpus
 from mxcy.kvstore.tree_sum import TreeSum
 from mxcy.optimizer import get_updater
 
-__all__ = ["KINDS", "LocalStore", "why_not"]
+__all__ = ["LocalStore", "kinds", "why_not"]
 
-KINDS = ("local", "local_update_cpu", "local_allreduce_cpu", "device", "local_allreduce_device")
+_KINDS = ("local", "local_update_cpu", "local_allreduce_cpu", "device", "local_allreduce_device")
 #: what names of MXNet's other stores contain, and what those do
 _ELSEWHERE = {"p3": "add up over several machines", "nccl": "add up on NVIDIA's GPUs"}
+
+
+def kinds():
+    """The kinds of stores that there are on this machine."""
+    return (*_KINDS, "nccl") if num_gpus() else _KINDS
 
 
 def why_not(kind):
@@ -30,8 +36,8 @@ class LocalStore:
     Parameters
     ----------
     kind : str
-        One of the local kinds, or what a subclass takes. They differ only in where sums are made,
-        which on CPUs is the same.
+        One of `kinds`, or what a subclass takes. They differ only in where sums are made, which on
+        CPUs is the same; "nccl" keeps values on GPUs alone.
 
     Raises
     ------
@@ -43,10 +49,11 @@ class LocalStore:
     num_workers = 1
 
     def __init__(self, kind):
-        if kind not in KINDS and "dist" not in kind:
+        known = kinds()
+        if kind not in known and "dist" not in kind:
             raise MXNetError(
-                f"there is no key-value store {kind!r}{why_not(kind)}; choose one of {KINDS}"
-                f"{did_you_mean(kind, KINDS)}"
+                f"there is no key-value store {kind!r}{why_not(kind)}; choose one of {known}"
+                f"{did_you_mean(kind, known)}"
             )
         self.type = kind
         self.updater = None
@@ -85,6 +92,8 @@ class LocalStore:
             raise MXNetError(f"Mixed key types are not allowed: {key!r} among others")
 
     def _put(self, key, value):
+        if self.type == "nccl" and value.context.device_type != "gpu":
+            raise MXNetError(f"key {key}: 'nccl' keeps values on GPUs, got one on {value.context}")
         self._values[key] = value
         self._numbers[key] = len(self._numbers)
 

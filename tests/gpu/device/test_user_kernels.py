@@ -104,17 +104,18 @@ def test_a_custom_operator_that_uses_cupy():
 
 
 @pytest.mark.skipif(mx.num_gpus() < 2, reason="there is one GPU")
-def test_a_trainer_with_two_gpus():
+@pytest.mark.parametrize("store", ["device", "nccl"])
+def test_a_trainer_with_two_gpus(store):
     contexts = [mx.gpu(0), mx.gpu(1)]
     rng = np.random.default_rng(1)
     x, weight = rng.standard_normal((8, 3)).astype("float32"), rng.standard_normal((2, 3))
     results = []
-    for devices in (contexts, [mx.cpu()]):
+    for devices, kind in ((contexts, store), ([mx.cpu()], "device")):
         net = gluon.nn.Dense(2, in_units=3)
         net.initialize(mx.init.Zero(), ctx=devices)
         net.weight.set_data(mx.nd.array(weight))
         trainer = gluon.Trainer(
-            net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9}, kvstore="device"
+            net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9}, kvstore=kind
         )
         for _ in range(3):
             with mx.autograd.record():
@@ -125,3 +126,31 @@ def test_a_trainer_with_two_gpus():
         results.append([net.weight.data(ctx).asnumpy() for ctx in devices])
     np.testing.assert_array_equal(*results[0])
     np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-5, atol=1e-6)
+
+
+def test_nccl_is_for_gpus():
+    store = mx.kv.create("nccl")
+    with pytest.raises(mx.MXNetError, match="keeps values on GPUs"):
+        store.init(0, mx.nd.ones((2,), ctx=mx.cpu()))
+    contexts = [mx.gpu(i % mx.num_gpus()) for i in range(3)]
+    store.init(0, mx.nd.zeros((2, 3), ctx=contexts[0]))
+    store.push(0, [mx.nd.full((2, 3), i + 1, ctx=ctx) for i, ctx in enumerate(contexts)])
+    results = [mx.nd.empty((2, 3), ctx=ctx) for ctx in contexts]
+    store.pull(0, results)
+    assert all((result.asnumpy() == 6).all() for result in results)
+
+
+def test_ranges_and_nvidias_profiler(monkeypatch):
+    cupy = pytest.importorskip("cupy")
+    told = []
+    with mx.cuda.nvtx.range("a step"):  # nobody listens
+        pass
+    for name in ("RangePushC", "RangePop"):
+        monkeypatch.setattr(cupy.cuda.nvtx, name, lambda *given: told.append(given))
+    for name in ("start", "stop"):
+        monkeypatch.setattr(cupy.cuda.profiler, name, lambda name=name: told.append(name))
+    mx.cuda.cuda_profiler_start()
+    with mx.cuda.nvtx.range("a step", mx.cuda.nvtx.RED):
+        pass
+    mx.cuda.cuda_profiler_stop()
+    assert told == ["start", ("a step", 0xFF000000 + mx.cuda.nvtx.RED), (), "stop"]
