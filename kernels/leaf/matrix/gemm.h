@@ -21,8 +21,9 @@ constexpr int kTileRows =
 constexpr int64_t kDepth = 256;            // k of a block
 constexpr int64_t kRows = 12 * kTileRows;  // rows of an A block
 constexpr int64_t kCols = 1024;            // columns of a B block
-constexpr int64_t kUnpackedRows = 64;      // up to here B is read where it lies
-constexpr int64_t kUnpackedSize = 4096;    // up to here A is, when it meets few panels of B
+constexpr int64_t kUnpackedRows =
+    64;  // up to here B is read where it lies, a small one up to twice that
+constexpr int64_t kUnpackedSize = 16384;  // up to here A is, when it meets few panels of B
 
 // --- operands --------------------------------------------------------------------------------
 
@@ -310,7 +311,8 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
   const int64_t block_rows = balanced(m, kRows / kTileRows * tile_rows, tile_rows);
   const int64_t block_depth = depth_of_block(k);
   // Each panel of B is packed once for all rows: few rows do not repay it.
-  const bool pack_b = m > kUnpackedRows || !b.in_place(0, 0);
+  const int64_t few = k * n <= kUnpackedSize ? 2 * kUnpackedRows : kUnpackedRows;
+  const bool pack_b = m > few || !b.in_place(0, 0);
   const T* a_rows = nullptr;
   int64_t a_step = 0;
   if constexpr (is_matrix<A>) {
