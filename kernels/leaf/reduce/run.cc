@@ -58,7 +58,7 @@ struct Job {
   Axes kept, reduced;     // the other dimensions
   int64_t fold;           // rows taken as one
   int64_t width;          // outputs of a task, times fold
-  int64_t blocks, units_per_slab, units, pieces, tasks;
+  int64_t blocks, units_per_slab, units, units_per_piece, pieces, tasks;
 
   Job(const Reduction& op_, const mx_call* call) : op(op_), x(data<char>(call->in[0])) {
     const auto& p = *static_cast<const mx_reduce_params*>(call->params);
@@ -110,6 +110,9 @@ struct Job {
     units = reduced.total * units_per_slab;
     const int64_t work = reduced.total * rows * max_of(width / fold, 1);
     pieces = max_of(1, min_of(min_of(kPieces, units), work / kPiece));
+    if (pieces > 1) pieces -= pieces % 2;  // two threads have as many
+    units_per_piece = ceil_div(units, pieces);
+    pieces = max_of(1, ceil_div(units, max_of(units_per_piece, 1)));  // none is empty
     tasks = kept.total * blocks;
   }
 
@@ -122,9 +125,9 @@ struct Job {
 
   // Fold a piece of a task into its accumulators; or, when it is one unit, into `sums`.
   void run_piece(int64_t task, int64_t piece, Wide* w, void* sums = nullptr) const {
-    const int64_t each = ceil_div(units, pieces), begin = piece * each;
+    const int64_t begin = piece * units_per_piece;
     const char* start = x + kept.offset(task / blocks) * in_size;
-    for (int64_t u = begin; u < min_of(begin + each, units); ++u) {
+    for (int64_t u = begin; u < min_of(begin + units_per_piece, units); ++u) {
       const char* from = start + reduced.offset(u / units_per_slab) * in_size;
       const int64_t part = u % units_per_slab;
       if (slab == kAlong) {
