@@ -40,6 +40,26 @@ cdef bint all_within(const int64_t *index, int64_t n, int64_t extent) noexcept n
     return outside < <uint64_t>1 << 63
 
 
+cdef struct Bounds:
+    const int64_t *index
+    int64_t extent
+    bint exceeded  # some thread has found an index outside
+
+
+cdef void check_bounds(void *context, int64_t begin, int64_t end) noexcept nogil:
+    cdef Bounds *bounds = <Bounds *>context
+    if not all_within(bounds.index + begin, end - begin, bounds.extent):
+        bounds.exceeded = True
+
+
+cdef bint all_within_bounds(const mx_tensor *source, int64_t extent, int threads) noexcept nogil:
+    """Whether int64 indices lie in [0, extent), on all threads."""
+    cdef Bounds bounds
+    bounds.index, bounds.extent, bounds.exceeded = <const int64_t *>source.data, extent, False
+    parallel_for(threads, count(source), GRAIN * SHORT, check_bounds, &bounds)
+    return not bounds.exceeded
+
+
 cdef const int64_t *load_indices(
     const mx_call *call, int input_number, int64_t extent, int mode
 ) noexcept nogil:
@@ -55,7 +75,7 @@ cdef const int64_t *load_indices(
     if n and extent == 0:
         mx_fail("indices: cannot take elements of a dimension of extent 0")
         return NULL
-    if source.dtype == MX_I64 and n and all_within(<const int64_t *>source.data, n, extent):
+    if source.dtype == MX_I64 and n and all_within_bounds(source, extent, call.threads):
         return <const int64_t *>source.data
     convert(index, MX_I64, source.data, source.dtype, n, call.threads)
     for i in range(n):
