@@ -219,3 +219,51 @@ print("\nright", flush=True)
 def test_three_workers():
     ended = job(3, _THREE)
     assert (ended.code, ended.lines) == (0, ["right"] * 3), ended.err
+
+
+#: what one of two workers may do alone, and that nobody waits for the other there
+_ALONE = r"""
+import mxcy as mx
+store = mx.kv.create("dist_sync")
+first, ones, out = store.rank == 0, mx.nd.ones(3), mx.nd.zeros(3)
+names = ["", "key", "\u043a\u043b\u044e\u0447", "x" * 300]
+store.init(names, [mx.nd.full(3, 7)] * 4)
+if first:
+    for refused in (lambda: store.init("key", ones), lambda: store.push("none", ones)):
+        try:
+            refused()
+        except mx.MXNetError:
+            continue
+        raise AssertionError("it was taken")
+    store.pull("key", out)  # before any push, and the other does not pull
+    assert out.asnumpy().tolist() == [7, 7, 7]
+    store.push("key", ones)
+    store.pull("key", out)  # returns at once; who reads waits
+store._barrier()  # the engine is not drained: the other has not pushed
+if not first:
+    store.push("key", ones * 2)
+    store.pull("key", out)
+assert out.asnumpy().tolist() == [3, 3, 3]
+for total in (2, 4):  # sums take the place of values
+    for name in reversed(names) if first else names:
+        store.push(name, ones * (total / 2))
+    for name in names:
+        store.pull(name, out)
+        assert out.asnumpy().tolist() == [total] * 3, name
+calls = []
+def update(key, total, stored):
+    calls.append(key)
+    stored += total
+store._set_updater(update)
+for expected in (6, 8):
+    store.pushpull("key", ones, out=out)
+    assert out.asnumpy().tolist() == [expected] * 3
+assert calls == ["key"] * 2, calls
+print("\nright", flush=True)
+"""
+
+
+@needs_mpi
+def test_what_a_worker_does_alone():
+    ended = job(2, _ALONE)
+    assert (ended.code, ended.lines) == (0, ["right"] * 2), ended.err
