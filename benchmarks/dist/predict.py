@@ -5,12 +5,19 @@
 The steps have an idle backward pass, which hands over gradients one after the other. What the
 simulation is fed with comes from the same run, in turns with the steps: the seconds of a sum of
 four bytes, and of a byte of large and of small keys that are called for all at once.
+
+With a trace, of one rank on one core, they are those of the network that was recorded:
+
+    OMP_NUM_THREADS=1 taskset -c 0 python benchmarks/dist/record_step.py > step.json
+    python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/predict.py --trace step.json
 """
 
 import argparse
 import json
 import math
+import os
 import time
+from pathlib import Path
 
 import mxcy as mx
 from mxcy import env
@@ -57,13 +64,59 @@ class Measured:
         self.seconds.append(time.perf_counter() - began)
 
 
+class Training:
+    """Steps of a network, in the way of record_step.py."""
+
+    def __init__(self, options):
+        self.store, self.seconds = mx.kv.create("dist_sync"), []
+        os.sched_setaffinity(0, {self.store.rank % (os.cpu_count() or 1)})
+        self._net = mx.gluon.model_zoo.vision.get_model(options.network)
+        self._net.initialize(mx.init.Xavier())
+        self._net.hybridize(static_alloc=True, static_shape=True)
+        shape = (options.batch_size, 3, options.size, options.size)
+        self._data = mx.nd.random.normal(shape=shape)
+        self._label = mx.nd.random.randint(0, 1000, shape=shape[:1]).astype("float32")
+        self._loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        self._net(self._data)
+        settings = {"learning_rate": 1e-6}
+        self._trainer = mx.gluon.Trainer(
+            self._net.collect_params(), "sgd", settings, kvstore=self.store
+        )
+
+    def run(self):
+        """Make a step, and keep its time."""
+        self.store._barrier()
+        began = time.perf_counter()
+        with mx.autograd.record():
+            loss = self._loss(self._net(self._data), self._label)
+        loss.backward()
+        self._trainer.step(len(self._label) * self.store.num_workers)
+        mx.nd.waitall()
+        self.seconds.append(time.perf_counter() - began)
+
+    def group(self):
+        """Make what every later step has."""
+        for _ in range(2):
+            self.run()
+        self.seconds.clear()
+
+
 def main():
     """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__.split(";")[0])
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--trace", help="what record_step.py has printed")
+    parser.add_argument("--network", default="resnet50_v1", help="of the trace")
+    parser.add_argument("--batch-size", type=int, default=16)
+    parser.add_argument("--size", type=int, default=224)
     options = parser.parse_args()
     message, large, small = Measured(1, 4, 0), Measured(16, 4 << 20, 0), Measured(60, 1 << 20, 0)
-    steps = {what: Measured(*terms) for what, terms in STEPS.items()}
+    if options.trace:
+        steps = {options.network: Training(options)}
+        played = {options.network: Step(**json.loads(Path(options.trace).read_text()))}
+    else:
+        steps = {what: Measured(*terms) for what, terms in STEPS.items()}
+        played = {what: _played(*terms) for what, terms in STEPS.items()}
     for one in (message, large, small, *steps.values()):
         one.group()
     for _ in range(options.rounds):
@@ -78,13 +131,17 @@ def main():
     links = Links(ranks, ranks, 0, 0, alpha / levels, beta / others, copy)
     told = {"ranks": ranks, "alpha": alpha, "beta": beta, "copy": copy}
     print(json.dumps(told), flush=True)
-    for what, (count, size, pause) in STEPS.items():
-        ready = [pause * (count - number) for number in range(count)]
-        step = Step([size] * count, ready, pause * count)
+    for what, step in played.items():
         told = simulate(step, links, env.get("MXCY_DIST_BUCKET_BYTES"), steps=1)["seconds"]
         measured = min(steps[what].seconds)
         line = {"what": what, "ms": measured * 1e3, "predicted_ms": told * 1e3}
         print(json.dumps({**line, "ratio": told / measured}), flush=True)
+
+
+def _played(count, size, pause):
+    """What the simulation plays of made-up gradients."""
+    ready = [pause * (count - number) for number in range(count)]
+    return Step([size] * count, ready, pause * count)
 
 
 if __name__ == "__main__":

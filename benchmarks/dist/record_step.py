@@ -50,7 +50,7 @@ def main():
 def _record(store, began, ended):
     ready = {}
     for bucket in store.stats()["buckets"]:
-        for key in bucket["keys"]:
+        for key in bucket["keys"] if bucket["sessions"] else ():  # means have no gradients
             ready[key] = bucket["length"] // len(bucket["keys"]), bucket["last"][0] - began
     sizes, times = zip(*(ready[key] for key in sorted(ready)), strict=True)
     compute = max(times)
