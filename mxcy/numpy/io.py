@@ -46,8 +46,11 @@ def genfromtxt(fname, *args, ctx=None, device=None, **kwargs):
     TypeError
         When columns have several types, or one holds text.
     """
-    where = place(ctx, device)
-    read = onp.genfromtxt(fname, *args, **kwargs)
+    return _columns(onp.genfromtxt(fname, *args, **kwargs), place(ctx, device))
+
+
+def _columns(read, where):
+    """An array, or one of each column where they have several types."""
     if isinstance(read, list):
         return tuple(_array(column, where) for column in read)
     return _array(read, where)
@@ -76,11 +79,7 @@ def loadtxt(fname, *args, ctx=None, device=None, **kwargs):
     ndarray
         A tuple of them with ``unpack=True`` where columns have several types.
     """
-    where = place(ctx, device)
-    read = onp.loadtxt(fname, *args, **kwargs)
-    if isinstance(read, list):
-        return tuple(_array(column, where) for column in read)
-    return _array(read, where)
+    return _columns(onp.loadtxt(fname, *args, **kwargs), place(ctx, device))
 
 
 def savetxt(fname, X, *args, **kwargs):  # noqa: N803  its public name

@@ -16,6 +16,14 @@ def _target(name, array):
     return array.as_np_ndarray()
 
 
+def _masked(name, array, mask):
+    """An array to write into, and a mask in its shape."""
+    target, mask = _target(name, array), onp.asarray(mask, bool)
+    if mask.size != target.size:
+        raise ValueError(f"{name}: the mask has {mask.size} elements, the array {target.size}")
+    return target, mask.reshape(target.shape)
+
+
 def copyto(dst, src, casting="same_kind", where=True):
     """Write the elements of one array into another.
 
@@ -100,10 +108,7 @@ def putmask(a, mask, values):
     values : array_like
         Taken from the first one again where there are too few.
     """
-    target, mask = _target("putmask", a), onp.asarray(mask, bool)
-    if mask.size != target.size:
-        raise ValueError("putmask: mask and data must be the same size")
-    mask = mask.reshape(target.shape)
+    target, mask = _masked("putmask", a, mask)
     if mask.any():
         target[mask] = _as_many(values, target.size)[mask.ravel()]
 
@@ -119,10 +124,7 @@ def place(arr, mask, vals):
     vals : array_like
         Taken from the first one again where there are too few.
     """
-    target, mask = _target("place", arr), onp.asarray(mask, bool)
-    if mask.size != target.size:
-        raise ValueError("place: mask and data must be the same size")
-    mask = mask.reshape(target.shape)
+    target, mask = _masked("place", arr, mask)
     if mask.any():
         target[mask] = _as_many(vals, int(mask.sum()))
 
