@@ -1,4 +1,4 @@
-"""Kernels that go by indices: take, its gradient, one_hot.
+"""Kernels that go by indices: take, one element of each line, their gradients, one_hot.
 
 Gradients meet where an index comes twice. A block sums up one row of the result, going through all
 indices in their order, so that sums are the same in every run.
@@ -64,6 +64,24 @@ one_hot(const I* index, S* y, Long n, Long depth, double on, double off) {
     y[p] = cast<Long>(index[p / depth]) == p % depth ? cast<S>(on) : cast<S>(off);
 }
 """
+_ALONG = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+along(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long taken) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (Long)gridDim.x * blockDim.x) {
+    const Long outer = p / (taken * inner);
+    y[p] = x[(outer * extent + place(index[p], extent)) * inner + p % inner];
+  }
+}
+extern "C" __global__ void __launch_bounds__(256, 4)
+along_grad(const S* gradient, const I* index, S* y, Long n, Long extent, Long inner) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (Long)gridDim.x * blockDim.x) {
+    const Long line = p / (extent * inner) * inner + p % inner;
+    y[p] = place(index[line], extent) == p / inner % extent ? gradient[line] : cast<S>(0);
+  }
+}
+"""
 
 
 def _head(spec, index, mode=0, computed="float"):
@@ -122,3 +140,22 @@ def one_hot(request):
     arguments = [Input(0), Output(0), I64(out.size), I64(values["depth"])]
     arguments += [F64(*request.number("on")), F64(*request.number("off"))]
     return [Launch(_head(out, index) + _ONE_HOT, "one_hot", spread(out.size), arguments)]
+
+
+@kernel("along", "along_grad")
+def along(request):
+    """One element of each line, at a position of its own; or zeros but there."""
+    values, (out,) = request.values, request.outs
+    data, index = request.ins
+    if not {data.dtype, index.dtype} <= set(TYPES) or data.dtype != out.dtype:
+        return "it takes no complex numbers"
+    if values["mode"] not in (MODES["clip"], MODES["wrap"]) or not values["extent"]:
+        return "positions out of bounds are errors"
+    text = _head(data, index, values["mode"]) + _ALONG
+    arguments = [Input(0), Input(1), Output(0), I64(out.size)]
+    arguments += [I64(values["extent"]), I64(values["inner"])]
+    if request.name == "along":
+        arguments.append(I64(values["taken"]))
+    elif values["taken"] != 1:
+        return "several gradients may meet at a place"
+    return [Launch(text, request.name, spread(out.size), arguments)]

@@ -106,13 +106,14 @@ def _body(inputs, outputs, computed, steps, results, index, wide):
     return "\n      ".join(lines)
 
 
-def _text(inputs, outputs, computed, steps, results, numbers, integer, width):
-    """The two kernels of a program: `program`, and `program_wide` if `width` is more than 1."""
+def _parameters(inputs, outputs, computed, numbers, integer):
+    """The parameters of a program's kernels, and the statements that make locals of them."""
     ndim = max((form for _, form, _ in inputs if isinstance(form, int)), default=0)
     parameters = [f"const {type_}* in{i}" for i, (type_, _, _) in enumerate(inputs)]
     parameters += [f"{type_}* out{i}" for i, type_ in enumerate(outputs)]
     parameters += ["Long count", *(f"Long shape{d}" for d in range(1, ndim))]
-    locals_ = [f"const {integer} shape_{d} = ({integer})shape{d};" for d in range(1, ndim)]
+    locals_ = [f"const {integer} n = ({integer})count;"]
+    locals_ += [f"const {integer} shape_{d} = ({integer})shape{d};" for d in range(1, ndim)]
     for i, (_, form, _) in enumerate(inputs):
         if form == "repeat":
             parameters += [f"Long extent_{i}", f"Long inner_{i}"]
@@ -124,14 +125,18 @@ def _text(inputs, outputs, computed, steps, results, numbers, integer, width):
             parameters += [f"Long stride{i}_{d}" for d in range(form)]
     parameters += [f"double number{i}" for i in range(numbers)]
     locals_ += [f"const {computed} s{i} = cast<{computed}>(number{i});" for i in range(numbers)]
-    head = ", ".join(parameters)
+    return ", ".join(parameters), "\n  ".join(locals_)
+
+
+def _text(inputs, outputs, computed, steps, results, numbers, integer, width):
+    """The two kernels of a program: `program`, and `program_wide` if `width` is more than 1."""
+    head, locals_ = _parameters(inputs, outputs, computed, numbers, integer)
     start = f"({integer})blockIdx.x * blockDim.x + threadIdx.x"
     step = f"({integer})gridDim.x * blockDim.x"
-    joined = "\n  ".join([f"const {integer} n = ({integer})count;", *locals_])
     plain = _body(inputs, outputs, computed, steps, results, "p", wide=False)
     text = f"""
 extern "C" __global__ void __launch_bounds__(256, 4) program({head}) {{
-  {joined}
+  {locals_}
   for ({integer} p = {start}; p < n; p += {step}) {{
       {plain}
   }}
@@ -151,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) program({head}) {{
     inner = _body(inputs, outputs, computed, steps, results, "(p + k)", wide=True)
     return f"""{text}
 extern "C" __global__ void __launch_bounds__(256, 4) program_wide({head}) {{
-  {joined}
+  {locals_}
   for ({integer} p = ({start}) * {width}; p + {width} <= n; p += {step} * {width}) {{
     {loads}
     {runs}

@@ -1,4 +1,4 @@
-"""Pooling on devices, and one element picked from each line: a thread for each element."""
+"""Pooling on devices: a thread for each element."""
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import I64, Input, Launch, Output, spread
@@ -91,33 +91,6 @@ pool_grad(const S* gradient, const S* x, S* y, Long n_, Long inner_, Long count_
   }
 }
 """
-_ALONG = """
-__device__ inline Long place(I index, Long extent) {
-  Long at = cast<Long>(index);
-#if WRAPS
-  at %= extent;
-  return at < 0 ? at + extent : at;
-#else
-  return at < 0 ? 0 : at >= extent ? extent - 1 : at;
-#endif
-}
-extern "C" __global__ void __launch_bounds__(256, 4)
-along(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long taken) {
-  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
-       p += (Long)gridDim.x * blockDim.x) {
-    const Long outer = p / (taken * inner);
-    y[p] = x[(outer * extent + place(index[p], extent)) * inner + p % inner];
-  }
-}
-extern "C" __global__ void __launch_bounds__(256, 4)
-along_grad(const S* gradient, const I* index, S* y, Long n, Long extent, Long inner) {
-  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
-       p += (Long)gridDim.x * blockDim.x) {
-    const Long line = p / (extent * inner) * inner + p % inner;
-    y[p] = place(index[line], extent) == p / inner % extent ? gradient[line] : cast<S>(0);
-  }
-}
-"""
 
 
 @kernel("pool", "pool_grad")
@@ -143,33 +116,4 @@ def pool(request):
     arguments = [Input(0), *([Input(1)] if is_gradient else []), Output(0), I64(out.size)]
     arguments += [I64(values["inner"]), I64(int(values["count_pad"]))]
     arguments += [I64(values[field][d]) for field in _FIELDS for d in range(3)]
-    return [Launch(text, request.name, spread(out.size), arguments)]
-
-
-def _along(request, wraps):
-    data, index = request.ins
-    return (
-        f"{elements()}typedef {TYPES[data.dtype]} S;\ntypedef {TYPES[index.dtype]} I;\n"
-        f"#define WRAPS {int(wraps)}\n{_ALONG}"
-    )
-
-
-@kernel("along", "along_grad")
-def along(request):
-    """One element of each line, at a position of its own; or zeros but there."""
-    from mxcy.ops.indexing.indexing import MODES
-
-    values, (out,) = request.values, request.outs
-    data, index = request.ins
-    if not {data.dtype, index.dtype} <= set(TYPES) or data.dtype != out.dtype:
-        return "it takes no complex numbers"
-    if values["mode"] not in (MODES["clip"], MODES["wrap"]) or not values["extent"]:
-        return "positions out of bounds are errors"
-    text = _along(request, values["mode"] == MODES["wrap"])
-    arguments = [Input(0), Input(1), Output(0), I64(out.size)]
-    arguments += [I64(values["extent"]), I64(values["inner"])]
-    if request.name == "along":
-        arguments.append(I64(values["taken"]))
-    elif values["taken"] != 1:
-        return "several gradients may meet at a place"
     return [Launch(text, request.name, spread(out.size), arguments)]

@@ -158,7 +158,7 @@ def layers(dtype):
         yield from launched(windows.pool, "pool_grad", values, [cube] * 3, [cube])
     along = {"outer": 4, "extent": 16, "inner": 1, "taken": 1, "mode": 0}
     for name in ("along", "along_grad"):
-        yield from launched(windows.along, name, along, [matrix, matrix], [matrix])
+        yield from launched(indexing.along, name, along, [matrix, matrix], [matrix])
     index, taken = Spec((16,), 4), Spec((16, 64), dtype)
     for mode in (0, 1):
         values = {"outer": 1, "extent": 64, "inner": 64, "mode": mode, "data": 0, "index": 1}

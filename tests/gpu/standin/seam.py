@@ -41,8 +41,11 @@ def offer_cudnn():
     from mxcy.gpu import cudnn
 
     library, looked_for = build_cudnn()
-    if not is_real():
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
         ctypes.CDLL(str(looked_for), ctypes.RTLD_GLOBAL)
+    if is_chosen():
         cudnn.use_library(str(library))
     return cudnn.is_open()
 
