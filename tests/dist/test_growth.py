@@ -125,6 +125,66 @@ def test_somebody_asks(optimizer, width):
     assert lines == [f"end {rank} 4 {each}" for rank, each in enumerate(told)], err
 
 
+#: all have the same weights, and new stores too
+_ALIKE = r"""
+other = mx.kv.create("dist_sync")
+sums = mx.nd.array([float(np.abs(array).sum()) for array in shared])
+mine = sums.asnumpy()
+other.init("sums", sums)
+other.pushpull("sums", sums)
+np.testing.assert_allclose(sums.asnumpy() / store.num_workers, mine, rtol=1e-6)
+print(f"\nend {store.rank} {store.num_workers} {changes}", flush=True)
+"""
+_MODULE = r"""
+class Batches:
+    batch_size, step = 12, store.joined_at
+    provide_data = [mx.io.DataDesc("data", (12, 10))]
+    provide_label = [mx.io.DataDesc("softmax_label", (12,))]
+    def reset(self):
+        pass
+    def __iter__(self):
+        while self.step < STEPS:
+            tell(self.step)
+            draw = np.random.RandomState(self.step * 10 + store.rank)
+            self.step += 1
+            content = [mx.nd.array(draw.randn(12, 10))], [mx.nd.array(draw.randint(0, 3, 12))]
+            yield mx.io.DataBatch(*content, pad=0)
+data = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+mx.random.seed(store.rank)
+module = mx.mod.Module(mx.sym.SoftmaxOutput(data, name="softmax"))
+settings = {"learning_rate": 0.1, "momentum": 0.9}
+initializer = mx.init.Uniform(0.5)
+module.fit(
+    Batches(), num_epoch=1, kvstore=store, optimizer_params=settings, initializer=initializer
+)
+shared = [array.asnumpy() for _, array in sorted(module.get_params()[0].items())]
+"""
+_KEPT = """kept = mx.kv.checkpoint(store, net, trainer, FOLDER, every=6)
+    assert kept.step == store.joined_at
+    loss"""
+
+
+@needs_mpi
+@pytest.mark.dist_long
+@pytest.mark.parametrize("what", ["bits", "checkpoint", "module"])
+def test_what_else_goes_on(what, tmp_path):
+    end = (_MODULE if what == "module" else "shared = train(store, tell)") + _ALIKE
+    code = _program("sgd", 16, _TWICE, end)
+    if what == "bits":
+        bits = {"type": "2bit", "threshold": 0.01}
+        code = code.replace("kvstore=store)", f"kvstore=store, compression_params={bits})")
+    if what == "checkpoint":
+        code = code.replace("loss", _KEPT.replace("FOLDER", repr(str(tmp_path))), 1)
+        code = code.replace("tell(step)\n", "kept.done(step); tell(step)\n", 1)
+    process = start(2, code)
+    _said.clear()
+    code, lines, err = _run(process, lambda: _ask(process, 1, 1))
+    assert (code, _said) == (0, [(0, "")] * 2), err
+    told = ["[(2, 3), (3, 4)]"] * 2 + ["[(3, 4)]", "[]"]
+    assert lines == [f"end {rank} 4 {each}" for rank, each in enumerate(told)], err
+    assert what != "checkpoint" or (tmp_path / "step-18.params").exists()
+
+
 _REFUSED = r"""
 store = mx.kv.create("dist_sync")
 store.init("a", mx.nd.ones((4, 2)).tostype("row_sparse" if ROWS else "default"))
