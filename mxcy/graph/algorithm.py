@@ -29,6 +29,7 @@ _LONG = 20_000_000  # a candidate that takes as long gets one round
 #: kernels of convolutions, likely best first, with the parameters that are tried
 _CONV = {
     "conv_winograd": (0, 96),  # tiles at a time: as fit the cache; many where weights are large
+    "conv_winograd_small": (96,),
     "conv_onednn": (0,),
     "conv_blocked": (0,),
     "conv_depthwise_blocked": (0,),

@@ -224,7 +224,7 @@ struct Work {
 
 // Output columns [x, x + count) of row y, in out blocks [begin, end) of an image.
 void columns_of(const Work& work, const Reach& reach, const float* in, int64_t image, int64_t y,
-                int64_t x, int64_t count, int64_t begin, int64_t end) {
+                int64_t x, int64_t count, int64_t begin, int64_t end, Coming* coming) {
   const Shape& s = work.shape;
   const Finish& finish = work.finish;
   const int64_t plane = s.out_height * s.out_width * B;
@@ -241,7 +241,7 @@ void columns_of(const Work& work, const Reach& reach, const float* in, int64_t i
                        work.low,
                        work.high};
     direct_sum(s.run == B, columns, outs, reach, in + i * s.run, work.weights + begin * B * depth,
-               sink);
+               sink, coming);
     if (is_bound(finish.act)) continue;
     for (int w = 0; w < outs; ++w) {
       activate_row(sink.out + w * plane, columns * B, finish.act, finish.alpha, finish.beta);
@@ -254,6 +254,13 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
               int64_t end) {
   const Shape& s = work.shape;
   const float* in = work.in + image * s.in_planes * s.height * s.width * s.run;
+  const int64_t depth = s.in_planes * s.run * s.taps_y * s.taps_x;
+  const auto coming_after = [&](int64_t o, int64_t sums) {
+    const int64_t next = o + kPanelBlocks;
+    return next < end ? Coming::panel(work.weights + next * B * depth,
+                                      (int)least(kPanelBlocks, end - next), sums)
+                      : Coming{};
+  };
   if (s.flat) {
     const int64_t first = piece * work.cut.columns;
     const int64_t count = least(work.cut.columns, s.out_width - first);
@@ -261,7 +268,9 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
     if (!s.direct) fill_flat(s, work.before, in, band, first, count);
     const float* columns = s.direct ? in + first * s.run : band;
     for (int64_t o = begin; o < end; o += kPanelBlocks) {
-      columns_of(work, reach, columns, image, 0, first, count, o, least(o + kPanelBlocks, end));
+      Coming coming = coming_after(o, ceil_div(count, kColumns));
+      columns_of(work, reach, columns, image, 0, first, count, o, least(o + kPanelBlocks, end),
+                 &coming);
     }
     return;
   }
@@ -269,9 +278,10 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
   const Reach reach = reach_of(s, rows);
   fill_band(s, work.before, in, band, first, rows);
   for (int64_t o = begin; o < end; o += kPanelBlocks) {
+    Coming coming = coming_after(o, rows * ceil_div(s.out_width, kColumns));
     for (int64_t y = 0; y < rows; ++y) {
       columns_of(work, reach, band + y * s.band_step() * s.band_row(), image, first + y, 0,
-                 s.out_width, o, least(o + kPanelBlocks, end));
+                 s.out_width, o, least(o + kPanelBlocks, end), &coming);
     }
   }
 }

@@ -28,9 +28,24 @@ struct Sink {
   float low, high;  // bounds of the result
 };
 
+constexpr int64_t kMostAsk = 32;  // sums that share a panel; of more, the first wait little
+
+// Weights that are read next: each sum asks memory for a part of them, some bytes with each of its
+// own channels, as fast as memory gives them.
+struct Coming {
+  const float* weights;
+  int64_t step;  // bytes
+
+  // A panel of `outs` out blocks, to come after as many sums; or NULL.
+  static Coming panel(const float* next, int outs, int64_t sums) {
+    if (!next || sums < 1 || sums > kMostAsk) return {nullptr, 0};
+    return {next, ceil_div(outs * kBlockLanes * (int64_t)sizeof(float), sums)};
+  }
+};
+
 // The sums of `columns` <= kColumns output columns and `outs` (1 or 2) out blocks. Blocked input
 // has B channels at each offset, plain input one.
 void direct_sum(bool blocked, int columns, int outs, const Reach& reach, const float* in,
-                const float* weights, const Sink& sink);
+                const float* weights, const Sink& sink, Coming* coming);
 
 MX_LEAF_END

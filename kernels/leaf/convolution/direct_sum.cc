@@ -8,9 +8,13 @@ constexpr int B = kBlockLanes;
 constexpr int kLine = 16;    // floats in a cache line
 constexpr int kAhead = 768;  // floats between the weights read and those fetched
 
-// `run` channels lie at each offset; neighbouring columns are as many floats apart.
-template <int R, int W, int run>
-void sum(const Reach& reach, const float* in, const float* weights, const Sink& sink) {
+// `run` channels lie at each offset; neighbouring columns are as many floats apart. Memory is asked
+// for coming weights if `asks`.
+template <int R, int W, int run, bool asks>
+void sum(const Reach& reach, const float* in, const float* weights, const Sink& sink,
+         Coming* coming) {
+  const char* next = asks ? (const char*)coming->weights : nullptr;
+  const int64_t step = asks ? coming->step : 0;
   VB acc[R][W] = {};
   for (int64_t block = 0; block < reach.blocks; ++block, in += reach.plane) {
     for (int tap = 0; tap < reach.taps; ++tap) {
@@ -26,6 +30,7 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
 #pragma GCC unroll 2
         for (int w = 0; w < W; ++w) right[w] = load_block(weights + w * B);
         for (int w = 0; w < W * B; w += kLine) __builtin_prefetch(weights + kAhead + w);
+        if (asks) __builtin_prefetch(next, 0, 2), next += step;
 #pragma GCC unroll 14
         for (int r = 0; r < R; ++r) {
           const VB left = splat_block(at[r * run + k]);
@@ -35,6 +40,7 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
       }
     }
   }
+  if (asks) coming->weights = (const float*)next;
   const VB low = splat_block(sink.low), high = splat_block(sink.high);
 #pragma GCC unroll 2
   for (int w = 0; w < W; ++w) {
@@ -51,30 +57,32 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
   }
 }
 
-typedef void (*SumFunction)(const Reach&, const float*, const float*, const Sink&);
+typedef void (*SumFunction)(const Reach&, const float*, const float*, const Sink&, Coming*);
 
 // The sum of R columns and W out blocks is at [R - 1][W - 1].
-template <int run>
+template <int run, bool asks>
 struct Sums {
   SumFunction entry[kColumns][kPanelBlocks];
   template <int R = kColumns>
   constexpr Sums& fill() {
-    entry[R - 1][0] = sum<R, 1, run>;
-    entry[R - 1][1] = sum<R, 2, run>;
+    entry[R - 1][0] = sum<R, 1, run, asks>;
+    entry[R - 1][1] = sum<R, 2, run, asks>;
     if constexpr (R > 1) fill<R - 1>();
     return *this;
   }
 };
-constexpr Sums<1> kPlainSums = Sums<1>{}.fill();
-constexpr Sums<B> kBlockedSums = Sums<B>{}.fill();
+constexpr Sums<1, false> kPlainSums = Sums<1, false>{}.fill();
+constexpr Sums<B, false> kBlockedSums = Sums<B, false>{}.fill();
+constexpr Sums<B, true> kAskingSums = Sums<B, true>{}.fill();
 
 }  // namespace
 
 void direct_sum(bool blocked, int columns, int outs, const Reach& reach, const float* in,
-                const float* weights, const Sink& sink) {
-  const SumFunction run =
-      blocked ? kBlockedSums.entry[columns - 1][outs - 1] : kPlainSums.entry[columns - 1][outs - 1];
-  run(reach, in, weights, sink);
+                const float* weights, const Sink& sink, Coming* coming) {
+  const SumFunction run = !blocked       ? kPlainSums.entry[columns - 1][outs - 1]
+                          : coming->step ? kAskingSums.entry[columns - 1][outs - 1]
+                                         : kBlockedSums.entry[columns - 1][outs - 1];
+  run(reach, in, weights, sink, coming);
 }
 
 MX_LEAF_END

@@ -1,6 +1,8 @@
 // "conv_winograd": convolution of blocked activations with packed weights in Winograd's form, for
 // small square filters and for filters along one axis. "conv_winograd_pack" packs the weights,
 // "conv_winograd_pack_turned" those (of the forward convolution) for the gradient of the data.
+// "conv_winograd_small" has tiles of 2 x 2 outputs, whose weights are less than half: for so few
+// pixels that reading weights takes longer than multiplying.
 #include "leaf/convolution/winograd_form.h"
 
 MX_LEAF_BEGIN
@@ -69,36 +71,64 @@ int winograd_run(const mx_call* call, const WinogradEntry& entry) {
 
 namespace {
 
+typedef Form<Toom<2, 3>, Toom<2, 3>> Small;
+constexpr WinogradEntry kSmall = {3, 3, Small::run, Small::pack, Small::packed, Small::workspace};
+constexpr int64_t kMostPixels = 1024;
+
+struct Usual {
+  static constexpr const char* name = "conv_winograd";
+  static const char* refusal(const mx_fused_conv_params& p) { return winograd_refusal(p); }
+  static const WinogradEntry& entry(const mx_fused_conv_params& p) { return *winograd_entry(p); }
+};
+struct Few {
+  static constexpr const char* name = "conv_winograd_small";
+  static const char* refusal(const mx_fused_conv_params& p) {
+    if (const char* reason = winograd_refusal(p)) return reason;
+    if (p.kernel[1] != 3 || p.kernel[2] != 3) return "the kernel is not 3 x 3";
+    if (p.batch * p.target[1] * p.target[2] > kMostPixels)
+      return "so many pixels repay large tiles";
+    return nullptr;
+  }
+  static const WinogradEntry& entry(const mx_fused_conv_params&) { return kSmall; }
+};
+
+template <class Kind>
 int64_t query(const mx_call* call, int32_t what) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = winograd_refusal(p)) {
-    mx_fail("conv_winograd: %s", reason);
+  if (const char* reason = Kind::refusal(p)) {
+    mx_fail("%s: %s", Kind::name, reason);
     return what == MX_QUERY_ACCEPTS ? 0 : -1;
   }
-  return winograd_answer(call, what, *winograd_entry(p));
+  return winograd_answer(call, what, Kind::entry(p));
 }
 
-int conv_winograd(const mx_call* call) {
+template <class Kind>
+int convolve(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
-  return winograd_run(call, *winograd_entry(p));
+  if (const char* reason = Kind::refusal(p)) return mx_fail("%s: %s", Kind::name, reason);
+  return winograd_run(call, Kind::entry(p));
 }
 
-template <bool transposed>
-int conv_winograd_pack(const mx_call* call) {
+template <class Kind, bool transposed>
+int pack(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd_pack: %s", reason);
-  return winograd_entry(p)->pack(call, p, transposed);
+  if (const char* reason = Kind::refusal(p)) return mx_fail("%s_pack: %s", Kind::name, reason);
+  return Kind::entry(p).pack(call, p, transposed);
 }
 
 }  // namespace
 
 void register_winograd() {
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("conv_winograd", conv_winograd, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd", &extra);
-  mx_kernel_add("conv_winograd_pack", conv_winograd_pack<false>, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd_pack", &extra);
-  mx_kernel_add("conv_winograd_pack_turned", conv_winograd_pack<true>, MX_BIT(F32), 0);
+  const mx_kernel_extra usual = {nullptr, nullptr, query<Usual>},
+                        few = {nullptr, nullptr, query<Few>};
+  mx_kernel_add("conv_winograd", convolve<Usual>, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd", &usual);
+  mx_kernel_add("conv_winograd_pack", pack<Usual, false>, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd_pack", &usual);
+  mx_kernel_add("conv_winograd_pack_turned", pack<Usual, true>, MX_BIT(F32), 0);
+  mx_kernel_add("conv_winograd_small", convolve<Few>, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd_small", &few);
+  mx_kernel_add("conv_winograd_small_pack", pack<Few, false>, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd_small_pack", &few);
 }
 MX_LEAF_END

@@ -22,9 +22,11 @@ namespace {
 constexpr int kAhead = 1024;  // numbers between the weights read and those fetched
 
 struct Pairwise {
-  template <int R, int W>
+  static constexpr int64_t kBytes = 2 * kBlockLanes * sizeof(bf16);  // of a pair of channels
+
+  template <int R, int W, bool asks>
   static void product(int64_t in_blocks, const bf16* v, int64_t v_step, const bf16* u, float* m,
-                      int64_t m_step) {
+                      int64_t m_step, const char* coming, int64_t step) {
     constexpr int B = kBlockLanes;
     VB acc[R][W] = {};
     for (int64_t block = 0; block < in_blocks; ++block, v += v_step) {
@@ -35,7 +37,9 @@ struct Pairwise {
         for (int w = 0; w < W; ++w) {
           right[w] = load_pairs(u + 2 * w * B);
           __builtin_prefetch(u + kAhead + 2 * w * B);
+          if (asks) __builtin_prefetch(coming + 64 * w, 0, 2);
         }
+        if (asks) coming += step;
 #pragma GCC unroll 14
         for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2

@@ -21,6 +21,23 @@ def test_maps_of_any_size(source, pad):
     assert problem.error(problem.run("conv_winograd")) < TOLERANCE
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("source", [(1, 1), (3, 5), (7, 7), (13, 6), (14, 14)])
+@pytest.mark.parametrize("tile", [0, 5, 96])
+def test_small_tiles(source, tile, threads):
+    problem = Problem(2, 3 * BLOCK, 5 * BLOCK, source, tile=tile, other=True, act="relu")
+    assert problem.error(problem.run("conv_winograd_small", threads)) < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "source, kernel, reason", [((40, 40), (3, 3), "many pixels"), ((7, 7), (5, 5), "not 3 x 3")]
+)
+def test_small_tiles_refuse(source, kernel, reason):
+    problem = Problem(1, BLOCK, BLOCK, source, kernel=kernel)
+    with pytest.raises(RuntimeError, match=reason):
+        problem.run("conv_winograd_small")
+
+
 @pytest.mark.parametrize("source", [(1, 1), (2, 1), (1, 12)])
 def test_maps_smaller_than_the_kernel(source):
     problem = Problem(3, BLOCK, 2 * BLOCK, source)
