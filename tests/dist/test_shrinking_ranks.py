@@ -54,7 +54,9 @@ def _compare(seed, deaths, size=4):
         totals = [total[0] for total in sums[key]]
         assert sums[key] == [[total] * length for total in totals], (seed, key)
         assert totals == sorted(totals, reverse=True), (seed, key, totals)
-        assert totals[0] == size and totals[-1] == left and len(totals) == 8, (seed, key, totals)
+        # a slow rank may have missed even a first sum that the dead had: it is made again without
+        assert left <= totals[0] <= size and len(totals) == 8, (seed, key, totals)
+        assert totals[-1] == left, (seed, key, totals)
 
 
 @pytest.mark.parametrize("seed", range(6))
