@@ -39,10 +39,9 @@ def _bert(mx, batch, length=128):
     return _predicting(mx, net, [mx.nd.array(words.astype("float32"))])
 
 
-def _training(mx, batch, name="resnet50_v1", classes=1000):
-    net = mx.gluon.model_zoo.vision.get_model(name, classes=classes)
+def _training(mx, net, batch, classes, size=224):
     net.initialize(mx.init.Xavier())
-    data, label = _images(mx, batch), mx.nd.array(np.arange(batch) % classes)
+    data, label = _images(mx, batch, size), mx.nd.array(np.arange(batch) % classes)
     loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     net.hybridize(static_alloc=True, static_shape=True)
     loss.hybridize(static_alloc=True, static_shape=True)
@@ -60,6 +59,19 @@ def _training(mx, batch, name="resnet50_v1", classes=1000):
     return step
 
 
+def _resnet_training(mx, batch):
+    net = mx.gluon.model_zoo.vision.resnet50_v1(classes=1000)
+    return _training(mx, net, batch, 1000)
+
+
+def _small_training(mx, batch):
+    """Two layers whose gradients are divided by images, so that oneDNN's ranks add up."""
+    nn = mx.gluon.nn
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(16, 3), nn.Conv2D(16, 5, activation="relu"), nn.Dense(10))
+    return _training(mx, net, batch, 10, 32)
+
+
 def _small(mx, batch):
     nn = mx.gluon.nn
     net = nn.HybridSequential()
@@ -71,8 +83,9 @@ def _small(mx, batch):
 PROGRAMS = {
     "resnet50": _resnet,
     "bert_base": _bert,
-    "resnet50_training": _training,
+    "resnet50_training": _resnet_training,
     "small": _small,
+    "small_training": _small_training,
 }
 
 

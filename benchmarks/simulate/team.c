@@ -2,18 +2,23 @@
 // taken. Loaded before others (LD_PRELOAD), so that libmxcy and oneDNN find these functions in the
 // place of libgomp's: every rank of a region runs in turn, alone on its core, and is timed.
 //
+// Ranks that wait in a loop for what another writes, as oneDNN's generated barriers do, are found
+// by a timer: where the instructions around one that was interrupted pause, others go on meanwhile.
+//
 // The clock stands still while a rank runs that others would have run at the same time: a region
 // takes as long as its longest rank and the barrier. So what the library decides by measuring (one
 // thread or all, which algorithm) it decides as on a machine with N cores.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -39,6 +44,8 @@ enum {
   kStack = 2 << 20,
   kStuck = 60,
   kHands = 1000,
+  kGlance = 1000,   // microseconds between looks at a rank
+  kIdle = 1000000,  // looks at ranks all of which wait
   kBatch = 100
 };
 
@@ -53,7 +60,7 @@ static struct {
   Region* log;
   float* took;
   volatile int64_t rank_began;  // for the watchdog; 0: no rank is running
-
+  int64_t idle;                 // looks that found a rank waiting, one after the other
 } g;
 
 OWN_TO_THREAD int32_t t_most;  // what omp_set_num_threads said, 0: nothing
@@ -220,8 +227,7 @@ SHOWN void GOMP_barrier(void) {
 }
 
 // A rank that waits for what another writes.
-SHOWN int sched_yield(void) {
-  if (t_ranks <= 1) return (int)syscall(SYS_sched_yield);
+static void let_others(void) {
   end_rank();
   if (t_rank) {
     leave(kReady);
@@ -229,7 +235,49 @@ SHOWN int sched_yield(void) {
     play_others();
   }
   begin_rank(t_rank);
+}
+SHOWN int sched_yield(void) {
+  if (t_ranks <= 1) return (int)syscall(SYS_sched_yield);
+  let_others();
   return 0;
+}
+
+// Whether a loop around this instruction pauses, which is what those do that wait. What is on
+// other pages may not be readable.
+static int pauses(const unsigned char* at) {
+  const uintptr_t page = (uintptr_t)at / 4096;
+  for (int i = -16; i < 16; ++i) {
+    if ((uintptr_t)(at + i) / 4096 != page || (uintptr_t)(at + i + 1) / 4096 != page) continue;
+    if (at[i] == 0xF3 && at[i + 1] == 0x90) return 1;
+  }
+  return 0;
+}
+
+// The timer's signal. The time since the rank began to wait is counted as work: a glance at most,
+// and less in the best of several runs.
+static void glance(int number, siginfo_t* info, void* given) {
+  (void)number, (void)info;
+  const ucontext_t* context = given;
+  if (!t_plays || !g.rank_began || t_ranks <= 1) return;
+  if (!pauses((const unsigned char*)context->uc_mcontext.gregs[REG_RIP])) {
+    g.idle = 0;
+    return;
+  }
+  if (++g.idle > kIdle) {
+    static const char text[] = "ranks wait for each other in a way that cannot be played\n";
+    (void)!write(2, text, sizeof text - 1);
+    _exit(3);
+  }
+  let_others();
+}
+
+static void begin_glances(void) {
+  struct sigaction action = {0};
+  action.sa_sigaction = glance;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
+  sigaction(SIGALRM, &action, NULL);
+  const struct itimerval every = {{0, kGlance}, {0, kGlance}};
+  setitimer(ITIMER_REAL, &every, NULL);
 }
 
 static int32_t most(void) { return t_most ? t_most : g.team ? g.team : 1; }
@@ -309,6 +357,7 @@ SHOWN void simulate_begin(int32_t team, double fixed, double each, int64_t sweep
   g.team = team;
   t_plays = 1;
   calibrate();
+  if (team > 1) begin_glances();
   g_origin = real_clock(CLOCK_MONOTONIC) - now();
 }
 

@@ -87,6 +87,13 @@ def test_a_played_team_computes_the_same(library):
     assert len(nodes) == 1
 
 
+def test_ranks_that_wait_for_each_other_are_played(library):
+    losses = [
+        run("small_training:16", n, 1, library, Machine(n, 500, 100))["outputs"] for n in (1, 8)
+    ]
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4, atol=1e-5)
+
+
 def test_really_is_measured_without_the_library():
     result = run("small:2", 1, 2)
     assert len(result["times"]) == 2 and min(result["times"]) > 0
