@@ -29,7 +29,8 @@ Primitive::Primitive(Primitive&& other)
     : name_(other.name_),
       description_(other.description_),
       primitive_(other.primitive_),
-      scratch_bytes_(other.scratch_bytes_) {
+      scratch_bytes_(other.scratch_bytes_),
+      kept_(std::move(other.kept_)) {
   other.description_ = nullptr;
   other.primitive_ = nullptr;
 }
@@ -49,23 +50,49 @@ bool Primitive::take(int status, dnnl_primitive_desc* description, const char* n
 }
 
 bool Primitive::ready() {
+  if (!kept_) kept_.reset(new Arguments);
   return primitive_ || ok(api().primitive_create(&primitive_, description_), name_);
 }
 
 bool Primitive::run(const std::vector<Bound>& arguments, void* scratch) const {
-  Argument made[kMostArguments];
-  int count = 0;
-  auto add = [&](int index, Md layout, void* data) {
-    made[count].index = index;
-    const int status = api().memory_create(&made[count].memory, layout, opened().engine, data);
-    return ok(status, "memory") && ++count;
+  std::vector<Bound> bound = arguments;
+  if (scratch_bytes_) bound.push_back({kScratchpad, layout_of(kScratchpad), scratch});
+  const auto run_with = [&](Arguments& made) {
+    return made.set(bound) &&
+           ok(api().primitive_execute(primitive_, opened().stream, made.count(), made.data()),
+              name_);
   };
-  bool good = true;
-  for (const Bound& bound : arguments) good = good && add(bound.argument, bound.layout, bound.data);
-  if (good && scratch_bytes_) good = add(kScratchpad, layout_of(kScratchpad), scratch);
-  good = good && ok(api().primitive_execute(primitive_, opened().stream, count, made), name_);
-  while (count > 0) api().memory_destroy(made[--count].memory);
-  return good;
+  std::unique_lock<ForkSafeMutex> lock(kept_->lock(), std::try_to_lock);
+  if (lock.owns_lock()) return run_with(*kept_);
+  Arguments own;  // another thread runs the same
+  return run_with(own);
+}
+
+bool Arguments::set(const std::vector<Bound>& bound) {
+  bool same = made_.size() == bound.size();
+  for (size_t i = 0; same && i < bound.size(); ++i)
+    same = made_[i].index == bound[i].argument && layouts_[i] == bound[i].layout;
+  if (!same) clear();
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const Bound& b = bound[i];
+    if (same) {
+      if (!ok(api().memory_set_data_handle(made_[i].memory, b.data), "memory")) return false;
+      continue;
+    }
+    Argument made{};
+    made.index = b.argument;
+    if (!ok(api().memory_create(&made.memory, b.layout, opened().engine, b.data), "memory"))
+      return false;
+    made_.push_back(made);
+    layouts_.push_back(b.layout);
+  }
+  return true;
+}
+
+void Arguments::clear() {
+  for (const Argument& made : made_) api().memory_destroy(made.memory);
+  made_.clear();
+  layouts_.clear();
 }
 
 Md Primitive::layout_of(int argument) const {

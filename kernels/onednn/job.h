@@ -4,6 +4,7 @@
 // Where a tensor's layout is not the one that the primitive wants, the job reorders it in
 // workspace.
 #pragma once
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -18,6 +19,25 @@ struct Bound {
   int argument;
   Md layout;
   void* data;
+};
+
+// oneDNN's objects for the arguments of a run, which are kept for the next: making and destroying
+// them takes longer than setting their addresses.
+class Arguments {
+ public:
+  ~Arguments() { clear(); }
+  // Have objects for these, with the scratch memory last; false with an error text.
+  bool set(const std::vector<Bound>& bound);
+  int count() const { return (int)made_.size(); }
+  const Argument* data() const { return made_.data(); }
+  // Held while a run uses them.
+  ForkSafeMutex& lock() { return lock_; }
+
+ private:
+  void clear();
+  std::vector<Argument> made_;
+  std::vector<Md> layouts_;
+  ForkSafeMutex lock_;
 };
 
 // A primitive and its description; made ready (compiled) before the first run.
@@ -44,6 +64,7 @@ class Primitive {
   dnnl_primitive_desc* description_ = nullptr;
   dnnl_primitive* primitive_ = nullptr;
   int64_t scratch_bytes_ = 0;
+  std::unique_ptr<Arguments> kept_;
 };
 
 constexpr int kMostArguments = 80;
