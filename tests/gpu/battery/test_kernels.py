@@ -44,6 +44,7 @@ def values_of(array):
     return array.astype("float32").asnumpy() if is_bfloat16 else array.asnumpy()
 
 
+@pytest.mark.timeout(900)  # dozens of texts to compile, on a machine that may be busy
 @pytest.mark.parametrize("record", list(cases()))
 @pytest.mark.filterwarnings("ignore")
 def test_record(record):

@@ -10,13 +10,13 @@
 #define REFUSED(name) \
   API name() { return 801; }
 MADE(cuModuleLoadData)
-MADE(cuModuleGetFunction) MADE(cuLibraryLoadData) MADE(cuLibraryLoadFromFile)
-    MADE(cuLibraryGetKernel) MADE(cuKernelGetFunction) MADE(cuCtxGetCurrent) MADE(cuCtxPopCurrent)
-        MADE(cuStreamGetCtx) DONE(cuModuleUnload) DONE(cuLibraryUnload) DONE(cuKernelSetAttribute)
-            DONE(cuCtxPushCurrent) DONE(cuLinkDestroy) DONE(cuTensorMapEncodeIm2col)
-                DONE(cuTensorMapEncodeTiled) REFUSED(cuLaunchKernel)
-                    REFUSED(cuLaunchCooperativeKernel) REFUSED(cuLaunchKernelEx)
-                        REFUSED(cuLinkCreate) REFUSED(cuLinkAddData) REFUSED(cuLinkComplete) API
+MADE(cuModuleGetFunction)
+MADE(cuLibraryLoadData) MADE(cuLibraryLoadFromFile) MADE(cuLibraryGetKernel)
+    MADE(cuKernelGetFunction) MADE(cuCtxGetCurrent) MADE(cuCtxPopCurrent) MADE(cuStreamGetCtx)
+        DONE(cuModuleUnload) DONE(cuLibraryUnload) DONE(cuKernelSetAttribute) DONE(cuCtxPushCurrent)
+            DONE(cuLinkDestroy) DONE(cuTensorMapEncodeIm2col) DONE(cuTensorMapEncodeTiled)
+                REFUSED(cuLaunchKernel) REFUSED(cuLaunchCooperativeKernel) REFUSED(cuLaunchKernelEx)
+                    REFUSED(cuLinkCreate) REFUSED(cuLinkAddData) REFUSED(cuLinkComplete) API
     cuKernelGetAttribute(int* value) {
   return *value = 64, 0;
 }
