@@ -165,9 +165,11 @@ struct Gradient {
               least(W * B, of.filters - f), least(B, of.channels - c) * kTaps);
   }
 
+  // Adds the products of points [begin, end).
   template <int W>
-  void multiply(int64_t count, const float* xs, const float* zs, float* sums, bool first) const {
-    for (int point = 0; point < kPoints; ++point) {
+  void multiply(int64_t count, const float* xs, const float* zs, float* sums, bool first,
+                int64_t begin, int64_t end) const {
+    for (int64_t point = begin; point < end; ++point) {
       for (int r = 0; r < B; r += kRows) {
         add_products<W>(count, xs + point * x_cut.v_point + r, zs + point * z_cut.v_point,
                         z_cut.tiles * B, sums + (point * B + r) * W * B, first);
@@ -175,34 +177,63 @@ struct Gradient {
     }
   }
 
-  // One chunk of tiles; the first one starts the sums, the last one ends them.
-  void chunk(const float* source, const float* gradient, float* space, float* weight, int threads,
-             int64_t from, int64_t count, bool first, bool last) const {
-    parallel_for(threads, g.in_blocks + g.out_blocks, 1, [&](int64_t begin, int64_t end) {
+  // Tiles [from, from + count) of all blocks into X and Z; few blocks are cut into ranges of tiles.
+  void transform(const float* source, const float* gradient, float* space, int threads,
+                 int64_t from, int64_t count) const {
+    const int64_t blocks = g.in_blocks + g.out_blocks;
+    const int64_t cuts = blocks >= threads ? 1 : ceil_div(threads, blocks);
+    const int64_t each = ceil_div(count, cuts);
+    parallel_for(threads, blocks * cuts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        if (i < g.in_blocks) {
-          F::forward_all(g, x_cut, source, space + x, from, count, i, i + 1);
+        const int64_t block = i / cuts, t = i % cuts * each, some = least(each, count - t);
+        if (some <= 0) continue;
+        if (block < g.in_blocks) {
+          F::forward_all(g, x_cut, source, space + x + t * B, from + t, some, block, block + 1);
         } else {
-          spread_all(gradient, space + z, i - g.in_blocks, from, count);
+          spread_all(gradient, space + z + t * B, block - g.in_blocks, from + t, some);
         }
       }
     });
-    const int64_t each = ceil_div(parts, threads);
-    parallel_for(threads, parts, each, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part) {
-        const int64_t panel = part / g.in_blocks, block = part % g.in_blocks;
-        float* sums = space + d + (one_chunk ? begin / each : part) * kSums;
+  }
+
+  // One chunk of tiles; the first one starts the sums, the last one ends them. Where there are
+  // fewer parts than threads, each is cut into ranges of points.
+  void chunk(const float* source, const float* gradient, float* space, float* weight, int threads,
+             int64_t from, int64_t count, bool first, bool last) const {
+    transform(source, gradient, space, threads, from, count);
+    const int64_t cuts = parts >= threads ? 1 : least(kPoints, ceil_div(2 * threads, parts));
+    const int64_t points = ceil_div(kPoints, cuts), each = ceil_div(parts, threads);
+    const auto whole = [&](int64_t part) {
+      return (part / g.in_blocks + 1) * kPanel <= g.out_blocks;
+    };
+    const auto sums_of = [&](int64_t part) {
+      return space + d + (one_chunk && cuts == 1 ? part / each : part) * kSums;
+    };
+    const auto end_part = [&](int64_t part) {
+      const int64_t panel = part / g.in_blocks, block = part % g.in_blocks;
+      if (whole(part)) {
+        gather<kPanel>(sums_of(part), weight, block, panel);
+      } else {
+        gather<1>(sums_of(part), weight, block, panel);
+      }
+    };
+    parallel_for(threads, parts * cuts, cuts == 1 ? each : 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t part = i / cuts, panel = part / g.in_blocks, block = part % g.in_blocks;
+        const int64_t low = least(i % cuts * points, kPoints), high = least(low + points, kPoints);
         const float* xs = space + x + block * x_cut.tiles * B;
         const float* zs = space + z + panel * kPanel * z_cut.tiles * B;
-        const bool whole = (panel + 1) * kPanel <= g.out_blocks;
-        if (whole) {
-          multiply<kPanel>(count, xs, zs, sums, first);
+        if (whole(part)) {
+          multiply<kPanel>(count, xs, zs, sums_of(part), first, low, high);
         } else {
-          multiply<1>(count, xs, zs, sums, first);
+          multiply<1>(count, xs, zs, sums_of(part), first, low, high);
         }
-        if (last && whole) gather<kPanel>(sums, weight, block, panel);
-        if (last && !whole) gather<1>(sums, weight, block, panel);
+        if (last && cuts == 1) end_part(part);
       }
+    });
+    if (!last || cuts == 1) return;
+    parallel_for(threads, parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) end_part(part);
     });
   }
 

@@ -159,3 +159,10 @@ else:
     errors = [float(line) for line in told.split()]
     assert len(errors) == 3
     assert max(errors) < TOLERANCE
+
+
+@pytest.mark.parametrize("channels", [(16, 16), (64, 48)])
+@pytest.mark.parametrize("threads", [2, 5, 32])
+def test_threads_that_outnumber_blocks_change_no_bit(threads, channels):
+    drawn = draw(6, *channels, (30, 41))
+    np.testing.assert_array_equal(gradient(*drawn, threads)[0], gradient(*drawn)[0])
