@@ -203,7 +203,7 @@ build/sanitize/profiler: tests/runtime/profiler_stress.cc
 build/sanitize/engine build/sanitize/profiler: $(RUNTIME) $(wildcard kernels/core/*.h kernels/core/*/*.h kernels/include/*.h)
 	@mkdir -p $(@D)
 	@nice $(CXX) -std=c++17 -g -O1 -fsanitize=thread -Wno-unknown-pragmas -pthread \
-	  -Ikernels -Ikernels/include $(filter %.cc,$^) -o $@
+	  -Ikernels -Ikernels/include -Ikernels/machine/$(shell uname -m) $(filter %.cc,$^) -o $@
 
 clean:
 	rm -rf $(VENV) .lint .walk build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .benchmarks

@@ -15,8 +15,17 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(".")
 KERNELS = ROOT / "kernels"
 os.chdir(Path(__file__).resolve().parent)
-ISA_LEVELS = ("v2", "v3", "v4")
-INCLUDES = ("kernels", "kernels/include")
+#: builds of the leaf kernels for a machine: name, level (what vectors there are), own flags
+ISA_LEVELS = {
+    "x86_64": {
+        "v2": (2, "-march=x86-64-v2"),
+        "v3": (3, "-march=x86-64-v3"),
+        "v4": (4, "-march=x86-64-v4 -mprefer-vector-width=512"),
+    },
+    "aarch64": {"neon": (2, "")},
+}
+#: flags for all files, by machine: characters are signed on each, as kernels take them to be
+MACHINE_FLAGS = {"x86_64": [], "aarch64": ["-fsigned-char"]}
 CXX_FLAGS = (
     "-std=c++17 -O3 -fPIC -fopenmp -fvisibility=hidden -fno-exceptions -fno-math-errno"
     " -fno-trapping-math -ffp-contract=off -Wall -Wextra -Wno-unused-parameter"
@@ -45,7 +54,7 @@ OLD_SWITCHES = {
         "oneDNN is opened at run time, if installed: pip install 'mxcy[onednn]'",
     ),
     "USE_PROFILER": "the profiler is always built: MXNET_PROFILER_AUTOSTART=1 starts it",
-    "USE_CUDA": "mxcy computes on CPUs only yet",
+    "USE_CUDA": "CUDA is opened at run time, if installed: pip install 'mxcy[cuda13]'",
 }
 
 
@@ -57,7 +66,7 @@ def cython_extensions():
         yield Extension(
             ".".join(parts),
             [str(path.relative_to(ROOT))],
-            include_dirs=list(INCLUDES),
+            include_dirs=["kernels", "kernels/include"],
             extra_compile_args=["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"],
             extra_link_args=["-l:libmxcy.so", f"-Wl,-rpath,$ORIGIN/{up}", "-fopenmp"],
             depends=[str(p) for p in (ROOT / "mxcy" / "_cy").glob("*.pxd")]
@@ -69,7 +78,7 @@ class Build(build_ext):
     """build_ext that makes libmxcy.so first; objects are rebuilt only when a source changed."""
 
     user_options = build_ext.user_options + [
-        ("isa=", None, "comma list of ISA levels to build the kernels for (v2,v3,v4)"),
+        ("isa=", None, "comma list of ISA levels to build the kernels for (v2,v3,v4, or neon)"),
         ("sanitize", None, "build the library with the address and undefined sanitizers"),
     ]
     boolean_options = build_ext.boolean_options + ["sanitize"]
@@ -85,10 +94,12 @@ class Build(build_ext):
         self.distribution.ext_modules = [] if library_alone else self._cythonize()
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
-        self.levels = tuple(self.isa.split(",")) if self.isa else ISA_LEVELS
-        unknown = set(self.levels) - set(ISA_LEVELS)
+        self.machine = _machine()
+        there = ISA_LEVELS[self.machine]
+        self.levels = tuple(self.isa.split(",")) if self.isa else tuple(there)
+        unknown = set(self.levels) - set(there)
         if unknown:
-            raise SystemExit(f"--isa: unknown level {sorted(unknown)}, choose from {ISA_LEVELS}")
+            raise SystemExit(f"--isa: unknown level {sorted(unknown)}, choose from {tuple(there)}")
 
     def _cythonize(self):
         from Cython.Build import cythonize
@@ -137,10 +148,15 @@ class Build(build_ext):
 
     def _build_library(self, library):
         compiler = _compiler()
-        flags = [*CXX_FLAGS, *(SANITIZE.split() if self.sanitize else ["-g0"])]
+        flags = [
+            *CXX_FLAGS,
+            *MACHINE_FLAGS[self.machine],
+            *(SANITIZE.split() if self.sanitize else ["-g0"]),
+        ]
         folder = Path("build") / ("objects-sanitize" if self.sanitize else "objects")
         jobs = self._jobs(folder)
-        includes = [f"-I{ROOT / name}" for name in INCLUDES]
+        folders = (KERNELS, KERNELS / "include", KERNELS / "machine" / self.machine)
+        includes = [f"-I{name}" for name in folders]
 
         def compile_one(job):
             source, target, own = job
@@ -173,24 +189,18 @@ class Build(build_ext):
     def _jobs(self, folder):
         """What is compiled: (source, object, flags of its own); leaf kernels once per level."""
         jobs = []
+        levels = {name: ISA_LEVELS[self.machine][name] for name in self.levels}
+        listed = "".join(f"MX_LEVEL({name},{level})" for name, (level, _) in levels.items())
         once = [*(KERNELS / "core").rglob("*.cc")]
-        for folder_of in ("onednn", "cuda"):
+        for folder_of in ("onednn", "cuda", f"machine/{self.machine}"):
             once += (KERNELS / folder_of).glob("*.cc")
         for source in sorted(once):
-            defines = (
-                [f"-DMX_BUILD_{level.upper()}" for level in self.levels]
-                if source.stem == "isa"
-                else []
-            )
-            suffix = f".{'-'.join(self.levels)}.o" if defines else ".o"
-            target = folder / source.relative_to(KERNELS).with_suffix(suffix)
-            jobs.append((source, target, defines))
-        for level in self.levels:
+            target = folder / source.relative_to(KERNELS).with_suffix(".o")
+            jobs.append((source, target, [f"-DMX_LEVELS={listed}"] if source.stem == "isa" else []))
+        for name, (level, flags) in levels.items():
             for source in sorted((KERNELS / "leaf").rglob("*.cc")):
-                own = [f"-march=x86-64-{level}", f"-DMX_ISA={level}", f"-DMX_ISA_LEVEL={level[1]}"]
-                if level == "v4":
-                    own.append("-mprefer-vector-width=512")
-                target = folder / level / source.relative_to(KERNELS / "leaf").with_suffix(".o")
+                own = [*flags.split(), f"-DMX_ISA={name}", f"-DMX_ISA_LEVEL={level}"]
+                target = folder / name / source.relative_to(KERNELS / "leaf").with_suffix(".o")
                 jobs.append((source, target, own))
         return jobs
 
@@ -229,6 +239,16 @@ class Platform(Distribution):
 
 def _compiler():
     return shlex.split(os.environ.get("CXX", "g++"))
+
+
+def _machine():
+    """The machine that the compiler compiles for, which ISA_LEVELS has."""
+    command = [*_compiler(), "-dumpmachine"]
+    triple = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    machine = triple.split("-")[0].strip()
+    if machine not in ISA_LEVELS:
+        raise SystemExit(f"mxcy builds for {' and '.join(ISA_LEVELS)}; {command[0]} for {machine}")
+    return machine
 
 
 def fresh(target, command):

@@ -136,9 +136,10 @@ def _fronts(mx):
 def _library(mx):
     library = importlib.import_module("mxcy._library.open").open_library()
     (path,) = mx.libinfo.find_lib_path()
-    wanted, level = mx.env.get("MXCY_ISA"), library.mx_isa()
+    levels = importlib.import_module("mxcy._machine.levels")
+    wanted, level = mx.env.get("MXCY_ISA"), levels.level_name(library.mx_isa())
     why = f", as MXCY_ISA={wanted} says" if wanted else ""
-    yield Finding("native library", True, f"{path}, kernels for x86-64-v{level}{why}")
+    yield Finding("native library", True, f"{path}, kernels for {level}{why}")
 
 
 def _onednn(mx):

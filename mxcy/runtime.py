@@ -9,6 +9,7 @@ from mxcy._base.listing import listing
 from mxcy._library import blas, front, onednn
 from mxcy._library.open import open_library
 from mxcy._machine import threads as process_threads
+from mxcy._machine.levels import is_x86
 from mxcy._machine.tuning import op_tuning, tuning
 
 __all__ = ["Feature", "Features", "env", "feature_list", "get_branch", "get_commit_hash"]
@@ -123,7 +124,7 @@ def feature_list():
     -------
     list of Feature
     """
-    level = open_library().mx_isa()
+    level = open_library().mx_isa() if is_x86() else 0
     has_onednn = onednn.version() is not None
     enabled = {
         **{name: level >= least for name, least in _LEVELS.items()},

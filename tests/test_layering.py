@@ -203,6 +203,15 @@ def test_the_ctypes_front_needs_no_extension_module(run_python):
     assert run_python(code, MXNET_ENABLE_CYTHON="0").strip() == "[]"
 
 
+def test_what_machines_write_differently_stands_in_their_folders():
+    for path in [*KERNELS.rglob("*.cc"), *KERNELS.rglob("*.h")]:
+        if "machine" in path.parts:
+            continue
+        text = path.read_text()
+        assert not re.search(r"#\s*include\s+<(\w+intrin|arm_neon|cpuid)\.h>", text), path
+        assert not re.search(r"__(x86_64|aarch64|ARM_NEON)__", text), path
+
+
 def test_kernels_know_nothing_of_python():
     for path in [*KERNELS.rglob("*.cc"), *KERNELS.rglob("*.h")]:
         for header in re.findall(r"^\s*#\s*include\s+(\S+)", path.read_text(), re.M):

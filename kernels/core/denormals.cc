@@ -1,19 +1,17 @@
-// The bits of MXCSR that make denormal numbers zero: each thread has its own.
+// Whether denormal numbers are zero: each thread has a setting of its own, which new ones inherit.
 #include "mxcy_denormals.h"
-
-#include <xmmintrin.h>
 
 #include <atomic>
 
-// Results that are too small become zero, and so do operands. New threads inherit the bits.
-static constexpr uint32_t kFlush = 0x8040;
+#include "machine.h"
+
 static std::atomic<int32_t> g_flush{0};
-static thread_local int32_t t_flush = (_mm_getcsr() & kFlush) != 0;
+static thread_local int32_t t_flush = mx::machine::flushes_denormals();
 
 extern "C" void mx_match_denormals(void) {
   const int32_t wanted = g_flush.load(std::memory_order_relaxed);
   if (wanted == t_flush) return;
-  _mm_setcsr(wanted ? _mm_getcsr() | kFlush : _mm_getcsr() & ~kFlush);
+  mx::machine::flush_denormals(wanted != 0);
   t_flush = wanted;
 }
 

@@ -59,7 +59,7 @@ int softmax(const mx_call* call) {
       Half* out = data(call->out[0]) + first;
       const auto x = [&](int64_t i) { return (float)in[i * p.inner] * p.scale; };
       double top = -INFINITY;
-      for (int64_t i = 0; i < p.extent; ++i) top = std::fmax(top, x(i));
+      for (int64_t i = 0; i < p.extent; ++i) top = x(i) > top ? x(i) : top;
       Half sum = rounded(0);
       for (int64_t i = 0; i < p.extent; ++i) sum = sum + rounded(std::exp(x(i) - top));
       const double total = (double)sum;

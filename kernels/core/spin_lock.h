@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "machine.h"
+
 namespace mx {
 
 class SpinLock {
@@ -11,7 +13,7 @@ class SpinLock {
   void lock() {
     for (int tries = 0; busy_.exchange(true, std::memory_order_acquire); ++tries) {
       if (tries < 64)
-        __builtin_ia32_pause();
+        machine::pause();
       else
         sched_yield();  // the owner may be waiting for this very core
     }

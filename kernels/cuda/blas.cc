@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/fork.h"
+#include "core/random/half.h"
 #include "cuda/call.h"
 #include "mxcy_gpu.h"
 #include "params/launch.gen.h"
@@ -66,7 +67,7 @@ struct Scalar {
 
   Scalar(double value, int type) {
     const float single = (float)value;
-    const _Float16 half = (_Float16)value;
+    const uint16_t half = float_to_half(single);
     if (type == 1)
       memcpy(bytes, &value, sizeof value);
     else if (type == kHalf)

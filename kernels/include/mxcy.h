@@ -60,7 +60,8 @@ typedef int (*mx_kernel)(const mx_call*); /* 0, or -1 with the text in mx_last_e
 #define MX_MAX_DIM 32
 
 /* --- library ------------------------------------------------------------------------------- */
-/* Prepare the library once: isa 0 = best of this CPU, else 2, 3 or 4 (x86-64-v2/v3/v4);
+/* Prepare the library once: isa 0 = best of this CPU, else 2, 3 or 4 (x86-64-v2/v3/v4; on
+ * AArch64 there is 2 alone, for NEON);
  * threads = size of the parallel team; parallel_size = MXNET_CPU_PARALLEL_SIZE. */
 MX_API int mx_init(int32_t isa, int32_t threads, int64_t parallel_size);
 MX_API int32_t mx_abi_version(void);

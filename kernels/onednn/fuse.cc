@@ -36,14 +36,14 @@ bool find_activation(int act, double alpha, double beta, Eltwise* found) {
 }  // namespace
 
 bool append_activation(Attributes* attributes, int act, double alpha, double beta) {
-  Eltwise stage;
+  Eltwise stage{};
   if (!find_activation(act, alpha, beta, &stage)) return false;
   if (act != 0) attributes->eltwise(stage.algorithm, stage.alpha, stage.beta);
   return true;
 }
 
 bool describe_activation(int act, double alpha, double beta, Job* job) {
-  Eltwise stage;
+  Eltwise stage{};
   if (!find_activation(act, alpha, beta, &stage)) return false;
   const Md layout = job->primitive().layout_of(kDst);
   Attributes attributes;

@@ -1,5 +1,4 @@
 // Trials: how long a kernel takes for a signature, on memory allocated for the purpose.
-#include <emmintrin.h>
 #include <time.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "core/cache.h"
 #include "core/tensor.h"
 #include "core/threads.h"
+#include "machine.h"
 #include "mxcy.h"
 #include "mxcy_tuning.h"
 
@@ -119,7 +119,7 @@ void push_out(char* other, int64_t bytes, int threads) {
 void flush(const mx_tensor& tensor, int threads) {
   const int64_t bytes = mx::count(tensor) * mx::item_size(tensor.dtype);
   mx::parallel_for(threads, bytes, 4096, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += 64) _mm_clflush((const char*)tensor.data + i);
+    for (int64_t i = begin; i < end; i += 64) mx::machine::evict((const char*)tensor.data + i);
   });
 }
 

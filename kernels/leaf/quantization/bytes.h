@@ -4,7 +4,7 @@
 #include "leaf/leaf.h"
 
 #if MX_ISA_LEVEL == 4
-#include <immintrin.h>
+#include "intrinsics.h"
 
 MX_LEAF_BEGIN
 

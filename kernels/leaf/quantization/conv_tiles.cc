@@ -6,10 +6,11 @@
 // in the data itself if it is flat, else in a band, the rows under some output rows with padding
 // written out. A tile that goes on in the next row has windows that nobody wants between them, and
 // bytes behind the end of a run meet weights of 0.
-#include "core/tiles.h"
 #include "leaf/quantization/byte_pieces.h"
 
 #if MX_ISA_LEVEL == 4
+#include "tiles.h"
+
 MX_LEAF_BEGIN
 namespace {
 

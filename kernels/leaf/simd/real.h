@@ -39,7 +39,7 @@ struct Real<VF> {
   static constexpr float asin_tail[] = {0.1666665987f,  0.07500510938f, 0.04451571704f,
                                         0.03181763605f, 0.01440251897f, 0.03756531792f};
   // Three fused products reduce arguments to here; without fused products, none.
-  static constexpr float trig_limit = MX_ISA_LEVEL >= 3 ? 30000 : 0;
+  static constexpr float trig_limit = MX_FUSED ? 30000 : 0;
   static constexpr float half_pi = 0x1.921fb6p0f, half_pi_lo = -0x1.777a5cp-25f;
 };
 template <>

@@ -2,8 +2,7 @@
 // the extensions lack. Everything is generic in the vector type, so that a functor is written once
 // for every element type and ISA level.
 #pragma once
-#include <immintrin.h>
-
+#include "intrinsics.h"
 #include "leaf/leaf.h"
 
 #define MX_INLINE inline MX_ALWAYS
@@ -264,9 +263,13 @@ MX_INLINE VD min(VD a, VD b) { return (VD)_mm_min_pd((__m128d)a, (__m128d)b); }
 MX_INLINE VD max(VD a, VD b) { return (VD)_mm_max_pd((__m128d)a, (__m128d)b); }
 #define MX_ROUND(V, x, mode) \
   (sizeof(x[0]) == 4 ? (V)_mm_round_ps((__m128)(x), mode) : (V)_mm_round_pd((__m128d)(x), mode))
-// No fused instruction at this level: two roundings, which every caller must tolerate.
+#if MX_FUSED
+MX_FMA(VF, __m128, _mm, ps)
+MX_FMA(VD, __m128d, _mm, pd)
+#else  // two roundings, which every caller must tolerate
 MX_INLINE VF fma(VF a, VF b, VF c) { return a * b + c; }
 MX_INLINE VD fma(VD a, VD b, VD c) { return a * b + c; }
+#endif
 #endif
 MX_ROUNDINGS(VF)
 MX_ROUNDINGS(VD)

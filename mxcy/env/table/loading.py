@@ -26,7 +26,8 @@ ROWS = (
              "a warning.",
              test="env/test_loading.py::test_env_strict"),
     Variable("MXCY_ISA", one_of("v2", "v3", "v4"), None, "I", "mxcy._library.front",
-             "The x86-64 level whose build of the kernels runs; default: the best of this CPU.",
+             "The x86-64 level whose build of the kernels runs; default: the best of this CPU. "
+             "Elsewhere there is one build.",
              test="env/test_loading.py::test_isa_level"),
     Variable("MXCY_MXNET", one_of("1.9", "2.0"), "1.9", "I", "mxcy.profile",
              "The generation of MXNet that decides where 1.x and 2.x disagree: names and files of "

@@ -1,7 +1,6 @@
 // Tile registers of AMX: whether this process may use them.
-#include "core/tiles.h"
+#include "tiles.h"
 
-#if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,8 +34,3 @@ bool tiles_allowed() {
 }
 
 }  // namespace mx
-#else
-namespace mx {
-bool tiles_allowed() { return false; }
-}  // namespace mx
-#endif
