@@ -126,7 +126,8 @@ def test_every_page_is_in_a_list_of_pages():
         for block in re.findall(
             r"^```{toctree}\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S
         ):
-            names = [line for line in block.splitlines() if line and not line.startswith(":")]
+            lines = [line for line in block.splitlines() if line and not line.startswith(":")]
+            names = [line.rpartition("<")[2].rstrip(">") for line in lines]  # without titles
             listed |= {(page.parent / name).relative_to(DOCS).as_posix() for name in names}
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES}
     assert pages == {name for name in listed if not name.startswith("reference/")}

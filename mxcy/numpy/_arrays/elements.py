@@ -1,7 +1,10 @@
 """Methods of `mx.np.ndarray` that write all its elements, or give them away as they are."""
 
+from contextlib import nullcontext
+
 import numpy as onp
 
+from mxcy._base.files import replacing
 from mxcy.numpy._arrays.operators import function
 
 __all__ = ["Elements"]
@@ -44,10 +47,17 @@ class Elements:
 
         Parameters
         ----------
-        fid : str, path or file
+        fid : str, path or binary file
+            A path's file is replaced once everything is written.
         sep : str
             What stands between elements.
         format : str
             How each is written.
         """
-        self.asnumpy().tofile(fid, sep, format)
+        values = self.asnumpy()
+        if sep:
+            data = sep.join(format % value for value in values.ravel().tolist()).encode()
+        else:
+            data = values.tobytes()
+        with nullcontext(fid) if hasattr(fid, "write") else replacing(fid) as file:
+            file.write(data)

@@ -193,7 +193,8 @@ def described(parameters=""):
         known = {**_SHARED, **own}
         lines = [known[name] for name in names if name in known]
         text = "\n".join(("", "", "Parameters", "----------", *lines, _END))
-        function.__doc__ += text.replace("\n", "\n    ").replace("    \n", "\n") + "\n    "
+        if function.__doc__:  # python -OO leaves none
+            function.__doc__ += text.replace("\n", "\n    ").replace("    \n", "\n") + "\n    "
         return function
 
     return describe

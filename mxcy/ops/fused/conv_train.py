@@ -32,7 +32,7 @@ def _kernels(suffix, roles):
     def params(a, ins, outs):
         data, weight, out = roles(a, ins, outs)
         about = {"no_bias": bool(suffix) or a.no_bias, "with_sum": False, "act": "none", "tile": 0}
-        given = _Given(a, alpha=0.0, beta=0.0, **about)
+        given = _Extended(a, alpha=0.0, beta=0.0, **about)
         pad = resolve(a)[3]
         return conv_struct(given, *data.shape[:2], data.shape[2:], out.shape[2:], pad)
 
@@ -67,7 +67,7 @@ def _kernels(suffix, roles):
     )
 
 
-class _Given:
+class _Extended:
     """Attributes, and others besides."""
 
     def __init__(self, a, **others):
@@ -186,6 +186,8 @@ class _BlockedConvData(_Blocks):
         out = plain_spec(grad, a.out_block)
         if out.shape is None or weight.shape is None:
             return Spec(None, grad.dtype)
+        ndim = len(a.kernel) + 2
+        require(len(weight.shape) == ndim, f"weight: expected {ndim} axes, got {weight.shape}")
         channels = weight.shape[1] * a.num_group if weight.shape[1] != -1 else -1
         data = Spec((out.shape[0], channels, *whole_shape(a.spatial, "spatial")), grad.dtype)
         shape, _ = conv_shapes(a, data, weight)
