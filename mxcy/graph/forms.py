@@ -4,7 +4,7 @@ from mxcy.graph.analysis.users import Users
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.fused.blocked import plain_shape
 
-__all__ = ["Forms"]
+__all__ = ["Forms", "elementwise", "on_blocked"]
 
 
 class Forms:
@@ -82,3 +82,29 @@ class Forms:
         for entry in self.graph.outputs:
             self.plain(entry)
         return self.rewrite.finish()
+
+
+def on_blocked(forms, number, attrs=None):
+    """The same operator on blocked arrays, where one of its inputs is blocked already."""
+    node = forms.graph.nodes[number]
+    if not any(forms.is_blocked(entry) for entry in node.inputs):
+        return False
+    inputs = [forms.blocked(entry) for entry in node.inputs]
+    new = forms.rewrite.add(
+        node.op, node.attrs if attrs is None else attrs, inputs, node.name, node.extra
+    )
+    for index in range(len(forms.graph.specs[number])):
+        forms.put(number, (new[0], index), True, index)
+    return True
+
+
+def elementwise(forms, number):
+    """An operator that treats every element alike, on blocked arrays of one shape."""
+    graph = forms.graph
+    node = graph.nodes[number]
+    shape = graph.specs[number][0].shape
+    if len(graph.specs[number]) != 1 or not all(
+        graph.spec(entry).shape == shape and forms.can_block(entry) for entry in node.inputs
+    ):
+        return False
+    return on_blocked(forms, number)

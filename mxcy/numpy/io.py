@@ -1,7 +1,13 @@
 """Functions of `mx.np` that read arrays from files, text and memory, and write them."""
 
+import io
+import os
+from contextlib import nullcontext
+from importlib import import_module
+
 import numpy as onp
 
+from mxcy._base.files import replacing
 from mxcy._base.listing import listing
 from mxcy.numpy._calls.by_numpy import as_onp
 from mxcy.numpy._calls.operands import as_np_array, from_onp
@@ -22,6 +28,16 @@ __all__ = [
 ]
 
 __dir__ = listing(__name__)
+
+_PACKERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # by the end of a text file's name
+
+
+def _to_write(file, end):
+    """A binary file; that of a path, with this end, takes its place once all is written."""
+    if hasattr(file, "write"):
+        return nullcontext(file)
+    path = os.fspath(file)
+    return replacing(path if path.endswith(end) else path + end)
 
 
 def genfromtxt(fname, *args, ctx=None, device=None, **kwargs):
@@ -58,7 +74,7 @@ def _columns(read, where):
 
 def _array(values, where):
     if values.dtype.names:
-        raise TypeError(f"genfromtxt: an array has numbers of one type, the file {values.dtype}")
+        raise TypeError(f"an array of mx.np has numbers of one type, got {values.dtype}")
     return from_onp(values, values.dtype, where)
 
 
@@ -93,7 +109,14 @@ def savetxt(fname, X, *args, **kwargs):  # noqa: N803  its public name
     *args, **kwargs
         Further arguments of `numpy.savetxt`, such as `fmt` and `delimiter`.
     """
-    onp.savetxt(fname, as_np_array(X).asnumpy(), *args, **kwargs)
+    if hasattr(fname, "write"):
+        onp.savetxt(fname, _values(X), *args, **kwargs)
+        return
+    text = io.BytesIO()
+    onp.savetxt(text, _values(X), *args, **kwargs)
+    packer = _PACKERS.get(os.path.splitext(os.fspath(fname))[1])
+    with replacing(fname) as file:
+        file.write(import_module(packer).compress(text.getvalue()) if packer else text.getvalue())
 
 
 def save(file, arr):
@@ -104,7 +127,8 @@ def save(file, arr):
     file : str, path or file
     arr : array_like
     """
-    onp.save(file, as_np_array(arr).asnumpy(), allow_pickle=False)
+    with _to_write(file, ".npy") as target:
+        onp.save(target, _values(arr), allow_pickle=False)
 
 
 def savez(file, *args, **kwds):
@@ -118,13 +142,18 @@ def savez(file, *args, **kwds):
     **kwds : array_like
         Arrays by name.
     """
-    onp.savez(file, *map(_values, args), **{name: _values(a) for name, a in kwds.items()})
+    _save_all(onp.savez, file, args, kwds)
 
 
 def savez_compressed(file, *args, **kwds):
     """Write arrays to a compressed ``.npz`` file; see `savez`."""
+    _save_all(onp.savez_compressed, file, args, kwds)
+
+
+def _save_all(save_by, file, args, kwds):
     arrays = {name: _values(array) for name, array in kwds.items()}
-    onp.savez_compressed(file, *map(_values, args), **arrays)
+    with _to_write(file, ".npz") as target:
+        save_by(target, *map(_values, args), **arrays)
 
 
 def _values(array):

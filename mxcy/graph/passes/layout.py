@@ -10,7 +10,7 @@ import math
 
 from mxcy._base.dtypes import CODES
 from mxcy.graph.algorithm import TILES, TUNE, choose_conv, choose_deconv, choose_dense
-from mxcy.graph.forms import Forms
+from mxcy.graph.forms import Forms, elementwise, on_blocked
 from mxcy.graph.passes.layers import unfused
 from mxcy.graph.planning.plan import ONCE
 
@@ -40,7 +40,7 @@ def run(graph, target):
         if node.op is not None:
             place = _BLOCKED.get(node.op.name)
             if place is None and node.op.pointwise(node.attrs):
-                place = _elementwise
+                place = elementwise
         if place is None or not place(layout, number):
             layout.keep(number)
     return layout.finish()
@@ -231,28 +231,6 @@ def _dense(layout, number):
     return True
 
 
-def _on_blocked(layout, number):
-    """The same operator on blocked arrays, where one of its inputs is blocked already."""
-    node = layout.graph.nodes[number]
-    if not any(layout.is_blocked(entry) for entry in node.inputs):
-        return False
-    inputs = [layout.blocked(entry) for entry in node.inputs]
-    layout.put(number, layout.rewrite.add(node.op, node.attrs, inputs, node.name, node.extra), True)
-    return True
-
-
-def _elementwise(layout, number):
-    """An operator that treats every element alike, on blocked arrays of one shape."""
-    graph = layout.graph
-    node = graph.nodes[number]
-    shape = graph.specs[number][0].shape
-    if len(graph.specs[number]) != 1 or not all(
-        graph.spec(entry).shape == shape and layout.can_block(entry) for entry in node.inputs
-    ):
-        return False
-    return _on_blocked(layout, number)
-
-
 @_blocked("Concat")
 def _concat(layout, number):
     node = layout.graph.nodes[number]
@@ -265,7 +243,7 @@ def _concat(layout, number):
         attrs = {**_attrs(node), "dim": -1}
         layout.put(number, layout.rewrite.add(node.op, attrs, inputs, node.name, node.extra), True)
         return True
-    return _on_blocked(layout, number)
+    return on_blocked(layout, number)
 
 
 @_blocked("Pooling")

@@ -6,7 +6,7 @@ one side cannot, once per array.
 """
 
 from mxcy._base.dtypes import CODES
-from mxcy.graph.forms import Forms
+from mxcy.graph.forms import Forms, elementwise, on_blocked
 from mxcy.graph.node import attrs_of
 from mxcy.ops.convolution.conv import conv_attrs
 from mxcy.ops.core.infer import Spec
@@ -39,7 +39,7 @@ def run(graph, target):
         if node.op is not None:
             place = _PLACES.get(node.op.name)
             if place is None and node.op.pointwise(node.attrs):
-                place = _elementwise
+                place = elementwise
         if place is None or not place(forms, number):
             forms.keep(number)
     return forms.finish()
@@ -223,38 +223,12 @@ def _pooling_grad(forms, number):
 # --- what need not know ---------------------------------------------------------------------------
 
 
-def _on_blocked(forms, number, attrs=None):
-    """The same operator on blocked arrays, where one of its inputs is blocked already."""
-    node = forms.graph.nodes[number]
-    if not any(forms.is_blocked(entry) for entry in node.inputs):
-        return False
-    inputs = [forms.blocked(entry) for entry in node.inputs]
-    new = forms.rewrite.add(
-        node.op, node.attrs if attrs is None else attrs, inputs, node.name, node.extra
-    )
-    for index in range(len(forms.graph.specs[number])):
-        forms.put(number, (new[0], index), True, index)
-    return True
-
-
-def _elementwise(forms, number):
-    """An operator that treats every element alike, on blocked arrays of one shape."""
-    graph = forms.graph
-    node = graph.nodes[number]
-    shape = graph.specs[number][0].shape
-    if len(graph.specs[number]) != 1 or not all(
-        graph.spec(entry).shape == shape and forms.can_block(entry) for entry in node.inputs
-    ):
-        return False
-    return _on_blocked(forms, number)
-
-
 @_place("Concat")
 def _concat(forms, number):
     node = forms.graph.nodes[number]
     if node.attrs.dim != 1 or not all(forms.can_block(entry) for entry in node.inputs):
         return False
-    return _on_blocked(forms, number)
+    return on_blocked(forms, number)
 
 
 @_place("_split_v2")
@@ -267,7 +241,7 @@ def _split(forms, number):
         return False
     if not all(forms.can_block((number, i)) for i in range(len(graph.specs[number]))):
         return False
-    return _on_blocked(forms, number, {"indices": tuple(i // block for i in a.indices), "axis": 1})
+    return on_blocked(forms, number, {"indices": tuple(i // block for i in a.indices), "axis": 1})
 
 
 @_place("sum")

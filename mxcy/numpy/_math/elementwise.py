@@ -202,7 +202,9 @@ def _as_reals(name, x1, x2):
     arrays = [x.as_np_ndarray() for x in promoted((x1, x2))]
     if is_complex(arrays[0]):
         raise TypeError(f"{name}: expected real numbers, got {arrays[0].dtype}")
-    meeting = function("hypot")(x1, x2) if front.has_numpy_types() else None
+    # the type of a result without elements tells that of all
+    few = [x if onp.isscalar(x) else as_array(x).reshape(-1)[:0] for x in (x1, x2)]
+    meeting = function("hypot")(*few) if front.has_numpy_types() else None
     if is_array(meeting):
         return [cast(x, meeting.dtype_code) for x in arrays]
     return [as_real(x) for x in arrays]

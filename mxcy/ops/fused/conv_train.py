@@ -32,9 +32,9 @@ def _kernels(suffix, roles):
     def params(a, ins, outs):
         data, weight, out = roles(a, ins, outs)
         about = {"no_bias": bool(suffix) or a.no_bias, "with_sum": False, "act": "none", "tile": 0}
-        given = _Extended(a, alpha=0.0, beta=0.0, **about)
+        extended = _Extended(a, alpha=0.0, beta=0.0, **about)
         pad = resolve(a)[3]
-        return conv_struct(given, *data.shape[:2], data.shape[2:], out.shape[2:], pad)
+        return conv_struct(extended, *data.shape[:2], data.shape[2:], out.shape[2:], pad)
 
     def work(a, ins, outs):
         # A vector's worth of multiply-adds is one elementwise step.

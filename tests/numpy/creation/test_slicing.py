@@ -96,6 +96,24 @@ def test_files_of_numpy(tmp_path):
     assert np.fromfile(tmp_path / "bytes").tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("name", ["text", "text.gz", "text.bz2", "text.xz"])
+def test_text_files_are_replaced_only_by_whole_ones(tmp_path, name):
+    path = tmp_path / name
+    np.savetxt(path, np.array([1.0, 2.0]))
+    packed = name != "text"
+    assert path.read_bytes().startswith(b"1.0") != packed
+    with pytest.raises(ValueError, match="fmt"):
+        np.savetxt(path, np.ones((2, 2)), fmt="%d %d %d")
+    assert np.loadtxt(path).tolist() == [1, 2]
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("read", [np.genfromtxt, np.loadtxt])
+def test_columns_of_several_types_are_refused(read):
+    with pytest.raises(TypeError, match="numbers of one type"):
+        read(["1 2.5"], dtype=[("a", "int32"), ("b", "float32")])
+
+
 def test_numbers_of_text_and_memory():
     assert np.frombuffer(b"\1\0\2\0", "int16").tolist() == [1, 2]
     assert np.frombuffer(np.ones(3).tobytes(), count=2).tolist() == [1, 1]
