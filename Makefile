@@ -136,7 +136,7 @@ format: .lint/.installed
 
 bench: $(VENV)/.installed
 	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only --ignore benchmarks/bench_score.py \
-	  --ignore benchmarks/bench_train.py --history .benchmarks/history
+	  --ignore benchmarks/bench_train.py --ignore benchmarks/bench_key.py --history .benchmarks/history
 
 # Environments of the frameworks that mxcy is compared with, in .peers (about 2 GB).
 peers:

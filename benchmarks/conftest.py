@@ -5,6 +5,7 @@ for the tests; without them these are left out.
 """
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,19 @@ def compare(request, benchmark, workers, torch_python, mxnet_python, note):
             contenders["mxcy"].time, (statements["mxcy"], 1), rounds=5, warmup_rounds=1
         )
         return times
+
+    return run
+
+
+@pytest.fixture
+def key_figure(request, benchmark, note):
+    """``key_figure(label, setups, statements)``: race in time on the CPU, and keep a key figure."""
+
+    def run(label, setups, statements):
+        contenders = {name: Local(setups[name], time.process_time) for name in statements}
+        times = race(contenders, statements, request.config.getoption("--rounds"))
+        note("key figures", {label: {name: best for name, (best, _) in times.items()}})
+        benchmark.pedantic(contenders["mxcy"].time, (statements["mxcy"], 1), rounds=1)
 
     return run
 

@@ -48,11 +48,14 @@ class History:
             runs of a part of the rows hide nothing.
         """
         rows = {}
-        for path in sorted(self.folder.glob("*.json")):
-            run = json.loads(path.read_text())
-            if run["machine"] == machine():
-                rows.update(run["rows"])
+        for run in self.runs():
+            rows.update(run)
         return rows
+
+    def runs(self):
+        """The rows of each run on a machine like this one, a list of dicts, the newest last."""
+        known = [json.loads(path.read_text()) for path in sorted(self.folder.glob("*.json"))]
+        return [run["rows"] for run in known if run["machine"] == machine()]
 
     def keep(self, rows):
         """Write the rows of a run; returns the file's path.

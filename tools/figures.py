@@ -1,10 +1,13 @@
 """Key figures of releases: kept in benchmarks/history, compared, drawn on the site.
 
+python tools/figures.py measure               runs benchmarks/bench_key.py, and keeps what it gives
 python tools/figures.py keep --kind calls     of what `make bench` kept here; or training, scoring
 python tools/figures.py slower                what became slower since the release before
 
 A developer's own runs lie in .benchmarks/history (benchmarks/history.py); a release's figures are
-the newest rows of these.
+the newest rows of these. Only figures that were measured several times for both releases are compared:
+one is slower when the best of its runs is, by more than the yardsticks beside it. Noise alone does not
+do that, and measuring again adds runs, which clear what noise has done and nothing else.
 """
 
 import argparse
@@ -12,7 +15,10 @@ import datetime
 import json
 import os
 import re
+import statistics
+import subprocess
 import sys
+import tempfile
 from html import escape
 from pathlib import Path
 
@@ -28,9 +34,10 @@ KINDS = {
     "scoring": "scoring table float32",
     "int8 scoring": "scoring table int8",
     "calls": "bench",
+    "key": "key figures",
 }
 MOST = 1.05  # so much longer than in the release before may a figure take
-KEY = 30  # figures that are compared, at most
+RUNS = 3  # of a figure in each release, at least, before it is judged
 _WIDTH, _ROW, _LEFT = 560, 18, 140  # narrow: phones show it at two thirds of its size
 
 
@@ -69,6 +76,50 @@ def runs(folder):
     return sorted(known, key=lambda run: (run["day"], run["release"]))
 
 
+def pair(folder):
+    """The newest run and that of the release before on the same machine, or None.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    known = runs(folder)
+    newest = known[-1] if known else None
+    before = [
+        run
+        for run in known
+        if run["machine"] == newest["machine"] and run["release"] != newest["release"]
+    ]
+    return (newest, before[-1]) if before else None
+
+
+def judged(newest, before):
+    """How many times as long as before the figures take that both runs have often enough.
+
+    Parameters
+    ----------
+    newest, before : dict
+        Runs, as `runs` gives them.
+
+    Returns
+    -------
+    dict
+        {title: factor}: the best time of now by the usual one of before, and less by what NumPy or
+        other libraries beside it have lost.
+    """
+    drifts, factors = {}, {}
+    for title, now in newest["figures"].items():
+        then = before["figures"].get(title, {})
+        if min(len(now.get("runs", ())), len(then.get("runs", ()))) >= RUNS:
+            factors[title] = min(now["runs"]) / statistics.median(then["runs"])
+            others = now["others"].keys() & then["others"].keys()
+            drifts[title] = [now["others"][name] / then["others"][name] for name in others]
+    everywhere = [drift for several in drifts.values() for drift in several] or [1.0]
+    for title in factors:
+        factors[title] /= max(1.0, statistics.median(drifts[title] or everywhere))
+    return factors
+
+
 def slower(folder):
     """Lines: figures that take longer than in the release before, on the same machine.
 
@@ -76,21 +127,28 @@ def slower(folder):
     ----------
     folder : Path
     """
-    known = runs(folder)
-    if not known:
-        return []
-    newest = known[-1]
-    before = [run for run in known[:-1] if run["machine"] == newest["machine"]]
-    if not before:
-        return []
-    common = [name for name in newest["figures"] if name in before[-1]["figures"]][:KEY]
-    lines = []
-    for name in common:
-        earlier = before[-1]["figures"][name]["seconds"]
-        factor = newest["figures"][name]["seconds"] / earlier
-        if factor > MOST:
-            lines.append(f"{name}: {factor:.2f} times as long as in {before[-1]['release']}")
-    return lines
+    both = pair(folder)
+    factors = judged(*both) if both else {}
+    return [
+        f"{title}: {factor:.2f} times as long as in {both[1]['release']}"
+        for title, factor in factors.items()
+        if factor > MOST
+    ]
+
+
+def told(folder):
+    """A line: with what the newest figures were compared, and how many of them.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    both = pair(folder)
+    if both is None:
+        return "no release before has figures of this machine: none was compared"
+    newest, before = both
+    count = len(judged(newest, before))
+    return f"{count} key figures of {newest['release']} were compared with {before['release']}"
 
 
 def bars(run):
@@ -153,8 +211,61 @@ def keep(rows, kind, folder, release, machine, load=None, day=None):
     if target.exists():
         about = json.loads(target.read_text(encoding="utf-8"))
     about["figures"].update(from_rows(rows, kind))
-    folder.mkdir(parents=True, exist_ok=True)
+    _write(target, about)
+    return target
+
+
+def _write(target, about):
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+
+
+def add_runs(target, several, kind):
+    """Add runs to those that a kept file has of the same figures.
+
+    Parameters
+    ----------
+    target : Path
+        A file that `keep` has written.
+    several : list of dict
+        Rows, as `History.runs` gives them.
+    kind : str
+    """
+    about = json.loads(target.read_text(encoding="utf-8"))
+    for rows in several:
+        for title, new in from_rows(rows, kind).items():
+            figure = about["figures"].setdefault(title, {**new, "runs": []})
+            figure.setdefault("runs", []).append(new["seconds"])
+            figure["seconds"] = min(figure["runs"])
+            for name, seconds in new["others"].items():
+                figure["others"][name] = min(seconds, figure["others"].get(name, seconds))
+    _write(target, about)
+
+
+def measure(runs_wanted, folder, release, about_machine):
+    """Run the key figures several times, each in a process of its own; the file they are kept in.
+
+    Parameters
+    ----------
+    runs_wanted : int
+    folder : Path
+    release, about_machine : str
+    """
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    with tempfile.TemporaryDirectory() as work:
+        for number in range(runs_wanted):
+            print(
+                f"== run {number + 1} of {runs_wanted}, load {os.getloadavg()[0]:.1f}", flush=True
+            )
+            command = [sys.executable, "-m", "pytest", "-q", "benchmarks/bench_key.py"]
+            command += ["--benchmark-only", "--benchmark-disable-gc", "--history", work]
+            environment = {**os.environ, **threads}
+            done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
+            if done.returncode:
+                raise SystemExit(done.stdout.decode(errors="replace"))
+        several = History(work, KINDS["key"]).runs()
+    target = keep({}, "key", folder, release, about_machine, round(os.getloadavg()[0], 1))
+    add_runs(target, several, "key")
     return target
 
 
@@ -167,10 +278,17 @@ def main():
     one.add_argument("--history", type=Path, default=ROOT / ".benchmarks" / "history")
     one.add_argument("--load", type=float, default=round(os.getloadavg()[0], 1))
     one.add_argument("--day", type=datetime.date.fromisoformat)
+    again = which.add_parser("measure", help="measure the key figures, and keep them")
+    again.add_argument("--runs", type=int, default=RUNS)
     which.add_parser("slower", help="tell which key figures became slower")
     asked = parser.parse_args()
     if asked.what == "slower":
-        print(*slower(HISTORY) or ["no key figure became slower"], sep="\n")
+        print(*slower(HISTORY) or ["no key figure became slower"], told(HISTORY), sep="\n")
+        return
+    source = (ROOT / "mxcy" / "libinfo.py").read_text(encoding="utf-8")
+    release = re.search(r'^__version__ = "(.+)"$', source, re.M).group(1)
+    if asked.what == "measure":
+        print(measure(asked.runs, HISTORY, release, machine()))
         return
     rows = History(asked.history, KINDS[asked.kind]).last()
     rows = {label: rows[label] for label in rows if re.search(asked.rows or "", label)}
@@ -178,8 +296,6 @@ def main():
         raise SystemExit(
             f"{asked.history} has no such rows of {KINDS[asked.kind]!r} of {machine()}"
         )
-    source = (ROOT / "mxcy" / "libinfo.py").read_text(encoding="utf-8")
-    release = re.search(r'^__version__ = "(.+)"$', source, re.M).group(1)
     print(keep(rows, asked.kind, HISTORY, release, machine(), asked.load, asked.day))
 
 

@@ -76,7 +76,7 @@ def test_what_only_the_preparation_makes_is_told_and_is_not_wrong(tmp_path):
     assert len(unreleased) == 2 and "--prepare VERSION" in unreleased[0]
     release_check.prepare(tmp_path, "1.3.0", datetime.date(2026, 11, 23))
     (text,) = release_check.missing(tmp_path)
-    assert "tools/figures.py keep" in text
+    assert "tools/figures.py measure" in text
     history = tmp_path / "benchmarks" / "history"
     history.mkdir(parents=True)
     (history / "a.json").write_text(json.dumps({"day": "2026-11-23", "release": "1.3.0"}))
@@ -111,18 +111,60 @@ def test_this_trees_changelog_has_the_form():
     assert release_check.unordered((ROOT / "CHANGELOG.md").read_text(encoding="utf-8")) == []
 
 
-def kept(folder, release, **seconds):
-    entries = {name: {"seconds": value} for name, value in seconds.items()}
-    about = {"release": release, "machine": "one", "day": f"2026-01-0{release[0]}"}
-    (folder / f"{release}.json").write_text(json.dumps({**about, "figures": entries}))
+def kept(folder, release, numpy=1.0, day=None, **runs):
+    """A release's file, whose figures have these runs beside a yardstick."""
+    entries = {
+        name: {"seconds": min(several), "others": {"numpy": numpy}, "runs": list(several)}
+        for name, several in runs.items()
+    }
+    about = {"release": release, "machine": "one", "day": day or f"2026-01-0{release[0]}"}
+    (folder / f"{release}-{about['day']}.json").write_text(json.dumps(about | {"figures": entries}))
 
 
 def test_figures_that_became_slower_are_told(tmp_path):
-    kept(tmp_path, "1.0.0", lenet=1.0, gru=2.0)
-    assert figures.slower(tmp_path) == []
-    kept(tmp_path, "2.0.0", lenet=1.04, gru=2.2)
+    assert figures.slower(tmp_path) == [] and "none was compared" in figures.told(tmp_path)
+    kept(tmp_path, "1.0.0", lenet=(1.0, 1.01, 1.02), gru=(2.0, 2.0, 2.1), old=(1.0, 1.0, 1.0))
+    assert figures.slower(tmp_path) == [] and "none was compared" in figures.told(tmp_path)
+    kept(tmp_path, "2.0.0", lenet=(1.04, 1.05, 1.9), gru=(2.2, 2.3, 2.3), new=(9.0, 9.0, 9.0))
     (line,) = figures.slower(tmp_path)
-    assert "gru" in line and "1.10" in line
+    assert "gru" in line and "1.10" in line and "1.0.0" in line
+    assert figures.told(tmp_path) == "2 key figures of 2.0.0 were compared with 1.0.0"
+    kept(tmp_path, "2.0.0", day="2026-02-02", lenet=(1.0, 1.0, 1.0), gru=(2.3, 2.3, 2.4))
+    (line,) = figures.slower(tmp_path)  # with the release before, not with the day before
+    assert "gru" in line and "1.0.0" in line
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "numpy"),
+    [
+        ((1.0, 1.0, 1.0), (1.3, 1.01, 1.4), 1.0),  # two runs were disturbed
+        ((1.0,), (1.3,), 1.0),  # too few to judge
+        ((1.0, 1.0, 1.0), (1.3, 1.3), 1.0),
+        ((1.0, 1.0, 1.0), (1.3, 1.3, 1.3), 1.27),  # the machine was slower
+        ((1.0, 1.2, 1.2), (1.25, 1.24, 1.3), 1.0),  # one lucky run before
+    ],
+)
+def test_noise_is_no_slowness(tmp_path, before, now, numpy):
+    kept(tmp_path, "1.0.0", lenet=before)
+    kept(tmp_path, "2.0.0", numpy, lenet=now)
+    assert figures.slower(tmp_path) == []
+
+
+def test_a_quicker_machine_hides_nothing_and_asks_no_more(tmp_path):
+    kept(tmp_path, "1.0.0", lenet=(1.0, 1.0, 1.0), gru=(1.0, 1.0, 1.0))
+    kept(tmp_path, "2.0.0", 0.5, lenet=(1.02, 1.02, 1.02), gru=(1.1, 1.1, 1.1))
+    (line,) = figures.slower(tmp_path)
+    assert "gru" in line
+
+
+def test_measuring_again_adds_runs(tmp_path):
+    path = figures.keep({}, "key", tmp_path, "1.0.0", "one", day=datetime.date(2026, 1, 2))
+    several = [{"exp": {"mxcy": 3.0, "numpy": 2.0}}, {"exp": {"mxcy": 2.0, "numpy": 4.0}}]
+    figures.add_runs(path, several, "key")
+    figures.add_runs(path, [{"exp": {"mxcy": 2.5, "numpy": 1.0}}], "key")
+    (run,) = figures.runs(tmp_path)
+    expected = {"seconds": 2.0, "others": {"numpy": 1.0}, "runs": [3.0, 2.0, 2.5]}
+    assert run["figures"] == {"key, exp": expected}
 
 
 def test_rows_become_figures():
@@ -142,8 +184,8 @@ def test_what_runs_have_kept_becomes_a_release(tmp_path):
         own.keep({"a + b": {"mxcy": 3e-7, "numpy": 4e-7}})
     first, second = figures.runs(tmp_path)
     assert first["figures"] == {"calls, a + b": {"seconds": 1e-7, "others": {"numpy": 4e-7}}}
-    (line,) = figures.slower(tmp_path)
-    assert "a + b" in line and "3.00" in line and "1.0.0" in line
+    assert second["figures"]["calls, a + b"]["seconds"] == 3e-7
+    assert figures.slower(tmp_path) == []  # one run of each tells nothing
 
 
 def test_kept_figures_can_be_drawn():
