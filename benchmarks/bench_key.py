@@ -1,7 +1,7 @@
 """The key figures of a release: thirty of what people wait for, on one thread, in time on the CPU.
 
-`python tools/figures.py measure` runs them several times and keeps them. Beside each figure NumPy does
-something fixed in turns, a yardstick: where that takes longer too, the machine was slower.
+`python tools/figures.py measure` runs them several times and keeps them. Beside each figure NumPy
+does something fixed in turns, a yardstick: where that takes longer too, the machine was slower.
 """
 
 import pytest

@@ -5,9 +5,9 @@ python tools/figures.py keep --kind calls     of what `make bench` kept here; or
 python tools/figures.py slower                what became slower since the release before
 
 A developer's own runs lie in .benchmarks/history (benchmarks/history.py); a release's figures are
-the newest rows of these. Only figures that were measured several times for both releases are compared:
-one is slower when the best of its runs is, by more than the yardsticks beside it. Noise alone does not
-do that, and measuring again adds runs, which clear what noise has done and nothing else.
+the newest rows of these. Only figures that were measured several times for both releases are
+compared: one is slower when the best of its runs is, by more than the yardsticks beside it. Noise
+alone does not do that, and measuring again adds runs, which clear what noise has done and no more.
 """
 
 import argparse

@@ -6,9 +6,9 @@ _HEAD = """\
 # Figures of releases
 
 Shortest times of steps or batches, as `make train-table` and `make score` measured them beside
-other frameworks in the same minutes, and key figures: time on the CPU with one thread, beside something
-fixed that NumPy does, by which releases are compared. `tools/figures.py` keeps them. Bars are times
-as multiples of ours.
+other frameworks in the same minutes, and key figures: time on the CPU with one thread, beside
+something fixed that NumPy does, by which releases are compared. `tools/figures.py` keeps them. Bars
+are times as multiples of ours.
 
 """
 
