@@ -91,24 +91,33 @@ bool copy_base(const mx_call* call, const mx_blas_params& p, Stream stream) {
          succeeded(api().CopyWithin((Address)out, (Address)base, bytes, stream), "copying");
 }
 
-bool multiply(const mx_call* call, const mx_blas_params& p, Stream stream) {
-  const Handle handle = handle_of(p.device, stream);
-  if (!handle) return false;
+bool multiply_inputs(const mx_call* call, const mx_blas_params& p, Stream stream) {
   const bool has_base = call->nin > 2;
   if (has_base && !copy_base(call, p, stream)) return false;
-  const Scalar alpha(p.alpha, p.scalar), beta(has_base ? p.beta : 0, p.scalar);
-  const int m = (int)p.m, n = (int)p.n, k = (int)p.k;
-  const int status = blas().gemm(
-      handle, p.transpose_b, p.transpose_a, n, m, k, alpha.bytes, call->in[1].data, p.type,
-      p.transpose_b ? k : n, p.n * p.k, call->in[0].data, p.type, p.transpose_a ? m : k, p.m * p.k,
-      beta.bytes, call->out[0].data, p.type, n, p.m * p.n, (int)p.batch, p.compute, -1);
-  return told(status, "multiplying matrices");
+  Product product = {p.transpose_a != 0,
+                     p.transpose_b != 0,
+                     p.m,
+                     p.n,
+                     p.k,
+                     call->in[0].data,
+                     p.transpose_a ? p.m : p.k,
+                     call->in[1].data,
+                     p.transpose_b ? p.k : p.n,
+                     call->out[0].data,
+                     p.n};
+  product.alpha = p.alpha;
+  product.beta = has_base ? p.beta : 0;
+  product.batch = p.batch;
+  product.a_stride = p.m * p.k;
+  product.b_stride = p.n * p.k;
+  product.c_stride = p.m * p.n;
+  return multiply(p.device, stream, {p.type, p.compute, p.scalar}, product);
 }
 
 int gemm(const mx_call* call) {
   const auto& p = *(const mx_blas_params*)call->params;
   Stream stream;
-  if (!begin_call(call, p.device, 0, 2, &stream) || !multiply(call, p, stream)) return -1;
+  if (!begin_call(call, p.device, 0, 2, &stream) || !multiply_inputs(call, p, stream)) return -1;
   return end_call(call, p.device, 0) ? 0 : -1;
 }
 
@@ -121,6 +130,18 @@ bool load(void* library, const char* name, F* function) {
 }
 
 }  // namespace
+
+bool multiply(int32_t device, Stream stream, const Way& way, const Product& p) {
+  const Handle handle = handle_of(device, stream);
+  if (!handle) return false;
+  const Scalar alpha(p.alpha, way.scalar), beta(p.beta, way.scalar);
+  // Its columns are our rows: c^T = op(b)^T op(a)^T.
+  const int status = blas().gemm(handle, p.transpose_b, p.transpose_a, (int)p.n, (int)p.m, (int)p.k,
+                                 alpha.bytes, p.b, way.type, (int)p.b_step, p.b_stride, p.a,
+                                 way.type, (int)p.a_step, p.a_stride, beta.bytes, p.c, way.type,
+                                 (int)p.c_step, p.c_stride, (int)p.batch, way.compute, -1);
+  return told(status, "multiplying matrices");
+}
 
 bool ready_blas(int32_t device, Stream stream) {
   return !blas().library || handle_of(device, stream) != nullptr;

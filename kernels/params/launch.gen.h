@@ -58,4 +58,30 @@ typedef struct {
   int64_t inner;
 } mx_conv_plan_params;
 
+/* what recurrent layers run on a device, behind the struct rnn: `type`, `compute` and
+ * `scalar` as in blas; kernels for a product (0: cuBLAS), a step of a cell, sums of columns,
+ * a mask of dropout, its counter, and products of elements; the bytes of the workspace where
+ * arrays begin */
+typedef struct {
+  int32_t device;
+  int32_t type;
+  int32_t compute;
+  int32_t scalar;
+  int64_t bytes;
+  int64_t product;
+  int64_t cell;
+  int64_t sums;
+  int64_t drop;
+  int64_t counted;
+  int64_t scale;
+  int64_t own;
+  int64_t saved;
+  int64_t below;
+  int64_t then;
+  int64_t d_gates;
+  int64_t d_own;
+  int64_t d_below;
+  int64_t d_above;
+} mx_rnn_plan_params;
+
 #endif

@@ -14,7 +14,7 @@ from mxcy.gpu.pointwise import elements
 from mxcy.gpu.table import TYPES, NativeCall
 from mxcy.ops.core.params import BLAS
 
-__all__ = ["is_open", "product"]
+__all__ = ["is_open", "product", "way_of"]
 
 _NAMES = ("libcublas.so.13", "libcublas.so.12")
 #: element type -> cuBLAS' number of it
@@ -48,6 +48,23 @@ def is_open():
         return True
     files = [str(Path(folder, name)) for folder in _folders() for name in _NAMES]
     return any(driver.open_blas(path, False) for path in (*files, *_NAMES))
+
+
+def way_of(dtype):
+    """How cuBLAS adds up elements of a type, as the variables have it.
+
+    Parameters
+    ----------
+    dtype : int
+
+    Returns
+    -------
+    dict
+        Its numbers of the elements' type, of the way, and of its scalars' type: the fields `type`,
+        `compute` and `scalar`.
+    """
+    compute, scalar = _way(dtype)
+    return {"type": _TYPES[dtype], "compute": compute, "scalar": scalar}
 
 
 def _way(dtype):
@@ -88,16 +105,13 @@ def product(request, extents, transposed, alpha=1.0, beta=0.0, adds_row=False):
     if min(extents) < 1 or max(extents) > _MOST or not is_open():
         return None
     batch, m, n, k = extents
-    way, scalar = _way(dtype)
     fill, grid = 0, 1
     if adds_row:
         text = f"{elements()}typedef {TYPES[dtype]} S;\n{_ROWS}"
         fill, grid = function(text, "rows", request.device), spread(m * n)[0]
     params = BLAS.pack(
         device=request.device,
-        type=_TYPES[dtype],
-        compute=way,
-        scalar=scalar,
+        **way_of(dtype),
         bytes=memory_type(dtype).itemsize,
         transpose_a=int(transposed[0]),
         transpose_b=int(transposed[1]),

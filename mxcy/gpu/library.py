@@ -14,6 +14,7 @@ from mxcy.gpu import (
     ordering,
     products,
     random,
+    recurrent,
     windows,
 )
 from mxcy.gpu.compile import compiler
@@ -33,6 +34,7 @@ FAMILIES = (
     ordering,
     products,
     random,
+    recurrent,
     windows,
 )  # they register their kernels
 _LAUNCH = "gpu_launch"  # the kernel that does all launches; see kernels/cuda/launch.cc

@@ -12,7 +12,7 @@ from mxcy.gpu.launch import F64, I64, Input, Launch, Output
 from mxcy.gpu.pointwise import elements, position_type
 from mxcy.gpu.table import TYPES, kernel
 
-__all__ = []
+__all__ = ["strided_text"]
 
 _FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
 _TILE, _MOST_BLOCKS = 64, 65535
@@ -78,17 +78,28 @@ def _product(request, extents, batch, left, right, store, names=(), numbers=(), 
     inner : (bool, bool)
         Whether neighbours of the left operand lie along m, and of the right along k.
     """
+    inner = int(inner[0]), int(inner[1])
     spec, third = request.ins[0], len(request.ins) > 2
     if spec.dtype not in _FLOATS or any(s.dtype != spec.dtype for s in request.ins):
         return "it computes floating numbers of one type"
     grid = (-(-extents[1] // _TILE), -(-extents[0] // _TILE), batch)
     if max(grid[1:]) > _MOST_BLOCKS:
         return "it has more rows or products than a grid has blocks"
-    computed = "double" if spec.dtype == dtypes.CODES["float64"] else "float"
     names = [*zip(("rows", "columns", "depth"), extents, strict=True), *names]
+    at = position_type((*request.ins, *request.outs), extents)
+    text = _text(spec.dtype, at, left, right, store, names, numbers, inner)
+    arguments = [Input(0), Input(1), Input(2 if third else 0), Output(0)]
+    arguments += [I64(value) for _, value in names] + [F64(*number) for _, number in numbers]
+    return [Launch(text, "product", grid, arguments)]
+
+
+def _text(dtype, at, left, right, store, names, numbers, inner):
+    """The text of a product; see `_product`, and `at` is the type of positions."""
+    computed = "double" if dtype == dtypes.CODES["float64"] else "float"
     parameters = "".join(f", Long {name}_" for name, _ in names)
     parameters += "".join(f", double {name}_" for name, _ in numbers)
-    text = _PRODUCT.format(
+    head = f"{elements()}typedef {at} At;\ntypedef {computed} T;\ntypedef {TYPES[dtype]} S;\n"
+    return head + _PRODUCT.format(
         parameters=parameters,
         locals=" ".join(
             [f"const At {name} = (At){name}_; (void){name};" for name, _ in names]
@@ -97,14 +108,33 @@ def _product(request, extents, batch, left, right, store, names=(), numbers=(), 
         left=left,
         right=right,
         store=store,
-        a_first=int(inner[0]),
-        b_first=int(inner[1]),
+        a_first=inner[0],
+        b_first=inner[1],
     )
-    arguments = [Input(0), Input(1), Input(2 if third else 0), Output(0)]
-    arguments += [I64(value) for _, value in names] + [F64(*number) for _, number in numbers]
-    at = position_type((*request.ins, *request.outs), extents)
-    head = f"{elements()}typedef {at} At;\ntypedef {computed} T;\ntypedef {TYPES[spec.dtype]} S;\n"
-    return [Launch(head + text, "product", grid, arguments)]
+
+
+def strided_text(dtype):
+    """The text of ``product``: c (m x n) = a b + beta * c, by the steps between elements.
+
+    Behind the four addresses it takes m, n, k, the steps of a along m and k, of b along k and n,
+    that of c along m, and beta.
+
+    Parameters
+    ----------
+    dtype : int
+    """
+    names = ("rows", "columns", "depth", "a_m", "a_k", "b_k", "b_n", "c_m")
+    return _text(
+        dtype,
+        "Long",
+        "return cast<T>(first[m * a_m + k * a_k]);",
+        "return cast<T>(second[k * b_k + n * b_n]);",
+        "const At to = m * c_m + n; "
+        "out[to] = cast<S>(beta == 0 ? sum : sum + beta * cast<T>(third[to]));",
+        [(name, None) for name in names],
+        [("beta", None)],
+        ("(a_m == 1)", "(b_k == 1)"),
+    )
 
 
 @kernel("gemm")

@@ -9,7 +9,7 @@ from mxcy.gpu.launch import F64, I64, Input, Launch, Output, Random, spread
 from mxcy.gpu.pointwise import elements, text_of
 from mxcy.gpu.table import TYPES, kernel
 
-__all__ = []
+__all__ = ["dropout_text"]
 
 _CODES = dtypes.CODES
 _REAL = tuple(map(_CODES.get, ("float32", "float64", "float16")))
@@ -208,6 +208,19 @@ def integers(request):
     if values["high"] - values["low"] >= 1 << 63:
         return "the range is too large"
     return _launches(_text("double", out, _INTEGERS), spread(out.size), arguments)
+
+
+def dropout_text(dtype):
+    """The text of ``drop``, which draws masks and drops elements of a type, and of ``counted``.
+
+    Parameters
+    ----------
+    dtype : int
+    """
+    computed = "double" if dtype == _CODES["float64"] else "float"
+    types = f"typedef {computed} T;\ntypedef {TYPES[dtype]} S;\n"
+    drop = _DROPOUT.partition('extern "C" __global__ void __launch_bounds__(256, 2)\nmasked')[0]
+    return f"{elements()}{text_of('philox.cuh')}{types}{_COUNT}{drop}"
 
 
 @kernel("dropout", inplace=True)

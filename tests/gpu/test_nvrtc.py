@@ -220,3 +220,24 @@ def test_random_numbers(architecture, dtype):
     assert len(texts) > 20
     for text in texts:
         compiles_without_spills(text, architecture)
+
+
+def recurrent_texts(dtype):
+    """The texts of all cells, their gradients, and what goes with them."""
+    from mxcy.gpu import products, random, recurrent
+
+    lengths = Spec((4,), 4).dtype
+    for number, (step, back) in recurrent._CELLS.items():
+        head = recurrent._head(dtype, {"gates": (1, 1, 4, 3)[number]}, lengths)
+        yield head + recurrent._STEP.format(step=step)
+        yield head + recurrent._BACK.format(back=back)
+    yield recurrent._head(dtype, {"gates": 1}, lengths) + recurrent._HELPERS
+    yield products.strided_text(dtype)
+    yield random.dropout_text(dtype)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_recurrent_layers(architecture, dtype):
+    for text in recurrent_texts(dtype):
+        compiles_without_spills(text, architecture)

@@ -4,7 +4,7 @@ from functools import partial
 
 from mxcy.ops.core.struct_layout import Params
 
-__all__ = ["BLAS", "CONV_PLAN", "LAUNCH"]
+__all__ = ["BLAS", "CONV_PLAN", "LAUNCH", "RNN_PLAN"]
 
 _struct = partial(Params, "launch")
 
@@ -35,4 +35,14 @@ CONV_PLAN = _struct(
     "that adds in[2] to the `count` elements of the result, one for each of `channels`, which "
     "have `inner` elements",
     device="i32", grid="i32", plan="i64", bias="i64", count="i64", channels="i64", inner="i64",
+)  # fmt: skip
+
+RNN_PLAN = _struct(
+    "rnn_plan",
+    "what recurrent layers run on a device, behind the struct rnn: `type`, `compute` and `scalar` "
+    "as in blas; kernels for a product (0: cuBLAS), a step of a cell, sums of columns, a mask of "
+    "dropout, its counter, and products of elements; the bytes of the workspace where arrays begin",
+    device="i32", type="i32", compute="i32", scalar="i32", bytes="i64", product="i64", cell="i64",
+    sums="i64", drop="i64", counted="i64", scale="i64", own="i64", saved="i64", below="i64",
+    then="i64", d_gates="i64", d_own="i64", d_below="i64", d_above="i64",
 )  # fmt: skip

@@ -1,0 +1,60 @@
+// A stack of recurrent layers: extents, and where its numbers lie.
+#pragma once
+#include "leaf/leaf.h"
+#include "params/recurrent.gen.h"
+
+MX_LEAF_BEGIN
+
+enum RnnMode { kRnnRelu, kRnnTanh, kLstm, kGru };
+
+struct RnnShape {
+  int64_t steps, batch, inputs, hidden, layers, directions;
+  int64_t rows;  // of a direction's weights: all gates
+  int64_t wide;  // what a layer puts out at a step: all directions
+  int mode;
+  bool extra, drops, saves, lengths;
+
+  explicit RnnShape(const mx_rnn_params& p)
+      : steps(p.steps),
+        batch(p.batch),
+        inputs(p.inputs),
+        hidden(p.hidden),
+        layers(p.layers),
+        directions(p.directions),
+        rows(p.gates * p.hidden),
+        wide(p.directions * p.hidden),
+        mode(p.mode),
+        extra(p.extra != 0),
+        drops(p.drop > 0),
+        saves(p.saves != 0),
+        lengths(p.lengths != 0) {}
+
+  int64_t points() const { return steps * batch; }
+  int64_t source(int64_t layer) const { return layer ? wide : inputs; }
+
+  // Where the input's weights of a direction begin; the hidden state's follow.
+  int64_t weights_at(int64_t layer, int64_t direction) const {
+    const int64_t first = rows * (inputs + hidden), other = rows * (wide + hidden);
+    if (layer == 0) return direction * first;
+    return directions * first + ((layer - 1) * directions + direction) * other;
+  }
+  // Where the input's bias begins; the hidden state's follows.
+  int64_t bias_at(int64_t layer, int64_t direction) const {
+    return weights_at(layers, 0) + (layer * directions + direction) * 2 * rows;
+  }
+
+  // Of what is saved for the gradient.
+  int64_t part_size() const { return points() * (rows + (extra ? hidden : 0)); }
+  int64_t part_at(int64_t layer, int64_t direction) const {
+    const int64_t between = points() * wide * (drops ? 2 : 1);
+    return layer * (directions * part_size() + between) + direction * part_size();
+  }
+  int64_t out_at(int64_t layer) const { return part_at(layer, directions); }
+  int64_t mask_at(int64_t layer) const { return out_at(layer) + points() * wide; }
+  int64_t saved_size() const { return out_at(layers - 1); }
+
+  // The i-th step of a direction, and the step before it in time.
+  int64_t step(int64_t direction, int64_t i) const { return direction ? steps - 1 - i : i; }
+};
+
+MX_LEAF_END

@@ -1,0 +1,263 @@
+"""Recurrent layers: the cells' steps and their gradients.
+
+``kernels/cuda/rnn.cc`` runs a call: the input's products of all steps at once, then for each step
+the product of the hidden state and one kernel for the cells of all samples, which adds the biases,
+applies the activations and moves the states on. Nothing is copied between: states wait where steps
+find them, in the layer's output or, where sequences have lengths, in the outputs for the last ones.
+"""
+
+from mxcy._base import dtypes
+from mxcy.gpu.blas import is_open, way_of
+from mxcy.gpu.compile import function
+from mxcy.gpu.copies import memory_type
+from mxcy.gpu.pointwise import elements
+from mxcy.gpu.products import strided_text
+from mxcy.gpu.random import dropout_text
+from mxcy.gpu.table import TYPES, NativeCall, kernel
+from mxcy.ops.core.params import RNN, RNN_PLAN
+
+__all__ = []
+
+_FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
+_LSTM, _ALIGNED = 2, 256
+_MOST_ROWS = 64 * 65535  # of a product of our own, which takes blocks of 64
+_HEAD = """
+#define GATES {gates}
+#define EACH_UNIT(p)                                                                   \\
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < batch * hidden;       \\
+       p += (Long)gridDim.x * blockDim.x)
+__device__ inline T sigmoid(T x) {{ return 1 / (1 + ::exp(-x)); }}
+"""
+_STEP = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+cell_step(S* gates, const S* own, const S* bias, S* extra, S* out, Long wide,
+          const S* hidden_then, Long apart, const S* cell_then, S* hidden_last, S* cell_last,
+          const L* lengths, Long step, Long batch, Long hidden) {{
+  (void)extra, (void)cell_then;
+  EACH_UNIT(p) {{
+    const Long n = p / hidden, j = p % hidden, first = n * GATES * hidden + j;
+    const auto seen = [&](int g) {{
+      return cast<T>(gates[first + g * hidden]) + cast<T>(bias[g * hidden + j]);
+    }};
+    const auto felt = [&](int g) {{
+      return cast<T>(own[first + g * hidden]) + cast<T>(bias[(GATES + g) * hidden + j]);
+    }};
+    const auto keep = [&](int g, T x) {{ gates[first + g * hidden] = cast<S>(x); }};
+    const T hidden_now = cast<T>(hidden_then[n * apart + j]);
+    T cell_now = 0;
+    {step}
+    // Beyond its length a sequence puts out zeros, and its states stay.
+    const bool alive = !lengths || (double)step < cast<double>(lengths[n]);
+    out[n * wide + j] = cast<S>(alive ? result : T(0));
+    if (hidden_last) hidden_last[p] = cast<S>(alive ? result : hidden_now);
+    if (cell_last) cell_last[p] = cast<S>(alive ? cell_now : cast<T>(cell_then[p]));
+  }}
+}}
+"""
+_BACK = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+cell_back(const S* gates, const S* extra, const S* hidden_first, const S* out, Long wide,
+          const S* cell_first, const S* d_out, const S* d_hidden_after, const S* d_cell_after,
+          S* d_hidden, S* d_cell, S* d_gates, S* d_own, S* then, const L* lengths, Long step,
+          Long before, Long batch, Long hidden) {{
+  (void)extra, (void)cell_first;
+  EACH_UNIT(p) {{
+    const Long n = p / hidden, j = p % hidden, row = step * batch + n;
+    const Long first = row * GATES * hidden + j;
+    const double length = lengths ? cast<double>(lengths[n]) : kInfinity;
+    // What the step found: the states of the step before, or the first ones.
+    const bool starts = before < 0 || (double)before >= length;
+    const Long earlier = before * batch + n;
+    const S found = starts ? hidden_first[p] : out[earlier * wide + j];
+    then[row * hidden + j] = found;
+    const auto gate = [&](int g) {{ return cast<T>(gates[first + g * hidden]); }};
+    const auto pass = [&](int g, T d, T own) {{
+      d_gates[first + g * hidden] = cast<S>(d);
+      if (d_own != d_gates) d_own[first + g * hidden] = cast<S>(own);
+    }};
+    if ((double)step >= length) {{
+      for (int g = 0; g < GATES; ++g) pass(g, 0, 0);
+      d_hidden[p] = d_hidden_after[p];
+      if (d_cell) d_cell[p] = d_cell_after[p];
+      continue;
+    }}
+    const T hidden_now = cast<T>(found);
+    const T seen = cast<T>(d_hidden_after[p]) + cast<T>(d_out[row * wide + j]);
+    T through = 0;
+    (void)hidden_now;
+    {back}
+    d_hidden[p] = cast<S>(through);  // the product adds the rest
+  }}
+}}
+"""
+#: mode -> statements of a step, that set `result`; of its gradient, that pass on `seen`
+_PLAIN = (
+    "const T x = seen(0) + felt(0), result = {forward}; keep(0, result);",
+    "const T y = gate(0), d = {backward}; pass(0, d, d);",
+)
+_LSTM_CELL = (
+    "const T enter = sigmoid(seen(0) + felt(0)), forget = sigmoid(seen(1) + felt(1)); "
+    "const T fresh = ::tanh(seen(2) + felt(2)), leave = sigmoid(seen(3) + felt(3)); "
+    "cell_now = forget * cast<T>(cell_then[p]) + enter * fresh; "
+    "keep(0, enter), keep(1, forget), keep(2, fresh), keep(3, leave); "
+    "extra[p] = cast<S>(cell_now); "
+    "const T result = leave * ::tanh(cell_now);",
+    "const T enter = gate(0), forget = gate(1), fresh = gate(2), leave = gate(3); "
+    "const T bent = ::tanh(cast<T>(extra[row * hidden + j])); "
+    "const T cell = cast<T>(starts ? cell_first[p] : extra[earlier * hidden + j]); "
+    "const T d = cast<T>(d_cell_after[p]) + seen * leave * (1 - bent * bent); "
+    "const T d_enter = d * fresh * enter * (1 - enter); "
+    "const T d_forget = d * cell * forget * (1 - forget); "
+    "const T d_fresh = d * enter * (1 - fresh * fresh); "
+    "const T d_leave = seen * bent * leave * (1 - leave); "
+    "pass(0, d_enter, d_enter), pass(1, d_forget, d_forget); "
+    "pass(2, d_fresh, d_fresh), pass(3, d_leave, d_leave); "
+    "d_cell[p] = cast<S>(d * forget);",
+)
+_GRU_CELL = (
+    "const T reset = sigmoid(seen(0) + felt(0)), update = sigmoid(seen(1) + felt(1)); "
+    "const T scaled = felt(2), fresh = ::tanh(seen(2) + reset * scaled); "
+    "keep(0, reset), keep(1, update), keep(2, fresh); "
+    "extra[p] = cast<S>(scaled); "
+    "const T result = (1 - update) * fresh + update * hidden_now;",
+    "const T reset = gate(0), update = gate(1), fresh = gate(2); "
+    "const T d_fresh = seen * (1 - update) * (1 - fresh * fresh); "
+    "const T d_reset = d_fresh * cast<T>(extra[row * hidden + j]) * reset * (1 - reset); "
+    "const T d_update = seen * (hidden_now - fresh) * update * (1 - update); "
+    "pass(0, d_reset, d_reset), pass(1, d_update, d_update), pass(2, d_fresh, d_fresh * reset); "
+    "through = seen * update;",
+)
+_CELLS = {
+    0: tuple(
+        text.format(forward="x < 0 ? T(0) : x", backward="y > 0 ? seen : T(0)") for text in _PLAIN
+    ),
+    1: tuple(text.format(forward="::tanh(x)", backward="seen * (1 - y * y)") for text in _PLAIN),
+    _LSTM: _LSTM_CELL,
+    3: _GRU_CELL,
+}
+_HELPERS = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+column_sums(const S* x, S* sums, Long rows, Long columns) {
+  __shared__ T part[8][33];
+  const int lane = threadIdx.x % 32, slice = threadIdx.x / 32;
+  const Long c = (Long)blockIdx.x * 32 + lane;
+  T sum = 0;
+  for (Long r = slice; c < columns && r < rows; r += 8) sum += cast<T>(x[r * columns + c]);
+  part[slice][lane] = sum;
+  __syncthreads();
+  if (slice || c >= columns) return;
+  for (int i = 1; i < 8; ++i) sum += part[i][lane];
+  sums[c] = cast<S>(sum);
+}
+extern "C" __global__ void __launch_bounds__(256, 4)
+scale_by(const S* x, const S* factors, S* y, Long count) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < count;
+       p += (Long)gridDim.x * blockDim.x)
+    y[p] = cast<S>(cast<T>(x[p]) * cast<T>(factors[p]));
+}
+"""
+
+
+def _head(dtype, values, lengths):
+    computed = "double" if dtype == dtypes.CODES["float64"] else "float"
+    types = f"typedef {computed} T;\ntypedef {TYPES[dtype]} S;\ntypedef {TYPES[lengths]} L;\n"
+    return elements() + types + _HEAD.format(gates=values["gates"])
+
+
+class _Room:
+    """Cuts the workspace."""
+
+    def __init__(self, itemsize):
+        self._itemsize, self.bytes = itemsize, 0
+
+    def take(self, count):
+        """The byte where `count` elements have room."""
+        begin = self.bytes
+        self.bytes += -(-count * self._itemsize // _ALIGNED) * _ALIGNED
+        return begin
+
+
+def _planned(request, cell, room, fields):
+    """The call, once its cell's kernel and the parts of its workspace are known."""
+    dtype, values, device = request.dtype, request.values, request.device
+    functions = {"product": 0}
+    if not is_open():
+        points = values["steps"] * values["batch"]
+        if max(points, values["gates"] * values["hidden"]) > _MOST_ROWS:
+            return "it has more rows than a grid has blocks"
+        functions["product"] = function(strided_text(dtype), "product", device)
+    helpers = _head(dtype, values, dtypes.CODES["float32"]) + _HELPERS
+    functions["sums"] = function(helpers, "column_sums", device)
+    functions["scale"] = function(helpers, "scale_by", device)
+    functions["drop"] = functions["counted"] = 0
+    if values["drop"] > 0 and request.name == "rnn":
+        text = dropout_text(dtype)
+        functions |= {name: function(text, name, device) for name in ("drop", "counted")}
+    places = dict.fromkeys(
+        ("own", "saved", "below", "then", "d_gates", "d_own", "d_below", "d_above"), 0
+    )
+    plan = RNN_PLAN.pack(
+        device=device,
+        **way_of(dtype),
+        bytes=memory_type(dtype).itemsize,
+        cell=function(*cell, device),
+        **functions,
+        **(places | fields),
+    )
+    params = RNN.pack(**values) + plan
+    return NativeCall(f"gpu_{request.name}", params, room.bytes)
+
+
+def _sizes(values):
+    """(elements of a layer's gates, of what it puts out, of its hidden states)."""
+    points, hidden = values["steps"] * values["batch"], values["hidden"]
+    return (
+        points * values["gates"] * hidden,
+        points * values["directions"] * hidden,
+        points * hidden,
+    )
+
+
+def _lengths(request):
+    """The element type of the lengths; any one where there are none."""
+    number = 4 if request.values["mode"] == _LSTM else 3
+    return request.ins[number].dtype if request.values["lengths"] else dtypes.CODES["float32"]
+
+
+@kernel("rnn")
+def layers(request):
+    """Recurrent layers over sequences."""
+    values, dtype = request.values, request.dtype
+    if dtype not in _FLOATS:
+        return "it computes floating numbers"
+    gates, out, hidden = _sizes(values)
+    room, count = _Room(memory_type(dtype).itemsize), values["layers"]
+    fields = {"own": room.take(values["batch"] * values["gates"] * values["hidden"])}
+    if values["drop"] > 0:
+        fields["below"] = room.take(out)
+    if not values["saves"]:
+        parts = gates + (hidden if values["extra"] else 0)
+        between = (count - 1) * out * (2 if values["drop"] > 0 else 1)
+        fields["saved"] = room.take(count * values["directions"] * parts + between)
+    step, _ = _CELLS[values["mode"]]
+    text = _head(dtype, values, _lengths(request)) + _STEP.format(step=step)
+    return _planned(request, (text, "cell_step"), room, fields)
+
+
+@kernel("rnn_grad")
+def gradients(request):
+    """The gradients of recurrent layers."""
+    values, dtype = request.values, request.dtype
+    if dtype not in _FLOATS:
+        return "it computes floating numbers"
+    gates, out, hidden = _sizes(values)
+    room = _Room(memory_type(dtype).itemsize)
+    fields = {"d_gates": room.take(gates), "then": room.take(hidden)}
+    fields["d_own"] = room.take(gates) if values["mode"] == 3 else fields["d_gates"]
+    if values["drop"] > 0:
+        fields["below"] = room.take(out)
+    if values["layers"] > 1:
+        fields |= {"d_below": room.take(out), "d_above": room.take(out)}
+    _, back = _CELLS[values["mode"]]
+    text = _head(dtype, values, _lengths(request)) + _BACK.format(back=back)
+    return _planned(request, (text, "cell_back"), room, fields)
