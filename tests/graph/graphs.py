@@ -67,67 +67,84 @@ def random_graph(rng, count, outputs=2):
     count : int
         The number of steps that add nodes.
     """
-    b = Builder(train=True)
-    F = b.values
-    size = 4
-    square = [b.value(b.variable(f"x{i}", spec(size, size))) for i in range(3)]
-    vector = b.value(b.variable("v", spec(size)))
-    values = list(square)
+    graph = _Growing(rng)
+    for _ in range(count):
+        graph.add()
+    return graph.finish(outputs)
 
-    def grow(x):
-        kind = rng.choice(_UNARY)
+
+class _Growing:
+    """A graph that gets a node of some kind with each step."""
+
+    size = 4
+
+    def __init__(self, rng):
+        self.rng, self.builder = rng, Builder(train=True)
+        self.F, new = self.builder.values, self._variable
+        self.square = [new(f"x{i}", self.size, self.size) for i in range(3)]
+        self.vector, self.values = new("v", self.size), list(self.square)
+
+    def _variable(self, name, *shape):
+        return self.builder.value(self.builder.variable(name, spec(*shape)))
+
+    def add(self):
+        x = self.rng.choice(self.values[-5:])
+        step = self.rng.random()
+        if step < 0.5:
+            self.values.append(self.grow(x))
+        elif step < 0.8:
+            self.values.append(self.join(x, self.rng.choice(self.values)))
+        else:
+            self.values.append(self.mix(x))
+
+    def grow(self, x):
+        F, kind = self.F, self.rng.choice(_UNARY)
         if kind == "sqrt_abs":
             return F.sqrt(F.abs(x) + 1)
         if kind == "scale":
-            return x * rng.choice([0.5, -1.0, 1.0]) + rng.choice([0.0, 0.25])
+            return x * self.rng.choice([0.5, -1.0, 1.0]) + self.rng.choice([0.0, 0.25])
         if kind == "ones":
             return x * F.ones_like(x)
         if kind == "zeros":
-            return x + F.zeros_like(rng.choice(values))
+            return x + F.zeros_like(self.rng.choice(self.values))
         if kind == "again":
             return F.sin(x) * F.sin(x)
         return getattr(F, kind)(x)
 
-    def join(x, y):
-        kind = rng.randrange(5)
+    def join(self, x, y):
+        F, kind = self.F, self.rng.randrange(5)
         if kind == 0:
             return x + y
         if kind == 1:
             return x * y
         if kind == 2:
-            return F.elemwise_add(x, F.Reshape(F.Reshape(y, shape=(-1,)), shape=(size, size)))
+            there_and_back = F.Reshape(F.Reshape(y, shape=(-1,)), shape=(self.size, self.size))
+            return F.elemwise_add(x, there_and_back)
         if kind == 3:
-            return F.broadcast_add(x, vector) - y
+            return F.broadcast_add(x, self.vector) - y
         first, second = F.SliceChannel(F.Concat(x, y, dim=0), num_outputs=2, axis=0)
         return first - second
 
-    def mix(x):
-        kind = rng.randrange(6)
+    def mix(self, x):
+        F, kind = self.F, self.rng.randrange(6)
         if kind == 0:
-            return F.FullyConnected(x, rng.choice(square), vector, num_hidden=size)
+            weight = self.rng.choice(self.square)
+            return F.FullyConnected(x, weight, self.vector, num_hidden=self.size)
         if kind == 1:
-            return F.tanh(F.dot(x, rng.choice(values)))
+            return F.tanh(F.dot(x, self.rng.choice(self.values)))
         if kind == 2:
             return F.broadcast_mul(x, F.mean(x, axis=1, keepdims=True))
         if kind == 3:
             return F.softmax(x, axis=1)
         if kind == 4:
-            return F.broadcast_mul(
-                x, F.sum(F._full(shape=(1, 4), value=0.3), axis=1, keepdims=True)
-            )
+            constant = F._full(shape=(1, self.size), value=0.3)
+            return F.broadcast_mul(x, F.sum(constant, axis=1, keepdims=True))
         return F.BlockGrad(F.tanh(x)) + x
 
-    for _ in range(count):
-        x = rng.choice(values[-5:])
-        step = rng.random()
-        if step < 0.5:
-            values.append(grow(x))
-        elif step < 0.8:
-            values.append(join(x, rng.choice(values)))
-        else:
-            values.append(mix(x))
-    chosen = [values[-1], *(rng.choice(values[3:]) for _ in range(outputs - 1))]
-    return b.finish([F.tanh(value).entry for value in chosen])
+    def finish(self, outputs):
+        others = (self.rng.choice(self.values[3:]) for _ in range(outputs - 1))
+        chosen = [self.values[-1], *others]
+        return self.builder.finish([self.F.tanh(value).entry for value in chosen])
 
 
 class _Net:

@@ -44,11 +44,18 @@ class Case:
         return f"{self.name}-{'-'.join(self.parameters)}"
 
 
+NO_CDF = ("cdf", "icdf")
+
+
 def distributions(ss):
     """The cases, with the functions of `scipy.stats`."""
-    logit = np.log(PROB / (1 - PROB))
-    trials = np.array([[5.0, 5.0, 3.0], [2.0, 9.0, 10.0]])
-    no_cdf = ("cdf", "icdf")
+    yield from _of_place(ss)
+    yield from _of_shape(ss)
+    yield from _of_counts(ss)
+
+
+def _of_place(ss):
+    """What a place and a scale describe."""
     yield Case("Normal", {"loc": LOC, "scale": SCALE}, ss.norm, REAL)
     yield Case("Laplace", {"loc": LOC, "scale": SCALE}, ss.laplace, REAL)
     yield Case("Cauchy", {"loc": LOC, "scale": SCALE}, ss.cauchy, REAL)
@@ -65,6 +72,10 @@ def distributions(ss):
     yield Case(
         "HalfCauchy", {"scale": SCALE}, lambda scale: ss.halfcauchy(0, scale), POSITIVE, (-1,)
     )
+
+
+def _of_shape(ss):
+    """What has a shape of its own."""
     yield Case(
         "Weibull",
         {"concentration": SHAPE, "scale": SCALE},
@@ -85,26 +96,32 @@ def distributions(ss):
         lambda shape, scale: ss.gamma(shape, 0, scale),
         POSITIVE,
         (-1,),
-        lacks=no_cdf,
+        lacks=NO_CDF,
     )
-    yield Case("Chi2", {"df": SHAPE}, ss.chi2, POSITIVE, (-1,), lacks=no_cdf)
+    yield Case("Chi2", {"df": SHAPE}, ss.chi2, POSITIVE, (-1,), lacks=NO_CDF)
     yield Case(
         "Beta",
         {"alpha": SHAPE, "beta": SCALE},
         lambda alpha, beta: ss.beta(alpha, beta),
         PROB,
         (-1, 2),
-        lacks=no_cdf,
+        lacks=NO_CDF,
     )
-    yield Case("StudentT", {"df": SHAPE, "loc": LOC, "scale": SCALE}, ss.t, REAL, lacks=no_cdf)
+    yield Case("StudentT", {"df": SHAPE, "loc": LOC, "scale": SCALE}, ss.t, REAL, lacks=NO_CDF)
     yield Case(
         "FisherSnedecor",
         {"df1": SCALE, "df2": SHAPE},
         lambda df1, df2: ss.f(df1, df2),
         POSITIVE,
         (-1,),
-        lacks=no_cdf,
+        lacks=NO_CDF,
     )
+
+
+def _of_counts(ss):
+    """Discrete ones."""
+    logit = np.log(PROB / (1 - PROB))
+    trials = np.array([[5.0, 5.0, 3.0], [2.0, 9.0, 10.0]])
     for odds in ({"prob": PROB}, {"logit": logit}):
         yield Case(
             "Bernoulli",
@@ -112,7 +129,7 @@ def distributions(ss):
             lambda prob=None, logit=None: ss.bernoulli(PROB),
             COUNTS % 2,
             discrete=True,
-            lacks=no_cdf,
+            lacks=NO_CDF,
         )
         yield Case(
             "Geometric",
@@ -130,7 +147,7 @@ def distributions(ss):
             np.minimum(COUNTS, trials),
             (-1, 11),
             discrete=True,
-            lacks=("entropy", *no_cdf),
+            lacks=("entropy", *NO_CDF),
         )
         yield Case(
             "NegativeBinomial",
@@ -139,7 +156,7 @@ def distributions(ss):
             COUNTS,
             (-1,),
             discrete=True,
-            lacks=("entropy", *no_cdf),
+            lacks=("entropy", *NO_CDF),
             density=lambda n, prob=None, logit=None: ss.nbinom(n, PROB),
         )
     yield Case(
@@ -149,7 +166,7 @@ def distributions(ss):
         COUNTS,
         (-1,),
         discrete=True,
-        lacks=("entropy", *no_cdf),
+        lacks=("entropy", *NO_CDF),
     )
 
 
