@@ -80,9 +80,9 @@ def loop(net, trainer, images, digits, batch, store):
             loss = cross_entropy(net(mx.nd.array(shown)), mx.nd.array(meant))
         loss.backward()
         trainer.step(batch)
-        if step % 20 == 0:
+        if step % 20 == 0 or step == len(images):
             mean = loss.mean().asscalar()
-            rate = 20 * len(shown) * workers / (time.perf_counter() - began)
+            rate = ((step - 1) % 20 + 1) * len(shown) * workers / (time.perf_counter() - began)
             if store is None or store.rank == 0:
                 print(f"step {step}: loss {mean:.4f}, {rate:.0f} images/s", flush=True)
             began = time.perf_counter()

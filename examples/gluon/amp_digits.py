@@ -110,6 +110,7 @@ def main(arguments=None):
     converted.hybridize()
     right, seconds = read(converted, *held_out)
     print(f"converted to {options.dtype}: {right:.1%} right in {seconds:.3f} s")
+    del plain, converted  # `amp.init` warns of networks whose graphs stay as they are
 
     amp.init(options.dtype)
     try:

@@ -107,7 +107,11 @@ def parse(arguments=None):
     parser.add_argument("--learning-rate", type=float, default=0.003)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--characters", type=int, help="learn from so many only")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    least = 20 * (options.steps + 1)  # a twentieth is held out, and has to fill a piece
+    if options.characters is not None and options.characters < least:
+        parser.error(f"--characters: {least} at least, for pieces of {options.steps}")
+    return options
 
 
 def main(arguments=None):

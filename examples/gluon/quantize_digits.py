@@ -97,7 +97,7 @@ def main(arguments=None):
         scores = scores_of(narrow, unseen)
         print(f"\n{mode}, calibrated in {seconds:.2f} s; a layer's numbers lie within")
         for name, low, high in layers_of(narrow):
-            print(f"  {name:44} {low:10.4f} ... {high:.4f}")
+            print(f"  {name:50} {low:10.4f} ... {high:.4f}")
         told = [float((some.argmax(1) == answers).mean()) for some in (floats, scores)]
         agreement = float((floats.argmax(1) == scores.argmax(1)).mean())
         error = float(np.sqrt(np.mean((scores - floats) ** 2) / np.var(floats)))

@@ -67,7 +67,10 @@ def parsed(arguments=None):
     )
     parser.add_argument("--num-batches", type=int, default=10, help="batches that are timed")
     parser.add_argument("--json", help="file to write the figures to")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.network not in ("all", *NETWORKS, *mx.gluon.model_zoo.vision.model_names()):
+        parser.error(f"--network: there is no {options.network!r}")
+    return options
 
 
 def main(arguments=None):

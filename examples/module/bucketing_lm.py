@@ -125,6 +125,8 @@ def main(arguments=None):
     parser.add_argument("--batch-size", type=int, default=4)
     parser.add_argument("--text", type=Path, default=TEXT)
     options = parser.parse_args(arguments)
+    if not options.text.is_file():
+        parser.error(f"--text: there is no file {options.text}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     mx.random.seed(1)  # the first weights
     np.random.seed(1)  # the order of the sentences

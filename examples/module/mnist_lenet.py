@@ -60,10 +60,9 @@ def main(arguments=None):
         train_iter,
         optimizer="sgd",
         optimizer_params={
-            "learning_rate": options.lr,
             "momentum": 0.9,
             "wd": 1e-4,
-            "lr_scheduler": mx.lr_scheduler.FactorScheduler(step=200, factor=0.7),
+            "lr_scheduler": mx.lr_scheduler.FactorScheduler(200, 0.7, base_lr=options.lr),
         },
         initializer=mx.init.Xavier(magnitude=2),
         eval_metric="ce",

@@ -145,7 +145,13 @@ def parse(arguments=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--characters", type=int, help="learn from so many only")
     parser.add_argument("--write", type=int, default=300, help="characters to write at the end")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    least = 20 * (options.steps + 1)  # a twentieth is held out, and has to fill a piece
+    if options.characters is not None and options.characters < least:
+        parser.error(f"--characters: {least} at least, for pieces of {options.steps}")
+    if options.units % options.heads:
+        parser.error(f"--units: {options.units} is no multiple of --heads, {options.heads}")
+    return options
 
 
 def main(arguments=None):

@@ -117,11 +117,15 @@ def show(net, images, digits, count=5):
             print("  ".join(f"{f'is a {digits[i]}':^14}" for i in chosen))
 
 
-def _positive(text):
-    number = int(text)
-    if number < 1:
+def _positive(text, kind=int):
+    number = kind(text)
+    if not number > 0:
         raise argparse.ArgumentTypeError(f"{number}: a positive number is needed")
     return number
+
+
+def _rate(text):
+    return _positive(text, float)
 
 
 def parse_arguments(arguments=None):
@@ -131,11 +135,17 @@ def parse_arguments(arguments=None):
     parser.add_argument("--steps", type=_positive, help="stop after this many batches")
     parser.add_argument("--batch-size", type=_positive, default=50)
     parser.add_argument("--optimizer", default="sgd", help="sgd (with momentum), adam, ...")
-    parser.add_argument("--lr", type=float, default=0.03, help="the learning rate to start with")
+    parser.add_argument("--lr", type=_rate, default=0.03, help="the learning rate to start with")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--weights", default="lenet_mnist.params", help="the file to save")
     parser.add_argument("--losses", type=Path, help="write the loss of each batch to this file")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.optimizer.lower() not in mx.optimizer.Optimizer.opt_registry:
+        known = ", ".join(sorted(mx.optimizer.Optimizer.opt_registry))
+        parser.error(f"--optimizer: there is no {options.optimizer!r}, but {known}")
+    if not Path(options.weights).absolute().parent.is_dir():
+        parser.error(f"--weights: there is no folder for {options.weights}")
+    return options
 
 
 def main(arguments=None):

@@ -50,6 +50,24 @@ def test_weights_and_pictures(tmp_path, capsys, monkeypatch):
     assert "Read rightly:" in printed and "Misread:" in printed
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--optimizer", "adamm"], "adam, "),
+        (["--lr", "-1"], "a positive number is needed"),
+        (["--epochs", "0"], "a positive number is needed"),
+        (["--weights", "no/such/folder/lenet.params"], "no folder for no/such/folder"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_learned(
+    tmp_path, monkeypatch, capsys, arguments, told
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        train_mnist.main(arguments)
+    assert told in capsys.readouterr().err
+
+
 def test_the_split_is_stratified():
     (images, digits), (held_images, held_digits) = train_mnist.load_digits()
     assert images.shape == (4000, 1, 28, 28) and held_images.shape == (1000, 1, 28, 28)
