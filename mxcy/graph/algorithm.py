@@ -54,7 +54,11 @@ _NARROW_CONV: dict[str, tuple[int, ...]] = {
     "conv_onednn_bf16": (0, 1),
 }
 #: the same where all channels of a pixel lie together
-_NARROW_LAST: dict[str, tuple[int, ...]] = {TILES: (0, 1)}
+_NARROW_LAST: dict[str, tuple[int, ...]] = {
+    TILES: (0, 1),
+    "conv_tiles_bf16": (0,),
+    "conv_depthwise_bf16": (0,),
+}
 _NARROW_DENSE = {"fc_onednn_bf16": (0,)}
 
 

@@ -192,7 +192,7 @@ def test_arrays_lie_channels_last_for_tiles():
     planned = Planned(graph, mx.cpu(), True).graph
     for node in planned.nodes:
         if node.op is not None and node.op.name == "_sg_onednn_conv":
-            assert node.attrs.algo == TILES
+            assert "tiles" in node.attrs.algo
             assert node.attrs.out_block in (0, node.attrs.num_filter)
 
 

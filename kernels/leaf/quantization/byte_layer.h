@@ -2,14 +2,13 @@
 // under a window, rows of its band, panels of its weights; see conv_bytes.cc.
 #pragma once
 #include "leaf/quantization/bytes.h"
+#include "leaf/simd/plane.h"
 #include "params/int8.gen.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 
 constexpr int64_t kRegister = 64;  // bytes of a register, as of a line of the cache
-
-inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // A convolution; a dense layer is one of 1 x 1 over an image of one row.
 struct ByteLayer {
@@ -19,8 +18,12 @@ struct ByteLayer {
   uint8_t middle;  // the unsigned byte that stands for 0
 
   explicit ByteLayer(const mx_int8_conv_params& p)
+      : ByteLayer(p, p.channels, p.source_type == MX_I8, p.zero) {}
+  // `pixel`: the bytes of its channels; `zero`: the number that stands for 0.
+  template <class P>
+  ByteLayer(const P& p, int64_t pixel, bool has_sign, int32_t zero)
       : images(p.batch),
-        channels(p.channels),
+        channels(pixel),
         filters(p.filters),
         height(p.source[1]),
         width(p.source[2]),
@@ -34,8 +37,8 @@ struct ByteLayer {
         dilate_x(p.dilate[2]),
         pad_y(p.pad[1]),
         pad_x(p.pad[2]),
-        is_signed(p.source_type == MX_I8),
-        middle((uint8_t)(p.zero + (is_signed ? kMiddle : 0))) {
+        is_signed(has_sign),
+        middle((uint8_t)(zero + (is_signed ? kMiddle : 0))) {
     if (taps_y * taps_x == 1 && stride_y * stride_x == 1 && pad_y + pad_x == 0) {
       width = out_width = images * height * width;
       images = height = out_height = 1;

@@ -1,12 +1,7 @@
 // "int8_conv_tiles" and "int8_dense_tiles": convolutions of channels-last bytes and dense layers by
-// AMX, whose registers hold 16 rows of 64 bytes; "…_pack" packs the weights: what each filter's sum
-// begins with, where another byte than 0 stands for 0, then tiles of weights.
-//
-// Windows that begin at the same distance from each other make the rows of a tile where they lie:
-// in the data itself if it is flat, else in a band, the rows under some output rows with padding
-// written out. A tile that goes on in the next row has windows that nobody wants between them, and
-// bytes behind the end of a run meet weights of 0.
-#include "leaf/quantization/byte_pieces.h"
+// AMX; "…_pack" packs the weights: what each filter's sum begins with, where another byte than 0
+// stands for 0, then tiles of weights. Bytes behind the end of a run meet weights of 0.
+#include "leaf/quantization/tile_work.h"
 
 #if MX_ISA_LEVEL == 4
 #include "tiles.h"
@@ -14,300 +9,69 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kTileRows = 16, kTileBytes = 64, kTile = kTileRows * kTileBytes;
-constexpr int64_t kBlock = 2 * kTileRows;  // windows, and filters, that are summed at a time
-constexpr int64_t kFewWeights = 24 << 10;  // which all lie beside a tile's data in the cache
-constexpr int64_t kWideVectors = 2;        // registers of filters in a block
-constexpr int64_t kOver = 2 * kTileBytes;  // bytes that may be read behind a run
-
-// The build's own level does not know these instructions, so that there are no intrinsics.
-#define MX_CLEAR_TILE(number) __asm__ volatile("tilezero %tmm" #number)
-#define MX_LOAD_TILE(number, from, step) \
-  __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #number ::"r"(from), "r"(step) : "memory")
-#define MX_STORE_TILE(number, to, step) \
-  __asm__ volatile("tilestored %%tmm" #number ", (%0,%1,1)" ::"r"(to), "r"(step) : "memory")
-#define MX_ADD_TILES(sums, data, weights)                                      \
-  do {                                                                         \
-    if (is_signed)                                                             \
-      __asm__ volatile("tdpbssd %tmm" #weights ", %tmm" #data ", %tmm" #sums); \
-    else                                                                       \
-      __asm__ volatile("tdpbusd %tmm" #weights ", %tmm" #data ", %tmm" #sums); \
-  } while (0)
-
-// The shapes of a thread's tiles, which others of the process (oneDNN) set, too: set while this
-// lives, and put back.
-class Tiles {
- public:
-  Tiles() {
-    Shapes ours = {};
-    ours.palette = 1;
-    for (int i = 0; i < 8; ++i) ours.bytes[i] = kTileBytes, ours.rows[i] = kTileRows;
-    __asm__ volatile("sttilecfg %0" : "=m"(before_));
-    __asm__ volatile("ldtilecfg %0" ::"m"(ours));
+struct Signed {
+  template <int sums, int data, int weights>
+  static void add() {
+    __asm__ volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(data), "i"(weights));
   }
-  ~Tiles() { __asm__ volatile("ldtilecfg %0" ::"m"(before_)); }
-  Tiles(const Tiles&) = delete;
-
- private:
-  struct alignas(64) Shapes {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t bytes[16];
-    uint8_t rows[16];
-  };
-  Shapes before_;
+};
+struct Unsigned {
+  template <int sums, int data, int weights>
+  static void add() {
+    __asm__ volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(data), "i"(weights));
+  }
 };
 
-struct TileLayer : ByteLayer {
-  bool signed_data;
-
-  template <class P>
-  explicit TileLayer(const P& p) : ByteLayer(p), signed_data(is_signed) {
-    is_signed = false, middle = (uint8_t)p.zero;  // bytes are taken as they are
-  }
-  int64_t run_tiles() const { return ceil_div(run(), kTileBytes); }
-  int64_t depth_tiles() const { return runs() * run_tiles(); }
-  int64_t filter_bytes() const { return depth_tiles() * kTileBytes; }
-  int64_t packed_bytes() const { return vectors() * kFilterLanes * filter_bytes(); }
-
-  // Windows of a row, with those that nobody wants.
-  bool evenly() const { return flat() || (column_step() == 1 && row_step() == 1); }
-  int64_t row_windows() const {
-    return flat() ? out_width : evenly() ? band_row() / channels : round_up(out_width, kTileRows);
-  }
-  int64_t window_step() const { return column_step() * channels; }
-  int64_t image_band() const { return band_rows(out_height) * band_row(); }
-};
-
-// Images, or pieces of rows of one (of columns, if it is flat), that a thread takes at a time, and
-// whether threads share the filters instead.
-struct TileCut {
-  int64_t images = 1, size, pieces;
-  bool by_panels = false;
-
-  TileCut(const TileLayer& l, int threads) {
-    const int64_t room = second_cache() / 2, whole = l.flat() ? l.out_width : l.out_height;
-    const int64_t bytes = l.flat() ? l.out_width * l.channels : l.image_band();
-    size = pieces = 0;
-    if (l.empty()) return;
-    pieces = 1;
-    if (bytes > room) pieces = least(ceil_div(bytes, room), whole);
-    if (pieces == 1 && bytes > 0) images = least(l.images, room / bytes);
-    const int64_t units = ceil_div(l.images, images) * pieces;
-    if (threads > 1 && units > 0 && units < 8 * threads && units % threads) {
-      by_panels = l.panels() >= threads && l.packed_bytes() > least(bytes, room);
-      const int64_t wanted = round_up(units, threads);
-      if (!by_panels && images > 1) images = ceil_div(l.images, wanted);
-      if (!by_panels && images == 1) pieces = least(ceil_div(wanted, l.images), whole);
-    }
-    size = ceil_div(whole, pieces);
-    if (l.flat()) size = round_up(size, kTileRows);
-    pieces = ceil_div(whole, size);
-  }
-  int64_t units(const TileLayer& l) const { return ceil_div(l.images, images) * pieces; }
-  int64_t piece_band(const TileLayer& l) const { return l.band_rows(size) * l.band_row(); }
-  // Of a thread: the bands, or the last windows of flat data, behind which nothing may be read.
-  int64_t workspace(const TileLayer& l) const {
-    if (l.empty()) return 0;
-    if (l.flat()) return kBlock * tail_step(l);
-    const int64_t over = kBlock * l.window_step() + kOver;
-    return round_up(images * piece_band(l) + over, kRegister);
-  }
-  static int64_t tail_step(const TileLayer& l) { return (l.run_tiles() + 1) * kTileBytes; }
-};
-
-struct LayerWork {
-  TileLayer layer;
-  TileCut cut;
-  ByteReach reach;
+struct Bytes {
   ByteSink sink;
-  const uint8_t* in;
-  const int32_t* start;  // nullptr: 0
-  const int8_t* weights;
+  bool is_signed;
 
+  void multiply(bool two_rows, bool two_columns, const TileBlock& block) const {
+    is_signed ? multiply_tiles<Signed>(two_rows, two_columns, block)
+              : multiply_tiles<Unsigned>(two_rows, two_columns, block);
+  }
+  void finish(const int32_t* sums, int64_t pixels, int vectors, int64_t pixel,
+              int64_t filter) const {
+    finish_rows(sums, kBlock, pixels, vectors, sink, pixel, filter);
+  }
+  static void fill(const TileLayer& l, const uint8_t* in, int64_t image, uint8_t* band,
+                   int64_t first, int64_t rows) {
+    fill_band(l, in + image * l.height * l.width * l.channels, band, first, rows);
+  }
+};
+
+// The layer whose bytes are taken as they are, and runs of them in about equal parts.
+template <class P>
+TileLayer layer_of(const P& p) {
+  TileLayer layer(p);
+  layer.depth = round_up(ceil_div(layer.run(), ceil_div(layer.run(), kTileBytes)), (int64_t)4);
+  layer.is_signed = false, layer.middle = (uint8_t)p.zero;
+  return layer;
+}
+
+struct LayerWork : TileWork<Bytes> {
   template <class P>
   LayerWork(const mx_call* call, const P& p, int threads)
-      : layer(p),
-        cut(layer, threads),
-        reach(reach_of(layer)),
-        sink(sink_of(call, p, layer.filters)),
-        in(data<uint8_t>(call->in[0])),
-        start(p.zero ? (const int32_t*)call->in[1].data : nullptr),
-        weights(data<int8_t>(call->in[1]) + layer.start_bytes()) {
-    reach.bytes = layer.run();
-  }
+      : LayerWork(call, p, layer_of(p), data<int8_t>(call->in[1]), threads) {}
 
-  // The sums of two tiles of windows (or one) and two of filters (or one).
-  template <bool is_signed, bool two_rows, bool two_columns>
-  void multiply(const uint8_t* from, int64_t step, const int8_t* own, const int32_t* begin,
-                int32_t* sums) const {
-    const uint8_t* second = from + kTileRows * step;
-    const int64_t same = 0, weight_step = kTileBytes;
-    if (begin) {
-      MX_LOAD_TILE(0, begin, same);
-      if (two_columns) MX_LOAD_TILE(1, begin + kFilterLanes, same);
-      if (two_rows) MX_LOAD_TILE(2, begin, same);
-      if (two_rows && two_columns) MX_LOAD_TILE(3, begin + kFilterLanes, same);
-    } else {
-      MX_CLEAR_TILE(0);
-      if (two_columns) MX_CLEAR_TILE(1);
-      if (two_rows) MX_CLEAR_TILE(2);
-      if (two_rows && two_columns) MX_CLEAR_TILE(3);
-    }
-    for (int r = 0; r < reach.runs; ++r) {
-      for (int64_t at = reach.offset[r], end = at + reach.bytes; at < end; at += kTileBytes) {
-        MX_LOAD_TILE(4, from + at, step);
-        MX_LOAD_TILE(6, own, weight_step);
-        MX_ADD_TILES(0, 4, 6);
-        if (two_columns) {
-          MX_LOAD_TILE(7, own + kTile, weight_step);
-          MX_ADD_TILES(1, 4, 7);
-        }
-        if (two_rows) {
-          MX_LOAD_TILE(5, second + at, step);
-          MX_ADD_TILES(2, 5, 6);
-          if (two_columns) MX_ADD_TILES(3, 5, 7);
-        }
-        own += two_columns ? 2 * kTile : kTile;
-      }
-    }
-    const int64_t row = kBlock * sizeof(int32_t);
-    MX_STORE_TILE(0, sums, row);
-    if (two_columns) MX_STORE_TILE(1, sums + kFilterLanes, row);
-    if (two_rows) MX_STORE_TILE(2, sums + kTileRows * kBlock, row);
-    if (two_rows && two_columns) MX_STORE_TILE(3, sums + kTileRows * kBlock + kFilterLanes, row);
-  }
-
-  template <bool is_signed>
-  void multiply(bool two_rows, bool two_columns, const uint8_t* from, int64_t step,
-                const int8_t* own, const int32_t* begin, int32_t* sums) const {
-    if (two_rows) {
-      two_columns ? multiply<is_signed, true, true>(from, step, own, begin, sums)
-                  : multiply<is_signed, true, false>(from, step, own, begin, sums);
-    } else {
-      two_columns ? multiply<is_signed, false, true>(from, step, own, begin, sums)
-                  : multiply<is_signed, false, false>(from, step, own, begin, sums);
-    }
-  }
-
-  // Panel `panel` of filters over the windows [first, first + count) of a piece, at `from`, whose
-  // first result is that of `pixel`.
-  void sum(int64_t panel, const uint8_t* from, int64_t step, int64_t first, int64_t count,
-           int64_t pixel) const {
-    alignas(64) int32_t sums[kBlock * kBlock];
-    const int64_t past = layer.before(panel + 1), row = layer.row_windows();
-    for (int64_t vector = layer.before(panel); vector < past; vector += kWideVectors) {
-      const int64_t filter = vector * kFilterLanes;
-      const int vectors = (int)least(kWideVectors, past - vector);
-      const int8_t* own = weights + filter * layer.filter_bytes();
-      const int32_t* begin = start ? start + filter : nullptr;
-      const bool two_rows = count > kTileRows, two_columns = vectors > 1;
-      layer.signed_data ? multiply<true>(two_rows, two_columns, from, step, own, begin, sums)
-                        : multiply<false>(two_rows, two_columns, from, step, own, begin, sums);
-      for (int64_t i = 0; i < count;) {
-        const int64_t x = (first + i) % row, y = (first + i) / row;
-        const int64_t rest = least(row - x, count - i), inside = least(layer.out_width - x, rest);
-        if (inside > 0)
-          finish_rows(sums + i * kBlock, kBlock, inside, vectors, sink,
-                      pixel + y * layer.out_width + x, filter);
-        i += rest;
-      }
-    }
-  }
-
-  // Flat data: the windows [first, first + count).
-  void flat_block(int64_t panel, int64_t end, int64_t first, int64_t count, uint8_t* tail) const {
-    const int64_t step = layer.channels, all = layer.out_width * step;
-    const uint8_t* from = in + first * step;
-    const int64_t read = (round_up(count, kTileRows) - 1) * step + layer.run_tiles() * kTileBytes;
-    const bool whole = first * step + read <= all;
-    const int64_t apart = whole ? step : TileCut::tail_step(layer);
-    for (int64_t i = 0; !whole && i < count; ++i) memcpy(tail + i * apart, from + i * step, step);
-    for (; panel < end; ++panel) sum(panel, whole ? from : tail, apart, first, count, 0);
-  }
-
-  // Where window `window` of a band begins.
-  const uint8_t* at(const uint8_t* band, int64_t window) const {
-    if (layer.evenly()) return band + window * layer.channels;
-    const int64_t row = layer.row_windows();
-    return band + window / row * layer.row_step() * layer.band_row() +
-           window % row * layer.window_step();
-  }
-
-  // One piece, for panels [begin, end); with few weights all panels take turns at a block of
-  // windows, else each panel goes over all windows.
-  void piece(int64_t unit, uint8_t* space, int64_t begin, int64_t end) const {
-    const TileLayer& l = layer;
-    const int64_t group = unit / cut.pieces * cut.images, first = unit % cut.pieces * cut.size;
-    const int64_t extent = least(cut.size, (l.flat() ? l.out_width : l.out_height) - first);
-    const int64_t images = least(cut.images, l.images - group), band = cut.piece_band(l);
-    for (int64_t i = 0; !l.flat() && i < images; ++i)
-      fill_band(l, in + (group + i) * l.height * l.width * l.channels, space + i * band, first,
-                extent);
-    const int64_t windows = l.flat() ? extent : (extent - 1) * l.row_windows() + l.out_width;
-    const int64_t each = l.packed_bytes() <= kFewWeights ? end - begin : 1;
-    for (int64_t panel = begin; panel < end; panel += each) {
-      for (int64_t i = 0; i < images; ++i) {
-        const int64_t pixel = ((group + i) * l.out_height + first) * l.out_width;
-        for (int64_t w = 0; w < windows; w += block()) {
-          const int64_t count = least(block(), windows - w);
-          if (l.flat()) {
-            flat_block(panel, panel + each, first + w, count, space);
-            continue;
-          }
-          for (int64_t p = panel; p < panel + each; ++p)
-            sum(p, at(space + i * band, w), l.window_step(), w, count, pixel);
-        }
-      }
-    }
-  }
-
-  // Windows at a time: those of the next row do not follow at the same distance if not evenly.
-  int64_t block() const {
-    return layer.evenly() || layer.row_windows() % kBlock == 0 ? kBlock : kTileRows;
-  }
-
-  void run(int threads, uint8_t* spaces) const {
-    const int64_t units = cut.units(layer), space = cut.workspace(layer);
-    const int64_t shared = cut.by_panels ? layer.panels() : units, each = ceil_div(shared, threads);
-    parallel_for(threads, shared, each, [&](int64_t begin, int64_t end) {
-      const Tiles tiles;
-      uint8_t* own = spaces + begin / each * space;
-      if (cut.by_panels)
-        for (int64_t i = 0; i < units; ++i) piece(i, own, begin, end);
-      else
-        for (int64_t i = begin; i < end; ++i) piece(i, own, 0, layer.panels());
-    });
-  }
+ private:
+  template <class P>
+  LayerWork(const mx_call* call, const P& p, const TileLayer& l, const int8_t* blob, int threads)
+      : TileWork<Bytes>(l, Bytes{sink_of(call, p, l.filters), p.source_type == MX_I8},
+                        call->in[0].data, p.zero ? (const int32_t*)blob : nullptr,
+                        blob + l.start_bytes(), threads) {}
 };
 
-// A tile of weights has 4 bytes of each of 16 filters in a row; the two tiles of a block take
-// turns.
 void pack_weights(const TileLayer& l, int32_t zero, const int8_t* plain, int8_t* blob,
                   int threads) {
   const int64_t size = l.channels * l.taps_y * l.taps_x;
-  parallel_for(threads, l.vectors(), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t vector = begin; vector < end; ++vector) {
-      int64_t panel = 0;
-      while (l.before(panel + 1) <= vector) ++panel;
-      const int64_t place = (vector - l.before(panel)) % kWideVectors, first = vector - place;
-      const int64_t wide = least(kWideVectors, l.before(panel + 1) - first);
-      int8_t* tiles =
-          blob + l.start_bytes() + first * kFilterLanes * l.filter_bytes() + place * kTile;
-      for (int64_t f = 0; f < kFilterLanes; ++f) {
-        const int64_t filter = vector * kFilterLanes + f;
-        int32_t total = 0;
-        for (int64_t t = 0; t < l.depth_tiles(); ++t) {
-          for (int64_t i = 0; i < kTileBytes; ++i) {
-            const int64_t run = t / l.run_tiles(), at = t % l.run_tiles() * kTileBytes + i;
-            const bool inside = filter < l.filters;
-            const int8_t weight = inside ? weight_at(l, plain + filter * size, run, at) : (int8_t)0;
-            tiles[t * wide * kTile + i / 4 * kTileBytes + f * 4 + i % 4] = weight;
-            total += weight;
-          }
-        }
-        ((int32_t*)blob)[filter] = -zero * total;
-      }
-    }
+  const auto weight = [&](int64_t filter, int64_t run, int64_t at) {
+    return filter < l.filters ? weight_at(l, plain + filter * size, run, at) : (int8_t)0;
+  };
+  pack_tiles(l, blob + l.start_bytes(), threads, weight, [&](int64_t filter) {
+    int32_t total = 0;
+    for (int64_t i = 0; filter < l.filters && i < size; ++i) total += plain[filter * size + i];
+    ((int32_t*)blob)[filter] = -zero * total;
   });
 }
 
@@ -315,15 +79,15 @@ template <class P>
 struct Tiled {
   typedef LayerWork Work;
   static int64_t workspace(const P& p, int threads) {
-    const TileLayer layer(p);
+    const TileLayer layer = layer_of(p);
     return threads * TileCut(layer, threads).workspace(layer);
   }
   static int64_t packed(const P& p) {
-    const TileLayer layer(p);
+    const TileLayer layer = layer_of(p);
     return layer.start_bytes() + layer.packed_bytes();
   }
   static void pack(const P& p, const int8_t* plain, int8_t* blob, int threads) {
-    pack_weights(TileLayer(p), p.zero, plain, blob, threads);
+    pack_weights(layer_of(p), p.zero, plain, blob, threads);
   }
 };
 

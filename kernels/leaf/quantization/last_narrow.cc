@@ -4,6 +4,10 @@
 #include "leaf/simd/vec.h"
 #include "params/quantization.gen.h"
 
+#if MX_ISA_LEVEL == 4
+#include "intrinsics.h"
+#endif
+
 MX_LEAF_BEGIN
 namespace {
 
@@ -12,20 +16,39 @@ constexpr int64_t kPixels = 64, kChannels = 64;  // of a block
 // Put bytes of `channels` planes, kPixels apart, beside each other.
 template <class D>
 void interleave(const D* planes, int64_t pixels, int64_t channels, D* to, int64_t step) {
-  if (channels == 3 && step == 3 && pixels == kPixels) {
-    // Images: a pixel's three bytes go out as four, and the next pixel covers the fourth.
-    uint32_t words[kPixels];
-    const D* from = planes;
-    fill_run(words, 0, kPixels, [=](int64_t i) {
-      return (uint32_t)(uint8_t)from[i] | (uint32_t)(uint8_t)from[kPixels + i] << 8 |
-             (uint32_t)(uint8_t)from[2 * kPixels + i] << 16;
-    });
-    for (int64_t i = 0; i < kPixels - 1; ++i) memcpy(to + 3 * i, words + i, 4);
-    memcpy(to + 3 * (kPixels - 1), words + kPixels - 1, 3);
-    return;
-  }
   for (int64_t i = 0; i < pixels; ++i, to += step)
     for (int64_t c = 0; c < channels; ++c) to[c] = planes[c * kPixels + i];
+}
+
+// The low three bytes of kPixels words, one after the other.
+void join_threes(const uint32_t* words, void* to) {
+#if MX_ISA_LEVEL == 4
+  const __m512i bytes =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15, 15, 15, 15);
+  for (int64_t i = 0; i < kPixels; i += 16) {
+    const __m512i threes = _mm512_shuffle_epi8(_mm512_loadu_si512(words + i), bytes);
+    _mm512_mask_storeu_epi32((char*)to + 3 * i, 0xfff, _mm512_permutexvar_epi32(lanes, threes));
+  }
+#else
+  // A pixel's bytes go out as four, and the next pixel covers the fourth.
+  char* pixel = (char*)to;
+  for (int64_t i = 0; i < kPixels - 1; ++i) memcpy(pixel + 3 * i, words + i, 4);
+  memcpy(pixel + 3 * (kPixels - 1), words + kPixels - 1, 3);
+#endif
+}
+
+// kPixels pixels of three planes, as images have them.
+template <class D>
+void quantize_threes(const float* from, int64_t area, float by, D* to) {
+  const float *green = from + area, *blue = green + area;
+  uint32_t words[kPixels];
+  fill_run(words, 0, kPixels, [=](int64_t i) {
+    return (uint32_t)(uint8_t)saturated<D>(from[i] * by) |
+           (uint32_t)(uint8_t)saturated<D>(green[i] * by) << 8 |
+           (uint32_t)(uint8_t)saturated<D>(blue[i] * by) << 16;
+  });
+  join_threes(words, to);
 }
 
 template <class D>
@@ -46,6 +69,10 @@ int quantize_as(const mx_call* call, float top) {
       const int64_t pixels = area - first < kPixels ? area - first : kPixels;
       const float* from = src + image * channels * area + first;
       D* to = dst + (image * area + first) * channels;
+      if (channels == 3 && pixels == kPixels) {
+        quantize_threes(from, area, factor, to);
+        continue;
+      }
       for (int64_t c0 = 0; c0 < channels; c0 += kChannels) {
         const int64_t n = channels - c0 < kChannels ? channels - c0 : kChannels;
         for (int64_t c = 0; c < n; ++c) {

@@ -1,0 +1,176 @@
+// "conv_tiles_bf16": convolutions of channels-last bfloat16 by AMX, with what follows them;
+// "conv_tiles_bf16_pack" packs the weights. See quantization/tile_work.h, whose pixels are bytes.
+//
+// A tile is as deep as divides the numbers that lie together under a window, so that no others are
+// read, which might be infinite. Images of few channels may lie in planes; their pixels get a
+// number more in the band, a zero, where the channels are odd.
+#include "leaf/convolution/last_bf16.h"
+#include "leaf/quantization/tile_work.h"
+
+#if MX_ISA_LEVEL == 4
+#include "tiles.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+typedef mx_fused_conv_params P;
+constexpr int64_t kFewChannels = 4;  // which may lie in planes
+constexpr int64_t kSize = sizeof(bf16);
+
+struct Pairwise {
+  template <int sums, int data, int weights>
+  static void add() {
+    __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(data), "i"(weights));
+  }
+};
+
+int64_t pixel_channels(const P& p) {
+  return p.in_block ? p.channels : round_up(p.channels, (int64_t)2);
+}
+
+TileLayer layer_of(const P& p) {
+  TileLayer layer(p, pixel_channels(p) * kSize, false, 0);
+  const int64_t run = layer.run();
+  while (layer.depth > 4 && run % layer.depth) layer.depth -= 4;
+  return layer;
+}
+
+struct Numbers {
+  const P& p;
+  LastSink sink;
+
+  static void multiply(bool two_rows, bool two_columns, const TileBlock& block) {
+    multiply_tiles<Pairwise>(two_rows, two_columns, block);
+  }
+  void finish(const int32_t* sums, int64_t pixels, int vectors, int64_t pixel,
+              int64_t filter) const {
+    sink.finish((const float*)sums, kBlock, pixels, vectors, pixel, filter);
+  }
+  void fill(const TileLayer& l, const uint8_t* in, int64_t image, uint8_t* band, int64_t first,
+            int64_t rows) const {
+    if (p.in_block)
+      fill_band(l, in + image * l.height * l.width * l.channels, band, first, rows);
+    else
+      fill_of_planes(l, (const bf16*)in + image * p.channels * l.height * l.width, band, first,
+                     rows);
+  }
+  void fill_of_planes(const TileLayer& l, const bf16* image, uint8_t* to, int64_t first,
+                      int64_t rows) const;
+};
+
+// As fill_band, of one plane for each channel.
+void Numbers::fill_of_planes(const TileLayer& l, const bf16* image, uint8_t* to, int64_t first,
+                             int64_t rows) const {
+  const int64_t each = pixel_channels(p), columns = l.band_row() / l.channels;
+  const int64_t plane = l.height * l.width, under = l.band_rows(rows);
+  bf16* band = (bf16*)to;
+  memset(band, 0, under * columns * l.channels);
+  const int64_t apart = l.column_step() == l.stride_x ? 1 : l.stride_x;  // columns of the image
+  int64_t low = 0, high = columns;
+  while (low < high && low * apart < l.pad_x) ++low;
+  while (low < high && (high - 1) * apart - l.pad_x >= l.width) --high;
+  for (int64_t y = 0; y < under; ++y, band += columns * each) {
+    const int64_t row =
+        first * l.stride_y - l.pad_y + y / l.row_step() * l.stride_y + y % l.row_step();
+    if (row < 0 || row >= l.height) continue;
+    const bf16* from = image + row * l.width - l.pad_x;
+    if (each == 4 && p.channels == 3 && apart == 1) {
+      bf16* pixel = band + low * 4;
+      const bf16 *red = from, *green = red + plane, *blue = green + plane;
+#pragma GCC ivdep
+      for (int64_t x = low; x < high; ++x, pixel += 4) {
+        const uint64_t four =
+            (uint64_t)red[x].bits | (uint64_t)green[x].bits << 16 | (uint64_t)blue[x].bits << 32;
+        memcpy(pixel, &four, sizeof four);
+      }
+      continue;
+    }
+    for (int64_t c = 0; c < p.channels; ++c) {
+      for (int64_t x = low; x < high; ++x) band[x * each + c] = from[c * plane + x * apart];
+    }
+  }
+}
+
+const char* refusal(const P& p) {
+  if (!tiles_allowed() || !multiplies_bf16()) return "this CPU has no tiles of bfloat16";
+  if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
+    return "the data has three spatial dimensions";
+  if (p.groups != 1) return "there are several groups";
+  if (p.channels < 1 || p.filters < 1) return "there are no channels";
+  if (p.before) return "the data is scaled first";
+  if (p.kernel[1] * p.kernel[2] > kMostRuns) return "the kernel is too large";
+  if (p.out_block != p.filters) return "the output is not channels-last";
+  if (p.in_block) {
+    if (p.in_block != p.channels) return "the data is not channels-last";
+    if (layer_of(p).run() % 4) return "there is an odd number of channels";
+  } else if (p.channels > kFewChannels || layer_of(p).flat()) {
+    return "the data is not channels-last";
+  }
+  return nullptr;
+}
+
+int64_t workspace(const P& p, int threads) {
+  const TileLayer layer = layer_of(p);
+  return threads * TileCut(layer, threads).workspace(layer);
+}
+
+int64_t query(const mx_call* call, int32_t what) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal(p)) {
+    mx_fail("conv_tiles_bf16: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  if (what == MX_QUERY_PACKED) return layer_of(p).packed_bytes();
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
+  // The caller has not decided on the number of threads yet.
+  const int64_t alone = workspace(p, 1), team = workspace(p, mx_threads());
+  return alone > team ? alone : team;
+}
+
+int run(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal(p)) return mx_fail("conv_tiles_bf16: %s", reason);
+  const int64_t room = (int64_t)call->workspace_size;
+  // The workspace was made for a smaller team if that has changed since.
+  const int threads = room < workspace(p, call->threads) ? 1 : call->threads;
+  if (room < workspace(p, threads)) return mx_fail("conv_tiles_bf16: the workspace is too small");
+  const TileLayer layer = layer_of(p);
+  if (layer.empty()) return 0;
+  const Numbers numbers = {p, LastSink(call, p, p.filters)};
+  TileWork<Numbers>(layer, numbers, call->in[0].data, nullptr, data<int8_t>(call->in[1]), threads)
+      .run(threads, (uint8_t*)call->workspace);
+  return 0;
+}
+
+int pack(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal(p)) return mx_fail("conv_tiles_bf16_pack: %s", reason);
+  const TileLayer l = layer_of(p);
+  const float* plain = data<float>(call->in[0]);
+  const int64_t each = pixel_channels(p), taps = l.taps_y * l.taps_x;
+  const auto weight = [&](int64_t filter, int64_t run, int64_t at) {
+    const int64_t c = at % each;
+    if (filter >= l.filters || c >= p.channels) return bf16{0};
+    const int64_t tap = l.by_rows() ? run * l.taps_x + at / each : run;
+    return rounded_bf16(plain[(filter * p.channels + c) * taps + tap]);
+  };
+  pack_tiles(l, data<bf16>(call->out[0]), call->threads, weight, [](int64_t) {});
+  return 0;
+}
+
+}  // namespace
+
+void register_conv_tiles_bf16() {
+  if (!tiles_allowed() || !multiplies_bf16()) return;
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add("conv_tiles_bf16", run, MX_BIT(BF16), 0);
+  mx_kernel_extend("conv_tiles_bf16", &extra);
+  mx_kernel_add("conv_tiles_bf16_pack", pack, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_tiles_bf16_pack", &extra);
+}
+MX_LEAF_END
+#else
+MX_LEAF_BEGIN
+void register_conv_tiles_bf16() {}  // no such instructions
+MX_LEAF_END
+#endif

@@ -1,0 +1,227 @@
+// "conv_depthwise_bf16": convolutions of each channel of channels-last bfloat16 with its own 3 x 3
+// filter, with what follows them; "conv_depthwise_bf16_pack" packs the weights, which stay floats.
+//
+// 32 channels are taken at a time, as the even and the odd ones, for which a shift and a mask make
+// floats of bfloat16. Each column of the data is read once for the three columns of results that it
+// is part of, whose sums move along, and with a stride of 1 each row for two rows of results.
+#include "leaf/convolution/last_bf16.h"
+
+#if MX_ISA_LEVEL == 4
+MX_LEAF_BEGIN
+namespace {
+
+typedef mx_fused_conv_params P;
+constexpr int kTaps = 3;
+constexpr int64_t kChannels = 32;  // at a time
+constexpr int64_t kFilter = kTaps * kTaps * kChannels;
+
+// The even and the odd channels of 32 as floats.
+struct Halves {
+  __m512 even, odd;
+};
+MX_INLINE Halves widened(const __m512i& bits) {
+  return {(__m512)_mm512_slli_epi32(bits, 16),
+          (__m512)_mm512_and_si512(bits, _mm512_set1_epi32((int)0xffff0000))};
+}
+MX_INLINE __m512i joined(const __m512& even, const __m512& odd) {
+  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
+                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return _mm512_permutexvar_epi16(order, narrowed_bf16(even, odd));
+}
+
+struct Work {
+  const P& p;
+  const bf16* in;
+  const float* weights;  // of each 32 channels: [tap][even, odd]
+  LastSink sink;
+  int64_t channels;
+
+  Work(const mx_call* call, const P& params)
+      : p(params),
+        in(data<bf16>(call->in[0])),
+        weights(data<float>(call->in[1])),
+        sink(call, params, params.groups),
+        channels(params.groups) {}
+
+  template <int kind, int rows>
+  void run_rows(int64_t image, int64_t chunk, int64_t first) const;
+  template <int kind>
+  void some_rows(int64_t image, int64_t chunk, int64_t first) const {
+    p.stride[1] == 1 && p.stride[2] == 1 && first + 1 < p.target[1]
+        ? run_rows<kind, 2>(image, chunk, first)
+        : run_rows<kind, 1>(image, chunk, first);
+  }
+  int64_t rows_at_once() const { return p.stride[1] == 1 && p.stride[2] == 1 ? 2 : 1; }
+};
+
+template <int kind, int rows>
+void Work::run_rows(int64_t image, int64_t chunk, int64_t first) const {
+  constexpr int kRead = kTaps + rows - 1;
+  const int64_t channel = chunk * kChannels, left = channels - channel;
+  const __mmask32 inside = left >= kChannels ? ~0u : (1u << left) - 1;
+  const int64_t width = p.source[2], out_width = p.target[2], step = p.stride[2], pad = p.pad[2];
+  const bf16* row[kRead];
+#pragma GCC unroll 4
+  for (int y = 0; y < kRead; ++y) {
+    const int64_t at = first * p.stride[1] - p.pad[1] + y;
+    const bool in_image = at >= 0 && at < p.source[1];
+    row[y] = in_image ? in + ((image * p.source[1] + at) * width) * channels + channel : nullptr;
+  }
+  const __m512 alpha = _mm512_set1_ps(sink.rest.alpha), beta = _mm512_set1_ps(sink.rest.beta);
+  Halves w[kTaps][kTaps], start = {_mm512_setzero_ps(), _mm512_setzero_ps()};
+  const float* own = weights + chunk * kFilter;
+#pragma GCC unroll 3
+  for (int y = 0; y < kTaps; ++y) {
+#pragma GCC unroll 3
+    for (int x = 0; x < kTaps; ++x, own += kChannels)
+      w[y][x] = {_mm512_loadu_ps(own), _mm512_loadu_ps(own + kBlockLanes)};
+  }
+  if (sink.rest.bias) {
+    const float* bias = sink.rest.bias + channel;
+    const __m512 low = _mm512_maskz_loadu_ps((__mmask16)inside, bias);
+    const __m512 high = _mm512_maskz_loadu_ps((__mmask16)(inside >> 16), bias + kBlockLanes);
+    const __m512i evens =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
+    start = {_mm512_permutex2var_ps(low, evens, high), _mm512_permutex2var_ps(low, odds, high)};
+  }
+  const int64_t to = ((image * p.target[1] + first) * out_width) * channels + channel;
+  const auto store = [&](int r, int64_t x, Halves sum) {
+    const int64_t at = to + (r * out_width + x) * channels;
+    if (sink.rest.other) {
+      const Halves other = widened(_mm512_maskz_loadu_epi16(inside, sink.rest.other + at));
+      sum.even = _mm512_add_ps(sum.even, other.even), sum.odd = _mm512_add_ps(sum.odd, other.odd);
+    }
+    sum.even = sink.result<kind>(sum.even, alpha, beta);
+    sum.odd = sink.result<kind>(sum.odd, alpha, beta);
+    _mm512_mask_storeu_epi16(sink.rest.out + at, inside, joined(sum.even, sum.odd));
+  };
+  // sums += a column's numbers times a column of the filter
+  const auto add = [&](Halves(&sums)[rows], const Halves& x, int y, int tap) {
+#pragma GCC unroll 2
+    for (int r = 0; r < rows; ++r) {
+      if (y - r < 0 || y - r >= kTaps) continue;
+      sums[r].even = _mm512_fmadd_ps(x.even, w[y - r][tap].even, sums[r].even);
+      sums[r].odd = _mm512_fmadd_ps(x.odd, w[y - r][tap].odd, sums[r].odd);
+    }
+  };
+  const auto read = [&](int y, int64_t column) {
+    return widened(_mm512_maskz_loadu_epi16(inside, row[y] + column * channels));
+  };
+  if (step == 1) {
+    // Of the three columns that wait, the first is complete with the third one's column.
+    Halves sums[kTaps][rows];
+#pragma GCC unroll 3
+    for (int k = 0; k < kTaps; ++k) {
+#pragma GCC unroll 2
+      for (int r = 0; r < rows; ++r) sums[k][r] = start;
+    }
+    for (int64_t column = -pad; column < out_width - pad + kTaps - 1; ++column) {
+      if (column >= 0 && column < width) {
+#pragma GCC unroll 4
+        for (int y = 0; y < kRead; ++y) {
+          if (!row[y]) continue;
+          const Halves x = read(y, column);
+          add(sums[0], x, y, 2), add(sums[1], x, y, 1), add(sums[2], x, y, 0);
+        }
+      }
+      const int64_t done = column + pad - (kTaps - 1);
+#pragma GCC unroll 2
+      for (int r = 0; r < rows; ++r) {
+        if (done >= 0 && done < out_width) store(r, done, sums[0][r]);
+        sums[0][r] = sums[1][r], sums[1][r] = sums[2][r], sums[2][r] = start;
+      }
+    }
+    return;
+  }
+  for (int64_t x = 0; x < out_width; ++x) {
+    Halves sums[rows];
+#pragma GCC unroll 2
+    for (int r = 0; r < rows; ++r) sums[r] = start;
+#pragma GCC unroll 3
+    for (int k = 0; k < kTaps; ++k) {
+      const int64_t column = x * step - pad + k;
+      if (column < 0 || column >= width) continue;
+#pragma GCC unroll 4
+      for (int y = 0; y < kRead; ++y) {
+        if (row[y]) add(sums, read(y, column), y, k);
+      }
+    }
+#pragma GCC unroll 2
+    for (int r = 0; r < rows; ++r) store(r, x, sums[r]);
+  }
+}
+
+const char* refusal(const P& p) {
+  if (!multiplies_bf16()) return "this CPU has no products of bfloat16";
+  if (p.channels != 1 || p.filters != 1 || p.groups < 1)
+    return "each channel does not have one filter";
+  if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
+    return "the data has three spatial dimensions";
+  for (int i = 1; i < 3; ++i) {
+    if (p.kernel[i] != kTaps) return "the kernel is not 3 x 3";
+    if (p.dilate[i] != 1) return "the kernel is dilated";
+  }
+  if (p.before) return "the data is scaled first";
+  if (p.in_block != p.groups || p.out_block != p.groups) return "arrays are not channels-last";
+  return nullptr;
+}
+
+int64_t query(const mx_call* call, int32_t what) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal(p)) {
+    mx_fail("conv_depthwise_bf16: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  if (what == MX_QUERY_PACKED) return ceil_div(p.groups, kChannels) * kFilter * sizeof(float);
+  return what == MX_QUERY_WORKSPACE ? 0 : 1;  // accepted; there is one layout of weights
+}
+
+int run(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal(p)) return mx_fail("conv_depthwise_bf16: %s", reason);
+  const Work work(call, p);
+  const int64_t parts = ceil_div(p.groups, kChannels), size = work.rows_at_once();
+  const int64_t bundles = ceil_div(p.target[1], size), units = p.batch * bundles * parts;
+  if (p.target[2] < 1 || units < 1) return 0;
+  with_activation(p.act, [&](auto act) {
+    parallel_for(call->threads, units, ceil_div(units, call->threads),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i)
+                     work.some_rows<decltype(act)::value>(i / parts / bundles, i % parts,
+                                                          i / parts % bundles * size);
+                 });
+  });
+  return 0;
+}
+
+int pack(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal(p)) return mx_fail("conv_depthwise_bf16_pack: %s", reason);
+  const float* plain = data<float>(call->in[0]);
+  float* blob = data<float>(call->out[0]);
+  for (int64_t c = 0; c < round_up(p.groups, kChannels); ++c) {
+    const int64_t lane = c % kChannels, place = lane % 2 * kBlockLanes + lane / 2;
+    for (int tap = 0; tap < kTaps * kTaps; ++tap)
+      blob[c / kChannels * kFilter + tap * kChannels + place] =
+          c < p.groups ? plain[c * kTaps * kTaps + tap] : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void register_depthwise_bf16() {
+  if (!multiplies_bf16()) return;
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add("conv_depthwise_bf16", run, MX_BIT(BF16), 0);
+  mx_kernel_extend("conv_depthwise_bf16", &extra);
+  mx_kernel_add("conv_depthwise_bf16_pack", pack, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_depthwise_bf16_pack", &extra);
+}
+MX_LEAF_END
+#else
+MX_LEAF_BEGIN
+void register_depthwise_bf16() {}  // no such instructions
+MX_LEAF_END
+#endif
