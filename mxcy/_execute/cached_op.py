@@ -26,6 +26,7 @@ from mxcy.graph.node import SymbolNode, clone, replace_variables, topological
 from mxcy.graph.passes import mirror
 from mxcy.graph.storage_types import makes_sparse
 from mxcy.graph.subgraphs import cut
+from mxcy.ndarray.gradient_targets import apart
 from mxcy.ndarray.register import F
 from mxcy.ops.core.infer import Spec
 
@@ -330,9 +331,12 @@ class _Recorded:
     ----------
     makes_gradients : bool
         Whether the gradients are arrays of no further use, so that variables may take them over.
+    takes_targets : bool
+        Whether gradients can be written into arrays that `targets` has: one for each input, or
+        None.
     """
 
-    makes_gradients = True
+    makes_gradients = takes_targets = True
 
     def __init__(self, cached, bound, args, outputs, arrays, arena):
         self._cached, self._bound, self._args = cached, bound, args
@@ -341,7 +345,7 @@ class _Recorded:
         self._arrays = arrays[: self._slots] + [array.detach() for array in outputs]
         for slot, _ in bound.heads:
             self._arrays[slot] = None
-        self._arena = arena
+        self._arena, self.targets = arena, None
 
     def _gradients(self, arrived, keep):
         """The inputs' gradients from the outputs', None for inputs that want none."""
@@ -356,10 +360,19 @@ class _Recorded:
         arrays = list(self._arrays)
         for slot, position in self._bound.heads:
             arrays[slot] = heads[position]
-        gradients = planned.new_outputs()[len(outputs) :]
+        gradients = planned.new_gradients(len(outputs), self._targets([arena, *arrays]))
         planned.backward(arrays + gradients, arena)
         left = iter(gradients)
         return [next(left) if want else None for want in self._bound.wanted]
+
+    def _targets(self, arrays):
+        """Where the wanted gradients may be written: nothing in `arrays` lies there."""
+        if self.targets is None:
+            return ()
+        pairs = zip(self.targets, self._bound.wanted, strict=True)
+        wanted = [target for target, want in pairs if want]
+        self.targets = None
+        return apart(wanted, [array for array in arrays if array is not None])
 
     def _expressed(self, name, inputs):
         """The outputs in a symbol, from the inputs there; see `mxcy.symbol.recorded`."""

@@ -1,5 +1,6 @@
 """Planned graphs: a `Graph` after the passes, as a front's plan that runs on arrays."""
 
+import itertools
 import sys
 
 from mxcy import env
@@ -133,10 +134,25 @@ class Planned:
 
     def new_outputs(self, count=None):
         """Arrays for the first `count` outputs, or for all."""
+        return [self._new(spec) for spec in self.plan.outputs[:count]]
+
+    def new_gradients(self, first, targets=()):
+        """Arrays for the outputs from `first` on.
+
+        Parameters
+        ----------
+        first : int
+        targets : sequence of (NDArray or None), optional
+            What to take instead of new ones.
+        """
+        specs = self.plan.outputs[first:]
         return [
-            front.empty(tuple(spec.shape), spec.dtype, self.context)
-            for spec in self.plan.outputs[:count]
+            self._new(spec) if target is None else target
+            for spec, target in itertools.zip_longest(specs, targets)
         ]
+
+    def _new(self, spec):
+        return front.empty(tuple(spec.shape), spec.dtype, self.context)
 
     def forward(self, arrays, arena):
         """Run the forward pass: each segment is one operation of the engine.

@@ -11,6 +11,8 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy._library.api_calls import api_call
 from mxcy.base import MXNetError
+from mxcy.gpu.devices import is_device
+from mxcy.ndarray.gradient_targets import Targets
 from mxcy.ndarray.register import F
 
 __all__ = ["as_list", "backward", "grad", "mark_variables"]
@@ -150,6 +152,9 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
             )
     order = front.tape_order(heads)
     wanted = None if targets is None else {(id(node), i): _OUTSIDE for node, i in targets}
+    rules = _RULES
+    if wanted is None and not create_graph and heads and is_device(heads[0].context):
+        rules = _written_in_place()
     before = front.set_recording(create_graph), front.set_training(train_mode)
     casting = front.set_casting(False)  # mixed precision is about what users call
     try:
@@ -157,7 +162,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
             (head.node, head.node_index, _classic(_head_gradient(head, gradient)))
             for head, gradient in zip(heads, head_grads, strict=True)
         ]
-        front.walk(order, seeds, wanted, create_graph, retain_graph, _RULES)
+        front.walk(order, seeds, wanted, create_graph, retain_graph, rules)
     finally:
         front.set_recording(before[0])
         front.set_training(before[1])
@@ -210,6 +215,27 @@ _RULES = SimpleNamespace(
     add_in_place=lambda target, gradient: F.elemwise_add(target, gradient, out=target),
     refuse_released=_refuse_released,
 )
+
+
+def _written_in_place():
+    """The rules of one walk on a device: plans write gradients where variables have them.
+
+    So they lie where they lay in the last step, as CUDA graphs need it.
+    """
+    targets = Targets()
+
+    def gradients(node, arrived, create_graph, keep):
+        if getattr(node.custom, "takes_targets", False):
+            node.custom.targets = targets.of(node.parents)
+        return _node_gradients(node, arrived, create_graph, keep)
+
+    def deliver(variable, gradient, is_ours):
+        if targets.holds(variable, gradient):
+            variable.fresh = True
+        else:
+            _deliver(variable, gradient, is_ours)
+
+    return SimpleNamespace(**{**vars(_RULES), "gradients": gradients, "deliver": deliver})
 
 
 @api_call("MXAutogradBackwardEx")

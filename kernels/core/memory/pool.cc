@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "core/memory/host_memory.h"
 #include "mxcy_profiler.h"
@@ -109,14 +108,19 @@ void Pool::give(void* data, size_t bytes) {
       list.used = ++clock_;
       if (on_host())  // what was used last may still be in a cache
         list.chunks.push_back(data);
-      else  // CUDA graphs hold addresses: repeated programs find the same ones, lowest first
-        list.chunks.insert(
-            std::lower_bound(list.chunks.begin(), list.chunks.end(), data, std::greater<void*>()),
-            data);
+      else
+        insert_by_age(&list.chunks, data);
       pooled_ += size;
     }
   }
   if (!keep) to_source(data, size);
+}
+
+// CUDA graphs hold addresses. Programs that repeat themselves find the same ones if it is not the
+// order of returns that tells which chunk goes out: it is the one had longest.
+void Pool::insert_by_age(std::vector<void*>* chunks, void* data) {
+  const auto is_younger = [this](void* a, void* b) { return births_[a] > births_[b]; };
+  chunks->insert(std::lower_bound(chunks->begin(), chunks->end(), data, is_younger), data);
 }
 
 void* Pool::miss(size_t bytes, size_t size) {
@@ -130,6 +134,7 @@ void* Pool::miss(size_t bytes, size_t size) {
   {
     std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     count_new(size);
+    if (!on_host()) births_[data] = ++born_;
     if (pooled_ > allowance()) spare = shed();
   }
   for (const Chunk& chunk : spare) to_source(chunk.data, chunk.size);
@@ -228,6 +233,10 @@ void* Pool::from_source(size_t bytes, size_t size) {
 }
 
 void Pool::to_source(void* data, size_t size) {
+  if (data && !on_host()) {
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
+    births_.erase(data);
+  }
   if (data) source_.free(source_.context, data, size);
 }
 

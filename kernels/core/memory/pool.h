@@ -51,6 +51,7 @@ class Pool {
   bool on_host() const;
   List& list_of(size_t size);
   void count_live(size_t size);
+  void insert_by_age(std::vector<void*>* chunks, void* data);
   void* miss(size_t bytes, size_t size);
   void count_new(size_t size);
   size_t allowance() const;
@@ -63,7 +64,9 @@ class Pool {
   const int32_t device_type_, device_id_;
   ForkSafe<SpinLock> lock_;  // of all that follows, but temp_
   List direct_[kDirect];
-  std::unordered_map<size_t, List> others_;  // by size
+  std::unordered_map<size_t, List> others_;     // by size
+  std::unordered_map<void*, uint64_t> births_;  // of devices' chunks: which was taken before which
+  uint64_t born_ = 0;
   size_t live_ = 0, pooled_ = 0, peak_ = 0, hits_ = 0, misses_ = 0, flushes_ = 0;
   // The most bytes in use in this period and the one before; a period ends when as many bytes were
   // newly taken from the device.

@@ -99,7 +99,7 @@ def test_training(enabled):
     np.testing.assert_allclose(losses, trained(mx.cpu(), 5)[0], rtol=1e-5)
     assert losses[-1] < losses[0]
     if is_chosen():
-        for work in told[3:]:  # the first two steps take memory, the third finds its place
+        for work in told[2:]:  # the first two steps take memory
             assert work["replayed"] >= 2  # forwards and backwards
             assert work["launches"] < told[0]["launches"]
             assert work["captured"] == work["taken"] == 0

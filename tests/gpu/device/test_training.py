@@ -37,8 +37,8 @@ def test_losses_are_those_of_the_cpu(name, monkeypatch):
     np.testing.assert_allclose(losses, expected, rtol=tolerance)
     if not is_chosen():
         return
-    for work in told[3:]:  # the first two steps take memory, the third finds its place
-        assert work["replayed"] >= 2  # forwards and backwards
+    for work in told[2:]:  # the first two steps take memory
+        assert work["replayed"] == told[-1]["replayed"] >= 4  # two forwards and two backwards
         assert work["captured"] == work["taken"] == 0
-        # What is left: the loss and its gradient, the optimizer.
-        assert work["launches"] < told[0]["launches"] / 2
+        # What is left: the gradient of the losses, the optimizer.
+        assert work["launches"] <= 4 < told[0]["launches"] / 10

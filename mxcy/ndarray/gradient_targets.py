@@ -1,0 +1,76 @@
+"""Which arrays a backward pass may write gradients into without a copy in between."""
+
+import bisect
+import itertools
+
+from mxcy._base.dtypes import dtype_of
+
+__all__ = ["Targets", "apart"]
+
+
+class Targets:
+    """The gradients of variables that are handed out during one walk over the tape.
+
+    Each is handed out once: gradients from two sides need memory of their own until they are added.
+    """
+
+    def __init__(self):
+        self._given = set()  # addresses
+
+    def of(self, nodes):
+        """The arrays for the gradients of a node's inputs.
+
+        Parameters
+        ----------
+        nodes : sequence of (Node or None)
+            Of the inputs.
+
+        Returns
+        -------
+        list of (NDArray or None)
+            None where there is no such array.
+        """
+        return [self._target(node) for node in nodes]
+
+    def _target(self, node):
+        if node is None or node.parents or node.grad_req != "write":
+            return None
+        array = node.grad
+        if array is None or array.stype != "default" or array.address in self._given:
+            return None
+        self._given.add(array.address)
+        return array
+
+    def holds(self, variable, gradient):
+        """Whether a gradient that arrived lies where it belongs."""
+        if gradient is None or variable.grad is None or gradient.stype != "default":
+            return False
+        address = gradient.address
+        return address in self._given and address == variable.grad.address
+
+
+def apart(targets, arrays):
+    """The targets, None for those of which some memory is in one of the arrays as well.
+
+    Parameters
+    ----------
+    targets : list of (NDArray or None)
+    arrays : list of NDArray
+    """
+    spans = sorted([_span(array) for array in arrays])
+    begins = [begin for begin, _ in spans]
+    ends = list(itertools.accumulate([end for _, end in spans], max))
+    return [
+        target if target is not None and _is_free(_span(target), begins, ends) else None
+        for target in targets
+    ]
+
+
+def _is_free(span, begins, ends):
+    before = bisect.bisect_left(begins, span[1])  # as many spans begin before this one ends
+    return before == 0 or ends[before - 1] <= span[0]
+
+
+def _span(array):
+    begin = array.address
+    return begin, begin + array.size * dtype_of(array.dtype_code).itemsize
