@@ -5,6 +5,7 @@ import sys
 from mxcy.graph.passes import (
     attention,
     casts,
+    channels,
     cse,
     dce,
     fold,
@@ -27,7 +28,7 @@ __all__ = ["optimize"]
 
 #: of inference graphs: for all, and for the backend ONEDNN
 INFERENCE = (simplify.run, same_types.run, fold.run, widen.run, cse.run, recurrent.run)
-BACKEND = (casts.run, attention.run, products.run, layers.run, int8.run, layout.run)
+BACKEND = (casts.run, attention.run, products.run, layers.run, int8.run, channels.run, layout.run)
 #: of graphs with a backward pass
 TRAINING = (
     dce.run,

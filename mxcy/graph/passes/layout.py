@@ -246,6 +246,20 @@ def _concat(layout, number):
     return on_blocked(layout, number)
 
 
+@_blocked("broadcast_mul")
+@_blocked("broadcast_add")
+def _broadcast(layout, number):
+    """Arrays of the same channels, of which one may have a single pixel."""
+    graph = layout.graph
+    channels = {graph.spec(entry).shape[1:2] for entry in graph.nodes[number].inputs}
+    ranks = {len(graph.spec(entry).shape) for entry in graph.nodes[number].inputs}
+    if len(channels) > 1 or len(ranks) > 1:
+        return False
+    if not all(layout.can_block(entry) for entry in graph.nodes[number].inputs):
+        return False
+    return on_blocked(layout, number)
+
+
 @_blocked("Pooling")
 def _pooling(layout, number):
     node = layout.graph.nodes[number]

@@ -1,0 +1,183 @@
+"""Fill up channels around convolutions with one filter for each, so that arrays can be blocked.
+
+Blocked arrays have whole blocks of channels. Of 72 channels the plain kernel takes some twenty
+times as long as the blocked one of 80, and other layers take 80 in an eighth more time. The
+channels that are added have weights of 0; those who read them multiply them by 0.
+"""
+
+import numpy as np
+
+from mxcy._base.dtypes import CODES
+from mxcy.graph.analysis.users import Users
+from mxcy.graph.planning.plan import ONCE
+from mxcy.graph.rewrite import Rewrite
+from mxcy.ops.core.record import find
+from mxcy.ops.fused.layer import activate
+
+__all__ = ["run"]
+
+_FLOAT = CODES["float32"]
+_CONV, _POOLING, _PAD = find("_sg_onednn_conv"), find("Pooling"), find("_npi_pad")
+_BROADCASTS = (find("broadcast_mul"), find("broadcast_add"))
+_MOST = 1.25  # times as many channels
+
+
+def run(graph, target):
+    """Fill up where all who make and read such channels can take more of them."""
+    block = target.block
+    if not block:
+        return graph
+    users, regions = Users(graph), {}
+    for number in range(len(graph.nodes)):
+        if (number, 0) not in regions and _is_seed(graph, number, block):
+            region = _Region(graph, users, number)
+            if region.grow():
+                regions.update(region.entries)
+    return _filled(graph, regions, block) if regions else graph
+
+
+def _is_seed(graph, number, block):
+    if not _is_conv(graph, number) or not _is_depthwise(graph, number):
+        return False
+    channels = graph.specs[number][0].shape[1]
+    return channels % block > 0 and _wide(channels, block) <= _MOST * channels
+
+
+def _wide(channels, block):
+    return -(-channels // block) * block
+
+
+def _is_conv(graph, number):
+    node = graph.nodes[number]
+    return node.op is _CONV and not node.attrs.algo and len(graph.specs[number][0].shape) == 4
+
+
+def _is_depthwise(graph, number):
+    node = graph.nodes[number]
+    channels = graph.spec(node.inputs[0]).shape[1]
+    return 1 < node.attrs.num_group == node.attrs.num_filter == channels
+
+
+class _Region:
+    """The entries that have the same channels as a node, by way of who makes and reads them.
+
+    `entries` tells the value of elements that are added to each.
+    """
+
+    def __init__(self, graph, users, seed):
+        self._graph, self._users, self._seed = graph, users, seed
+        self._channels = graph.specs[seed][0].shape[1]
+        self.entries = {}
+
+    def grow(self):
+        """Find them all; False where one cannot have more channels."""
+        found, waiting = {(self._seed, 0)}, [(self._seed, 0)]
+        while waiting:
+            number, index = entry = waiting.pop()
+            spec = self._graph.spec(entry)
+            fits = len(spec.shape) == 4 and spec.shape[1] == self._channels
+            if index or not fits or spec.dtype != _FLOAT:
+                return False
+            sources = self._sources(number)
+            if sources is None:
+                return False
+            more = list(sources)
+            for user, position, _ in self._users[number]:
+                if user < 0:
+                    return False
+                if not self._ends(user, position):
+                    more.append((user, 0))
+            waiting += [other for other in dict.fromkeys(more) if other not in found]
+            found.update(more)
+        return self._evaluate(sorted(found))
+
+    def _sources(self, number):
+        """The inputs of a node whose channels are those of its output; None if it takes no more."""
+        node = self._graph.nodes[number]
+        if node.op is None or len(self._graph.specs[number]) != 1:
+            return None
+        if node.op is _CONV:
+            if not _is_conv(self._graph, number) or node.attrs.before != "none":
+                return None
+            if node.attrs.num_group > 1 and not _is_depthwise(self._graph, number):
+                return None
+            own = node.inputs[:1] if node.attrs.num_group > 1 else []
+            return [*own, *(node.inputs[-1:] if node.attrs.with_sum else [])]
+        if node.op is _POOLING:
+            return node.inputs if node.attrs.layout in (None, "NCHW") else None
+        if node.op in _BROADCASTS or node.op.pointwise(node.attrs):
+            return node.inputs
+        return None
+
+    def _ends(self, user, position):
+        """Whether channels are summed up by who reads them."""
+        node = self._graph.nodes[user]
+        return position == 0 and _is_conv(self._graph, user) and node.attrs.num_group == 1
+
+    def _evaluate(self, found):
+        """Compute what elements are added; False if zeros could not cancel them."""
+        for entry in found:
+            node = self._graph.nodes[entry[0]]
+            values = [self.entries[source] for source in self._sources(entry[0])]
+            if node.op is _CONV:
+                other = values[-1] if node.attrs.with_sum else np.zeros(1, "float32")
+                value = activate(node.attrs, np, other)
+            elif node.op is _POOLING:
+                value = values[0]
+                if value[0] != 0:
+                    return False
+            else:
+                with np.errstate(all="ignore"):
+                    value = node.op.ref(node.attrs, np, *values)
+            if not np.isfinite(value).all():
+                return False
+            self.entries[entry] = value
+        return True
+
+
+def _filled(graph, regions, block):
+    """The graph with more channels in the entries of `regions`."""
+    rewrite = Rewrite(graph)
+    for number, node in rewrite.visit():
+        wide_out = (number, 0) in regions
+        if not wide_out and not (_is_reader(graph, number) and node.inputs[0] in regions):
+            rewrite.keep(number)
+            continue
+        inputs, attrs = rewrite.inputs(node), node.attrs
+        if node.op is _CONV:
+            attrs = {name: getattr(attrs, name) for name in node.op.schema.names}
+            _fill_conv(rewrite, node, attrs, inputs, block, wide_out, node.inputs[0] in regions)
+        entry = rewrite.add(node.op, attrs, inputs, node.name, node.extra)
+        rewrite.replace((number, 0), entry)
+    return rewrite.finish()
+
+
+def _is_reader(graph, number):
+    return graph.nodes[number].op is _CONV and bool(graph.nodes[number].inputs)
+
+
+def _fill_conv(rewrite, node, attrs, inputs, block, wide_out, wide_in):
+    """Fill up weight and bias (new entries among `inputs`) and tell `attrs`."""
+    depthwise = attrs["num_group"] > 1
+    filters, channels = rewrite.spec(inputs[1]).shape[:2]
+    more = [0, 0]
+    if wide_out:
+        attrs["num_filter"] = _wide(filters, block)
+        more[0] = attrs["num_filter"] - filters
+    if depthwise:
+        attrs["num_group"] = attrs["num_filter"]
+    elif wide_in:
+        more[1] = _wide(channels, block) - channels
+    inputs[1] = _padded(rewrite, inputs[1], [*more, 0, 0])
+    if not attrs["no_bias"]:
+        inputs[2] = _padded(rewrite, inputs[2], more[:1])
+
+
+def _padded(rewrite, entry, more):
+    """A parameter with zeros at the end of its axes."""
+    if not any(more):
+        return entry
+    node = rewrite.node(entry)
+    extra = {ONCE: ""} if node.op is None or ONCE in node.extra else None
+    attrs = {"pad_width": tuple((0, count) for count in more)}
+    return rewrite.add(_PAD, attrs, [entry], None, extra)

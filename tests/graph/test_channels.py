@@ -1,0 +1,165 @@
+"""Channels that are filled up to whole blocks around convolutions with one filter for each."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.gluon import nn
+from mxcy.graph.builder import Builder
+from mxcy.graph.evaluate import evaluate
+from mxcy.graph.passes import channels
+from mxcy.graph.target import Target
+from mxcy.graph.verify import verify
+from tests.graph.graphs import Library, spec, values_for
+
+BLOCK = 8
+
+
+def target(block=BLOCK):
+    return Target(Library.has_kernel, Library.query, None, block, {}, {})
+
+
+class Net:
+    """A graph of fused layers that grows; parameters are made as they are needed."""
+
+    def __init__(self):
+        self.builder, self.count = Builder(), 0
+        self.F = self.builder.values
+
+    def variable(self, *shape, dtype="float32"):
+        self.count += 1
+        name = f"v{self.count}"
+        return self.builder.value(self.builder.variable(name, spec(*shape, dtype=dtype)))
+
+    def conv(self, x, filters, kernel=1, group=1, bias=True, other=None, act="none", **attrs):
+        inputs = [x, self.variable(filters, x.shape[1] // group, kernel, kernel)]
+        inputs += [self.variable(filters)] if bias else []
+        inputs += [] if other is None else [other]
+        return self.F._sg_onednn_conv(
+            *inputs,
+            kernel=(kernel, kernel),
+            num_filter=filters,
+            num_group=group,
+            pad=(kernel // 2,) * 2,
+            no_bias=not bias,
+            with_sum=other is not None,
+            act=act,
+            **attrs,
+        )
+
+    def check(self, *outputs, filled):
+        """The pass keeps results; returns the channels of all 4-d arrays afterwards."""
+        graph = verify(self.builder.finish([value.entry for value in outputs]))
+        after = channels.run(graph, target())
+        assert (after is not graph) == filled
+        verify(after)
+        values = values_for(graph)
+        results = evaluate(after, values)[0], evaluate(graph, values)[0]
+        for actual, expected in zip(*results, strict=True):
+            assert actual.shape == expected.shape
+            np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+        return {
+            specs[0].shape[1]
+            for node, specs in zip(after.nodes, after.specs, strict=True)
+            if node.op is not None and node.op.name != "_npi_pad" and len(specs[0].shape) == 4
+        }
+
+
+@pytest.mark.parametrize("act", ["relu", "sigmoid", "softrelu"])
+@pytest.mark.parametrize("bias", [False, True])
+def test_channels_between_two_layers_are_filled(act, bias):
+    net = Net()
+    x = net.conv(net.variable(2, 3, 5, 6), 14, bias=bias, act=act)
+    x = net.conv(x, 14, 3, group=14, bias=bias, stride=(2, 2))
+    assert net.check(net.conv(x, 5, bias=bias), filled=True) == {16, 5}
+
+
+def test_what_excites_channels_is_filled_too():
+    net = Net()
+    F = net.F
+    x = net.conv(net.variable(1, 4, 6, 6), 20)
+    x = net.conv(x * F.hard_sigmoid(x, alpha=1 / 6, beta=0.5), 20, 3, group=20, act="relu")
+    small = net.conv(F.Pooling(x, global_pool=True, pool_type="avg"), 6, act="relu")
+    x = F.broadcast_mul(x, F.sigmoid(net.conv(small, 20)))
+    assert net.check(net.conv(x, 4), filled=True) == {24, 6, 4}
+
+
+def test_sums_of_such_channels_are_filled():
+    net = Net()
+    first = net.conv(net.variable(1, 4, 4, 4), 7)
+    x = net.conv(first, 7, 3, group=7, other=first, act="leaky", alpha=0.5)
+    assert net.check(net.conv(x, 7), net.conv(x, 3), filled=True) == {8, 7, 3}
+
+
+def test_a_layer_between_such_channels_fills_what_it_reads_and_makes():
+    net = Net()
+    x = net.conv(net.variable(1, 4, 4, 4), 7)
+    x = net.conv(net.conv(x, 7, 3, group=7, act="relu"), 7)
+    x = net.conv(x, 7, 3, group=7)
+    assert net.check(net.conv(x, 3), filled=True) == {8, 3}
+
+
+def test_others_that_need_the_channels_prevent_it():
+    def depthwise(channels=7, data=4, **attrs):
+        net = Net()
+        x = net.conv(net.variable(1, data, 4, 4), channels, **attrs)
+        return net, net.conv(x, channels, 3, group=channels)
+
+    net, x = depthwise()
+    net.check(x, filled=False)  # an output
+    net, x = depthwise()
+    net.check(net.F.softmax(x, axis=1), net.conv(x, 4), filled=False)
+    net, x = depthwise(channels=17)  # a third more
+    net.check(net.conv(x, 4), filled=False)
+    net, x = depthwise(channels=16)
+    net.check(net.conv(x, 4), filled=False)
+    net = Net()
+    x = net.conv(net.variable(1, 7, 4, 4), 7, 3, group=7)  # data from outside
+    net.check(net.conv(x, 4), filled=False)
+    net, x = depthwise()
+    net.check(net.conv(net.F.log(x), 4), filled=False)  # zeros would not cancel -inf
+    net, x = depthwise(act="sigmoid")
+    pooled = net.F.Pooling(net.F.exp(x), kernel=(2, 2), pool_type="avg")
+    net.check(net.conv(pooled, 4), filled=False)
+
+
+def test_nothing_is_filled_without_blocks():
+    net = Net()
+    x = net.conv(net.conv(net.variable(1, 4, 4, 4), 7), 7, 3, group=7)
+    graph = net.builder.finish([net.conv(x, 4).entry])
+    assert channels.run(graph, target(0)) is graph
+
+
+class _Excited(mx.gluon.HybridBlock):
+    """Expand, filter each channel, weigh the channels, narrow."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.wide = nn.HybridSequential()
+            self.wide.add(nn.Conv2D(72, 1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
+            self.wide.add(nn.Conv2D(72, 5, 2, 2, groups=72, use_bias=False), nn.BatchNorm())
+            self.small = nn.HybridSequential()
+            self.small.add(nn.GlobalAvgPool2D(), nn.Conv2D(24, 1, activation="relu"))
+            self.small.add(nn.Conv2D(72, 1))
+            self.narrow = nn.Conv2D(40, 1)
+
+    def hybrid_forward(self, F, x):
+        x = self.wide(x)
+        x = F.broadcast_mul(x, F.hard_sigmoid(self.small(x)))
+        return self.narrow(x * F.sigmoid(x))
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_planned_networks_give_the_same(batch):
+    mx.random.seed(3)
+    net = _Excited()
+    net.initialize(mx.init.Xavier())
+    x = mx.nd.random.uniform(-1, 1, (batch, 24, 13, 13))
+    expected = net(x).asnumpy()
+    net.hybridize(static_alloc=True, static_shape=True)
+    for _ in range(2):
+        np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-4, atol=1e-5)
+    net.narrow.weight.set_data(net.narrow.weight.data() * 2)
+    net.narrow.bias.set_data(net.narrow.bias.data() * 2)
+    np.testing.assert_allclose(net(x).asnumpy(), 2 * expected, rtol=1e-4, atol=1e-5)
