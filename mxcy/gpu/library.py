@@ -6,6 +6,7 @@ library of a device has launches under the names of the CPU's kernels.
 
 from mxcy.base import MXNetError
 from mxcy.gpu import (
+    boxes,
     copying,
     indexing,
     lines,
@@ -15,6 +16,7 @@ from mxcy.gpu import (
     products,
     random,
     recurrent,
+    regions,
     windows,
 )
 from mxcy.gpu.compile import compiler
@@ -26,6 +28,7 @@ from mxcy.ops.core import prepare as core
 __all__ = ["DeviceLibrary", "prepare"]
 
 FAMILIES = (
+    boxes,
     copying,
     indexing,
     lines,
@@ -35,6 +38,7 @@ FAMILIES = (
     products,
     random,
     recurrent,
+    regions,
     windows,
 )  # they register their kernels
 _LAUNCH = "gpu_launch"  # the kernel that does all launches; see kernels/cuda/launch.cc

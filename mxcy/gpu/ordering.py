@@ -9,7 +9,7 @@ from mxcy.gpu.launch import I64, Input, Launch, Output, Workspace, spread
 from mxcy.gpu.pointwise import elements
 from mxcy.gpu.table import TYPES, kernel
 
-__all__ = []
+__all__ = ["ordering_text"]
 
 _IN_SHARED = 2048  # elements of lines that are ordered in shared memory
 _LONGEST = 1 << 17  # longer ones take all blocks of a GPU: CuPy's sort does
@@ -30,7 +30,7 @@ template <> struct KeyOf<float> {
   __device__ static Key of(float x) { return KeyOf<double>::of((double)x); }
 };
 """
-_ORDER = """
+_MERGE = """
 // Merge runs of `width` positions, whose keys `key` tells.
 template <class Keys>
 __device__ inline void merge(const unsigned* from, unsigned* to, Long extent, Long width,
@@ -52,6 +52,8 @@ __device__ inline void merge(const unsigned* from, unsigned* to, Long extent, Lo
     to[first + (is_left ? i - first : i - middle) + (low - start)] = from[i];
   }
 }
+"""
+_ORDER = """
 extern "C" __global__ void __launch_bounds__(256, 4)
 order(const S* x, V* values, I* indices, V* mask, unsigned* one, unsigned* other, Long extent,
       Long inner, Long taken) {
@@ -106,6 +108,11 @@ search(const S* sequence, const S* wanted, Long* out, Long n, Long extent) {
 """
 
 
+def ordering_text():
+    """The text of whole numbers of the same order, and of ``merge``."""
+    return _KEYS + _MERGE
+
+
 def _types(spec):
     """How elements lie in memory, and as what they are compared."""
     name = TYPES[spec.dtype]
@@ -129,7 +136,7 @@ def order(request):
     text = (
         f"{_types(data)}typedef S V;\ntypedef {index} I;\n#define SHARED {int(in_shared)}\n"
         f"#define MOST {_IN_SHARED}\n#define DIRECTION {'' if values['ascending'] else '~'}\n"
-        f"{_ORDER}"
+        f"{_MERGE}{_ORDER}"
     )
     request.workspace = 0 if in_shared else 8 * lines * extent
     places = [I64(0), I64(0)] if in_shared else [Workspace(), Workspace(4 * lines * extent)]

@@ -241,3 +241,24 @@ def recurrent_texts(dtype):
 def test_recurrent_layers(architecture, dtype):
     for text in recurrent_texts(dtype):
         compiles_without_spills(text, architecture)
+
+
+def detection_texts(dtype):
+    """The texts of boxes and regions."""
+    from mxcy.gpu import boxes, regions
+    from mxcy.gpu.table import Request
+
+    for body in (boxes._IOU, boxes._NMS, boxes._DETECTION, boxes._TARGET, boxes._CODES):
+        yield boxes._text(dtype, body)
+    for body in (boxes._PRIOR, boxes._PROPOSAL):
+        yield boxes._text(dtype, f"#define COUNT 24\n{body}")
+    request = Request("", dtype, {}, {}, None, [], [])
+    for body in (regions._MAXIMA, regions._POINTS, regions._SENSITIVE):
+        yield regions._text(request, body)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_detection(architecture, dtype):
+    for text in detection_texts(dtype):
+        compiles_without_spills(text, architecture)
