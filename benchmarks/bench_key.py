@@ -48,7 +48,7 @@ def chain():
             result = mx.nd.tanh(result * w + b) * 0.5 - a
     result.backward()
 """,
-    "numpy": """
+    "yardstick": """
 import numpy as np
 r = np.random.RandomState(1)
 a, b = (r.rand(4, 4).astype('f') for _ in range(2))
@@ -85,16 +85,16 @@ mx.nd.waitall()
 @pytest.mark.parametrize("case", CALLS)
 def test_calls(key_figure, case):
     ours, theirs = CALLS[case]
-    key_figure(f"{case}, 4 x 4", SETUP, {"mxcy": ours, "numpy": theirs})
+    key_figure(f"{case}, 4 x 4", SETUP, {"mxcy": ours, "yardstick": theirs})
 
 
 @pytest.mark.parametrize("case", KERNELS)
 def test_kernels(key_figure, case):
     ours, theirs = KERNELS[case]
-    key_figure(f"{case}, 1000 x 1000", SETUP, {"mxcy": ours, "numpy": theirs})
+    key_figure(f"{case}, 1000 x 1000", SETUP, {"mxcy": ours, "yardstick": theirs})
 
 
 @pytest.mark.parametrize("case", NETWORKS)
 def test_networks(key_figure, case):
-    setups = {"mxcy": NETWORK.format(make=NETWORKS[case]), "numpy": SETUP["numpy"]}
-    key_figure(case, setups, {"mxcy": "run()", "numpy": "c @ d; np.exp(c, out=o)"})
+    setups = {"mxcy": NETWORK.format(make=NETWORKS[case]), "yardstick": SETUP["yardstick"]}
+    key_figure(case, setups, {"mxcy": "run()", "yardstick": "c @ d; np.exp(c, out=o)"})

@@ -37,6 +37,7 @@ KINDS = {
     "key": "key figures",
 }
 MOST = 1.05  # so much longer than in the release before may a figure take
+YARDSTICK = "yardstick"  # what NumPy does beside key figures, which is nothing to compare with
 RUNS = 3  # of a figure in each release, at least, before it is judged
 _WIDTH, _ROW, _LEFT = 560, 18, 140  # narrow: phones show it at two thirds of its size
 
@@ -130,7 +131,8 @@ def slower(folder):
     both = pair(folder)
     factors = judged(*both) if both else {}
     return [
-        f"{title}: {factor:.2f} times as long as in {both[1]['release']}"
+        f"{title}: {factor:.2f} times as long as in {both[1]['release']}, best of "
+        f"{len(both[0]['figures'][title]['runs'])} runs: python tools/figures.py measure adds some"
         for title, factor in factors.items()
         if factor > MOST
     ]
@@ -157,13 +159,25 @@ def bars(run):
     Parameters
     ----------
     run : dict
+        Its figures beside nothing but a yardstick are left out.
+
+    Returns
+    -------
+    str
+        Empty where no figure is left.
     """
-    longest = max(
-        [1.0, *(t / f["seconds"] for f in run["figures"].values() for t in f["others"].values())]
-    )
+    shown = {
+        title: figure
+        for title, figure in run["figures"].items()
+        if figure["others"].keys() - {YARDSTICK}
+    }
+    if not shown:
+        return ""
+    longest = max(t / f["seconds"] for f in shown.values() for t in f["others"].values())
+    longest = max(1.0, longest)
     scale = (_WIDTH - _LEFT - 60) / longest
     parts, y = [], 12
-    for title, figure in run["figures"].items():
+    for title, figure in shown.items():
         rows = [("mxcy", figure["seconds"]), *sorted(figure["others"].items(), key=lambda o: o[1])]
         parts.append(f'<text x="8" y="{y + 13}" font-weight="bold">{escape(title)}</text>')
         y += _ROW

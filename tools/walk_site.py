@@ -28,7 +28,15 @@ _WIDER = """
     .slice(0, 3).map(e => e.tagName + ": " + e.textContent.slice(0, 60));
 }
 """
-_RULES = "() => axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+# The standard's rules, and of axe-core's own those on the keyboard's order.
+_RULES = """
+() => axe.run(document, {
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
+  rules: Object.fromEntries(
+    ["tabindex", "skip-link", "focus-order-semantics"].map(name => [name, {enabled: true}])
+  ),
+})
+"""
 
 
 class Walk:
@@ -127,8 +135,11 @@ def main():
                 tab = chromium.new_page(
                     viewport={"width": width, "height": height}, color_scheme=scheme
                 )
-                for page in walk.pages:
+                for number, page in enumerate(walk.pages, 1):
                     walk.look(tab, page, scheme, size)
+                    if sys.stderr.isatty():
+                        here = f"\r{scheme}, {size}: page {number} of {len(walk.pages)} "
+                        print(here, end="", file=sys.stderr, flush=True)
                 print(f"== {scheme}, {size}: {len(walk.problems)} problems so far", flush=True)
                 tab.close()
         walk.check_links()

@@ -21,10 +21,12 @@ def page():
         machines.setdefault(run["machine"], []).append(run)
     for number, (machine, known) in enumerate(machines.items()):
         newest = known[-1]
-        plots[f"figures{number}.svg"] = figures.bars(newest)
         load = "" if newest["load"] is None else f", load average {newest['load']}"
         lines += [f"## {machine}", "", f"Version {newest['release']}, {newest['day']}{load}.", ""]
-        lines += [f"```{{image}} plots/figures{number}.svg", ":alt: Bars of times", "```", ""]
+        drawing = figures.bars(newest)
+        if drawing:
+            plots[f"figures{number}.svg"] = drawing
+            lines += [f"```{{image}} plots/figures{number}.svg", ":alt: Bars of times", "```", ""]
         titles = list(dict.fromkeys(title for run in known for title in run["figures"]))
         heads = [f"{run['release']}, {run['day']}" for run in known]
         lines += [f"| milliseconds | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]

@@ -192,5 +192,13 @@ def test_kept_figures_can_be_drawn():
     folder = ROOT / "benchmarks" / "history"
     runs = figures.runs(folder)
     assert runs and all(run["figures"] for run in runs)
-    drawing = figures.bars(runs[-1])
-    assert drawing.startswith("<svg") and all(name in drawing for name in runs[-1]["figures"])
+    drawing = figures.bars(runs[0])
+    assert drawing.startswith("<svg") and all(name in drawing for name in runs[0]["figures"])
+
+
+def test_yardsticks_are_not_drawn_beside_figures():
+    beside = {"seconds": 1.0, "others": {figures.YARDSTICK: 2.0}}
+    others = {"seconds": 1.0, "others": {"PyTorch": 3.0}}
+    assert figures.bars({"figures": {"a + b": beside}}) == ""
+    drawing = figures.bars({"figures": {"a + b": beside, "lenet": others}})
+    assert "lenet" in drawing and "a + b" not in drawing
