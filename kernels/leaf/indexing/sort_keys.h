@@ -1,7 +1,8 @@
 // Integers in ascending order: by partitions around a pivot as long as they are many, the few by a
 // network in registers. Needs an instruction that brings chosen lanes together.
 #pragma once
-#include "leaf/simd/lanes.h"
+#include "leaf/indexing/sort_digits.h"
+#include "leaf/indexing/sort_network.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
@@ -18,13 +19,6 @@ MX_INLINE V exchanged(V x, int distance, int upper) {
   else
     return (V)_mm512_mask_max_epi64((__m512i)low, (__mmask8)above, (__m512i)x, (__m512i)other);
 }
-// The lanes of a vector which rise and then fall, or the reverse, in order.
-template <class V>
-MX_INLINE V merged_lanes(V x) {
-#pragma GCC unroll 4
-  for (int half = kLanes<Element<V>> / 2; half; half /= 2) x = exchanged(x, half, half);
-  return x;
-}
 template <class V>
 MX_INLINE V sorted_lanes(V x) {
 #pragma GCC unroll 4
@@ -35,66 +29,56 @@ MX_INLINE V sorted_lanes(V x) {
   }
   return x;
 }
-// All elements of m vectors in order, a power of two of them.
-template <int m, class V>
-MX_INLINE void sort_vectors(V* x) {
-#pragma GCC unroll 8
-  for (int i = 0; i < m; ++i) x[i] = sorted_lanes(x[i]);
-#pragma GCC unroll 4
-  for (int run = 1; run < m; run *= 2)
-#pragma GCC unroll 4
-    for (V* first = x; first < x + m; first += 2 * run) {
-#pragma GCC unroll 4
-      for (int i = 0; i < (run + 1) / 2; ++i) {
-        // The second run backwards, from both ends.
-        const int last = 2 * run - 1 - i, j = run - 1 - i;
-        const V high = swap_lanes(first[last], kLanes<Element<V>> - 1);
-        const V low = swap_lanes(first[run + i], kLanes<Element<V>> - 1);
-        const V a = first[i], b = first[j];
-        first[i] = min(a, high), first[run + i] = max(a, high);
-        if (i != j) first[j] = min(b, low), first[run + j] = max(b, low);
-      }
-#pragma GCC unroll 4
-      for (int half = run / 2; half; half /= 2)
-#pragma GCC unroll 8
-        for (int i = 0; i < 2 * run; ++i)
-          if (!(i & half)) {
-            const V a = first[i], b = first[i + half];
-            first[i] = min(a, b), first[i + half] = max(a, b);
-          }
-#pragma GCC unroll 8
-      for (int i = 0; i < 2 * run; ++i) first[i] = merged_lanes(first[i]);
-    }
-}
 
-constexpr int64_t kFewVectors = 8;
+constexpr int64_t kFewVectors = 16;
 
+// n keys, at most m vectors of them.
 template <int m, class T>
-void sort_few(T* keys, int64_t n) {
+__attribute__((noinline)) void sort_few(T* to, const T* from, int64_t n) {
   typedef Vec<T> V;
   constexpr int64_t L = kLanes<T>;
   const V most = splat<V>((T) ~((uint64_t)1 << (8 * sizeof(T) - 1)));
   V x[m];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < m; ++i) {
     const int64_t rest = n - i * L;
-    x[i] = rest >= L ? load(keys + i * L) : rest > 0 ? load_first(keys + i * L, rest, most) : most;
+    x[i] = rest >= L  ? load(from + i * L)
+           : rest > 0 ? load_first(from + i * L, (int)rest, most)
+                      : most;
   }
-  sort_vectors<m>(x);
-#pragma GCC unroll 8
+  if constexpr (m == 1)
+    x[0] = sorted_lanes(x[0]);
+  else
+    sort_vectors<m, T>(x);
+#pragma GCC unroll 16
   for (int i = 0; i < m; ++i) {
     const int64_t rest = n - i * L;
     if (rest >= L)
-      store(keys + i * L, x[i]);
+      store(to + i * L, x[i]);
     else if (rest > 0)
-      store_first(keys + i * L, x[i], rest);
+      store_first(to + i * L, x[i], (int)rest);
   }
 }
+template <class T>
+void sort_few(T* to, const T* from, int64_t n) {
+  constexpr int64_t L = kLanes<T>;
+  if (n > 8 * L)
+    sort_few<16>(to, from, n);
+  else if (n > 4 * L)
+    sort_few<8>(to, from, n);
+  else if (n > 2 * L)
+    sort_few<4>(to, from, n);
+  else if (n > L)
+    sort_few<2>(to, from, n);
+  else if (n > 0)
+    sort_few<1>(to, from, n);
+}
 
-// --- many --------------------------------------------------------------------------------------
+// --- partition ---------------------------------------------------------------------------------
 
+// The chosen lanes of a vector before others, which are of no use.
 template <class V>
-MX_INLINE V compressed(uint32_t lanes, V x) {
+MX_INLINE V gathered(uint32_t lanes, V x) {
   if constexpr (sizeof(Element<V>) == 4)
     return (V)_mm512_maskz_compress_epi32((__mmask16)lanes, (__m512i)x);
   else
@@ -111,80 +95,110 @@ MX_INLINE uint32_t lanes_above(V x, V pivot) {
                                  equals ? _MM_CMPINT_NLT : _MM_CMPINT_NLE);
 }
 
-// Bring what lies above the pivot behind the rest; how many the rest are. `spare` has a vector more
-// than n keys.
-template <bool equals, class T>
-int64_t partition(T* keys, int64_t n, T* spare, T pivot_key) {
+// What is read as it is. Others of its kind make keys of elements.
+struct Plain {
+  template <class V>
+  MX_INLINE V operator()(V x) const {
+    return x;
+  }
+};
+
+// Bring what lies above the pivot to `high` and the rest to `low`; how many the rest are. Both are
+// rooms for n keys; `from` may be one of them.
+template <bool equals, class T, class KeyOf>
+int64_t partition(T* low, T* high, const T* from, int64_t n, T pivot_key, const KeyOf& key_of) {
   typedef Vec<T> V;
   constexpr int L = kLanes<T>;
   constexpr uint32_t all = (uint32_t)((1ull << L) - 1);
   const V pivot = splat<V>(pivot_key);
-  int64_t low = 0, high = 0, i = 0;
+  const T* const first = low;
+  int64_t i = 0;
 #pragma GCC unroll 4
   for (; i + L <= n; i += L) {
-    const V x = load(keys + i);
+    const V x = key_of(load(from + i));
     const uint32_t above = lanes_above<equals>(x, pivot);
     const int count = __builtin_popcount(above);
-    store(keys + low, compressed(above ^ all, x));
-    store(spare + high, compressed(above, x));
+    store(low, gathered(above ^ all, x));
+    store(high, gathered(above, x));
     low += L - count, high += count;
   }
   if (i < n) {
-    const uint32_t rest = (1u << (n - i)) - 1;
-    const V x = load_first(keys + i, (int)(n - i));
-    const uint32_t above = lanes_above<equals>(x, pivot) & rest;
+    const int rest = (int)(n - i);
+    const V x = key_of(load_first(from + i, rest));
+    const uint32_t some = all >> (L - rest), above = lanes_above<equals>(x, pivot) & some;
     const int count = __builtin_popcount(above);
-    store_first(keys + low, compressed(above ^ rest, x), (int)(n - i) - count);
-    store(spare + high, compressed(above, x));
-    low += n - i - count, high += count;
+    if (count < rest) store_first(low, gathered(above ^ some, x), rest - count);
+    if (count) store_first(high, gathered(above, x), count);
+    low += rest - count;
   }
-  __builtin_memcpy(keys + low, spare, high * sizeof(T));
-  return low;
+  return low - first;
 }
 
-// The median of keys from everywhere.
-template <class T>
-T pivot_of(const T* keys, int64_t n) {
+// The middle one of keys from everywhere.
+template <class T, class KeyOf>
+T pivot_of(const T* from, int64_t n, const KeyOf& key_of) {
   typedef Vec<T> V;
-  constexpr int L = kLanes<T>;
-  const auto drawn = [=](int64_t from, int64_t step) MX_ALWAYS {
+  constexpr int L = kLanes<T>, m = 4;
+  const auto drawn = [=](int64_t first, int64_t step) MX_ALWAYS {
     V x;
-    for (int i = 0; i < L; ++i) x[i] = keys[from + i * step];
-    return x;
+    for (int i = 0; i < L; ++i) x[i] = from[first + i * step];
+    return key_of(x);
   };
-  if (n < 4096) return sorted_lanes(drawn(n / (2 * L), n / L))[L / 2];
-  V x[kFewVectors];
-  const int64_t part = n / kFewVectors;
-  for (int i = 0; i < kFewVectors; ++i) x[i] = drawn(i * part, part / L);
-  sort_vectors<kFewVectors>(x);
-  return x[kFewVectors / 2][0];
+  if (n < 128 * L) return sorted_lanes(drawn(n / (2 * L), n / L))[L / 2];
+  V x[m];
+  const int64_t part = n / m;
+  for (int i = 0; i < m; ++i) x[i] = drawn(i * part, part / L);
+  sort_vectors<m, T>(x);
+  return x[m / 2][0];
 }
 
-// Sort n keys. False when the pivots were bad for too long: the keys are the same in another order.
-template <class T>
-bool sort_keys(T* keys, int64_t n, T* spare, int patience) {
-  constexpr int64_t L = kLanes<T>;
-  while (n > kFewVectors * L) {
-    if (!patience--) return false;
-    const T pivot = pivot_of(keys, n);
-    int64_t low = partition<false>(keys, n, spare, pivot);
+// --- all ---------------------------------------------------------------------------------------
+
+// How often a line of n keys is partitioned before its pivots count as bad.
+inline int patience_for(int64_t n) { return 2 * (64 - __builtin_clzll(n | 1)); }
+
+// Sort n keys at `from`, which is `out` or `spare`, in to `out`; both are rooms for n keys.
+// `finish(place, n)` is called for all parts once they are in order.
+template <class T, class Finish>
+void sort_keys(T* from, T* out, T* spare, int64_t n, int patience, const Finish& finish) {
+  while (n > kFewVectors * kLanes<T>) {
+    if (!patience--) {
+      const T* sorted = sort_digits(from, from == out ? spare : out, n);
+      if (sorted != out) memcpy(out, sorted, n * sizeof(T));
+      return finish(out, n);
+    }
+    const T pivot = pivot_of(from, n, Plain());
+    int64_t low = partition<false>(out, spare, from, n, pivot, Plain());
     if (low == n) {  // nothing is larger, and its equals are in their place
-      n = partition<true>(keys, n, spare, pivot);
+      low = partition<true>(out, spare, out, n, pivot, Plain());
+      for (int64_t i = low; i < n; ++i) out[i] = pivot;
+      finish(out + low, n - low);
+      from = out, n = low;
       continue;
     }
-    T* above = keys + low;
-    if (!sort_keys(above, n - low, spare, patience)) return false;
-    n = low;
+    sort_keys(out, out, spare + (n - low), low, patience, finish);
+    from = spare, out += low, n -= low;
   }
-  if (n > 4 * L)
-    sort_few<8>(keys, n);
-  else if (n > 2 * L)
-    sort_few<4>(keys, n);
-  else if (n > L)
-    sort_few<2>(keys, n);
-  else if (n > 1)
-    sort_few<1>(keys, n);
-  return true;
+  sort_few(out, from, n);
+  finish(out, n);
+}
+
+// Sort the keys of n elements at `from`, which is neither of the rooms.
+template <class T, class KeyOf, class Finish>
+void sort_elements(const T* from, T* out, T* spare, int64_t n, const KeyOf& key_of,
+                   const Finish& finish) {
+  constexpr int L = kLanes<T>;
+  if (n <= kFewVectors * L) {
+    int64_t i = 0;
+    for (; i + L <= n; i += L) store(spare + i, key_of(load(from + i)));
+    if (i < n) store_first(spare + i, key_of(load_first(from + i, (int)(n - i))), (int)(n - i));
+    sort_few(out, spare, n);
+    return finish(out, n);
+  }
+  const int64_t low = partition<false>(out, spare, from, n, pivot_of(from, n, key_of), key_of);
+  const int patience = patience_for(n);
+  sort_keys(out, out, spare + (n - low), low, patience, finish);
+  sort_keys(spare, out + low, spare, n - low, patience, finish);
 }
 
 MX_LEAF_END

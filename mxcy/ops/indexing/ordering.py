@@ -247,7 +247,7 @@ class ArgSort:
         values = data.reshape(-1) if a.axis is None else data
         return _order(xp, values, axis, a.is_ascend).astype(a.dtype)
 
-    kernels = (_kernel(values=None, indices=0),)
+    kernels = (_kernel(values=None, indices=0, name="argsort"), _kernel(values=None, indices=0))
     samples = (
         sample((3, 7), dtypes=_WIDE),
         sample((7, 3), axis=0, is_ascend=False, dtype="int64"),
