@@ -165,7 +165,7 @@ sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
 	@$(PIP) install 'setuptools>=77'
 	@echo "== compiling the library with sanitizers"
 	@nice $(VENV)/bin/python setup.py -q build_ext --sanitize --isa $(ISA) --build-lib build/sanitize
-	@$(SANITIZED) $(PYTEST) --capture=sys tests/ops tests/autograd tests/gluon tests/optimizer tests/metric \
+	@$(SANITIZED) $(PYTEST) -n $(JOBS) --capture=sys tests/ops tests/autograd tests/gluon tests/optimizer tests/metric \
 	  tests/fuzz/test_operators.py
 
 SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
