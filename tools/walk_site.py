@@ -17,6 +17,7 @@ import axe_core_python
 from playwright.sync_api import sync_playwright
 
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+PATIENCE = 300_000  # milliseconds for a page: on a busy machine Chromium may take its time
 WIDTHS = {"phone": (390, 844), "desktop": (1280, 900)}
 _LINKS = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
 _WIDER = """
@@ -98,7 +99,7 @@ class Walk:
     def check_search(self, tab, word, wanted):
         """Search for a word, and filter the table of variables."""
         tab.goto((self.folder / "search.html").as_uri() + f"?q={word}")
-        tab.wait_for_selector("ul.search a", timeout=20000)
+        tab.wait_for_selector("ul.search a", timeout=PATIENCE)
         results = tab.evaluate("[...document.querySelectorAll('ul.search a')].map(a => a.href)")
         if not any(wanted in address for address in results):
             self.say(
@@ -135,6 +136,7 @@ def main():
                 tab = chromium.new_page(
                     viewport={"width": width, "height": height}, color_scheme=scheme
                 )
+                tab.set_default_timeout(PATIENCE)
                 for number, page in enumerate(walk.pages, 1):
                     walk.look(tab, page, scheme, size)
                     if sys.stderr.isatty():

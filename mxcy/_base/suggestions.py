@@ -10,7 +10,8 @@ __all__ = ["did_you_mean", "kind_of", "module_getattr", "nearest", "no_attribute
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is the fewest slips away from `name`, or None when none is like it.
 
-    Names with a leading underscore are only offered for others.
+    Of a long name that ends too soon it is the shortest that goes on. Names with a leading
+    underscore are only offered for others.
     """
     from difflib import get_close_matches  # takes time to import, and is seldom needed
 
@@ -18,6 +19,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     for candidate in known:
         if candidate.startswith("_") <= name.startswith("_"):
             names.setdefault(candidate.lower(), []).append(candidate)
+    longer = [lower for lower in names if lower.startswith(name.lower() + "_")]
+    if len(name) >= 8 and name.lower() not in names and longer:
+        return names[min(longer, key=len)][0]
     alike = get_close_matches(name.lower(), names, n=5)
     candidates = [candidate for lower in alike for candidate in names[lower]]
     slips = [(_slips(name.lower(), c.lower()), _slips(name, c)) for c in candidates]

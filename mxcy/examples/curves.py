@@ -78,8 +78,16 @@ def main(arguments=None):
     parser.add_argument("picture", type=Path)
     parser.add_argument("--ylabel", default="loss")
     options = parser.parse_args(arguments)
-    curves = {path.stem: [float(n) for n in path.read_text().split()] for path in options.numbers}
-    draw(options.picture, curves, ylabel=options.ylabel)
+    curves = {}
+    for path in options.numbers:
+        try:
+            curves[path.stem] = [float(number) for number in path.read_text().split()]
+        except (OSError, ValueError) as error:
+            parser.error(f"{path}: {getattr(error, 'strerror', None) or error}")
+    try:
+        draw(options.picture, curves, ylabel=options.ylabel)
+    except (OSError, ValueError) as error:  # a folder that is not there, an unknown suffix
+        parser.error(f"{options.picture}: {getattr(error, 'strerror', None) or error}")
 
 
 if __name__ == "__main__":

@@ -212,6 +212,8 @@ def main(argv=None):
     """
     args = _arguments(argv)
     if args.list:
+        if not os.path.isdir(args.root):
+            sys.exit(f"there is no folder {args.root}")
         _make_lists(args)
         return
     folder = args.prefix if os.path.isdir(args.prefix) else os.path.dirname(args.prefix)

@@ -24,6 +24,15 @@ def test_files_of_numbers_are_drawn(tmp_path):
     assert b"<svg" in picture.read_bytes()
 
 
+def test_files_that_cannot_be_drawn_are_named(tmp_path, capsys):
+    (tmp_path / "words.txt").write_text("loss\n")
+    for name, told in (("words.txt", "could not convert"), ("none.txt", "No such file")):
+        with pytest.raises(SystemExit):
+            curves.main([str(tmp_path / name), "curves.png"])
+        message = capsys.readouterr().err
+        assert name in message and told in message
+
+
 def test_what_is_missing_is_named(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError('no matplotlib')")
     code = "from mxcy.examples import curves\ncurves.draw('a.png', {'loss': [1, 2]})"

@@ -19,6 +19,8 @@ def test_nearest():
     assert nearest("_adma", known) == "_adam"
     assert nearest("_adam", ["adam"]) == "adam"
     assert nearest("something else", known) is None
+    bulk = ["EXEC_BULK_TRAINING_MAX", "EXEC_BULK_TRAINING", "EXEC_BIND"]
+    assert nearest("EXEC_BULK", bulk) == "EXEC_BULK_TRAINING"
 
 
 def test_ends_of_messages():

@@ -116,6 +116,10 @@ def test_without_lists_there_is_a_message(run, images):
     assert "make one with --list" in run("im2rec.py", "nothing", images, fails=True)
 
 
+def test_a_folder_that_is_not_there_is_named(run):
+    assert "there is no folder" in run("im2rec.py", "--list", "pets", "nowhere", fails=True)
+
+
 def test_an_index_is_made_again(run, images, tmp_path):
     (tmp_path / "all.lst").write_text(SHUFFLED)
     run("im2rec", "all", images)
