@@ -44,7 +44,7 @@ class Layers {
   void* at(const void* array, int64_t index) const {
     return array ? (char*)array + index * plan_.bytes : nullptr;
   }
-  void* room(int64_t offset) const { return (char*)call_->workspace + offset; }
+  void* workspace(int64_t offset) const { return (char*)call_->workspace + offset; }
   bool has_cell() const { return shape_.mode == kLstm; }
   // The input behind the states, and of which the lengths are first, if there are any.
   const mx_tensor* behind_states() const { return call_->in + (has_cell() ? 4 : 3); }
@@ -90,7 +90,7 @@ class Forward : public Layers {
 
   bool run() {
     const void* below = call_->in[0].data;
-    void* saved = shape_.saves ? call_->out[call_->nout - 1].data : room(plan_.saved);
+    void* saved = shape_.saves ? call_->out[call_->nout - 1].data : workspace(plan_.saved);
     for (int64_t layer = 0; layer < shape_.layers; ++layer) {
       const bool top = layer == shape_.layers - 1;
       void* out = top ? call_->out[0].data : at(saved, shape_.out_at(layer));
@@ -99,7 +99,7 @@ class Forward : public Layers {
           return false;
       below = out;
       if (!top && shape_.drops) {
-        void* kept = room(plan_.below);
+        void* kept = workspace(plan_.below);
         if (!drop(out, kept, at(saved, shape_.mask_at(layer)))) return false;
         below = kept;
       }
@@ -126,7 +126,7 @@ class Forward : public Layers {
       return false;
     for (int64_t i = 0; i < shape_.steps; ++i) {
       const int64_t step = shape_.step(direction, i), first = step * shape_.batch;
-      void *own = room(plan_.own), *result = at(out, first * shape_.wide);
+      void *own = workspace(plan_.own), *result = at(out, first * shape_.wide);
       void* extra_now = at(extra, first * shape_.hidden);
       // Where sequences have lengths the states wait in the outputs, else these get the last ones.
       const bool keeps = shape_.lengths || i == shape_.steps - 1;
@@ -166,11 +166,11 @@ class Backward : public Layers {
       const void* mask = layer && shape_.drops ? at(saved, shape_.mask_at(layer - 1)) : nullptr;
       const void* seen = below;
       if (mask) {
-        seen = room(plan_.below);
+        seen = workspace(plan_.below);
         if (!start(plan_.scale, grid_for(count), below, mask, seen, count)) return false;
       }
       void* d_data =
-          layer == 0 ? call_->out[0].data : room(layer % 2 ? plan_.d_below : plan_.d_above);
+          layer == 0 ? call_->out[0].data : workspace(layer % 2 ? plan_.d_below : plan_.d_above);
       for (int64_t direction = 0; direction < shape_.directions; ++direction) {
         const int64_t column = direction * shape_.hidden;
         if (!run_part(layer, direction, seen, saved, at(out, column), at(d_out, column), d_data,
@@ -200,7 +200,8 @@ class Backward : public Layers {
     void* d_cell = has_cell() ? at(call_->out[3].data, number * state_size()) : nullptr;
     const void* d_hidden_after = at(in[3].data, number * state_size());
     const void* d_cell_after = has_cell() ? at(in[4].data, number * state_size()) : nullptr;
-    void *d_gates = room(plan_.d_gates), *d_own = room(plan_.d_own), *then = room(plan_.then);
+    void *d_gates = workspace(plan_.d_gates), *d_own = workspace(plan_.d_own),
+         *then = workspace(plan_.then);
     for (int64_t i = shape_.steps - 1; i >= 0; --i) {
       const int64_t step = shape_.step(direction, i);
       const int64_t before = i ? shape_.step(direction, i - 1) : -1;

@@ -57,8 +57,8 @@ struct Shapes {
   template <class P>
   static int64_t end_padding(const P& p, int i) {
     const int64_t reach = (p.kernel[i] - 1) * p.dilate[i] + 1;
-    const int64_t room = p.source[i] + 2 * p.pad[i] - reach;
-    if (room / p.stride[i] + 1 == p.target[i]) return p.pad[i];
+    const int64_t slack = p.source[i] + 2 * p.pad[i] - reach;
+    if (slack / p.stride[i] + 1 == p.target[i]) return p.pad[i];
     return (p.target[i] - 1) * p.stride[i] + reach - p.source[i] - p.pad[i];
   }
 };

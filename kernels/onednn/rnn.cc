@@ -85,9 +85,9 @@ bool build_layer(const mx_call* call, Job* job) {
 }
 
 // Cuts the workspace; with no memory it only counts.
-class Room {
+class BumpAllocator {
  public:
-  explicit Room(void* data) : data_(static_cast<float*>(data)) {}
+  explicit BumpAllocator(void* data) : data_(static_cast<float*>(data)) {}
   float* take(int64_t count) {
     float* taken = data_ ? data_ + used_ : nullptr;
     used_ += aligned(count);
@@ -157,9 +157,9 @@ struct Space {
   int64_t left;  // bytes for jobs
 
   // `p` is all layers'; false when oneDNN refuses one of them.
-  bool settle(const mx_call* call, const P& p, Room* room) {
+  bool settle(const mx_call* call, const P& p, BumpAllocator* allocator) {
     const int64_t points = p.steps * p.batch * p.directions * p.hidden;
-    for (float*& buffer : between) buffer = room->take(p.layers > 1 ? points : 0);
+    for (float*& buffer : between) buffer = allocator->take(p.layers > 1 ? points : 0);
     int64_t weight_count = 0;
     left = 0;
     for (int64_t layer = 0; layer < std::min<int64_t>(p.layers, 2); ++layer) {
@@ -170,8 +170,8 @@ struct Space {
       weight_count =
           std::max(weight_count, p.directions * LayerShape(one.params()).step(one.params()));
     }
-    weights = room->take(p.mode == kGru ? weight_count : 0);
-    bias = room->take(p.directions * LayerShape(p).biases);
+    weights = allocator->take(p.mode == kGru ? weight_count : 0);
+    bias = allocator->take(p.directions * LayerShape(p).biases);
     return true;
   }
 };
@@ -208,9 +208,9 @@ void swap_gates(const P& p, int threads, const float* given, float* made) {
 
 int run(const mx_call* call) {
   const P& p = *static_cast<const P*>(call->params);
-  Room room(call->workspace);
+  BumpAllocator allocator(call->workspace);
   Space space;
-  if (!space.settle(call, p, &room)) return -1;
+  if (!space.settle(call, p, &allocator)) return -1;
   const bool lstm = p.mode == kLstm;
   const float* weights = static_cast<const float*>(call->in[1].data);
   const float* biases =
@@ -241,8 +241,8 @@ int run(const mx_call* call) {
     one.out()[0].data = out;
     one.out()[1].data = part(call->out[1], layer);
     one.out()[2].data = lstm ? part(call->out[2], layer) : nullptr;
-    char* rest = static_cast<char*>(call->workspace) + room.bytes();
-    if (!one.run(rest, (int64_t)call->workspace_size - room.bytes())) return -1;
+    char* rest = static_cast<char*>(call->workspace) + allocator.bytes();
+    if (!one.run(rest, (int64_t)call->workspace_size - allocator.bytes())) return -1;
     below = out;
     weights += p.directions * shape.step(own);
     biases += p.directions * 2 * shape.rows;
@@ -252,12 +252,12 @@ int run(const mx_call* call) {
 
 int64_t query(const mx_call* call, int32_t what) {
   const P& p = *static_cast<const P*>(call->params);
-  Room room(nullptr);
+  BumpAllocator allocator(nullptr);
   Space space;
-  const bool good = space.settle(call, p, &room);
+  const bool good = space.settle(call, p, &allocator);
   if (what == MX_QUERY_ACCEPTS) return good;
   if (!good || what != MX_QUERY_WORKSPACE) return -1;
-  return room.bytes() + space.left;
+  return allocator.bytes() + space.left;
 }
 
 }  // namespace

@@ -36,10 +36,10 @@ cell_step(S* gates, const S* own, const S* bias, S* extra, S* out, Long wide,
   (void)extra, (void)cell_then;
   EACH_UNIT(p) {{
     const Long n = p / hidden, j = p % hidden, first = n * GATES * hidden + j;
-    const auto seen = [&](int g) {{
+    const auto from_input = [&](int g) {{
       return cast<T>(gates[first + g * hidden]) + cast<T>(bias[g * hidden + j]);
     }};
-    const auto felt = [&](int g) {{
+    const auto from_hidden = [&](int g) {{
       return cast<T>(own[first + g * hidden]) + cast<T>(bias[(GATES + g) * hidden + j]);
     }};
     const auto keep = [&](int g, T x) {{ gates[first + g * hidden] = cast<S>(x); }};
@@ -82,7 +82,7 @@ cell_back(const S* gates, const S* extra, const S* hidden_first, const S* out, L
       continue;
     }}
     const T hidden_now = cast<T>(found);
-    const T seen = cast<T>(d_hidden_after[p]) + cast<T>(d_out[row * wide + j]);
+    const T d_result = cast<T>(d_hidden_after[p]) + cast<T>(d_out[row * wide + j]);
     T through = 0;
     (void)hidden_now;
     {back}
@@ -90,48 +90,57 @@ cell_back(const S* gates, const S* extra, const S* hidden_first, const S* out, L
   }}
 }}
 """
-#: mode -> statements of a step, that set `result`; of its gradient, that pass on `seen`
+#: mode -> statements of a step, that set `result`; of its gradient, that pass on `d_result`
 _PLAIN = (
-    "const T x = seen(0) + felt(0), result = {forward}; keep(0, result);",
+    "const T x = from_input(0) + from_hidden(0), result = {forward}; keep(0, result);",
     "const T y = gate(0), d = {backward}; pass(0, d, d);",
 )
 _LSTM_CELL = (
-    "const T enter = sigmoid(seen(0) + felt(0)), forget = sigmoid(seen(1) + felt(1)); "
-    "const T fresh = ::tanh(seen(2) + felt(2)), leave = sigmoid(seen(3) + felt(3)); "
-    "cell_now = forget * cast<T>(cell_then[p]) + enter * fresh; "
-    "keep(0, enter), keep(1, forget), keep(2, fresh), keep(3, leave); "
+    "const T in_gate = sigmoid(from_input(0) + from_hidden(0)); "
+    "const T forget_gate = sigmoid(from_input(1) + from_hidden(1)); "
+    "const T candidate = ::tanh(from_input(2) + from_hidden(2)); "
+    "const T out_gate = sigmoid(from_input(3) + from_hidden(3)); "
+    "cell_now = forget_gate * cast<T>(cell_then[p]) + in_gate * candidate; "
+    "keep(0, in_gate), keep(1, forget_gate), keep(2, candidate), keep(3, out_gate); "
     "extra[p] = cast<S>(cell_now); "
-    "const T result = leave * ::tanh(cell_now);",
-    "const T enter = gate(0), forget = gate(1), fresh = gate(2), leave = gate(3); "
-    "const T bent = ::tanh(cast<T>(extra[row * hidden + j])); "
+    "const T result = out_gate * ::tanh(cell_now);",
+    "const T in_gate = gate(0), forget_gate = gate(1), candidate = gate(2), out_gate = gate(3); "
+    "const T tanh_cell = ::tanh(cast<T>(extra[row * hidden + j])); "
     "const T cell = cast<T>(starts ? cell_first[p] : extra[earlier * hidden + j]); "
-    "const T d = cast<T>(d_cell_after[p]) + seen * leave * (1 - bent * bent); "
-    "const T d_enter = d * fresh * enter * (1 - enter); "
-    "const T d_forget = d * cell * forget * (1 - forget); "
-    "const T d_fresh = d * enter * (1 - fresh * fresh); "
-    "const T d_leave = seen * bent * leave * (1 - leave); "
-    "pass(0, d_enter, d_enter), pass(1, d_forget, d_forget); "
-    "pass(2, d_fresh, d_fresh), pass(3, d_leave, d_leave); "
-    "d_cell[p] = cast<S>(d * forget);",
+    "const T d = cast<T>(d_cell_after[p]) + d_result * out_gate * (1 - tanh_cell * tanh_cell); "
+    "const T d_in_gate = d * candidate * in_gate * (1 - in_gate); "
+    "const T d_forget_gate = d * cell * forget_gate * (1 - forget_gate); "
+    "const T d_candidate = d * in_gate * (1 - candidate * candidate); "
+    "const T d_out_gate = d_result * tanh_cell * out_gate * (1 - out_gate); "
+    "pass(0, d_in_gate, d_in_gate), pass(1, d_forget_gate, d_forget_gate); "
+    "pass(2, d_candidate, d_candidate), pass(3, d_out_gate, d_out_gate); "
+    "d_cell[p] = cast<S>(d * forget_gate);",
 )
 _GRU_CELL = (
-    "const T reset = sigmoid(seen(0) + felt(0)), update = sigmoid(seen(1) + felt(1)); "
-    "const T scaled = felt(2), fresh = ::tanh(seen(2) + reset * scaled); "
-    "keep(0, reset), keep(1, update), keep(2, fresh); "
-    "extra[p] = cast<S>(scaled); "
-    "const T result = (1 - update) * fresh + update * hidden_now;",
-    "const T reset = gate(0), update = gate(1), fresh = gate(2); "
-    "const T d_fresh = seen * (1 - update) * (1 - fresh * fresh); "
-    "const T d_reset = d_fresh * cast<T>(extra[row * hidden + j]) * reset * (1 - reset); "
-    "const T d_update = seen * (hidden_now - fresh) * update * (1 - update); "
-    "pass(0, d_reset, d_reset), pass(1, d_update, d_update), pass(2, d_fresh, d_fresh * reset); "
-    "through = seen * update;",
+    "const T reset = sigmoid(from_input(0) + from_hidden(0)); "
+    "const T update = sigmoid(from_input(1) + from_hidden(1)); "
+    "const T hidden_part = from_hidden(2); "
+    "const T candidate = ::tanh(from_input(2) + reset * hidden_part); "
+    "keep(0, reset), keep(1, update), keep(2, candidate); "
+    "extra[p] = cast<S>(hidden_part); "
+    "const T result = (1 - update) * candidate + update * hidden_now;",
+    "const T reset = gate(0), update = gate(1), candidate = gate(2); "
+    "const T d_candidate = d_result * (1 - update) * (1 - candidate * candidate); "
+    "const T d_reset = d_candidate * cast<T>(extra[row * hidden + j]) * reset * (1 - reset); "
+    "const T d_update = d_result * (hidden_now - candidate) * update * (1 - update); "
+    "pass(0, d_reset, d_reset), pass(1, d_update, d_update); "
+    "pass(2, d_candidate, d_candidate * reset); "
+    "through = d_result * update;",
 )
+
+
+def _plain(forward, backward):
+    return tuple(text.format(forward=forward, backward=backward) for text in _PLAIN)
+
+
 _CELLS = {
-    0: tuple(
-        text.format(forward="x < 0 ? T(0) : x", backward="y > 0 ? seen : T(0)") for text in _PLAIN
-    ),
-    1: tuple(text.format(forward="::tanh(x)", backward="seen * (1 - y * y)") for text in _PLAIN),
+    0: _plain("x < 0 ? T(0) : x", "y > 0 ? d_result : T(0)"),
+    1: _plain("::tanh(x)", "d_result * (1 - y * y)"),
     _LSTM: _LSTM_CELL,
     3: _GRU_CELL,
 }
@@ -164,20 +173,20 @@ def _head(dtype, values, lengths):
     return elements() + types + _HEAD.format(gates=values["gates"])
 
 
-class _Room:
+class _BumpAllocator:
     """Cuts the workspace."""
 
     def __init__(self, itemsize):
         self._itemsize, self.bytes = itemsize, 0
 
     def take(self, count):
-        """The byte where `count` elements have room."""
+        """The byte where `count` elements begin."""
         begin = self.bytes
         self.bytes += -(-count * self._itemsize // _ALIGNED) * _ALIGNED
         return begin
 
 
-def _planned(request, cell, room, fields):
+def _planned(request, cell, allocator, fields):
     """The call, once its cell's kernel and the parts of its workspace are known."""
     dtype, values, device = request.dtype, request.values, request.device
     functions = {"product": 0}
@@ -205,7 +214,7 @@ def _planned(request, cell, room, fields):
         **(places | fields),
     )
     params = RNN.pack(**values) + plan
-    return NativeCall(f"gpu_{request.name}", params, room.bytes)
+    return NativeCall(f"gpu_{request.name}", params, allocator.bytes)
 
 
 def _sizes(values):
@@ -231,17 +240,17 @@ def layers(request):
     if dtype not in _FLOATS:
         return "it computes floating numbers"
     gates, out, hidden = _sizes(values)
-    room, count = _Room(memory_type(dtype).itemsize), values["layers"]
-    fields = {"own": room.take(values["batch"] * values["gates"] * values["hidden"])}
+    allocator, count = _BumpAllocator(memory_type(dtype).itemsize), values["layers"]
+    fields = {"own": allocator.take(values["batch"] * values["gates"] * values["hidden"])}
     if values["drop"] > 0:
-        fields["below"] = room.take(out)
+        fields["below"] = allocator.take(out)
     if not values["saves"]:
         parts = gates + (hidden if values["extra"] else 0)
         between = (count - 1) * out * (2 if values["drop"] > 0 else 1)
-        fields["saved"] = room.take(count * values["directions"] * parts + between)
+        fields["saved"] = allocator.take(count * values["directions"] * parts + between)
     step, _ = _CELLS[values["mode"]]
     text = _head(dtype, values, _lengths(request)) + _STEP.format(step=step)
-    return _planned(request, (text, "cell_step"), room, fields)
+    return _planned(request, (text, "cell_step"), allocator, fields)
 
 
 @kernel("rnn_grad")
@@ -251,13 +260,13 @@ def gradients(request):
     if dtype not in _FLOATS:
         return "it computes floating numbers"
     gates, out, hidden = _sizes(values)
-    room = _Room(memory_type(dtype).itemsize)
-    fields = {"d_gates": room.take(gates), "then": room.take(hidden)}
-    fields["d_own"] = room.take(gates) if values["mode"] == 3 else fields["d_gates"]
+    allocator = _BumpAllocator(memory_type(dtype).itemsize)
+    fields = {"d_gates": allocator.take(gates), "then": allocator.take(hidden)}
+    fields["d_own"] = allocator.take(gates) if values["mode"] == 3 else fields["d_gates"]
     if values["drop"] > 0:
-        fields["below"] = room.take(out)
+        fields["below"] = allocator.take(out)
     if values["layers"] > 1:
-        fields |= {"d_below": room.take(out), "d_above": room.take(out)}
+        fields |= {"d_below": allocator.take(out), "d_above": allocator.take(out)}
     _, back = _CELLS[values["mode"]]
     text = _head(dtype, values, _lengths(request)) + _BACK.format(back=back)
-    return _planned(request, (text, "cell_back"), room, fields)
+    return _planned(request, (text, "cell_back"), allocator, fields)

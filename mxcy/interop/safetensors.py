@@ -50,7 +50,7 @@ def _header(file, path, size):
     return header, 8 + length
 
 
-def _place(path, name, told, room):
+def _place(path, name, told, available):
     """(dtype's code, shape, first byte, last byte) of a tensor."""
     what = f"{path}: tensor {name!r}"
     try:
@@ -64,8 +64,10 @@ def _place(path, name, told, room):
         raise MXNetError(f"{what}: element type {word} is not supported")
     code = dtypes.CODES[_WORDS[word]]
     size = math.prod(shape) * dtypes.DTYPES[code].itemsize
-    if end - begin != size or end > room:
-        raise MXNetError(f"{what}: bytes {begin} to {end} of {room} are not the {size} of {shape}")
+    if end - begin != size or end > available:
+        raise MXNetError(
+            f"{what}: bytes {begin} to {end} of {available} are not the {size} of {shape}"
+        )
     return code, shape, begin, end
 
 

@@ -63,11 +63,11 @@ struct Cut {
 
   Cut(const Shape& s, int64_t images, int threads) : rows(s.out_height), columns(s.out_width) {
     // A piece's input and a panel of weights share the cache.
-    const int64_t room = second_cache() / 2 / (int64_t)sizeof(float);
+    const int64_t budget = second_cache() / 2 / (int64_t)sizeof(float);
     const int64_t depth = s.in_planes * s.run;
     const int64_t size = s.flat ? s.out_width : s.out_height;
     const int64_t unit = s.flat ? depth : s.in_planes * s.band_row() * s.band_step();
-    int64_t most = room / unit - (s.flat ? 0 : (s.reach_y() - 1) / s.stride_y);
+    int64_t most = budget / unit - (s.flat ? 0 : (s.reach_y() - 1) / s.stride_y);
     if (s.flat) most = most / kColumns * kColumns;
     const int64_t least_size = s.flat ? 4 * kColumns : 1;
     if (most < least_size) most = least_size;

@@ -217,8 +217,8 @@ struct Form {
     cut.tiles = ceil_div(all, chunks);
     // M of some channels if V then stays in the cache, else of all: points come one by one, and
     // what belongs to one fits.
-    const int64_t room = cache * 5 / 4 / (kBlock * cut.tiles) - ins;
-    cut.outs = room >= outs || room <= 0 ? outs : least(outs, kFewOuts);
+    const int64_t available = cache * 5 / 4 / (kBlock * cut.tiles) - ins;
+    cut.outs = available >= outs || available <= 0 ? outs : least(outs, kFewOuts);
     cut.v_point = spread<T>(g.in_blocks * cut.tiles * B);
     cut.m_point = spread<float>(cut.outs * cut.tiles * B);
     return cut;

@@ -40,11 +40,11 @@ struct Problem {
 };
 
 // Places in the workspace, in bytes.
-struct Room {
+struct WorkspaceLayout {
   int64_t packed, weight, bias, in, out, inner, all;
 
   static int64_t whole_lines(int64_t bytes) { return round_up(bytes, 64); }
-  explicit Room(const Problem& problem, const WinogradEntry& entry, int threads) {
+  explicit WorkspaceLayout(const Problem& problem, const WinogradEntry& entry, int threads) {
     const mx_fused_conv_params& p = problem.p;
     const int64_t size = sizeof(float);
     const bool filled = p.channels != problem.channels || p.filters != problem.filters;
@@ -84,26 +84,27 @@ int run(const mx_call* original) {
   if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
   const WinogradEntry& entry = *winograd_entry(p);
   // The workspace was made for a smaller team if that has changed since.
-  if ((int64_t)own.workspace_size < Room(problem, entry, own.threads).all) own.threads = 1;
-  const Room room(problem, entry, own.threads);
-  if ((int64_t)call->workspace_size < room.all)
+  if ((int64_t)own.workspace_size < WorkspaceLayout(problem, entry, own.threads).all)
+    own.threads = 1;
+  const WorkspaceLayout layout(problem, entry, own.threads);
+  if ((int64_t)call->workspace_size < layout.all)
     return mx_fail("conv_winograd: the workspace is too small");
   char* space = (char*)call->workspace;
-  float *in = (float*)(space + room.in), *out = (float*)(space + room.out);
+  float *in = (float*)(space + layout.in), *out = (float*)(space + layout.out);
 
   mx_tensor weight = call->in[1], packed = weight;
-  if (room.bias > room.weight) {
-    weight.data = space + room.weight;
+  if (layout.bias > layout.weight) {
+    weight.data = space + layout.weight;
     fill_weight(problem, data<float>(call->in[1]), data<float>(weight));
   }
-  packed.data = space + room.packed;
+  packed.data = space + layout.packed;
   mx_call pack = *call;
   pack.in = &weight, pack.out = &packed;
   entry.pack(&pack, p, transpose);
 
   mx_tensor ins[3] = {call->in[0], packed, weight};
   mx_tensor result = call->out[0];
-  ins[0].data = in, ins[2].data = space + room.bias, result.data = out;
+  ins[0].data = in, ins[2].data = space + layout.bias, result.data = out;
   if (call->nin > 2) {
     p.bias = 1;
     memset(ins[2].data, 0, p.filters * sizeof(float));
@@ -111,8 +112,8 @@ int run(const mx_call* original) {
   }
   mx_call inner = *call;
   inner.in = ins, inner.out = &result;
-  inner.workspace = space + room.inner;
-  inner.workspace_size = call->workspace_size - room.inner;
+  inner.workspace = space + layout.inner;
+  inner.workspace_size = call->workspace_size - layout.inner;
 
   const int64_t source = p.source[1] * p.source[2], target = p.target[1] * p.target[2];
   const int64_t slice = p.batch;
@@ -147,7 +148,8 @@ int64_t query(const mx_call* call, int32_t what) {
   if (what != MX_QUERY_WORKSPACE) return 1;
   // The caller has not decided on the number of threads yet.
   const WinogradEntry& entry = *winograd_entry(problem.p);
-  const int64_t alone = Room(problem, entry, 1).all, team = Room(problem, entry, mx_threads()).all;
+  const int64_t alone = WorkspaceLayout(problem, entry, 1).all,
+                team = WorkspaceLayout(problem, entry, mx_threads()).all;
   return alone > team ? alone : team;
 }
 

@@ -15,14 +15,14 @@ constexpr int64_t kBlock = 32;  // reflections of a block
 
 // What one matrix needs besides itself.
 template <class T>
-struct Room {
+struct Buffers {
   T *a, *v, *products, *combined;  // the factored matrix, a block's V, and what meets it
   T tau[kBlock], s[kBlock][kBlock];
 
   static size_t bytes(int64_t m, int64_t n) {
     return (size_t)(m * n + kBlock * n + 2 * m * kBlock + 4 * kLanes<T>)*sizeof(T);
   }
-  Room(T* memory, int64_t m, int64_t n)
+  Buffers(T* memory, int64_t m, int64_t n)
       : a(memory), v(a + m * n), products(v + kBlock * n), combined(products + m * kBlock) {}
 };
 
@@ -47,34 +47,34 @@ T reflect(T* row, int64_t n) {
 
 // V of the reflections in rows [first, first + size) and S; columns count from `first`.
 template <class T>
-void join(Room<T>& room, int64_t n, int64_t first, int64_t size) {
+void join(Buffers<T>& buffers, int64_t n, int64_t first, int64_t size) {
   const int64_t width = n - first;
   for (int64_t i = 0; i < size; ++i) {
-    T* v = room.v + i * width;
+    T* v = buffers.v + i * width;
     memset(v, 0, (size_t)i * sizeof(T));
     v[i] = 1;
-    memcpy(v + i + 1, room.a + (first + i) * n + first + i + 1,
+    memcpy(v + i + 1, buffers.a + (first + i) * n + first + i + 1,
            (size_t)(width - i - 1) * sizeof(T));
     T along[kBlock];
-    for (int64_t k = 0; k < i; ++k) along[k] = dot(room.v + k * width + i, v + i, width - i);
+    for (int64_t k = 0; k < i; ++k) along[k] = dot(buffers.v + k * width + i, v + i, width - i);
     for (int64_t k = 0; k < i; ++k) {
       T sum = 0;
-      for (int64_t l = k; l < i; ++l) sum += room.s[k][l] * along[l];
-      room.s[k][i] = -room.tau[i] * sum;
-      room.s[i][k] = 0;
+      for (int64_t l = k; l < i; ++l) sum += buffers.s[k][l] * along[l];
+      buffers.s[k][i] = -buffers.tau[i] * sum;
+      buffers.s[i][k] = 0;
     }
-    room.s[i][i] = room.tau[i];
+    buffers.s[i][i] = buffers.tau[i];
   }
 }
 
 // rows (count x width, n apart) = rows (I - V^T S V), or with S transposed.
 template <class T>
-bool apply(Room<T>& room, int threads, T* rows, int64_t count, int64_t n, int64_t width,
+bool apply(Buffers<T>& buffers, int threads, T* rows, int64_t count, int64_t n, int64_t width,
            int64_t size, bool transposed) {
   if (count <= 0) return true;
-  T *products = room.products, *combined = room.combined;
+  T *products = buffers.products, *combined = buffers.combined;
   if (!gemm(threads, count, size, width, (T)1, Matrix<T>{rows, n, false},
-            Matrix<T>{room.v, width, false}, (T)0, products, size)) {
+            Matrix<T>{buffers.v, width, false}, (T)0, products, size)) {
     return false;
   }
   for (int64_t i = 0; i < count; ++i) {
@@ -82,26 +82,26 @@ bool apply(Room<T>& room, int threads, T* rows, int64_t count, int64_t n, int64_
     for (int64_t k = 0; k < size; ++k) {
       const T x = products[i * size + k];
       if (transposed) {
-        for (int64_t j = 0; j <= k; ++j) combined[i * size + j] += x * room.s[j][k];
+        for (int64_t j = 0; j <= k; ++j) combined[i * size + j] += x * buffers.s[j][k];
       } else {
-        for (int64_t j = k; j < size; ++j) combined[i * size + j] += x * room.s[k][j];
+        for (int64_t j = k; j < size; ++j) combined[i * size + j] += x * buffers.s[k][j];
       }
     }
   }
   return gemm(threads, count, width, size, (T)-1, Matrix<T>{combined, size, false},
-              Matrix<T>{room.v, width, true}, (T)1, rows, n);
+              Matrix<T>{buffers.v, width, true}, (T)1, rows, n);
 }
 
-// room.a (m x n) becomes L and the reflections, q orthonormal rows; false when memory is out.
+// buffers.a (m x n) becomes L and the reflections, q orthonormal rows; false when memory is out.
 template <class T>
-bool factor(Room<T>& room, int threads, int64_t m, int64_t n, T* taus, T* q) {
+bool factor(Buffers<T>& buffers, int threads, int64_t m, int64_t n, T* taus, T* q) {
   for (int64_t first = 0; first < m; first += kBlock) {
     const int64_t size = least(kBlock, m - first);
     for (int64_t i = first; i < first + size; ++i) {
-      T* row = room.a + i * n + i;
-      const T tau = taus[i] = room.tau[i - first] = reflect(row, n - i);
+      T* row = buffers.a + i * n + i;
+      const T tau = taus[i] = buffers.tau[i - first] = reflect(row, n - i);
       for (int64_t k = i + 1; tau != 0 && k < first + size; ++k) {
-        T* other = room.a + k * n + i;
+        T* other = buffers.a + k * n + i;
         const T along = tau * (other[0] + dot(other + 1, row + 1, n - i - 1));
         other[0] -= along;
         map_run(
@@ -110,9 +110,9 @@ bool factor(Room<T>& room, int threads, int64_t m, int64_t n, T* taus, T* q) {
       }
     }
     if (first + size == m) break;
-    join(room, n, first, size);
-    if (!apply(room, threads, room.a + (first + size) * n + first, m - first - size, n, n - first,
-               size, false)) {
+    join(buffers, n, first, size);
+    if (!apply(buffers, threads, buffers.a + (first + size) * n + first, m - first - size, n,
+               n - first, size, false)) {
       return false;
     }
   }
@@ -120,9 +120,9 @@ bool factor(Room<T>& room, int threads, int64_t m, int64_t n, T* taus, T* q) {
   for (int64_t i = 0; i < m; ++i) q[i * n + i] = 1;
   for (int64_t first = m > 0 ? (m - 1) / kBlock * kBlock : -1; first >= 0; first -= kBlock) {
     const int64_t size = least(kBlock, m - first);
-    memcpy(room.tau, taus + first, (size_t)size * sizeof(T));
-    join(room, n, first, size);
-    if (!apply(room, threads, q + first * n + first, m - first, n, n - first, size, true)) {
+    memcpy(buffers.tau, taus + first, (size_t)size * sizeof(T));
+    join(buffers, n, first, size);
+    if (!apply(buffers, threads, q + first * n + first, m - first, n, n - first, size, true)) {
       return false;
     }
   }
@@ -136,21 +136,21 @@ int lq(const mx_call* call) {
   const Teams teams(call->threads, p.batch);
   bool ok = true;
   parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
-    T* memory = (T*)scratch(kSharedSlot, Room<T>::bytes(m, n) + (size_t)(m + m * n) * sizeof(T));
+    T* memory = (T*)scratch(kSharedSlot, Buffers<T>::bytes(m, n) + (size_t)(m + m * n) * sizeof(T));
     if (!memory) {
       ok = false;
       return;
     }
     T *taus = memory, *spare = taus + m;
-    Room<T> room(spare + m * n, m, n);
+    Buffers<T> buffers(spare + m * n, m, n);
     for (int64_t b = begin; b < end; ++b) {
       T* q = call->out[0].data ? data<T>(call->out[0]) + b * m * n : spare;
-      memcpy(room.a, data<T>(call->in[0]) + b * m * n, (size_t)(m * n) * sizeof(T));
-      if (!factor(room, teams.inner, m, n, taus, q)) ok = false;
+      memcpy(buffers.a, data<T>(call->in[0]) + b * m * n, (size_t)(m * n) * sizeof(T));
+      if (!factor(buffers, teams.inner, m, n, taus, q)) ok = false;
       if (!call->out[1].data) continue;
       T* l = data<T>(call->out[1]) + b * m * m;
       for (int64_t i = 0; i < m; ++i) {
-        for (int64_t j = 0; j < m; ++j) l[i * m + j] = j <= i ? room.a[i * n + j] : 0;
+        for (int64_t j = 0; j < m; ++j) l[i * m + j] = j <= i ? buffers.a[i * n + j] : 0;
       }
     }
   });

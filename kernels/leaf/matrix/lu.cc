@@ -147,13 +147,13 @@ bool each_matrix(const mx_call* call, bool ordered, const Body& body) {
   const Teams teams(call->threads, p.batch);
   bool ok = true;
   parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
-    char* room = (char*)scratch(kSharedSlot, (size_t)(n + 1) * 8 + (size_t)size * sizeof(T));
-    for (int64_t b = begin; room && b < end; ++b) {
-      Factors<T> factors = {(T*)(room + (n + 1) * 8), n, ordered ? (int64_t*)room : nullptr};
+    char* memory = (char*)scratch(kSharedSlot, (size_t)(n + 1) * 8 + (size_t)size * sizeof(T));
+    for (int64_t b = begin; memory && b < end; ++b) {
+      Factors<T> factors = {(T*)(memory + (n + 1) * 8), n, ordered ? (int64_t*)memory : nullptr};
       memcpy(factors.a, data<T>(call->in[0]) + b * size, (size_t)size * sizeof(T));
       if (!factors.make(teams.inner) || !body(teams.inner, b, factors)) ok = false;
     }
-    if (!room) ok = false;
+    if (!memory) ok = false;
   });
   return ok;
 }

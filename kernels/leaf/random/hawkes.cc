@@ -83,12 +83,13 @@ int hawkesll(const mx_call* call) {
   return ok ? 0 : -1;
 }
 
-// The derivatives of one sequence's likelihood; `room` is for 3 times as many numbers as marks.
+// The derivatives of one sequence's likelihood; `memory` is for 3 times as many numbers as marks.
 template <class T>
-void differentiate(const Sequences<T>& s, int64_t r, T* room, T* by_lda, T* by_alpha, T* by_beta) {
+void differentiate(const Sequences<T>& s, int64_t r, T* memory, T* by_lda, T* by_alpha,
+                   T* by_beta) {
   const int64_t kinds = s.p.kinds;
   const T* lda = s.lda + r * kinds;
-  T *since = room, *state = since + kinds, *slope = state + kinds;  // of the state, by beta
+  T *since = memory, *state = since + kinds, *slope = state + kinds;  // of the state, by beta
   for (int64_t k = 0; k < kinds; ++k) {
     since[k] = slope[k] = by_lda[k] = by_alpha[k] = by_beta[k] = 0;
     state[k] = s.state[r * kinds + k];
@@ -129,14 +130,14 @@ int hawkesll_grad(const mx_call* call) {
   T *by_beta = by_alpha + size, *out = data<T>(call->out[0]);
   bool ok = true;
   parallel_for(call->threads, s.p.rows, 1, [&](int64_t begin, int64_t end) {
-    T* room = (T*)scratch(kTempSlot, (size_t)(4 * kinds) * sizeof(T));
-    if (!room) {
+    T* memory = (T*)scratch(kTempSlot, (size_t)(4 * kinds) * sizeof(T));
+    if (!memory) {
       ok = false;
       return;
     }
     for (int64_t r = begin; r < end; ++r) {
-      T *by_lda = room + 3 * kinds, *a = by_alpha + r * kinds, *b = by_beta + r * kinds;
-      differentiate(s, r, room, by_lda, a, b);
+      T *by_lda = memory + 3 * kinds, *a = by_alpha + r * kinds, *b = by_beta + r * kinds;
+      differentiate(s, r, memory, by_lda, a, b);
       for (int64_t k = 0; k < kinds; ++k) {
         if (out) out[r * kinds + k] = gradient[r] * by_lda[k];
         a[k] *= gradient[r];

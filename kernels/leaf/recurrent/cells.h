@@ -30,27 +30,27 @@ inline void cell_step(int mode, int64_t hidden, const Forward<T>& row) {
     T* gate = row.gates + j;
     V out;
     if (mode == kLstm) {
-      const V enter = sigmoid(take(gate, n)), forget = sigmoid(take(gate + hidden, n));
-      const V fresh = tanh(take(gate + 2 * hidden, n));
-      const V leave = sigmoid(take(gate + 3 * hidden, n));
-      const V cell = forget * take(row.cell_then + j, n) + enter * fresh;
-      put(gate, enter, n);
-      put(gate + hidden, forget, n);
-      put(gate + 2 * hidden, fresh, n);
-      put(gate + 3 * hidden, leave, n);
+      const V in_gate = sigmoid(take(gate, n)), forget_gate = sigmoid(take(gate + hidden, n));
+      const V candidate = tanh(take(gate + 2 * hidden, n));
+      const V out_gate = sigmoid(take(gate + 3 * hidden, n));
+      const V cell = forget_gate * take(row.cell_then + j, n) + in_gate * candidate;
+      put(gate, in_gate, n);
+      put(gate + hidden, forget_gate, n);
+      put(gate + 2 * hidden, candidate, n);
+      put(gate + 3 * hidden, out_gate, n);
       put(row.extra + j, cell, n);
-      out = leave * tanh(cell);
+      out = out_gate * tanh(cell);
     } else if (mode == kGru) {
       const T* own = row.own + j;
       const V reset = sigmoid(take(gate, n) + take(own, n));
       const V update = sigmoid(take(gate + hidden, n) + take(own + hidden, n));
-      const V scaled = take(own + 2 * hidden, n);
-      const V fresh = tanh(take(gate + 2 * hidden, n) + reset * scaled);
+      const V hidden_part = take(own + 2 * hidden, n);
+      const V candidate = tanh(take(gate + 2 * hidden, n) + reset * hidden_part);
       put(gate, reset, n);
       put(gate + hidden, update, n);
-      put(gate + 2 * hidden, fresh, n);
-      put(row.extra + j, scaled, n);
-      out = (1 - update) * fresh + update * take(row.hidden_then + j, n);
+      put(gate + 2 * hidden, candidate, n);
+      put(row.extra + j, hidden_part, n);
+      out = (1 - update) * candidate + update * take(row.hidden_then + j, n);
     } else {
       const V sum = take(gate, n);
       out = mode == kRnnRelu ? relu(sum) : tanh(sum);
@@ -75,35 +75,36 @@ inline void cell_back(int mode, int64_t hidden, const Backward<T>& row) {
     const int n = (int)least(kLanes<T>, hidden - j);
     const T* gate = row.gates + j;
     T* d = row.d_gates + j;
-    const V seen = take(row.d_hidden + j, n) + take(row.d_out + j, n);
+    const V d_result = take(row.d_hidden + j, n) + take(row.d_out + j, n);
     if (mode == kLstm) {
-      const V enter = take(gate, n), forget = take(gate + hidden, n);
-      const V fresh = take(gate + 2 * hidden, n), leave = take(gate + 3 * hidden, n);
-      const V bent = tanh(take(row.extra + j, n));
-      const V d_cell = take(row.d_cell + j, n) + seen * leave * (1 - bent * bent);
-      put(d, d_cell * fresh * enter * (1 - enter), n);
-      put(d + hidden, d_cell * take(row.cell_then + j, n) * forget * (1 - forget), n);
-      put(d + 2 * hidden, d_cell * enter * (1 - fresh * fresh), n);
-      put(d + 3 * hidden, seen * bent * leave * (1 - leave), n);
-      put(row.d_cell + j, d_cell * forget, n);
+      const V in_gate = take(gate, n), forget_gate = take(gate + hidden, n);
+      const V candidate = take(gate + 2 * hidden, n), out_gate = take(gate + 3 * hidden, n);
+      const V tanh_cell = tanh(take(row.extra + j, n));
+      const V d_cell = take(row.d_cell + j, n) + d_result * out_gate * (1 - tanh_cell * tanh_cell);
+      put(d, d_cell * candidate * in_gate * (1 - in_gate), n);
+      put(d + hidden, d_cell * take(row.cell_then + j, n) * forget_gate * (1 - forget_gate), n);
+      put(d + 2 * hidden, d_cell * in_gate * (1 - candidate * candidate), n);
+      put(d + 3 * hidden, d_result * tanh_cell * out_gate * (1 - out_gate), n);
+      put(row.d_cell + j, d_cell * forget_gate, n);
       put(row.d_hidden + j, V{}, n);
     } else if (mode == kGru) {
       T* d_own = row.d_own + j;
       const V reset = take(gate, n), update = take(gate + hidden, n);
-      const V fresh = take(gate + 2 * hidden, n);
-      const V d_fresh = seen * (1 - update) * (1 - fresh * fresh);
-      const V d_reset = d_fresh * take(row.extra + j, n) * reset * (1 - reset);
-      const V d_update = seen * (take(row.hidden_then + j, n) - fresh) * update * (1 - update);
+      const V candidate = take(gate + 2 * hidden, n);
+      const V d_candidate = d_result * (1 - update) * (1 - candidate * candidate);
+      const V d_reset = d_candidate * take(row.extra + j, n) * reset * (1 - reset);
+      const V d_update =
+          d_result * (take(row.hidden_then + j, n) - candidate) * update * (1 - update);
       put(d, d_reset, n);
       put(d + hidden, d_update, n);
-      put(d + 2 * hidden, d_fresh, n);
+      put(d + 2 * hidden, d_candidate, n);
       put(d_own, d_reset, n);
       put(d_own + hidden, d_update, n);
-      put(d_own + 2 * hidden, d_fresh * reset, n);
-      put(row.d_hidden + j, seen * update, n);
+      put(d_own + 2 * hidden, d_candidate * reset, n);
+      put(row.d_hidden + j, d_result * update, n);
     } else {
       const V out = take(gate, n);
-      put(d, mode == kRnnRelu ? (out > 0 ? seen : V{}) : seen * (1 - out * out), n);
+      put(d, mode == kRnnRelu ? (out > 0 ? d_result : V{}) : d_result * (1 - out * out), n);
       put(row.d_hidden + j, V{}, n);
     }
   }

@@ -11,9 +11,9 @@ namespace {
 
 // Cuts the workspace; with no memory it only counts.
 template <class T>
-class Room {
+class BumpAllocator {
  public:
-  explicit Room(void* data) : data_((T*)data) {}
+  explicit BumpAllocator(void* data) : data_((T*)data) {}
   T* take(int64_t count) {
     T* taken = data_ ? data_ + used_ : nullptr;
     used_ += round_up(count + kLanes<T>, 64 / (int64_t)sizeof(T));
@@ -65,36 +65,36 @@ class Lengths {
 };
 
 template <class T>
-struct ForwardRoom {
+struct ForwardBuffers {
   T *own, *panels, *bias, *below, *saved;
   T *lengths, *hidden, *cell;  // states that wait while sequences pause
 
-  ForwardRoom(const RnnShape& s, Room<T>& room)
-      : own(room.take(s.mode == kGru ? s.batch * s.rows : 0)),
-        panels(room.take(Panels<T>::size(s.rows, s.hidden))),
-        bias(room.take(s.rows)),
-        below(room.take(s.drops ? s.points() * s.wide : 0)),
-        saved(room.take(s.saves ? 0 : s.saved_size())),
-        lengths(room.take(Lengths::size<T>(s))),
-        hidden(room.take(s.lengths ? s.batch * s.hidden : 0)),
-        cell(room.take(s.lengths && s.mode == kLstm ? s.batch * s.hidden : 0)) {}
+  ForwardBuffers(const RnnShape& s, BumpAllocator<T>& allocator)
+      : own(allocator.take(s.mode == kGru ? s.batch * s.rows : 0)),
+        panels(allocator.take(Panels<T>::size(s.rows, s.hidden))),
+        bias(allocator.take(s.rows)),
+        below(allocator.take(s.drops ? s.points() * s.wide : 0)),
+        saved(allocator.take(s.saves ? 0 : s.saved_size())),
+        lengths(allocator.take(Lengths::size<T>(s))),
+        hidden(allocator.take(s.lengths ? s.batch * s.hidden : 0)),
+        cell(allocator.take(s.lengths && s.mode == kLstm ? s.batch * s.hidden : 0)) {}
 };
 
 template <class T>
-struct BackwardRoom {
+struct BackwardBuffers {
   T *d_gates, *d_own, *panels, *d_hidden, *d_cell, *below, *d_below, *d_above, *lengths, *first;
 
-  BackwardRoom(const RnnShape& s, Room<T>& room)
-      : d_gates(room.take(s.points() * s.rows)),
-        d_own(room.take(s.mode == kGru ? s.points() * s.rows : 0)),
-        panels(room.take(Panels<T>::size(s.hidden, s.rows))),
-        d_hidden(room.take(s.batch * s.hidden)),
-        d_cell(room.take(s.batch * s.hidden)),
-        below(room.take(s.drops ? s.points() * s.wide : 0)),
-        d_below(room.take(s.layers > 1 ? s.points() * s.wide : 0)),
-        d_above(room.take(s.layers > 1 ? s.points() * s.wide : 0)),
-        lengths(room.take(Lengths::size<T>(s))),
-        first(room.take(s.lengths ? s.batch * s.rows : 0)) {
+  BackwardBuffers(const RnnShape& s, BumpAllocator<T>& allocator)
+      : d_gates(allocator.take(s.points() * s.rows)),
+        d_own(allocator.take(s.mode == kGru ? s.points() * s.rows : 0)),
+        panels(allocator.take(Panels<T>::size(s.hidden, s.rows))),
+        d_hidden(allocator.take(s.batch * s.hidden)),
+        d_cell(allocator.take(s.batch * s.hidden)),
+        below(allocator.take(s.drops ? s.points() * s.wide : 0)),
+        d_below(allocator.take(s.layers > 1 ? s.points() * s.wide : 0)),
+        d_above(allocator.take(s.layers > 1 ? s.points() * s.wide : 0)),
+        lengths(allocator.take(Lengths::size<T>(s))),
+        first(allocator.take(s.lengths ? s.batch * s.rows : 0)) {
     if (s.mode != kGru) d_own = d_gates;
   }
 };
@@ -118,35 +118,36 @@ template <class T>
 int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, const T* data,
              const T* weight, const T* bias, const T* state, const T* cell, T* gates, T* extra,
              T* out, T* last_state, T* last_cell, const Lengths& lengths,
-             const ForwardRoom<T>& room) {
+             const ForwardBuffers<T>& buffers) {
   const T *own_weight = weight + s.rows * source, *own_bias = bias + s.rows;
   const bool gru = s.mode == kGru;
-  for (int64_t j = 0; j < s.rows; ++j) room.bias[j] = bias[j] + (gru ? 0 : own_bias[j]);
+  for (int64_t j = 0; j < s.rows; ++j) buffers.bias[j] = bias[j] + (gru ? 0 : own_bias[j]);
   parallel_for(threads, s.points(), 1 + 4096 / s.rows, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) memcpy(gates + i * s.rows, room.bias, s.rows * sizeof(T));
+    for (int64_t i = begin; i < end; ++i)
+      memcpy(gates + i * s.rows, buffers.bias, s.rows * sizeof(T));
   });
   if (product<T>(threads, false, true, s.points(), s.rows, source, data, source, weight, source, 1,
                  gates, s.rows) != 0)
     return -1;
-  Panels<T> panels = {room.panels, s.rows, s.hidden};
+  Panels<T> panels = {buffers.panels, s.rows, s.hidden};
   panels.pack(threads, {own_weight, s.hidden, false});
   const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
   const int row_team = step_team(threads, s.batch * s.rows * 4);
   const T *hidden_then = state, *cell_then = cell;
   int64_t apart = s.hidden;
   if (lengths.given()) {
-    hidden_then = room.hidden;
-    memcpy(room.hidden, state, s.batch * s.hidden * sizeof(T));
+    hidden_then = buffers.hidden;
+    memcpy(buffers.hidden, state, s.batch * s.hidden * sizeof(T));
     if (cell) {
-      cell_then = room.cell;
-      memcpy(room.cell, cell, s.batch * s.hidden * sizeof(T));
+      cell_then = buffers.cell;
+      memcpy(buffers.cell, cell, s.batch * s.hidden * sizeof(T));
     }
   }
   for (int64_t i = 0; i < s.steps; ++i) {
     const int64_t step = s.step(direction, i), first = step * s.batch;
     T* at = gates + first * s.rows;
     if (gru) {
-      panels.multiply(team, s.batch, hidden_then, apart, own_bias, 0, room.own, s.rows);
+      panels.multiply(team, s.batch, hidden_then, apart, own_bias, 0, buffers.own, s.rows);
     } else {
       panels.multiply(team, s.batch, hidden_then, apart, nullptr, 1, at, s.rows);
     }
@@ -155,7 +156,7 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
       for (int64_t n = begin; n < end; ++n) {
         const Forward<T> row = {
             at + n * s.rows,         extra ? extra + (first + n) * s.hidden : nullptr,
-            result + n * s.wide,     gru ? room.own + n * s.rows : nullptr,
+            result + n * s.wide,     gru ? buffers.own + n * s.rows : nullptr,
             hidden_then + n * apart, cell_then ? cell_then + n * s.hidden : nullptr};
         cell_step(s.mode, s.hidden, row);
         if (!lengths.given()) continue;
@@ -163,8 +164,8 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
           memset(row.out, 0, s.hidden * sizeof(T));
           continue;
         }
-        memcpy(room.hidden + n * s.hidden, row.out, s.hidden * sizeof(T));
-        if (cell) memcpy(room.cell + n * s.hidden, row.extra, s.hidden * sizeof(T));
+        memcpy(buffers.hidden + n * s.hidden, row.out, s.hidden * sizeof(T));
+        if (cell) memcpy(buffers.cell + n * s.hidden, row.extra, s.hidden * sizeof(T));
       }
     });
     if (lengths.given()) continue;
@@ -183,15 +184,15 @@ template <class T>
 int rnn(const mx_call* call) {
   const auto& p = *(const mx_rnn_params*)call->params;
   const RnnShape s(p);
-  Room<T> cut(call->workspace);
-  const ForwardRoom<T> room(s, cut);
+  BumpAllocator<T> allocator(call->workspace);
+  const ForwardBuffers<T> buffers(s, allocator);
   const bool lstm = s.mode == kLstm;
   const T *below = data<T>(call->in[0]), *parameters = data<T>(call->in[1]);
   const T *states = data<T>(call->in[2]), *cells = lstm ? data<T>(call->in[3]) : nullptr;
   T *last = data<T>(call->out[0]), *last_states = data<T>(call->out[1]);
   T* last_cells = lstm ? data<T>(call->out[2]) : nullptr;
-  T* saved = s.saves ? data<T>(call->out[call->nout - 1]) : room.saved;
-  const Lengths lengths(s, call->in + (lstm ? 4 : 3), room.lengths);
+  T* saved = s.saves ? data<T>(call->out[call->nout - 1]) : buffers.saved;
+  const Lengths lengths(s, call->in + (lstm ? 4 : 3), buffers.lengths);
   const int64_t state_size = s.batch * s.hidden;
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     const bool top = layer == s.layers - 1;
@@ -205,15 +206,15 @@ int rnn(const mx_call* call) {
                    cells ? cells + number * state_size : nullptr, gates,
                    s.extra ? gates + s.points() * s.rows : nullptr, out + direction * s.hidden,
                    last_states + number * state_size,
-                   last_cells ? last_cells + number * state_size : nullptr, lengths, room) != 0)
+                   last_cells ? last_cells + number * state_size : nullptr, lengths, buffers) != 0)
         return -1;
     }
     below = out;
     if (!top && s.drops) {
       T* mask = saved + s.mask_at(layer);
       draw_dropout(call->rng, call->threads, (float)p.drop, s.points() * s.wide, mask);
-      scale_by(call->threads, s.points() * s.wide, out, mask, room.below);
-      below = room.below;
+      scale_by(call->threads, s.points() * s.wide, out, mask, buffers.below);
+      below = buffers.below;
     }
   }
   return 0;
@@ -241,9 +242,9 @@ void sum_rows(int threads, int64_t m, int64_t n, const T* x, T* sums) {
 
 template <class T>
 int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
-              const PartBack<T>& part, const Lengths& lengths, const BackwardRoom<T>& room) {
+              const PartBack<T>& part, const Lengths& lengths, const BackwardBuffers<T>& buffers) {
   const T* own_weight = part.weight + s.rows * source;
-  Panels<T> panels = {room.panels, s.hidden, s.rows};
+  Panels<T> panels = {buffers.panels, s.hidden, s.rows};
   panels.pack(threads, {own_weight, s.hidden, true});
   const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
   const int row_team = step_team(threads, s.batch * s.rows * 4);
@@ -260,10 +261,10 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
                                  starts ? part.state + n * s.hidden : part.out + then * s.wide,
                                  part.cell ? cell_then : nullptr,
                                  part.d_out + (first + n) * s.wide,
-                                 room.d_hidden + n * s.hidden,
-                                 room.d_cell + n * s.hidden,
-                                 room.d_gates + (first + n) * s.rows,
-                                 room.d_own + (first + n) * s.rows};
+                                 buffers.d_hidden + n * s.hidden,
+                                 buffers.d_cell + n * s.hidden,
+                                 buffers.d_gates + (first + n) * s.rows,
+                                 buffers.d_own + (first + n) * s.rows};
         if (lengths.end_before(n, step)) {
           memset(row.d_gates, 0, s.rows * sizeof(T));
           memset(row.d_own, 0, s.rows * sizeof(T));
@@ -272,31 +273,31 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
         }
       }
     });
-    panels.multiply(team, s.batch, room.d_own + first * s.rows, s.rows, nullptr, 1, room.d_hidden,
-                    s.hidden);
+    panels.multiply(team, s.batch, buffers.d_own + first * s.rows, s.rows, nullptr, 1,
+                    buffers.d_hidden, s.hidden);
   }
-  memcpy(part.d_state, room.d_hidden, s.batch * s.hidden * sizeof(T));
-  if (part.d_cell) memcpy(part.d_cell, room.d_cell, s.batch * s.hidden * sizeof(T));
-  sum_rows(threads, s.points(), s.rows, room.d_gates, part.d_bias);
-  sum_rows(threads, s.points(), s.rows, room.d_own, part.d_bias + s.rows);
+  memcpy(part.d_state, buffers.d_hidden, s.batch * s.hidden * sizeof(T));
+  if (part.d_cell) memcpy(part.d_cell, buffers.d_cell, s.batch * s.hidden * sizeof(T));
+  sum_rows(threads, s.points(), s.rows, buffers.d_gates, part.d_bias);
+  sum_rows(threads, s.points(), s.rows, buffers.d_own, part.d_bias + s.rows);
   // The hidden states that steps found: those put out a step before, and the first one.
   const int64_t later = (s.steps - 1) * s.batch;
-  const T* moved_d = room.d_own + (direction ? 0 : s.batch * s.rows);
+  const T* moved_d = buffers.d_own + (direction ? 0 : s.batch * s.rows);
   const T* moved = part.out + (direction ? s.batch * s.wide : 0);
-  const T* first_d = room.d_own + (direction ? later * s.rows : 0);
+  const T* first_d = buffers.d_own + (direction ? later * s.rows : 0);
   T* d_own_weight = part.d_weight + s.rows * source;
-  bool ok = product<T>(threads, false, false, s.points(), source, s.rows, room.d_gates, s.rows,
+  bool ok = product<T>(threads, false, false, s.points(), source, s.rows, buffers.d_gates, s.rows,
                        part.weight, source, direction ? 1 : 0, part.d_data, source) == 0 &&
-            product<T>(threads, true, false, s.rows, source, s.points(), room.d_gates, s.rows,
+            product<T>(threads, true, false, s.rows, source, s.points(), buffers.d_gates, s.rows,
                        part.data, source, 0, part.d_weight, source) == 0;
   if (lengths.given() && direction) {  // sequences that end early start there
     for (int64_t n = 0; n < s.batch; ++n) {
       const int64_t start = lengths.of(n) > 0 ? lengths.of(n) - 1 : 0;
-      T* row = room.d_own + (start * s.batch + n) * s.rows;
-      memcpy(room.first + n * s.rows, row, s.rows * sizeof(T));
+      T* row = buffers.d_own + (start * s.batch + n) * s.rows;
+      memcpy(buffers.first + n * s.rows, row, s.rows * sizeof(T));
       memset(row, 0, s.rows * sizeof(T));
     }
-    first_d = room.first;
+    first_d = buffers.first;
   }
   ok = ok &&
        product<T>(threads, true, false, s.rows, s.hidden, s.batch, first_d, s.rows, part.state,
@@ -309,10 +310,10 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
 template <class T>
 int rnn_grad(const mx_call* call) {
   const RnnShape s(*(const mx_rnn_params*)call->params);
-  Room<T> cut(call->workspace);
-  const BackwardRoom<T> room(s, cut);
+  BumpAllocator<T> allocator(call->workspace);
+  const BackwardBuffers<T> buffers(s, allocator);
   const bool lstm = s.mode == kLstm;
-  const Lengths lengths(s, call->in + (lstm ? 4 : 3), room.lengths);
+  const Lengths lengths(s, call->in + (lstm ? 4 : 3), buffers.lengths);
   // output, saved, and the gradients
   const mx_tensor* in = call->in + (lstm ? 4 : 3) + (s.lengths ? 1 : 0);
   const T *parameters = data<T>(call->in[1]), *states = data<T>(call->in[2]);
@@ -323,18 +324,19 @@ int rnn_grad(const mx_call* call) {
   for (int64_t layer = s.layers - 1; layer >= 0; --layer) {
     const T* below = layer ? saved + s.out_at(layer - 1) : data<T>(call->in[0]);
     const T* mask = layer && s.drops ? saved + s.mask_at(layer - 1) : nullptr;
-    const T* seen = below;
+    const T* input = below;
     if (mask) {
-      scale_by(call->threads, s.points() * s.wide, below, mask, room.below);
-      seen = room.below;
+      scale_by(call->threads, s.points() * s.wide, below, mask, buffers.below);
+      input = buffers.below;
     }
-    T* d_data = layer == 0 ? data<T>(call->out[0]) : layer % 2 ? room.d_below : room.d_above;
+    T* d_data = layer == 0 ? data<T>(call->out[0]) : layer % 2 ? buffers.d_below : buffers.d_above;
     for (int64_t direction = 0; direction < s.directions; ++direction) {
       const int64_t number = layer * s.directions + direction;
       const T* gates = saved + s.part_at(layer, direction);
-      memcpy(room.d_hidden, data<T>(in[3]) + number * state_size, state_size * sizeof(T));
-      if (lstm) memcpy(room.d_cell, data<T>(in[4]) + number * state_size, state_size * sizeof(T));
-      const PartBack<T> part = {seen,
+      memcpy(buffers.d_hidden, data<T>(in[3]) + number * state_size, state_size * sizeof(T));
+      if (lstm)
+        memcpy(buffers.d_cell, data<T>(in[4]) + number * state_size, state_size * sizeof(T));
+      const PartBack<T> part = {input,
                                 parameters + s.weights_at(layer, direction),
                                 states + number * state_size,
                                 cells ? cells + number * state_size : nullptr,
@@ -347,7 +349,7 @@ int rnn_grad(const mx_call* call) {
                                 d_data,
                                 data<T>(call->out[2]) + number * state_size,
                                 lstm ? data<T>(call->out[3]) + number * state_size : nullptr};
-      if (back_part(s, call->threads, direction, s.source(layer), part, lengths, room) != 0)
+      if (back_part(s, call->threads, direction, s.source(layer), part, lengths, buffers) != 0)
         return -1;
     }
     if (mask) scale_by(call->threads, s.points() * s.wide, d_data, mask, d_data);
@@ -362,17 +364,17 @@ int64_t query(const mx_call* call, int32_t what) {
   if (what != MX_QUERY_WORKSPACE) return 1;
   const RnnShape s(*(const mx_rnn_params*)call->params);
   // Numbers of eight bytes need the most.
-  Room<double> room(nullptr);
-  Wanted<double> counted(s, room);
+  BumpAllocator<double> allocator(nullptr);
+  Wanted<double> counted(s, allocator);
   (void)counted;
-  return room.bytes();
+  return allocator.bytes();
 }
 
 }  // namespace
 
 void register_rnn() {
-  const mx_kernel_extra forward = {nullptr, nullptr, query<ForwardRoom>};
-  const mx_kernel_extra backward = {nullptr, nullptr, query<BackwardRoom>};
+  const mx_kernel_extra forward = {nullptr, nullptr, query<ForwardBuffers>};
+  const mx_kernel_extra backward = {nullptr, nullptr, query<BackwardBuffers>};
   mx_kernel_add("rnn", rnn<float>, MX_BIT(F32), 0);
   mx_kernel_add("rnn", rnn<double>, MX_BIT(F64), 0);
   mx_kernel_extend("rnn", &forward);

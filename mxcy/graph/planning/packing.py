@@ -80,10 +80,10 @@ class _FreeRanges:
         at = bisect_left(self._sorted, (size, -1))
         if at == len(self._sorted):
             return None
-        room, begin = self._sorted[at]
-        self._remove(begin, room)
-        if room > size:
-            self._add(begin + size, room - size)
+        available, begin = self._sorted[at]
+        self._remove(begin, available)
+        if available > size:
+            self._add(begin + size, available - size)
         return begin
 
     def take_ending(self, end):

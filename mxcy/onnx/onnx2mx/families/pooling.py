@@ -20,10 +20,10 @@ def _counts(windows, extents, ceil):
     for n, before, after, span, stride in zip(
         extents, windows.before, windows.after, windows.spans(), windows.strides, strict=True
     ):
-        room = n + before + after - span
-        if room < 0 and not ceil:
+        available = n + before + after - span
+        if available < 0 and not ceil:
             raise MXNetError(f"kernel of {span} does not fit {n + before + after} elements")
-        count = (-(-room // stride) if ceil else room // stride) + 1
+        count = (-(-available // stride) if ceil else available // stride) + 1
         if ceil and (count - 1) * stride >= n + before:
             count -= 1  # that window would begin in the padding behind
         counts.append(max(count, 0))
