@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kTile = 256;  // a transposed square that touches few memory pages
 constexpr int64_t kGrain = 1024;
+constexpr int64_t kSmall = 128;  // elements that are copied one by one
 
 // A copy as nested loops, innermost last; strides count elements.
 struct Loops {
@@ -98,6 +99,12 @@ int copy(const mx_call* call) {
   }
   Loops loops(call->out[0], call->in[0]);
   const int last = loops.n - 1;
+  if (loops.n == 2 && total <= kSmall) {
+    for (int64_t i = 0; i < loops.extent[0]; ++i)
+      for (int64_t j = 0; j < loops.extent[1]; ++j)
+        dst[i * loops.dst[0] + j * loops.dst[1]] = src[i * loops.src[0] + j * loops.src[1]];
+    return 0;
+  }
   int across = -1;  // the loop along which the source is dense, when the innermost is not it
   if (loops.dst[last] == 1 && loops.src[last] != 1 && loops.src[last] != 0)
     for (int d = 0; d < last; ++d)

@@ -14,6 +14,7 @@ from mxcy.numpy._calls.handlers import handles
 from mxcy.numpy._calls.operands import as_array, as_np_array, is_array, is_complex
 from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._shape.manipulation import promoted
+from mxcy.ops.core.result_types import real_type
 
 __all__ = [
     "angle",
@@ -192,8 +193,10 @@ def modf(x):
 
 def as_real(x):
     """An array in the element type that real functions of it have."""
-    if not is_symbol(x) and dtypes.is_inexact(x.dtype_code):
-        return x
+    if not is_symbol(x):
+        code = real_type(front.has_numpy_types(), x.dtype_code)
+        return x if code == x.dtype_code else cast(x, code)
+    # a symbol has no type yet: it takes that of such a function
     return x * operate("_npi_ones_like", function("exp")(operate("_npi_zeros_like", x)))
 
 

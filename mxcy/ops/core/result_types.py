@@ -40,6 +40,7 @@ __all__ = [
     "default_complex",
     "default_float",
     "promote",
+    "real_type",
     "row_type",
     "with_number",
 ]
@@ -98,7 +99,7 @@ def promote(numpy_types: bool, *codes: int) -> int:
 
 
 @lru_cache(1024)
-def _real(numpy_types: bool, code: int) -> int:
+def real_type(numpy_types: bool, code: int) -> int:
     """The floating type of a function of real numbers, which complex ones may be as well."""
     if dtypes.is_inexact(code):
         return code
@@ -192,7 +193,7 @@ def _whole_number(numpy_types: bool, code: int, is_int: bool) -> int:
 
 def _floating(numpy_types: bool, *codes: int) -> int:
     if numpy_types:
-        return promote(True, *(_real(True, code) for code in codes))
+        return promote(True, *(real_type(True, code) for code in codes))
     common = promote(False, *codes)
     return common if dtypes.is_inexact(common) else _SINGLE
 
@@ -201,7 +202,7 @@ def _floating_number(numpy_types: bool, code: int, is_int: bool) -> int:
     common = code if numpy_types and code != _BOOL else with_number(numpy_types, code, is_int)
     if dtypes.is_inexact(code):
         return code
-    return _real(True, common) if numpy_types and is_int else default_float(numpy_types)
+    return real_type(True, common) if numpy_types and is_int else default_float(numpy_types)
 
 
 def _signed(numpy_types: bool, *codes: int) -> int:
@@ -216,7 +217,7 @@ def _signed_number(numpy_types: bool, code: int, is_int: bool) -> int:
 def _scaled(numpy_types: bool, *codes: int) -> int:
     """The type of numbers times powers of two, which decide nothing if they are integers."""
     if numpy_types and not dtypes.is_inexact(codes[-1]):
-        return _real(True, codes[0])
+        return real_type(True, codes[0])
     return _signed(numpy_types, *codes)
 
 
@@ -256,7 +257,7 @@ def _sum(numpy_types: bool, code: int) -> int:
 
 
 #: functions of real numbers: integers become floating
-REAL = TypeRule(computed=_real)
+REAL = TypeRule(computed=real_type)
 #: the input's own type
 KEEP = TypeRule()
 #: the input's own type, of complex numbers that of their parts
@@ -278,7 +279,7 @@ SCALE = TypeRule(computed=_scaled, number=_signed_number)
 #: functions that round: integers stay
 WHOLE = TypeRule(computed=_whole)
 #: the same, but MXNet makes integers floating
-FIX = TypeRule(computed=lambda numpy_types, code: code if numpy_types else _real(False, code))
+FIX = TypeRule(computed=lambda numpy_types, code: code if numpy_types else real_type(False, code))
 #: tests of one array's elements: booleans
 TEST = TypeRule(_truth)
 #: comparisons: booleans, computed where no operand loses anything
