@@ -63,7 +63,7 @@ class Exchange:
 
     # -- keys -------------------------------------------------------------------------------------
 
-    def init(self, entries, delivers):
+    def init(self, entries, delivers, still=()):
         """Put in new keys; all processes do, and take the first process's values.
 
         Parameters
@@ -72,6 +72,8 @@ class Exchange:
             New keys with their values, which are overwritten; sums have the same dtype.
         delivers : list of callable
             See `Slot`.
+        still : container
+            The keys that are hardly ever pushed.
 
         Returns
         -------
@@ -83,29 +85,31 @@ class Exchange:
             When the processes' keys, shapes or dtypes differ.
         """
         what = f"init of key {entries[0][0]!r}" if entries else "init"
-        return self._progress.call(self._enter(entries, delivers), what)
+        return self._progress.call(self._enter(entries, delivers, still), what)
 
-    def _enter(self, entries, delivers):
+    def _enter(self, entries, delivers, still):
         world = self._progress.world
         self._entering = True
         try:
-            mine = [[key, list(array.shape), array.dtype.str] for key, array in entries]
+            mine = [
+                [key, list(array.shape), array.dtype.str, key in still] for key, array in entries
+            ]
             told = yield from collectives.gather_texts(world, [mine, not self.unplaced])
             if any(sealed for _, sealed in told):
                 self.seal()
             compare_keys([keys for keys, _ in told])
             yield from collectives.broadcast(world, [array for _, array in entries])
-            return self.add(entries, delivers)
+            return self.add(entries, delivers, still)
         finally:
             self._entering = False
             held, self._held = self._held, []
             for push in held:
                 self._push(*push)
 
-    def add(self, entries, delivers):
+    def add(self, entries, delivers, still=()):
         """Put in new keys that all processes are known to have; see `init`."""
         added = [
-            Slot(key, array.shape, array.dtype, deliver)
+            Slot(key, array.shape, array.dtype, deliver, key in still)
             for (key, array), deliver in zip(entries, delivers, strict=True)
         ]
         for slot in added:

@@ -44,7 +44,7 @@ def tell(exchange, world):
         "bound": exchange.bound,
         "way": exchange.way.terms(),
         "slots": [
-            (slot.key, slot.shape, slot.dtype.str, slot.rounds, slot.failed)
+            (slot.key, slot.shape, slot.dtype.str, slot.still, slot.rounds, slot.failed)
             for slot in exchange.slots
         ],
         "buckets": [
@@ -65,8 +65,8 @@ def take_over(exchange, progress):
     exchange.factor = progress.membership.factor
     if told["way"]:
         exchange.way = CompressedSum(Levels(*told["way"]))
-    for number, (key, shape, dtype, rounds, failed) in enumerate(told["slots"]):
-        slot = Slot(key, shape, np.dtype(dtype), None)
+    for number, (key, shape, dtype, still, rounds, failed) in enumerate(told["slots"]):
+        slot = Slot(key, shape, np.dtype(dtype), None, still)
         slot.submitted = slot.pushes = slot.sums = rounds
         slot.number, slot.failed = number, failed
         exchange.slots.append(slot)

@@ -8,7 +8,7 @@ __all__ = ["compare_keys"]
 
 
 def compare_keys(told):
-    """Refuse keys that differ between processes; of each, its keys with shapes and dtypes."""
+    """Refuse keys that differ between processes; of each, its keys with what is known of them."""
     for rank, keys in enumerate(told):
         if keys == told[0]:
             continue
@@ -24,5 +24,6 @@ def compare_keys(told):
 def _described(entry):
     if entry is None:
         return "no further key"
-    key, shape, dtype = entry
-    return f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"
+    key, shape, dtype, still = entry
+    told = f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"
+    return f"{told} without a gradient" if still else told

@@ -328,7 +328,9 @@ class ProgressThread:
         busy |= waits
         if self.closing is not None and self.closing.done():
             return True
-        if not moved:
+        if moved:
+            self.polling.note_moves()
+        else:
             self.polling.rest(now, busy)
         return False
 

@@ -19,6 +19,8 @@ class Slot:
         Of the sums; the arrays that are pushed have it.
     deliver : callable
         ``deliver(sum, lease)`` gets each sum; it keeps `lease` as long as it needs `sum`.
+    still : bool
+        Whether it is hardly ever pushed: others do not wait for it then.
 
     Attributes
     ----------
@@ -32,9 +34,9 @@ class Slot:
         Why there will be no more sums.
     """
 
-    def __init__(self, key, shape, dtype, deliver):
+    def __init__(self, key, shape, dtype, deliver, still=False):
         self.key, self.shape, self.dtype = key, tuple(shape), np.dtype(dtype)
-        self.deliver = deliver
+        self.deliver, self.still = deliver, still
         self.size = math.prod(self.shape)
         self.bytes = self.size * self.dtype.itemsize
         self.submitted = self.pushes = self.sums = 0
@@ -90,15 +92,16 @@ def plan(slots, bound, first, most):
             if slot.bytes >= bound:
                 groups.append([slot])
                 continue
-            group = open_groups.get(slot.dtype)
+            kind = slot.dtype, slot.still
+            group = open_groups.get(kind)
             if group is None:
-                group = open_groups[slot.dtype] = []
+                group = open_groups[kind] = []
                 groups.append(group)
             group.append(slot)
             closed = first if groups[0] is group else bound
             if sum(one.bytes for one in group) >= closed:
-                del open_groups[slot.dtype]
-        kinds = len({slot.dtype for slot in slots})
+                del open_groups[kind]
+        kinds = len({(slot.dtype, slot.still) for slot in slots})
         if len(groups) <= max(most, kinds):
             return groups
         bound *= 2

@@ -159,7 +159,9 @@ class Trainer:
             keys = [i for i, parameter in enumerate(self._params) if id(parameter) in ready]
             arrays = [self._params[i]._list_arrays() for i in keys]
             if isinstance(self._kvstore, KVStore):
-                self._kvstore.broadcast(keys, [each[0] for each in arrays], out=arrays)
+                still = [i for i in keys if self._params[i].grad_req == "null"]
+                values = [each[0] for each in arrays]
+                self._kvstore._init_parameters(keys, values, arrays, still)
             else:
                 for i, each in zip(keys, arrays, strict=True):
                     self._kvstore.broadcast(i, each[0], out=each)

@@ -108,7 +108,7 @@ class DistStore(JobStore):
 
     # -- keys -------------------------------------------------------------------------------------
 
-    def init_all(self, pairs):
+    def init_all(self, pairs, still=()):
         """Put in new keys with the first worker's values; all workers call it."""
         known = dict.fromkeys(self._values)
         for key, _ in pairs:
@@ -126,7 +126,7 @@ class DistStore(JobStore):
             entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
             delivers.append(delivering(self, key))
         try:
-            slots = exchange.init(entries, delivers)
+            slots = exchange.init(entries, delivers, still)
         except MXNetError:
             for key, _ in dense:
                 del self.shared[key]

@@ -152,6 +152,12 @@ class KVStore(KVStoreBase):
         self.init(key, value)
         self.pull(key, out, priority)
 
+    def _init_parameters(self, keys, values, outs, still):
+        """`broadcast` of parameters; of those `still`, which have no gradients, no pushes come."""
+        pairs = [(key, arrays[0]) for key, arrays in _pairs(keys, values)]
+        self.handle.init_all(pairs, frozenset(still))
+        self.pull(keys, outs)
+
     # -- the optimizer ----------------------------------------------------------------------------
 
     @staticmethod

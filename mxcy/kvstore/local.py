@@ -74,8 +74,8 @@ class LocalStore:
         """What rounds gradients before they are pushed here."""
         return compression
 
-    def init_all(self, pairs):
-        """Put in new keys with copies of their first values."""
+    def init_all(self, pairs, still=()):
+        """Put in new keys with copies of their first values; those `still` are hardly pushed."""
         for key, value in pairs:
             self._check_new(key, self._values)
             self._put(key, value.copy())

@@ -50,7 +50,7 @@ class ServedStore(DistStore):
 
     # -- keys -------------------------------------------------------------------------------------
 
-    def init_all(self, pairs):
+    def init_all(self, pairs, still=()):
         """Put in new keys with the first worker's values; all workers call it."""
         known = dict.fromkeys(self._values)
         for key, value in pairs:

@@ -167,6 +167,9 @@ def test_bucket_bytes(monkeypatch):
     assert [[slot.key for slot in group] for group in groups[:2]] == [["other"], ["big"]]
     assert sorted(len(group) for group in groups) == [1, 1, 10, 10, 10]
     assert [slot.key for slot in groups[2]] == list(range(29, 19, -1))
+    mixed = [Slot(i, (10,), np.dtype("float32"), None, still=i % 2 > 0) for i in range(8)]
+    keys = [[slot.key for slot in group] for group in plan(mixed, 4000, 500, 256)]
+    assert keys == [[7, 5, 3, 1], [6, 4, 2, 0]]
     few = plan(slots, 400, 50, 4)
     assert len(few) <= 4 and sum(len(group) for group in few) == 32
     monkeypatch.setenv("MXCY_DIST_BUCKET_BYTES", "800")

@@ -100,3 +100,14 @@ def test_a_core_that_somebody_else_needs(clock):
     one.rest(11.0, busy=True)
     one.rest(11.0, busy=True)
     assert len(clock.rests) == 2
+
+
+def test_naps_grow_while_nothing_moves(clock):
+    one = _polling(clock)
+    for moment in (1.0, 1.001, 1.005, 2.0):
+        one.rest(moment, busy=True)
+    one.note_moves()
+    one.rest(2.0, busy=True)
+    assert clock.rests[:4] == sorted(clock.rests[:4])
+    assert clock.rests[0] < clock.rests[2] < 1e-3
+    assert clock.rests[4] == clock.rests[0]

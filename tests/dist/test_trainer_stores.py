@@ -2,6 +2,7 @@
 
 import pytest
 
+import mxcy as mx
 from tests.dist.jobs import job, needs_mpi
 
 _PROGRAM = r"""
@@ -155,3 +156,21 @@ def test_stores_that_only_add_up(kinds, options):
     code = _SUMS_ONLY.replace("KINDS", repr(kinds))
     ended = job(2, code + _END, *options, timeout=150)
     assert (ended.code, ended.lines) == (0, ["right"] * 2), ended.err
+
+
+def test_parameters_without_gradients_keep_no_bucket_waiting():
+    net = mx.gluon.nn.HybridSequential()
+    for _ in range(3):
+        net.add(mx.gluon.nn.Dense(4, in_units=4), mx.gluon.nn.BatchNorm(in_channels=4))
+    net.initialize()
+    store = mx.kv.create("dist_sync")
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", kvstore=store)
+    with mx.autograd.record():
+        total = net(mx.nd.ones((2, 4))).sum()
+    total.backward()
+    trainer.step(2)
+    store._settle()
+    wanted = [parameter.grad_req != "null" for parameter in trainer._params]
+    buckets = store.stats()["buckets"]
+    kinds = [({wanted[key] for key in bucket["keys"]}, bucket["sessions"]) for bucket in buckets]
+    assert sorted(kinds, key=str) == [({False}, 0), ({True}, 1)]
