@@ -108,11 +108,14 @@ def test_steps_of_optimizers(architecture, dtype):
     from mxcy.gpu.optimizers import _STEPS, step, steps
     from mxcy.gpu.table import Request
 
-    fields = "lr wd momentum beta1 beta2 epsilon rescale_grad clip_gradient".split()
+    fields = "lr wd eta momentum beta beta1 beta2 gamma1 gamma2 epsilon lamda1 t wd_lh".split()
+    fields += ["rescale_grad", "clip_gradient", "clip_grad", "clip_weights"]
     numbers, spec, launches = dict.fromkeys(fields, 0.5), SPEC[dtype], []
     for name, (states, _) in _STEPS.items():
-        ins = [spec] * (2 + states)
-        launches += step(Request(name, dtype, numbers, {}, None, ins, [spec]))
+        scaled = name in ("_adamw", "_adabelief")
+        values = {k: v for k, v in numbers.items() if not (scaled and k == "rescale_grad")}
+        ins = [spec] * (2 + states + scaled)
+        launches += step(Request(f"{name}_update", dtype, values, {}, None, ins, [spec]))
     many = {"weights": 3, "per": 3, "preloaded": 0, "lrs": [0.1] * 3, "wds": [0.0] * 3}
     request = Request(
         "multi_sgd_mom_update", dtype, numbers | many, {}, None, [spec] * 9, [spec] * 3

@@ -79,3 +79,51 @@ def test_a_trainer_with_many_weights(optimizer):
     assert count <= 4
     for result, expected in zip(*reversed(results), strict=True):
         np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("optimizer", ["sgd", "nag", "adam", "adamw"])
+def test_mixed_precision(optimizer, dtype):
+    """The weights that count are float32, whatever those that are used."""
+    kept = []
+    for ctx in (mx.cpu(), GPU):
+        rng = np.random.default_rng(5)
+        weight = mx.nd.array(rng.standard_normal(300), ctx=ctx).astype(dtype)
+        own = mx.optimizer.create(
+            optimizer, learning_rate=0.1, wd=0.01, multi_precision=True, use_fused_step=True
+        )
+        state = own.create_state_multi_precision(0, weight)
+        for _ in range(3):
+            gradient = mx.nd.array(rng.standard_normal(300), ctx=ctx).astype(dtype)
+            own.update_multi_precision([0], [weight], [gradient], [state])
+        kept.append(weight.astype("float32").asnumpy())
+    np.testing.assert_allclose(kept[1], kept[0], rtol=2**-7, atol=2**-7)
+
+
+OTHERS = {
+    "nag_mom_update": (3, {"momentum": 0.9}),
+    "rmsprop_update": (3, {"clip_weights": 0.9}),
+    "rmspropalex_update": (5, {}),
+    "signsgd_update": (2, {}),
+    "signum_update": (3, {"momentum": 0.9, "wd_lh": 0.01}),
+    "ftrl_update": (4, {}),
+    "ftml_update": (5, {"t": 3}),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_steps_are_one_launch(x, name):
+    count, attrs = OTHERS[name]
+    values = [x, x[::-1], x * x + 0.1, x * x / 9, x / 3][:count]
+    if name == "rmspropalex_update":
+        values[2:] = [x * x + 1, x / 3, x / 5]
+    attrs = {"lr": 0.1, "wd": 0.01, "rescale_grad": 0.5, **attrs}
+    host, device = both(lambda *a: [getattr(mx.nd, name)(*a, out=a[0], **attrs)], *values)
+    for result, expected in zip(device, host, strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+    arrays = [mx.nd.array(v, ctx=GPU) for v in values]
+    mx.nd.waitall()
+    before = launches()
+    getattr(mx.nd, name)(*arrays, out=arrays[0], **attrs)
+    mx.nd.waitall()
+    assert launches() - before == 1
