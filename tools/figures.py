@@ -38,9 +38,9 @@ KINDS = {
 }
 MOST = 1.05  # so much longer than in the release before may a figure take
 YARDSTICK = "yardstick"  # what NumPy does beside key figures, which is nothing to compare with
-#: of a figure in each release, at least, before it is judged: with three, thirty figures of a machine
-#: that others keep busy had one that was slower by chance in two comparisons of five, with five in one
-#: of twenty, and once more measured in one of a hundred; 15 % were found in 93 of a hundred cases
+#: of a figure in each release, at least, before it is judged: with three, of thirty figures of a
+#: busy machine one was slower by chance in two comparisons of five, with five in one of twenty, and
+#: after more runs in one of a hundred; of figures slower by 15 % 93 in a hundred were found
 RUNS = 5
 _WIDTH, _ROW, _LEFT = 560, 18, 140  # narrow: phones show it at two thirds of its size
 
