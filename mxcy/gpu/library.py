@@ -8,15 +8,21 @@ from mxcy.base import MXNetError
 from mxcy.gpu import (
     boxes,
     copying,
+    images,
     indexing,
     lines,
+    losses,
+    margins,
+    multibox,
     norms,
     optimizers,
     ordering,
     products,
     random,
+    rectifiers,
     recurrent,
     regions,
+    sequences,
     windows,
 )
 from mxcy.gpu.compile import compiler
@@ -30,15 +36,21 @@ __all__ = ["DeviceLibrary", "prepare"]
 FAMILIES = (
     boxes,
     copying,
+    images,
     indexing,
     lines,
+    losses,
+    margins,
+    multibox,
     norms,
     optimizers,
     ordering,
     products,
     random,
+    rectifiers,
     recurrent,
     regions,
+    sequences,
     windows,
 )  # they register their kernels
 _LAUNCH = "gpu_launch"  # the kernel that does all launches; see kernels/cuda/launch.cc

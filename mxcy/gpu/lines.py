@@ -11,7 +11,7 @@ from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
 from mxcy.gpu.pointwise import elements
 from mxcy.gpu.table import TYPES, kernel
 
-__all__ = []
+__all__ = ["joining_text"]
 
 _CODES = dtypes.CODES
 _FLOATS = tuple(map(_CODES.get, ("float32", "float64", "float16", "bfloat16")))
@@ -28,6 +28,98 @@ template <class T, class Join> __device__ inline T joined(T x, Join join) {
   x = parts[0];
   for (int i = 1; i < 8; ++i) x = join(x, parts[i]);
   return x;
+}
+"""
+_LENGTHS = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+softmax_length(const S* x, const I* lengths, S* y, Long extent, Long inner, double factor) {
+  const Long line = blockIdx.x, base = line / inner * extent * inner + line % inner;
+  const Long given = (Long)lengths[line], length = given < extent ? given : extent;
+  const T scale = (T)factor;
+  const auto larger = [](T a, T b) { return a > b ? a : b; };
+  T most = (T)-kInfinity, sum = 0;
+  for (Long k = threadIdx.x; k < length; k += 256)
+    most = larger(scale * cast<T>(x[base + k * inner]), most);
+  most = joined(most, larger);
+  for (Long k = threadIdx.x; k < length; k += 256)
+    sum += ::exp(scale * cast<T>(x[base + k * inner]) - most);
+  sum = joined(sum, [](T a, T b) { return a + b; });
+  for (Long k = threadIdx.x; k < extent; k += 256) {
+    const Long at = base + k * inner;
+    y[at] = cast<S>(k < length ? ::exp(scale * cast<T>(x[at]) - most) / sum : T(0));
+  }
+}
+"""
+_SPREAD = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+spread(const S* x, U* y, U* norm, Long extent, Long inner, double number) {
+  const Long line = blockIdx.x, base = line / inner * extent * inner + line % inner;
+  const auto add = [](double a, double b) { return a + b; };
+  double mean = 0, squares = 0;
+#if CENTRED
+  for (Long k = threadIdx.x; k < extent; k += 256) mean += cast<double>(x[base + k * inner]);
+  mean = joined(mean, add) / (double)extent;
+#endif
+  for (Long k = threadIdx.x; k < extent; k += 256) {
+    const double d = cast<double>(x[base + k * inner]) - mean;
+    squares += d * d;
+  }
+  squares = joined(squares, add);
+#if CENTRED
+  (void)norm;
+  squares /= (double)extent - number;
+  if (threadIdx.x == 0) y[line] = cast<U>(ROOT ? ::sqrt(squares) : squares);
+#else
+  const double root = ::sqrt(squares + number);
+  if (threadIdx.x == 0 && norm) norm[line] = cast<U>(root);
+  for (Long k = threadIdx.x; k < extent; k += 256) {
+    const Long at = base + k * inner;
+    y[at] = cast<U>(cast<double>(x[at]) / root);
+  }
+#endif
+}
+"""
+_ARG = """
+// Whether x at place i comes before y at place j: a NaN before any number, the first of equal ones.
+__device__ inline bool better(T x, Long i, T y, Long j) {
+  if (x != x || y != y) return x != x && (y == y || i < j);
+  return x == y ? i < j : LARGEST ? x > y : x < y;
+}
+extern "C" __global__ void __launch_bounds__(256, 4)
+arg(const S* x, U* y, Long lines, Long extent, Long inner) {
+#if BLOCK
+  __shared__ T values[256];
+  __shared__ Long places[256];
+  const Long line = blockIdx.x, first = threadIdx.x, step = 256;
+#else
+  const Long first = 0, step = 1;
+  for (Long line = (Long)blockIdx.x * blockDim.x + threadIdx.x; line < lines;
+       line += (Long)gridDim.x * blockDim.x)
+#endif
+  {
+    const Long base = line / inner * extent * inner + line % inner;
+    Long place = first < extent ? first : 0;
+    T best = read(x[base + place * inner]);
+    for (Long k = first + step; k < extent; k += step) {
+      const T value = read(x[base + k * inner]);
+      if (better(value, k, best, place)) best = value, place = k;
+    }
+#if BLOCK
+    values[threadIdx.x] = best, places[threadIdx.x] = place;
+    for (int half = 128; half > 0; half /= 2) {
+      __syncthreads();
+      if ((int)threadIdx.x < half &&
+          better(values[threadIdx.x + half], places[threadIdx.x + half], values[threadIdx.x],
+                 places[threadIdx.x])) {
+        values[threadIdx.x] = values[threadIdx.x + half];
+        places[threadIdx.x] = places[threadIdx.x + half];
+      }
+    }
+    place = places[0];
+    if (threadIdx.x) return;
+#endif
+    y[line] = cast<U>(place);
+  }
 }
 """
 _SOFTMAX = """
@@ -66,6 +158,17 @@ softmax(const S* x, const S* given, U* y, Long extent, Long inner, double factor
 #endif
 }
 """
+
+
+def joining_text():
+    """The text of ``joined``, which joins a value of each thread of a block."""
+    return _JOIN
+
+
+def _lines_of(values):
+    """How many lines there are, or None if a grid has not as many blocks."""
+    lines = values["outer"] * values["inner"]
+    return lines if lines <= _MOST_LINES else None
 
 
 @kernel("softmax", "log_softmax", "softmax_grad", "log_softmax_grad", inplace=True)
@@ -174,3 +277,54 @@ def reduce(request):
     grid = (max(1, min(lines, 65535)),) if threads > 1 else spread(lines)
     arguments = [Input(0), Output(0), I64(lines), I64(length), *map(I64, shape)]
     return [Launch(_reduction(request, wide, threads), "reduce", grid, arguments)]
+
+
+@kernel("softmax_length")
+def softmax_of_lengths(request):
+    """Softmax of the first elements of lines; the others are 0."""
+    values, (data, lengths), (out,) = request.values, request.ins, request.outs
+    lines = _lines_of(values)
+    if data.dtype not in _FLOATS or out.dtype != data.dtype or lines is None:
+        return "it computes floating numbers"
+    computed = "double" if data.dtype == _CODES["float64"] else "float"
+    text = (
+        f"{elements()}typedef {computed} T;\ntypedef {TYPES[data.dtype]} S;\n"
+        f"typedef {TYPES[lengths.dtype]} I;\n{_JOIN}{_LENGTHS}"
+    )
+    arguments = [Input(0), Input(1), Output(0), I64(values["extent"]), I64(values["inner"])]
+    arguments.append(F64(*request.number("scale")))
+    return [Launch(text, "softmax_length", (lines,), arguments)]
+
+
+@kernel("var", "std", "l2_normalize")
+def spread_of(request):
+    """The spread of the elements of lines; and lines divided by their lengths."""
+    values, data, out = request.values, request.ins[0], request.outs[0]
+    lines, is_normal = _lines_of(values), request.name == "l2_normalize"
+    if data.dtype not in (*_FLOATS, *_WHOLE) or out.dtype not in _FLOATS or lines is None:
+        return "it computes real numbers"
+    settings = f"#define CENTRED {int(not is_normal)}\n#define ROOT {int(request.name == 'std')}\n"
+    types = f"typedef {TYPES[data.dtype]} S;\ntypedef {TYPES[out.dtype]} U;\n"
+    arguments = [Input(0), Output(0), Output(1) if is_normal else I64(0)]
+    arguments += [I64(values["extent"]), I64(values["inner"])]
+    arguments.append(F64(*request.number("eps" if is_normal else "ddof")))
+    text = f"{elements()}{settings}{types}{_JOIN}{_SPREAD}"
+    return [Launch(text, "spread", (lines,), arguments)]
+
+
+@kernel("argmax", "argmin")
+def arg(request):
+    """Where the largest or smallest element of each line is."""
+    values, (data,), (out,) = request.values, request.ins, request.outs
+    lines = _lines_of(values)
+    if data.dtype not in TYPES or out.dtype not in TYPES or lines is None:
+        return "it compares real numbers"
+    name = TYPES[data.dtype]
+    compared = {"Half": "float", "Bf16": "float", "Bool": "unsigned char"}.get(name, name)
+    is_long = values["extent"] >= _SHORT
+    text = (
+        f"{elements()}typedef {compared} T;\ntypedef {name} S;\ntypedef {TYPES[out.dtype]} U;\n"
+        f"#define LARGEST {int(request.name == 'argmax')}\n#define BLOCK {int(is_long)}\n{_ARG}"
+    )
+    arguments = [Input(0), Output(0), I64(lines), I64(values["extent"]), I64(values["inner"])]
+    return [Launch(text, "arg", (lines,) if is_long else spread(lines), arguments)]

@@ -1,7 +1,7 @@
 """Normalisation on devices: of batches, and of rows (layers, groups, instances)."""
 
 from mxcy._base import dtypes
-from mxcy.gpu.launch import F64, I64, Input, Launch, Output
+from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
 from mxcy.gpu.lines import _JOIN
 from mxcy.gpu.pointwise import elements
 from mxcy.gpu.table import TYPES, kernel
@@ -88,6 +88,46 @@ batch_norm_grad(const S* gradient, const S* x, const T* gamma, const T* mean_of,
   moving_mean[c] = (T)(momentum * moving_mean[c] + (1 - momentum) * mean);
   moving_var[c] = (T)(momentum * moving_var[c] + (1 - momentum) * variance);
 #endif
+}
+"""
+_NEIGHBOURS = """
+#define EACH(p)                                                                  \\
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;              \\
+       p += (Long)gridDim.x * blockDim.x)
+// The sum of term(place) over the channels beside that of place p.
+template <class Term>
+__device__ inline T beside(Long p, Long channels, Long inner, Long half, const Term& term) {
+  const Long c = p / inner % channels, first = c > half ? half : c;
+  const Long last = channels - 1 - c < half ? channels - 1 - c : half;
+  T sum = 0;
+  for (Long k = -first; k <= last; ++k) sum += term(p + k * inner);
+  return sum;
+}
+extern "C" __global__ void __launch_bounds__(256, 4)
+lrn(const S* x, S* y, S* norms, Long n, Long channels, Long inner, Long size, double alpha,
+    double beta, double knorm) {
+  EACH(p) {
+    const T sum = beside(p, channels, inner, (size - 1) / 2, [&](Long at) {
+      const T v = cast<T>(x[at]);
+      return v * v;
+    });
+    const T norm = (T)knorm + (T)(alpha / (double)size) * sum;
+    if (norms) norms[p] = cast<S>(norm);
+    y[p] = cast<S>(cast<T>(x[p]) * ::pow(norm, -(T)beta));
+  }
+}
+extern "C" __global__ void __launch_bounds__(256, 4)
+lrn_grad(const S* gradient, const S* x, const S* norms, S* y, Long n, Long channels, Long inner,
+         Long size, double alpha, double beta, double) {
+  EACH(p) {
+    // What the outputs beside owe to this square.
+    const T sum = beside(p, channels, inner, (size - 1) / 2, [&](Long at) {
+      const T norm = cast<T>(norms[at]);
+      return cast<T>(gradient[at]) * cast<T>(x[at]) * ::pow(norm, -(T)beta) / norm;
+    });
+    const T direct = cast<T>(gradient[p]) * ::pow(cast<T>(norms[p]), -(T)beta);
+    y[p] = cast<S>(direct - (T)(2 * alpha * beta / (double)size) * cast<T>(x[p]) * sum);
+  }
 }
 """
 _ROW = """
@@ -205,3 +245,18 @@ def row_norm(request):
         Launch(text, "row_norm_data", (rows,), [*map(Input, range(5)), Output(0), *sizes]),
         Launch(text, "row_norm_parameters", (values["count"],), vectors),
     ]
+
+
+@kernel("lrn", "lrn_grad")
+def neighbours(request):
+    """Division by a power of the energy of neighbouring channels, and its gradient."""
+    values, data, n = request.values, request.ins[0], request.outs[0].size
+    if data.dtype not in _FLOATS or any(s.dtype != data.dtype for s in request.ins):
+        return "it computes floating numbers of one type"
+    arrays = [Input(0), Output(0), Output(1)]
+    if request.name == "lrn_grad":
+        arrays = [*map(Input, range(3)), Output(0)]
+    arguments = [*arrays, I64(n), *(I64(values[f]) for f in ("channels", "inner", "nsize"))]
+    arguments += [F64(*request.number(name)) for name in ("alpha", "beta", "knorm")]
+    text = _head(data.dtype) + _NEIGHBOURS
+    return [Launch(text, request.name, spread(n), arguments)]

@@ -248,13 +248,13 @@ def test_recurrent_layers(architecture, dtype):
 
 def detection_texts(dtype):
     """The texts of boxes and regions."""
-    from mxcy.gpu import boxes, regions
+    from mxcy.gpu import boxes, multibox, regions
     from mxcy.gpu.table import Request
 
-    for body in (boxes._IOU, boxes._NMS, boxes._DETECTION, boxes._TARGET, boxes._CODES):
-        yield boxes._text(dtype, body)
-    for body in (boxes._PRIOR, boxes._PROPOSAL):
-        yield boxes._text(dtype, f"#define COUNT 24\n{body}")
+    for body in (boxes._IOU, boxes._NMS, multibox._DETECTION, multibox._TARGET, boxes._CODES):
+        yield boxes.boxes_text(dtype, body)
+    for body in (multibox._PRIOR, boxes._PROPOSAL):
+        yield boxes.boxes_text(dtype, f"#define COUNT 24\n{body}")
     request = Request("", dtype, {}, {}, None, [], [])
     for body in (regions._MAXIMA, regions._POINTS, regions._SENSITIVE):
         yield regions._text(request, body)
@@ -264,4 +264,50 @@ def detection_texts(dtype):
 @pytest.mark.parametrize("dtype", [0, 1])
 def test_detection(architecture, dtype):
     for text in detection_texts(dtype):
+        compiles_without_spills(text, architecture)
+
+
+def other_launches(dtype):
+    """Launches of losses, lines, images, margins and sequences."""
+    from mxcy.gpu import library
+    from mxcy.gpu.table import Request, maker_of
+
+    assert library.FAMILIES
+    planes, vector, index = Spec((2, 3, 8, 8), dtype), Spec((3,), dtype), Spec((2,), 4)
+    line = {"outer": 2, "extent": 192, "inner": 1, "scale": 1, "eps": 0.1, "ddof": 1}
+    channel = {"outer": 2, "channels": 3, "inner": 64, "nsize": 3, "alpha": 1, "beta": 1}
+    channel |= {"knorm": 1, "p": 0.1, "q": 1}
+    loss = {"rows": 2, "classes": 3, "inner": 64, "labels": 128, "probabilities": 0}
+    loss |= {"use_ignore": 1, "valid": 1, "ignore_label": 0, "smooth_alpha": 0, "scale": 1}
+    loss |= {"margin": 1, "weight": 1, "linear": 0}
+    size = {"source": [4, 4], "target": [8, 8], "aligned": 0, "sum": 0, "mean": [1] * 3}
+    size |= {"std": [1] * 3, "channels": 3, "size": 64}
+    steps = {"steps": 8, "batch": 2, "inner": 24, "axis": 1, "value": 0}
+    margin = {"ndim": 3, "reflect": 1, "shape": [2, 3, 4], "before": [1] * 3, "after": [1] * 3}
+    margin |= {"extent": 3, "inner": 64, "shift": 1}
+    asked = [
+        (("argmax", "var", "std", "l2_normalize"), line, [planes]),
+        (("softmax_length",), line, [planes, index]),
+        (("prelu", "prelu_grad"), channel, [planes, planes, vector]),
+        (("lrn", "lrn_grad"), channel, [planes] * 3),
+        (("leaky_grad", "elu_grad"), channel, [planes] * 2),
+        (("softmax_output_grad", "svm_output_grad"), loss, [planes, planes]),
+        (("resample", "average_parts"), size | {"transposed": 0}, [planes]),
+        (("resample", "average_parts"), size | {"transposed": 1}, [planes]),
+        (("enlarge", "image_normalize", "shrink"), size, [planes]),
+        (("sequence_mask", "sequence_last"), steps, [planes, index]),
+        (("pad", "roll"), margin, [planes]),
+    ]
+    for names, values, ins in asked:
+        for name in names:
+            outs = [planes] * (2 if name in ("l2_normalize", "lrn", "prelu_grad") else 1)
+            yield from maker_of(name)[0](Request(name, dtype, values, {}, None, ins, outs))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_others(architecture, dtype):
+    texts = {launch.text for launch in other_launches(dtype)}
+    assert len(texts) > 12
+    for text in texts:
         compiles_without_spills(text, architecture)
