@@ -7,7 +7,7 @@ import numpy as np
 
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
-from mxcy._ctypes.ndarray import wrap
+from mxcy._ctypes.ndarray import NDArrayBase, wrap
 from mxcy._ctypes.pending import settle_all
 from mxcy._ctypes.pool import memory_of, pool_of
 from mxcy._ctypes.services import services
@@ -76,3 +76,25 @@ def from_numpy(source, dtype, context, copy=True, cls=None):
     array = wrap(memory, dtype, home, cls=cls)
     array._storage.exported = True
     return array
+
+
+def detach_parts(values, positions, shapes, codes, addresses):
+    """Views, not on the tape, of some arrays among many, or None unless all fit as they are.
+
+    Those fit that are dense, of the given shapes and types, and in the host's memory; instead of
+    an array there may be a list of one. Where they lie is written to `addresses`.
+    """
+    views = []
+    for position, shape, code in zip(positions, shapes, codes, strict=True):
+        one = values[position]
+        if isinstance(one, list | tuple) and len(one) == 1:
+            one = one[0]
+        if not isinstance(one, NDArrayBase) or one.kind is None:  # a sparse one has none
+            return None
+        if one.dtype_code != code or one.shape != shape:
+            return None
+        if one.on_device or one.context.device_typeid != 1:
+            return None
+        views.append(one.detached())
+    addresses[:] = [view.address for view in views]
+    return views

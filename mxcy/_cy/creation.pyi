@@ -17,3 +17,10 @@ def empty(shape: tuple[int, ...], dtype: int, context: Any, cls: Any = None) -> 
 def from_numpy(
     source: np.ndarray, dtype: int, context: Any, copy: bool = True, cls: Any = None
 ) -> Any: ...
+def detach_parts(
+    values: Any,
+    positions: list[int],
+    shapes: list[tuple[int, ...]],
+    codes: list[int],
+    addresses: np.ndarray,
+) -> list[Any] | None: ...

@@ -1,10 +1,11 @@
 """Arrays over new memory, memory at an address, and memory of NumPy's arrays."""
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from mxcy._cy.buffers cimport Export
 from mxcy._cy.elements cimport itemsize
 from mxcy._cy.native cimport MX_BF16
-from mxcy._cy.ndarray cimport NDArrayBase, bare, make_array
+from mxcy._cy.ndarray cimport NDArrayBase, bare, class_of, make_array, make_view
 from mxcy._cy.pool cimport Pool, pool_of
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, shape_of
@@ -76,3 +77,33 @@ def from_numpy(source, int dtype, context, bint copy=True, cls=None):
     array.storage, array.data = storage, <char *>export.view.buf
     array.layout, array.dtype_code = shape_of(source.shape), dtype
     return array
+
+
+def detach_parts(values, list positions, list shapes, list codes, int64_t[::1] addresses):
+    """Views, not on the tape, of some arrays among many, or None unless all fit as they are.
+
+    Those fit that are dense, of the given shapes and types, and in the host's memory; instead of
+    an array there may be a list of one. Where they lie is written to `addresses`.
+    """
+    cdef NDArrayBase array
+    cdef Py_ssize_t i
+    cdef object one, context = None
+    cdef list views = []
+    for i in range(len(positions)):
+        one = values[positions[i]]
+        if isinstance(one, (list, tuple)) and len(one) == 1:
+            one = one[0]
+        if not isinstance(one, NDArrayBase):
+            return None
+        array = <NDArrayBase>one
+        if array.layout is SPARSE or array.dtype_code != <int>codes[i]:
+            return None
+        if array.layout.dims != <tuple>shapes[i]:
+            return None
+        if array.storage.context is not context:
+            context = array.storage.context
+            if array.storage.device or context.device_typeid != 1:
+                return None
+        views.append(make_view(array, array.layout, 0, class_of(array)))
+        addresses[i] = <size_t>array.data
+    return views

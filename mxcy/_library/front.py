@@ -25,7 +25,7 @@ from mxcy.libinfo import find_lib_path
 #: module of a front -> names it offers
 NAMES = {
     "ndarray": ("NDArrayBase",),
-    "creation": ("empty", "from_memory", "from_numpy", "make_sparse"),
+    "creation": ("detach_parts", "empty", "from_memory", "from_numpy", "make_sparse"),
     "native": (
         "block",
         "flush_denormals",
@@ -210,7 +210,7 @@ tuning.plug(tuning.Library(*(_names[name] for name in tuning.Library._fields)))
 Streams = _names["Streams"]
 NDArrayBase = _names["NDArrayBase"]
 empty, from_memory, from_numpy = _names["empty"], _names["from_memory"], _names["from_numpy"]
-make_sparse = _names["make_sparse"]
+make_sparse, detach_parts = _names["make_sparse"], _names["detach_parts"]
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
 function, numpy_function = _names["function"], _names["numpy_function"]
 numpy_arithmetic, use_numpy = _names["numpy_arithmetic"], _names["use_numpy"]

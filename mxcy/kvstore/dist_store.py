@@ -256,9 +256,9 @@ class DistStore(JobStore):
             return None
         left = list(left)
         for group in groups:
-            sources = group.arrays(values)
+            sources = group.parts(values)
             here = outs is values or (len(keys) == 1 and outs[0] is values[0])
-            targets = sources if here else group.arrays(outs)
+            targets = sources if here else group.parts(outs)
             if sources is None or targets is None:
                 left += group.positions
             else:

@@ -6,7 +6,6 @@ from mxcy._library import front
 from mxcy.context import cpu
 from mxcy.dist.pushes import WholePush, failure_text
 from mxcy.kvstore.engine_calls import complete, operation, window
-from mxcy.kvstore.grouped import addresses_of
 
 __all__ = ["GroupCall"]
 
@@ -18,18 +17,15 @@ class GroupCall:
     ----------
     store : DistStore
     group : mxcy.kvstore.grouped.Group
-    sources, targets : list of NDArray
-        In the order of the bucket; the same list adds up in place.
+    sources, targets : tuple of (list of NDArray, numpy.ndarray)
+        See `Group.parts`; the same adds up in place.
     """
 
     def __init__(self, store, group, sources, targets):
         self._store, self._group = store, group
-        # Gradients may get other memory before the call's turn: keep what they have now.
-        self._sources = [array.detach() for array in sources]
         here = targets is sources
-        self._targets = self._sources if here else [array.detach() for array in targets]
-        self._from = addresses_of(sources)
-        self._to = self._from if here else addresses_of(targets)
+        self._sources, self._from = sources
+        self._targets, self._to = targets
         self._in_place = here and group.large and store.updater is None and not store.elastic
 
     def push(self, priority):

@@ -1,24 +1,13 @@
 """Calls of many keys: what travels in one bucket is one operation of the engine."""
 
-from operator import attrgetter
-
 import numpy as np
 
+from mxcy._library import front
 from mxcy._library.parts import copy_parts
-from mxcy.context import cpu
-from mxcy.ndarray import NDArray
-from mxcy.ndarray.sparse import BaseSparseNDArray
 
-__all__ = ["Group", "addresses_of", "groups_of"]
+__all__ = ["Group", "groups_of"]
 
 _LARGE = 1 << 16  # bytes
-_shape, _code, _context = attrgetter("shape"), attrgetter("dtype_code"), attrgetter("context")
-_address = attrgetter("address")
-
-
-def addresses_of(arrays):
-    """Where arrays lie."""
-    return np.fromiter(map(_address, arrays), np.int64, len(arrays))
 
 
 class Group:
@@ -52,25 +41,14 @@ class Group:
         self._offsets = np.array(self.offsets, np.int64)
         self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
 
-    def arrays(self, values):
-        """The arrays of the group among those of a call; None unless these fit as they are."""
-        arrays = [values[position] for position in self.positions]
-        if not _are_arrays(arrays):
-            arrays = [
-                each[0] if isinstance(each, list | tuple) and len(each) == 1 else each
-                for each in arrays
-            ]
-            if not _are_arrays(arrays):
-                return None
-        if any(issubclass(kind, BaseSparseNDArray) for kind in set(map(type, arrays))):
-            return None
-        if list(map(_shape, arrays)) != self._shapes or list(map(_code, arrays)) != self._codes:
-            return None
-        here = cpu().device_typeid
-        contexts = {id(context): context for context in map(_context, arrays)}
-        if any(context.device_typeid != here for context in contexts.values()):
-            return None
-        return arrays
+    def parts(self, values):
+        """The group's arrays among those of a call, and where they lie; None unless they fit.
+
+        They are views that nobody else has: gradients may get other memory before the call's turn.
+        """
+        addresses = np.empty(len(self.positions), np.int64)
+        views = front.detach_parts(values, self.positions, self._shapes, self._codes, addresses)
+        return views and (views, addresses)
 
     def used_alone(self):
         """What orders calls of single keys that came before there was a bucket; once."""
@@ -89,10 +67,6 @@ class Group:
     def spread(self, buffer, addresses):
         """The way back."""
         copy_parts(addresses, buffer.ctypes.data + self._offsets, self._sizes)
-
-
-def _are_arrays(values):
-    return all(issubclass(kind, NDArray) for kind in set(map(type, values)))
 
 
 def groups_of(keys, shared, code_of):

@@ -210,6 +210,22 @@ print("\nright", flush=True)
 """
 
 
+def test_lists_that_are_only_partly_as_their_keys():
+    store = mx.kv.create("dist_sync")
+    store.init(list(range(4)), [mx.nd.zeros(3)] * 4)
+    store.pushpull(list(range(4)), [mx.nd.ones(3) for _ in range(4)])
+    values = [[mx.nd.ones(3)], (mx.nd.ones(3) * 2,), mx.nd.ones(3) * 3, mx.nd.ones(3) * 4]
+    outs = [mx.nd.zeros(3) for _ in range(4)]
+    store.pushpull(list(range(4)), values, outs)
+    assert [out.asnumpy().tolist() for out in outs] == [[i] * 3 for i in (1.0, 2.0, 3.0, 4.0)]
+    several = [*values[:2], [mx.nd.ones(3), mx.nd.ones(3)], mx.nd.ones(3).tostype("row_sparse")]
+    store.pushpull(list(range(4)), several, outs)
+    assert [out.asnumpy().tolist() for out in outs] == [[i] * 3 for i in (1.0, 2.0, 2.0, 1.0)]
+    for wrong in (mx.nd.ones(4), mx.nd.ones((3, 1))):
+        with pytest.raises(mx.MXNetError, match="shape"):
+            store.pushpull(list(range(4)), [*values[:3], wrong], outs)
+
+
 @needs_mpi
 def test_two_workers():
     ended = job(2, _TWO)
