@@ -64,7 +64,8 @@ struct Sorting {
     const auto finish = [&](T* keys, int64_t count) {
       if (real || flip) elements_of<real>(keys, count, flip);
     };
-    if (threads > 1 && n >= kShared) return Buckets(n, threads, to, key_of, finish).sort(from);
+    if (n >= kShared && (threads > 1 || n * (int64_t)sizeof(T) >= kFar))
+      return Buckets(n, threads, to, key_of, finish).sort(from);
     T* spare = (T*)scratch(kTempSlot, n * sizeof(T));
     if (spare) sort_elements(from, to, spare, n, key_of, finish);
     return spare;

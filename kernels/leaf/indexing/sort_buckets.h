@@ -1,5 +1,5 @@
-// Integers in ascending order that are enough for several threads: chunks of them are distributed
-// over buckets, and then each bucket is sorted.
+// Integers in ascending order that are enough for several threads, or too many for the caches:
+// chunks of them are distributed over buckets, and then each bucket is sorted.
 #pragma once
 #include "core/memory/scratch.h"
 #include "leaf/indexing/sort_keys.h"
@@ -11,6 +11,7 @@ constexpr int64_t kChunk = 16384;       // keys that are distributed at a time
 constexpr int64_t kDrawn = 1024;        // keys that tell where buckets begin
 constexpr int64_t kCached = 256 << 10;  // bytes of a bucket that stay near
 constexpr int64_t kShared = 32768;      // keys of a line that several threads sort
+constexpr int64_t kFar = 16 << 20;      // bytes of a line that one thread distributes as well
 constexpr int kMostHalvings = 6;
 
 template <class T, class KeyOf, class Finish>

@@ -98,6 +98,13 @@ def test_lines_of_several_threads(dtype, threads, pattern):
         mx.util.set_num_threads(before)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_lines_beyond_caches(dtype):
+    elements = line("special", dtype, 2_100_001)
+    actual = nd.sort(nd.array(elements, dtype=dtype)).asnumpy()
+    np.testing.assert_array_equal(actual, np.sort(elements))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("lanes", [8, 16])
 def test_samples_that_mislead(dtype, lanes):
