@@ -11,7 +11,7 @@ __all__ = ["__version__", "find_lib_path", "find_include_path", "find_conf_path"
 
 __dir__ = listing(__name__)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _PACKAGE = Path(__file__).resolve().parent
 
