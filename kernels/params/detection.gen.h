@@ -53,6 +53,17 @@ typedef struct {
   double stds[4];
 } mx_box_code_params;
 
+/* pairs of rows and columns of a batch of scores, up to `threshold`, and no others after
+ * more than `top` of them, if that is positive */
+typedef struct {
+  int64_t batch;
+  int64_t rows;
+  int64_t columns;
+  int64_t top;
+  int32_t ascending;
+  double threshold;
+} mx_matching_params;
+
 /* suppression in batches of rows of `width` numbers; negative places and kinds are none */
 typedef struct {
   int64_t batch;

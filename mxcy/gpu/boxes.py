@@ -26,6 +26,37 @@ box_iou(const T* lhs, const T* rhs, T* out, Long n, Long columns, Long center) {
   }
 }
 """
+_MATCHING = """
+extern "C" __global__ void __launch_bounds__(256, 2)
+bipartite_matching(const T* data, T* partners, T* owners, unsigned* orders, unsigned* others,
+                   T* numbers, Long rows, Long columns, Long top, Long ascending,
+                   double threshold) {
+  const Long n = rows * columns;
+  const T* scores = data + blockIdx.x * n;
+  T *partner = partners + blockIdx.x * rows, *owner = owners + blockIdx.x * columns;
+  T* key = numbers + blockIdx.x * n;
+  unsigned *one = orders + blockIdx.x * n, *other = others + blockIdx.x * n;
+  EACH(i, rows) partner[i] = -1;
+  EACH(i, columns) owner[i] = -1;
+  EACH(i, n) {
+    const T score = ascending ? -scores[i] : scores[i];
+    key[i] = score == score ? score : (T)-kInfinity;  // what is no number comes last
+    one[i] = (unsigned)i;
+  }
+  const unsigned* order = by_score(key, one, other, n);
+  __syncthreads();
+  if (threadIdx.x) return;
+  Long count = 0;
+  for (Long k = 0; k < n; ++k) {
+    const Long row = order[k] / columns, column = order[k] % columns;
+    const T score = scores[order[k]];
+    if (ascending ? score > (T)threshold : score < (T)threshold) return;
+    if (partner[row] != -1 || owner[column] != -1) continue;
+    partner[row] = (T)column, owner[column] = (T)row;
+    if (top > 0 && ++count > top) return;
+  }
+}
+"""
 _NMS = """
 extern "C" __global__ void __launch_bounds__(256, 2)
 box_nms(const T* data, T* out, T* places, unsigned* orders, unsigned* others, unsigned* living,
@@ -246,6 +277,20 @@ def box_iou(request):
     arguments.append(I64(int(request.values["center"])))
     text = boxes_text(request.dtype, _IOU)
     return refusal(request) or [Launch(text, "box_iou", spread(out.size), arguments)]
+
+
+@kernel("bipartite_matching")
+def bipartite_matching(request):
+    """Pairs of rows and columns, the best first; a thread of each block takes them in turn."""
+    values, room = request.values, Room(request.dtype)
+    batch, n = values["batch"], values["batch"] * values["rows"] * values["columns"]
+    arguments = [Input(0), Output(0), Output(1)]
+    arguments += [room.take("unsigned", n), room.take("unsigned", n), room.take("T", n)]
+    arguments += [I64(int(values[name])) for name in ("rows", "columns", "top", "ascending")]
+    arguments.append(F64(*request.number("threshold")))
+    request.workspace = room.bytes
+    text = boxes_text(request.dtype, _MATCHING)
+    return refusal(request, batch) or [Launch(text, request.name, (batch,), arguments)]
 
 
 @kernel("box_nms")

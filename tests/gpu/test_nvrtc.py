@@ -251,7 +251,9 @@ def detection_texts(dtype):
     from mxcy.gpu import boxes, multibox, regions
     from mxcy.gpu.table import Request
 
-    for body in (boxes._IOU, boxes._NMS, multibox._DETECTION, multibox._TARGET, boxes._CODES):
+    for body in (boxes._IOU, boxes._NMS, boxes._MATCHING, boxes._CODES):
+        yield boxes.boxes_text(dtype, body)
+    for body in (multibox._DETECTION, multibox._TARGET):
         yield boxes.boxes_text(dtype, body)
     for body in (multibox._PRIOR, boxes._PROPOSAL):
         yield boxes.boxes_text(dtype, f"#define COUNT 24\n{body}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from mxcy.ops.core.attrs import Bool, Enum, Float, Int
 from mxcy.ops.core.infer import Spec, require, same_dtype
-from mxcy.ops.core.params import BOX_IOU
+from mxcy.ops.core.params import BOX_IOU, MATCHING
 from mxcy.ops.core.record import native, op, sample, stop, values
 from mxcy.ops.norm.batch import require_float
 
@@ -102,6 +102,18 @@ class BoxIou:
 # --- matching --------------------------------------------------------------------------------
 
 
+def _matching_params(a, ins, outs):
+    *batch, rows, columns = ins[0].shape
+    return {
+        "batch": math.prod(batch),
+        "rows": rows,
+        "columns": columns,
+        "top": a.topk,
+        "ascending": a.is_ascend,
+        "threshold": a.threshold,
+    }
+
+
 @op("_contrib_bipartite_matching", aliases=("_npx_bipartite_matching",), outputs="output0 output1")
 class BipartiteMatching:
     """Match rows and columns of scores (..., rows, columns), the best pairs first.
@@ -116,6 +128,15 @@ class BipartiteMatching:
     topk: Int = -1
 
     grad = stop
+    kernels = (
+        native(
+            "bipartite_matching",
+            struct=MATCHING,
+            params=_matching_params,
+            when=lambda a, ins, outs: "many scores" if ins[0].size >= 1 << 31 else None,
+            work=lambda a, ins, outs: 64 * ins[0].size,
+        ),
+    )
     samples = (
         sample(values(0, 1, (3, 2)), threshold=1e-12, grad=False),
         sample(values(0, 1, (2, 3, 4)), threshold=0.4, is_ascend=True, topk=2, grad=False),

@@ -189,3 +189,13 @@ def test_codes_of_boxes():
             moves,
             anchors[:1],
         )
+
+
+@pytest.mark.parametrize("is_ascend", [False, True])
+@pytest.mark.parametrize("topk", [-1, 5])
+def test_pairs(is_ascend, topk):
+    """The best pairs first, of many equal ones the first."""
+    scores = np.random.default_rng(8).integers(0, 40, (3, 17, 23)) / 40
+    attrs = {"is_ascend": is_ascend, "topk": topk, "threshold": 0.5}
+    partner, _ = check(lambda x: mx.nd.contrib.bipartite_matching(x, **attrs), scores)
+    assert (partner >= 0).any()

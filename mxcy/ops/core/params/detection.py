@@ -30,6 +30,12 @@ BOX_CODE = _struct(
     "boxes as offsets from anchors, which are `shared` by the batch, or not; `refs` to choose from",
     batch="i64", boxes="i64", refs="i64", shared="i32", center="i32", clip="f64", stds="f64[4]",
 )
+MATCHING = _struct(
+    "matching",
+    "pairs of rows and columns of a batch of scores, up to `threshold`, and no others after more "
+    "than `top` of them, if that is positive",
+    batch="i64", rows="i64", columns="i64", top="i64", ascending="i32", threshold="f64",
+)
 BOX_NMS = _struct(
     "box_nms",
     "suppression in batches of rows of `width` numbers; negative places and kinds are none",
