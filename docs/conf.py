@@ -24,7 +24,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"mxcy {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("filter.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("filter.js", "tables.js")]
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {
     "show_nav_level": 1,

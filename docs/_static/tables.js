@@ -1,0 +1,5 @@
+// Tables wider than the page can be scrolled by the keyboard; readers of screens are told what has the focus.
+for (const table of document.querySelectorAll(".pst-scrollable-table-container")) {
+  table.setAttribute("role", "region");
+  table.setAttribute("aria-label", "Table");
+}
