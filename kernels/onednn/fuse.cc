@@ -12,11 +12,12 @@ struct Activation {
 };
 // The position is the number that records use; 0 is no activation.
 constexpr Activation kActivations[] = {
-    {0, kNone, kNone},      {kRelu, kNone, kNone},    {kLogistic, kNone, kNone},
-    {kTanh, kNone, kNone},  {kSoftRelu, kOne, kNone}, {kRelu, kAlpha, kNone},
-    {kElu, kAlpha, kNone},  {kGeluErf, kNone, kNone}, {kGeluTanh, kNone, kNone},
-    {kClip, kAlpha, kBeta}, {kAbs, kNone, kNone},     {kSquare, kNone, kNone},
-    {kSqrt, kNone, kNone},  {kExp, kNone, kNone},     {kLinear, kAlpha, kBeta},
+    {0, kNone, kNone},      {kRelu, kNone, kNone},       {kLogistic, kNone, kNone},
+    {kTanh, kNone, kNone},  {kSoftRelu, kOne, kNone},    {kRelu, kAlpha, kNone},
+    {kElu, kAlpha, kNone},  {kGeluErf, kNone, kNone},    {kGeluTanh, kNone, kNone},
+    {kClip, kAlpha, kBeta}, {kAbs, kNone, kNone},        {kSquare, kNone, kNone},
+    {kSqrt, kNone, kNone},  {kExp, kNone, kNone},        {kLinear, kAlpha, kBeta},
+    {kSwish, kOne, kNone},  {kHardSwish, kAlpha, kBeta},
 };
 constexpr int kCount = sizeof kActivations / sizeof *kActivations;
 

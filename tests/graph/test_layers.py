@@ -104,6 +104,34 @@ def test_a_branch_in_the_middle_ends_the_chain():
     assert ops["_sg_onednn_conv"] == 1 and ops["relu"] == 1 and ops["tanh"] == 1
 
 
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("channels", [16, 24, 20])
+def test_arguments_times_their_sigmoid_are_activations(hard, channels):
+    def act(F, x):
+        return x * (F.hard_sigmoid(x, alpha=0.25, beta=0.4) if hard else F.sigmoid(x))
+
+    net = Net((2, 16, 8, 8))
+    F = net.builder.values
+    x = act(F, net.norm(net.conv(net.data, channels)))
+    x = act(F, net.conv(x, channels, group=channels, bias=True))
+    ops = net.check(act(F, net.conv(x, 16, 1) + net.data))
+    assert ops["_sg_onednn_conv"] == 3
+    assert not {"sigmoid", "hard_sigmoid", "elemwise_mul", "_fused_pointwise"} & ops.keys()
+
+
+def test_sigmoids_that_others_read_are_computed():
+    net = Net((1, 16, 8, 8))
+    F = net.builder.values
+    x = net.conv(net.data, 16)
+    gate = F.sigmoid(x)
+    ops = net.check(x * gate, F.mean(gate))
+    assert "sigmoid" in ops or "_fused_pointwise" in ops
+    x = net.conv(net.data, 16)
+    net.check(x * F.sigmoid(x), F.mean(x))
+    x = net.conv(net.data, 16)
+    net.check(x * F.sigmoid(net.data), F.tanh(x))
+
+
 @pytest.mark.parametrize("relu", [False, True])
 def test_convolutions_of_pixels_normalise_what_they_read(relu):
     net = Net((2, 32, 9, 9))
@@ -184,6 +212,10 @@ def test_dense_layer_with_activation():
     net.check(
         F.Activation(F.FullyConnected(net.data, weight, bias, num_hidden=12), act_type="tanh")
     )
+    x = F.FullyConnected(net.data, weight, bias, num_hidden=12)
+    net.check(x * F.sigmoid(x))
+    x = F.FullyConnected(net.data, weight, bias, num_hidden=12)
+    net.check(F.broadcast_mul(F.hard_sigmoid(x), x))
 
 
 def test_written_parameters_are_packed_again():

@@ -8,6 +8,8 @@ namespace {
 
 // Shorter rows than this are first gathered into blocks, so that vectors stay full.
 constexpr int64_t kShortRow = 16;
+// Rows up to here that an operand repeats as often are gathered once for all repetitions.
+constexpr int64_t kRepeatedRow = 64, kRepetitions = 8;
 
 // A position in the collapsed shape and its offsets in both operands, innermost dimension apart.
 struct Odometer {
@@ -127,6 +129,43 @@ struct Broadcast {
       begin += m;
     }
   }
+
+  // Whether an operand repeats short rows while the other one runs along.
+  static bool repeats(const mx_broadcast_params& p, const int64_t* strides, const int64_t* others) {
+    if (p.ndim < 2) return false;
+    const int64_t inner = p.shape[p.ndim - 1], times = p.shape[p.ndim - 2];
+    return strides[p.ndim - 2] == 0 && inner > 1 && inner <= kRepeatedRow &&
+           times >= kRepetitions && runs_along_whole(p, others);
+  }
+
+  // `left`: whether the left operand repeats rows, otherwise the right one does.
+  void repeated_rows(int64_t begin, int64_t end, bool left) const {
+    const int last = p.ndim - 1;
+    const int64_t inner = p.shape[last], times = p.shape[last - 1], span = inner * times;
+    const int64_t step = left ? p.lhs[last] : p.rhs[last], rows_at_once = kBlock / inner;
+    const int size = left ? size_l : size_r;
+    const Runner runner(rows.vv, call->in[0].dtype, call->in[1].dtype, call->out[0], true, true);
+    const GatherRow gather = gather_of(size);
+    alignas(64) char block[kBlock * sizeof(Wide)];
+    while (begin < end) {
+      const int64_t row = begin / inner, here = begin % span;
+      const int64_t stop = end - begin < span - here ? end : begin + span - here;
+      const Odometer at(p, row);
+      const char* from = (left ? lhs : rhs) + (left ? at.lhs : at.rhs) * size;
+      const int64_t touched = ceil_div(begin % inner + stop - begin, inner);
+      for (int64_t i = 0; i < touched && i < rows_at_once; ++i) {
+        gather(block + i * inner * size, from, step, inner);
+      }
+      while (begin < stop) {
+        const int64_t skip = begin % inner, most = rows_at_once * inner - skip;
+        const int64_t n = stop - begin < most ? stop - begin : most;
+        const char* repeated = block + skip * size;
+        runner(dst + begin * out_size, left ? repeated : lhs + begin * size_l,
+               left ? rhs + begin * size_r : repeated, n);
+        begin += n;
+      }
+    }
+  }
 };
 
 }  // namespace
@@ -143,9 +182,17 @@ int run_broadcast(const mx_call* call, const Rows& rows) {
                          element_size(in[0].dtype),
                          element_size(in[1].dtype),
                          element_size(out.dtype)};
+  const bool left = Broadcast::repeats(p, p.lhs, p.rhs);
+  const bool repeats = left || Broadcast::repeats(p, p.rhs, p.lhs);
   const bool is_short = p.ndim > 1 && p.shape[p.ndim - 1] < kShortRow;
   parallel_for(call->threads, count(out), kGrain, [&](int64_t begin, int64_t end) {
-    is_short ? job.short_rows(begin, end) : job.long_rows(begin, end);
+    if (repeats) {
+      job.repeated_rows(begin, end, left);
+    } else if (is_short) {
+      job.short_rows(begin, end);
+    } else {
+      job.long_rows(begin, end);
+    }
   });
   return 0;
 }

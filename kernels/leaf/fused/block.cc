@@ -47,6 +47,13 @@ void activate_row(float* row, int n, int act, float alpha, float beta) {
       return apply([](VF x) MX_ALWAYS { return exp(x); });
     case kLinear:
       return apply([=](VF x) MX_ALWAYS { return a * x + b; });
+    case kSwish:
+      return apply([](VF x) MX_ALWAYS { return x * sigmoid(x); });
+    case kHardSwish:
+      return apply([=](VF x) MX_ALWAYS {
+        const VF gate = a * x + b, above = gate < 0 ? VF{} : gate;
+        return x * (above > 1 ? splat<VF>(1) : above);
+      });
     default:
       return;
   }

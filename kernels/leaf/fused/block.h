@@ -38,14 +38,14 @@ MX_INLINE VB splat_block(float x) { return x - VB{}; }
 // clang-format off
 enum Activation {
   kNoAct, kRelu, kSigmoid, kTanh, kSoftplus, kLeaky, kElu, kGeluErf, kGeluTanh, kClip, kAbs,
-  kSquared, kSqrt, kExp, kLinear, kActivations
+  kSquared, kSqrt, kExp, kLinear, kSwish, kHardSwish, kActivations
 };
 // clang-format on
 
 // Any activation of n <= B numbers in place.
 void activate_row(float* row, int n, int act, float alpha, float beta);
 
-// Activations that are an instruction or two stay in registers; the others go through memory.
+// Activations that are usual and not long stay in registers; the others go through memory.
 template <int act>
 MX_INLINE VB activate(const VB& x, const VB& alpha, const VB& beta) {
   if constexpr (act == kRelu) {
@@ -55,6 +55,13 @@ MX_INLINE VB activate(const VB& x, const VB& alpha, const VB& beta) {
   } else if constexpr (act == kClip) {
     const VB above = x < alpha ? alpha : x;
     return above > beta ? beta : above;
+  } else if constexpr (act == kHardSwish) {
+    const VB gate = fma(x, alpha, beta), above = gate < 0 ? VB{} : gate;
+    return x * (above > 1 ? splat_block(1) : above);
+#if MX_ISA_LEVEL > 2  // where a block is a register
+  } else if constexpr (act == kSwish) {
+    return x * sigmoid(x);
+#endif
   } else {
     return x;
   }
@@ -77,6 +84,12 @@ inline void with_activation(int act, const Body& body) {
       return body(Act<kLeaky>());
     case kClip:
       return body(Act<kClip>());
+    case kHardSwish:
+      return body(Act<kHardSwish>());
+#if MX_ISA_LEVEL > 2
+    case kSwish:
+      return body(Act<kSwish>());
+#endif
     default:
       return body(Act<kAnyAct>());
   }

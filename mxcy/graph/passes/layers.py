@@ -2,6 +2,7 @@
 
 A convolution or deconvolution takes in, in this order: the batch normalisation after it (folded
 into weights and bias), an addition of another array, and an activation; a dense layer the last two.
+Activations may be products of their argument and a sigmoid of it.
 Only the end of such a chain may have several users. The fused operators are `_sg_onednn_conv`,
 `_sg_onednn_deconv` and `_sg_onednn_fully_connected`.
 """
@@ -35,14 +36,21 @@ _SWITCHES = {
     },
 }
 _SUM, _BROADCAST_SUM = find("elemwise_add"), find("broadcast_add")
+_PRODUCTS = (find("elemwise_mul"), find("broadcast_mul"), find("_npi_multiply"))
+_HARD_SIGMOID = find("hard_sigmoid")
 
 
 class _Chain:
     """A layer and what it takes in: node numbers."""
 
     def __init__(self, layer):
-        self.layer, self.norm, self.sum, self.other, self.act = layer, None, None, None, None
+        self.layer, self.norm, self.sum, self.other = layer, None, None, None
+        self.act, self.gate, self.epilogue = None, None, ("none", 0.0, 0.0)
         self.last, self.casts = layer, []
+
+    def after(self):
+        """What follows the layer; some may be None."""
+        return self.norm, self.sum, self.gate, self.act
 
 
 def run(graph, target):
@@ -54,7 +62,7 @@ def run(graph, target):
     inner = {
         number
         for chain in chains
-        for number in (chain.layer, chain.norm, chain.sum, chain.act)
+        for number in (chain.layer, *chain.after())
         if number is not None and number != chain.last
     }
     widened = {cast: chain.last for chain in chains for cast in chain.casts}
@@ -99,11 +107,13 @@ def _find_chains(graph, settings):
                 after = next_of(after)
             else:
                 after = None
-        if after is not None and "act" in allowed and _epilogue(graph.nodes[after]) is not None:
-            chain.act = chain.last = after
+        if "act" in allowed:
+            gate, act, epilogue = _activation(graph, users, chain.last, after)
+            if act is not None and not {gate, act} & taken:
+                chain.gate, chain.act, chain.last, chain.epilogue = gate, act, act, epilogue
         if chain.sum is None and node.op.layer.kind == "dense":
             chain.casts = _widening_casts(graph, users, chain.last)
-        taken.update(n for n in (chain.norm, chain.sum, chain.act) if n is not None)
+        taken.update(n for n in chain.after() if n is not None)
         chains.append(chain)
     return chains
 
@@ -154,6 +164,35 @@ def _epilogue(node):
     return None if node.op.epilogue is None else node.op.epilogue(node.attrs)
 
 
+def _activation(graph, users, number, after):
+    """(gate, activation, epilogue) behind a node, numbers and as kernels know it, or thrice None.
+
+    `after` is the only node that reads it, or None; a gate is a sigmoid that its argument, which
+    nobody else reads, is multiplied by.
+    """
+    if after is not None:
+        epilogue = _epilogue(graph.nodes[after])
+        return (None, None, None) if epilogue is None else (None, after, epilogue)
+    readers = sorted({user for user, _, _ in users[number]})
+    if len(readers) != 2 or readers[0] < 0 or graph.specs[number][0].dtype != _FLOAT:
+        return None, None, None
+    gate, product = readers
+    operands = sorted(graph.nodes[product].inputs)
+    gated = users.only(gate) == product and operands == [(number, 0), (gate, 0)]
+    same = graph.specs[number][0] == graph.specs[product][0]
+    epilogue = _gated(graph.nodes[gate])
+    if graph.nodes[product].op not in _PRODUCTS or not gated or not same or epilogue is None:
+        return None, None, None
+    return gate, product, epilogue
+
+
+def _gated(node):
+    """The epilogue that is the product of a sigmoid and its argument, or None."""
+    if node.op is _HARD_SIGMOID:
+        return "hard_swish", node.attrs.alpha, node.attrs.beta
+    return ("swish", 0.0, 0.0) if _epilogue(node) == ("sigmoid", 0.0, 0.0) else None
+
+
 def _fuse(rewrite, graph, chain):
     """Append the fused node of a chain; returns its entry."""
     layer = graph.nodes[chain.layer]
@@ -167,7 +206,7 @@ def _fuse(rewrite, graph, chain):
         parameters.append(rewrite.entry(chain.other))
         attrs["with_sum"] = True
     if chain.act is not None:
-        attrs["act"], attrs["alpha"], attrs["beta"] = _epilogue(graph.nodes[chain.act])
+        attrs["act"], attrs["alpha"], attrs["beta"] = chain.epilogue
     if chain.casts:
         attrs["wide"] = True
     name = graph.nodes[chain.last].name
@@ -225,7 +264,12 @@ def unfused(rewrite, node, inputs):
     last = rewrite.add(layer, attrs, own, node.name)
     if a.with_sum:
         last = rewrite.add(_SUM, {}, [last, inputs[count]], f"{node.name}_sum")
-    if a.act != "none":
+    if a.act in ("swish", "hard_swish"):
+        hard = a.act == "hard_swish"
+        op, attrs = (_HARD_SIGMOID, {"alpha": a.alpha, "beta": a.beta}) if hard else ("sigmoid", {})
+        gate = rewrite.add(op, attrs, [last], f"{node.name}_gate")
+        last = rewrite.add("elemwise_mul", {}, [last, gate], f"{node.name}_{a.act}")
+    elif a.act != "none":
         op, attrs = _separate(a)
         last = rewrite.add(op, attrs, [last], f"{node.name}_{a.act}")
     if getattr(a, "wide", False):

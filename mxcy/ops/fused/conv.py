@@ -227,7 +227,8 @@ class FusedConvolution(Window, Filters, Blocks, Epilogue, Algorithm):
     `Convolution` for the rest.
 
     `act` may use `alpha` and `beta`: ``leaky`` and ``elu`` (slope alpha), ``clip`` (to [alpha,
-    beta]), ``linear`` (alpha * x + beta). `tile` is the chosen algorithm's own parameter.
+    beta]), ``linear`` (alpha * x + beta), ``hard_swish`` (x times that, limited to [0, 1]). `tile`
+    is the chosen algorithm's own parameter.
     """
 
     no_bias: Bool = False

@@ -66,6 +66,8 @@ ACTIVATIONS = {
     "sqrt": lambda xp, x, alpha, beta: xp.sqrt(x),
     "exp": lambda xp, x, alpha, beta: xp.exp(x),
     "linear": lambda xp, x, alpha, beta: alpha * x + beta,
+    "swish": lambda xp, x, alpha, beta: x * sigmoid(xp, x),
+    "hard_swish": lambda xp, x, alpha, beta: x * xp.minimum(xp.maximum(alpha * x + beta, 0), 1),
 }
 #: name of an activation -> its number
 NUMBERS = {name: number for number, name in enumerate(ACTIVATIONS)}

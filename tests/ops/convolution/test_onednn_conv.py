@@ -47,6 +47,8 @@ ACTIVATIONS = {
     12: lambda x, a, b: np.sqrt(x),
     13: lambda x, a, b: np.exp(x),
     14: lambda x, a, b: a * x + b,
+    15: lambda x, a, b: x / (1 + np.exp(-x)),
+    16: lambda x, a, b: x * np.clip(a * x + b, 0, 1),
 }
 
 

@@ -32,6 +32,8 @@ ACTIVATIONS = {
     "square": (11, np.square),
     "exp": (13, np.exp),
     "linear": (14, lambda x: 0.25 * x + 0.5),
+    "swish": (15, lambda x: x / (1 + np.exp(-x))),
+    "hard_swish": (16, lambda x: x * np.clip(0.25 * x + 0.5, 0, 1)),
 }
 
 
