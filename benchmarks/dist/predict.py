@@ -21,8 +21,8 @@ from pathlib import Path
 
 import mxcy as mx
 from mxcy import env
-from mxcy.dist.links import Links
-from mxcy.dist.simulation import Step, simulate
+from mxcy.dist.simulated.links import Links
+from mxcy.dist.simulated.simulation import Step, simulate
 
 #: what -> gradients, bytes of each, seconds of backward for each
 STEPS = {

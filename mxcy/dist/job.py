@@ -7,11 +7,11 @@ from mxcy import env
 from mxcy._base.files import replacing
 from mxcy.base import MXNetError
 from mxcy.dist import shutdown
-from mxcy.dist.memory_world import MemoryJob
-from mxcy.dist.message_log import logged
 from mxcy.dist.progress import ProgressThread
 from mxcy.dist.roles import read_place
-from mxcy.dist.world import World, has_engine, no_engine
+from mxcy.dist.worlds.memory_world import MemoryJob
+from mxcy.dist.worlds.message_log import logged
+from mxcy.dist.worlds.world import World, has_engine, no_engine
 
 __all__ = ["Job", "job"]
 

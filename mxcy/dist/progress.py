@@ -6,16 +6,16 @@ import time
 from collections import deque
 
 from mxcy.base import MXNetError
-from mxcy.dist.admission import Admission
-from mxcy.dist.collectives import gather_texts
-from mxcy.dist.control import ControlMessages
-from mxcy.dist.exchange import Exchange
-from mxcy.dist.joining import Joining
-from mxcy.dist.membership import Membership
-from mxcy.dist.named_calls import NamedCalls
+from mxcy.dist.keys.exchange import Exchange
+from mxcy.dist.keys.timing import Pace
+from mxcy.dist.members.admission import Admission
+from mxcy.dist.members.control import ControlMessages
+from mxcy.dist.members.joining import Joining
+from mxcy.dist.members.membership import Membership
+from mxcy.dist.members.named_calls import NamedCalls
 from mxcy.dist.polling import Polling
-from mxcy.dist.post_office import PostOffice
-from mxcy.dist.timing import Pace
+from mxcy.dist.servers.post_office import PostOffice
+from mxcy.dist.worlds.collectives import gather_texts
 
 __all__ = ["ProgressThread"]
 

@@ -1,6 +1,6 @@
 """What the library is made with, which programs ask for."""
 
-from mxcy.dist.world import has_engine
+from mxcy.dist.worlds.world import has_engine
 
 __all__ = [
     "Average",

@@ -10,10 +10,11 @@ from mxcy._base.last_used import LastUsed
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.dist import collectives, shutdown
+from mxcy.dist import shutdown
 from mxcy.dist.job import job
-from mxcy.dist.levels import Levels
-from mxcy.dist.sums import CompressedSum
+from mxcy.dist.keys.levels import Levels
+from mxcy.dist.keys.sums import CompressedSum
+from mxcy.dist.worlds import collectives
 from mxcy.kvstore.engine_calls import TRAVELS
 from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of

@@ -4,7 +4,7 @@ import time
 
 from mxcy._library import front
 from mxcy.context import cpu
-from mxcy.dist.pushes import WholePush, failure_text
+from mxcy.dist.keys.pushes import WholePush, failure_text
 from mxcy.kvstore.engine_calls import complete, operation, window
 
 __all__ = ["GroupCall"]

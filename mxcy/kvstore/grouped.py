@@ -15,7 +15,7 @@ class Group:
 
     Parameters
     ----------
-    bucket : mxcy.dist.buckets.Bucket
+    bucket : mxcy.dist.keys.buckets.Bucket
     positions : dict
         Where in the call each key of the bucket is.
     keys : sequence

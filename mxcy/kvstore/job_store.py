@@ -1,8 +1,8 @@
 """A store of a job of several processes, as a member of it."""
 
-from mxcy.dist import collectives
 from mxcy.dist.job import job
-from mxcy.dist.server_commands import command_servers, server_places
+from mxcy.dist.servers.server_commands import command_servers, server_places
+from mxcy.dist.worlds import collectives
 from mxcy.kvstore.local import LocalStore
 
 __all__ = ["JobStore"]

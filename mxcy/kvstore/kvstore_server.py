@@ -6,10 +6,10 @@ import time
 from mxcy import env
 from mxcy._library import front
 from mxcy.base import MXNetError
-from mxcy.dist.key_server import KeyServer
-from mxcy.dist.post_office import PostOffice
 from mxcy.dist.roles import read_place
-from mxcy.dist.world import World
+from mxcy.dist.servers.key_server import KeyServer
+from mxcy.dist.servers.post_office import PostOffice
+from mxcy.dist.worlds.world import World
 from mxcy.kvstore.server_rules import ServerRules
 
 __all__ = ["KVStoreServer", "serve"]

@@ -3,7 +3,7 @@
 import warnings
 
 from mxcy.base import MXNetError
-from mxcy.dist import collectives
+from mxcy.dist.worlds import collectives
 from mxcy.optimizer import Optimizer
 
 __all__ = ["agree", "take_terms", "terms_of"]
@@ -41,7 +41,7 @@ def terms_of(optimizer):
 
 
 def agree(world, optimizer):
-    """Take the first worker's settings, as a generator; see `mxcy.dist.collectives`.
+    """Take the first worker's settings, as a generator; see `mxcy.dist.worlds.collectives`.
 
     Parameters
     ----------

@@ -13,9 +13,9 @@ from mxcy._base.dtypes import NAMES, code_of
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.dist import collectives
 from mxcy.dist.job import job
 from mxcy.dist.shutdown import before_close
+from mxcy.dist.worlds import collectives
 from mxcy.kvstore.engine_calls import TRAVELS, operation, window
 
 __all__ = [

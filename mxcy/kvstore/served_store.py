@@ -6,7 +6,7 @@ from mxcy import ndarray as nd
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.dist.key_client import KeyClient
+from mxcy.dist.servers.key_client import KeyClient
 from mxcy.kvstore.dist_store import DistStore
 from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
 from mxcy.kvstore.optimizer_terms import agree

@@ -9,8 +9,8 @@ from mxcy import ndarray as nd
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.dist.key_server import KeyServer
-from mxcy.dist.row_client import RowClient
+from mxcy.dist.servers.key_server import KeyServer
+from mxcy.dist.servers.row_client import RowClient
 from mxcy.kvstore.engine_calls import TRAVELS, operation
 from mxcy.kvstore.server_rules import ServerRules
 

@@ -12,7 +12,7 @@ from mxcy._base.dtypes import code_of
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.dist.pushes import failure_text
+from mxcy.dist.keys.pushes import failure_text
 from mxcy.ndarray import NDArray
 from mxcy.optimizer import Updater, get_updater
 

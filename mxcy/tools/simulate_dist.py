@@ -11,8 +11,8 @@ import json
 import sys
 from pathlib import Path
 
-from mxcy.dist.links import WAYS, Links
-from mxcy.dist.simulation import Step, simulate
+from mxcy.dist.simulated.links import WAYS, Links
+from mxcy.dist.simulated.simulation import Step, simulate
 
 __all__ = ["main"]
 

@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
-from mxcy.dist.memory_world import MemoryJob
+from mxcy.dist.keys.pushes import WholePush
 from mxcy.dist.progress import ProgressThread
-from mxcy.dist.pushes import WholePush
+from mxcy.dist.worlds.memory_world import MemoryJob
 
 __all__ = ["Rank", "run"]
 

@@ -4,9 +4,9 @@ import threading
 
 import numpy as np
 
-from mxcy.dist.key_client import KeyClient
-from mxcy.dist.memory_world import MemoryJob
 from mxcy.dist.progress import ProgressThread
+from mxcy.dist.servers.key_client import KeyClient
+from mxcy.dist.worlds.memory_world import MemoryJob
 from mxcy.kvstore.kvstore_server import run as serve
 
 __all__ = ["Worker", "run"]

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mxcy.dist.buckets import Bucket
-from mxcy.dist.slots import Slot
-from mxcy.dist.sums import WholeSum
+from mxcy.dist.keys.buckets import Bucket
+from mxcy.dist.keys.slots import Slot
+from mxcy.dist.keys.sums import WholeSum
 
 
 class _WatchedSlot(Slot):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.dist.levels import Levels
-from mxcy.dist.sums import CompressedSum
+from mxcy.dist.keys.levels import Levels
+from mxcy.dist.keys.sums import CompressedSum
 from tests.dist.jobs import job, needs_mpi
 from tests.dist.ranks import run
 

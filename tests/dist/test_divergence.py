@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.dist.memory_world import MemoryJob
 from mxcy.dist.progress import ProgressThread
+from mxcy.dist.worlds.memory_world import MemoryJob
 from tests.dist.jobs import job, needs_mpi
 from tests.dist.ranks import run
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.dist.slots import Slot, plan
+from mxcy.dist.keys.slots import Slot, plan
 from tests.dist.ranks import run
 
 pytestmark = pytest.mark.skipif(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mxcy.dist.neighbour import Neighbour, identity
+from mxcy.dist.worlds.neighbour import Neighbour, identity
 from tests.conditions import await_that
 from tests.dist.jobs import job, needs_mpi
 

@@ -8,9 +8,9 @@ import time
 import numpy as np
 import pytest
 
-from mxcy.dist import admission
-from mxcy.dist.levels import Levels
-from mxcy.dist.sums import CompressedSum
+from mxcy.dist.keys.levels import Levels
+from mxcy.dist.keys.sums import CompressedSum
+from mxcy.dist.members import admission
 from tests.dist.ranks import run
 
 pytestmark = pytest.mark.skipif(

@@ -5,8 +5,8 @@ import logging
 from types import SimpleNamespace
 
 import mxcy as mx
-from mxcy.dist import timing
-from mxcy.dist.timing import Pace, Timing
+from mxcy.dist.keys import timing
+from mxcy.dist.keys.timing import Pace, Timing
 from tests.env.run import python
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mxcy.dist.machines import levels_of
+from mxcy.dist.worlds.machines import levels_of
 from tests.dist.jobs import needs_mpi
 
 _HOSTS = Path(__file__).parents[2] / "benchmarks" / "dist" / "two_hosts.py"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mxcy.dist.memory_world import MemoryJob
-from mxcy.dist.message_log import logged
+from mxcy.dist.worlds.memory_world import MemoryJob
+from mxcy.dist.worlds.message_log import logged
 from tests.dist.jobs import job, needs_mpi
 from tests.env.run import python
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.dist.shares import RowShare
+from mxcy.dist.servers.shares import RowShare
 from tests.dist.jobs import job, needs_mpi
 
 pytestmark = pytest.mark.skipif(

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.dist.memory_world import MemoryJob
-from mxcy.dist.partition import parts, slices
-from mxcy.dist.post_office import PostOffice
+from mxcy.dist.keys.partition import parts, slices
+from mxcy.dist.servers.post_office import PostOffice
+from mxcy.dist.worlds.memory_world import MemoryJob
 from tests.dist.servers import run
 
 
@@ -127,7 +127,7 @@ def test_sums_of_slices(servers, seed):
 
 def _hosting(program):
     """A program whose workers are servers too."""
-    from mxcy.dist.key_server import KeyServer
+    from mxcy.dist.servers.key_server import KeyServer
     from mxcy.kvstore.server_rules import ServerRules
 
     def hosting(worker):
@@ -170,7 +170,7 @@ def _sgd():
 
 
 def _barrier(worker):
-    from mxcy.dist.collectives import barrier
+    from mxcy.dist.worlds.collectives import barrier
 
     return barrier(worker.progress.world)
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.dist.buckets import Bucket
-from mxcy.dist.ownership import Ownership
-from mxcy.dist.slots import Slot
-from mxcy.dist.sums import WholeSum
+from mxcy.dist.keys.buckets import Bucket
+from mxcy.dist.keys.ownership import Ownership
+from mxcy.dist.keys.slots import Slot
+from mxcy.dist.keys.sums import WholeSum
 from tests.dist.jobs import job, needs_mpi
 from tests.dist.ranks import run
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from mxcy.dist.links import WAYS, Links
-from mxcy.dist.simulation import Step, simulate
+from mxcy.dist.simulated.links import WAYS, Links
+from mxcy.dist.simulated.simulation import Step, simulate
 from mxcy.tools import simulate_dist
 
 _MB = 10**6

@@ -126,7 +126,7 @@ ROWS = (
              "How many workers that have died a job replaces: the launcher sets it for "
              "--max-restarts beside --min-workers.",
              test="dist/test_growth.py::test_a_killed_worker_is_replaced"),
-    Variable("MXCY_ELASTIC_SCALE", flag, False, "C", "mxcy.dist.membership",
+    Variable("MXCY_ELASTIC_SCALE", flag, False, "C", "mxcy.dist.members.membership",
              "Sums that fewer workers make than there were at first are multiplied by what makes "
              "up for it.", test="dist/test_shrink.py::test_scale"),
     Variable("DMLC_PS_ROOT_URI", anything, "", "F", "mxcy.dist",

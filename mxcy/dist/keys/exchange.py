@@ -3,12 +3,13 @@
 import numpy as np
 
 from mxcy.base import MXNetError
-from mxcy.dist import collectives, handover
-from mxcy.dist.buckets import Bucket
-from mxcy.dist.divergence import differences
-from mxcy.dist.key_lists import compare_keys
-from mxcy.dist.slots import Slot, plan
-from mxcy.dist.sums import WholeSum
+from mxcy.dist.keys import handover
+from mxcy.dist.keys.buckets import Bucket
+from mxcy.dist.keys.divergence import differences
+from mxcy.dist.keys.key_lists import compare_keys
+from mxcy.dist.keys.slots import Slot, plan
+from mxcy.dist.keys.sums import WholeSum
+from mxcy.dist.worlds import collectives
 
 __all__ = ["Exchange"]
 

@@ -5,9 +5,9 @@ import threading
 import numpy as np
 
 from mxcy.base import MXNetError
-from mxcy.dist import collectives
-from mxcy.dist.key_lists import compare_keys
-from mxcy.dist.partition import parts, slices
+from mxcy.dist.keys.key_lists import compare_keys
+from mxcy.dist.keys.partition import parts, slices
+from mxcy.dist.worlds import collectives
 
 __all__ = ["NOTHING", "Answers", "KeyClient", "ServedKey"]
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mxcy.dist.levels import Levels
+from mxcy.dist.keys.levels import Levels
 
 __all__ = ["Pull", "RowShare", "Share"]
 

@@ -9,8 +9,8 @@ from collections import deque
 
 import numpy as np
 
-from mxcy.dist.collectives import parts
-from mxcy.dist.machines import levels_of
+from mxcy.dist.worlds.collectives import parts
+from mxcy.dist.worlds.machines import levels_of
 
 __all__ = ["MemoryJob", "MemoryWorld"]
 

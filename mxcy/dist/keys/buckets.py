@@ -9,9 +9,9 @@ order.
 
 import numpy as np
 
-from mxcy.dist.ownership import Ownership, update_shares
-from mxcy.dist.pushes import Lease, Rounds, failure_text
-from mxcy.dist.timing import Timing
+from mxcy.dist.keys.ownership import Ownership, update_shares
+from mxcy.dist.keys.pushes import Lease, Rounds, failure_text
+from mxcy.dist.keys.timing import Timing
 
 __all__ = ["Bucket"]
 

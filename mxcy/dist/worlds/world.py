@@ -10,8 +10,8 @@ from collections import deque
 import numpy as np
 
 from mxcy.base import MXNetError
-from mxcy.dist.machines import levels_of
-from mxcy.dist.neighbour import identity
+from mxcy.dist.worlds.machines import levels_of
+from mxcy.dist.worlds.neighbour import identity
 
 __all__ = ["World", "has_engine", "no_engine"]
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mxcy.dist.buckets import Bucket
-from mxcy.dist.levels import Levels
-from mxcy.dist.slots import Slot
-from mxcy.dist.sums import CompressedSum
+from mxcy.dist.keys.buckets import Bucket
+from mxcy.dist.keys.levels import Levels
+from mxcy.dist.keys.slots import Slot
+from mxcy.dist.keys.sums import CompressedSum
 
 __all__ = ["obstacle", "quiet", "resize", "take_over", "tell"]
 

@@ -8,9 +8,9 @@ import types
 
 import numpy as np
 
-from mxcy.dist.clock_world import Clock, ClockJob, WeightlessSum, weightless
-from mxcy.dist.exchange import Exchange
-from mxcy.dist.pushes import WholePush
+from mxcy.dist.keys.exchange import Exchange
+from mxcy.dist.keys.pushes import WholePush
+from mxcy.dist.simulated.clock_world import Clock, ClockJob, WeightlessSum, weightless
 
 __all__ = ["Step", "simulate"]
 

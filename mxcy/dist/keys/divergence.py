@@ -6,7 +6,7 @@ __all__ = ["differences"]
 
 
 def differences(channel, ranks, slots, digest, name):
-    """Compare the processes' values of keys, as a generator; see `mxcy.dist.collectives`.
+    """Compare the processes' values of keys, as a generator; see `mxcy.dist.worlds.collectives`.
 
     Parameters
     ----------

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from mxcy._base.files import replacing
 from mxcy.base import MXNetError
-from mxcy.dist.collectives import gather_texts
-from mxcy.dist.command_line import new_line
-from mxcy.dist.exchange import Exchange
+from mxcy.dist.keys.exchange import Exchange
+from mxcy.dist.members.command_line import new_line
+from mxcy.dist.worlds.collectives import gather_texts
 
 __all__ = ["REFUSED", "REQUESTS", "Admission"]
 

@@ -3,7 +3,7 @@
 import threading
 
 from mxcy.base import MXNetError
-from mxcy.dist.key_client import Answers
+from mxcy.dist.servers.key_client import Answers
 
 __all__ = ["command_servers", "server_places"]
 

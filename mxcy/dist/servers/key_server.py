@@ -4,8 +4,8 @@ import time
 from collections import deque
 
 from mxcy.base import MXNetError
-from mxcy.dist.key_client import NOTHING
-from mxcy.dist.shares import Pull, RowShare, Share
+from mxcy.dist.servers.key_client import NOTHING
+from mxcy.dist.servers.shares import Pull, RowShare, Share
 
 __all__ = ["KeyServer"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mxcy.dist.key_client import Answers, KeyClient, ServedKey
+from mxcy.dist.servers.key_client import Answers, KeyClient, ServedKey
 
 __all__ = ["RowClient"]
 

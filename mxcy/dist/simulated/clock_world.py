@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from mxcy.dist.sums import WholeSum
+from mxcy.dist.keys.sums import WholeSum
 
 __all__ = ["Clock", "ClockJob", "WeightlessSum", "weightless"]
 

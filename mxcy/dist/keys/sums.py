@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from mxcy.dist.partition import parts
+from mxcy.dist.keys.partition import parts
 
 __all__ = ["CompressedSum", "WholeSum"]
 

@@ -4,7 +4,7 @@ import json
 import time
 
 from mxcy.base import MXNetError
-from mxcy.dist.neighbour import Neighbour
+from mxcy.dist.worlds.neighbour import Neighbour
 
 __all__ = ["ControlMessages"]
 

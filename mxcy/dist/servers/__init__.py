@@ -1,0 +1,1 @@
+"""Keys whose values lie on servers: letters, and both sides of a store."""

@@ -1,0 +1,1 @@
+"""Jobs of processes that there are not, on a clock."""
