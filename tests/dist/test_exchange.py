@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy.dist.keys.key_lists import compare_keys
 from mxcy.dist.keys.slots import Slot, plan
 from tests.dist.ranks import run
 
@@ -195,6 +196,12 @@ def test_different_keys_are_refused_on_all_ranks():
         rank.init(**{"a": np.zeros(1), **({"b": np.zeros(1)} if rank.rank == 0 else {})})
 
     assert all("rank 1 no further key" in str(error) for error in run(2, lacking))
+
+
+def test_keys_that_have_gradients_on_one_rank_only():
+    mine, other = ([["a", [1], "<f4", still]] for still in (False, True))
+    with pytest.raises(mx.MXNetError, match="rank 1 key 'a' .* without a gradient"):
+        compare_keys([mine, other])
 
 
 def test_a_rank_that_leaves_early():

@@ -24,6 +24,6 @@ def compare_keys(told):
 def _described(entry):
     if entry is None:
         return "no further key"
-    key, shape, dtype, still = entry
+    key, shape, dtype, *still = entry  # values on servers have no such buckets
     told = f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"
-    return f"{told} without a gradient" if still else told
+    return f"{told} without a gradient" if any(still) else told
