@@ -1,13 +1,25 @@
 // Calls in order with other streams, and what a capture notes of them.
 #include "cuda/call.h"
 
+#include "cuda/lanes.h"
 #include "cuda/random.h"
+#include "mxcy_profiler.h"
 
 namespace mx {
 namespace cuda {
 namespace {
 
 thread_local std::vector<Use> uses;  // of the call that is under way
+thread_local Span span;              // of its kernels, for the profiler
+thread_local bool is_told = false;
+
+bool started(int32_t device, Stream stream) {
+  if (__builtin_expect(mx_profile_running() != 0, 0)) {
+    span.begin(device, stream);
+    is_told = true;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -24,21 +36,29 @@ void list_uses(const mx_call* call, int32_t device, uint64_t mutated, std::vecto
 
 bool begin_call(const mx_call* call, int32_t device, uint64_t mutated, int64_t launches,
                 Stream* stream) {
-  if (!stream_of(device, stream)) return false;
   if (Capture* capture = capturing()) {
+    *stream = capture->stream;
     list_uses(call, device, mutated, &uses);
     capture->launches += launches;
     capture->uses.insert(capture->uses.end(), uses.begin(), uses.end());
     return true;
   }
+  if (!stream_of(device, stream)) return false;
   if (call->rng && !refresh_random(call->rng, device)) return false;
-  if (!has_order(device)) return true;
-  list_uses(call, device, mutated, &uses);
-  return await_turn(device, uses);
+  if (has_order(device)) {
+    list_uses(call, device, mutated, &uses);
+    if (!await_turn(device, uses)) return false;
+  }
+  return started(device, *stream);
 }
 
 bool end_call(const mx_call* call, int32_t device, uint64_t mutated) {
-  if (capturing() || !has_order(device)) return true;
+  if (capturing()) return true;
+  if (__builtin_expect(is_told, 0)) {
+    is_told = false;
+    span.end(mx_profile_running());
+  }
+  if (!has_order(device)) return true;
   list_uses(call, device, mutated, &uses);
   return leave_marks(device, uses);
 }

@@ -4,12 +4,15 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "core/fork.h"
 #include "cuda/driver.h"
+#include "cuda/lanes.h"
 #include "cuda/order.h"
 #include "mxcy_gpu.h"
+#include "mxcy_profiler.h"
 
 namespace mx {
 namespace cuda {
@@ -41,29 +44,46 @@ int through_host(void* target, int32_t target_device, const void* source, int32_
   return mx_gpu_copy(target, target_device, buffer.get(), MX_HOST, bytes);
 }
 
+// Between the host and a device, on a stream of its own.
+int copy_host(void* target, int32_t target_device, const void* source, int32_t source_device,
+              size_t bytes) {
+  const bool goes_up = source_device == MX_HOST;
+  LentStream lent(goes_up ? target_device : source_device);
+  if (!lent.get() || !lent.await_turn({goes_up ? target : source, goes_up})) return -1;
+  const bool is_told = mx_profiled(MX_PROFILE_SYMBOLIC | MX_PROFILE_IMPERATIVE) != 0;
+  Span span;
+  if (is_told) span.begin(goes_up ? target_device : source_device, lent.get());
+  const int status = goes_up ? api().CopyToDevice((Address)target, source, bytes, lent.get())
+                             : api().CopyToHost(target, (Address)source, bytes, lent.get());
+  if (!succeeded(status, "copying")) return -1;
+  if (is_told)
+    span.end("copies", goes_up ? "copy to the device" : "copy to the host",
+             "\"bytes\":" + std::to_string(bytes));
+  return succeeded(api().StreamSynchronize(lent.get()), "copying") ? 0 : -1;
+}
+
 int copy(void* target, int32_t target_device, const void* source, int32_t source_device,
          size_t bytes) {
   const Device* from = nullptr;
   Stream stream;
-  if (target_device != source_device && target_device != MX_HOST && source_device != MX_HOST) {
+  if (target_device == MX_HOST || source_device == MX_HOST)
+    return copy_host(target, target_device, source, source_device, bytes);
+  if (target_device != source_device) {
     if (!peers_allowed) return through_host(target, target_device, source, source_device, bytes);
     from = enter(source_device);
     if (!from || mx_gpu_settle(source_device, source, 0) != 0) return -1;
   }
-  const int32_t at = target_device == MX_HOST ? source_device : target_device;
+  const int32_t at = target_device;
   const Device* device = enter(at);
   if (!device || !stream_of(at, &stream)) return -1;
   if (from && !open_way(at, source_device, *from)) return -1;
-  std::vector<Use> uses;
-  if (source_device == at) uses.push_back({source, false});
-  if (target_device == at) uses.push_back({target, true});
+  std::vector<Use> uses = {{target, true}};
+  if (!from) uses.push_back({source, false});
   if (has_order(at) && !await_turn(at, uses)) return -1;
   const Address to = (Address)target, read = (Address)source;
   const int status =
-      source_device == MX_HOST   ? api().CopyToDevice(to, source, bytes, stream)
-      : target_device == MX_HOST ? api().CopyToHost(target, read, bytes, stream)
-      : from ? api().CopyBetween(to, device->context, read, from->context, bytes, stream)
-             : api().CopyWithin(to, read, bytes, stream);
+      from ? api().CopyBetween(to, device->context, read, from->context, bytes, stream)
+           : api().CopyWithin(to, read, bytes, stream);
   if (!succeeded(status, "copying")) return -1;
   return succeeded(api().StreamSynchronize(stream), "copying") ? 0 : -1;
 }

@@ -37,10 +37,12 @@ typedef uint64_t Address;  // of a device's memory, as the driver writes it
   F(EnablePeerAccess, "cuCtxEnablePeerAccess", (Context peer, unsigned flags))                     \
   F(DriverGetVersion, "cuDriverGetVersion", (int* version))                                        \
   F(StreamCreate, "cuStreamCreateWithPriority", (Stream * stream, unsigned flags, int priority))   \
+  F(CtxGetStreamPriorityRange, "cuCtxGetStreamPriorityRange", (int* least, int* greatest))         \
   F(StreamSynchronize, "cuStreamSynchronize", (Stream stream))                                     \
   F(StreamWaitEvent, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))            \
   F(EventCreate, "cuEventCreate", (Event * event, unsigned flags))                                 \
   F(EventRecord, "cuEventRecord", (Event event, Stream stream))                                    \
+  F(EventElapsedTime, "cuEventElapsedTime", (float* milliseconds, Event begin, Event end))         \
   F(EventSynchronize, "cuEventSynchronize", (Event event))                                         \
   F(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, int device))           \
   F(ModuleLoadData, "cuModuleLoadData", (void** module, const void* image))                        \

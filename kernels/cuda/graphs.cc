@@ -19,8 +19,10 @@
 #include "cuda/blas.h"
 #include "cuda/cudnn.h"
 #include "cuda/driver.h"
+#include "cuda/lanes.h"
 #include "cuda/random.h"
 #include "mxcy_gpu.h"
+#include "mxcy_profiler.h"
 
 namespace mx {
 namespace cuda {
@@ -43,6 +45,7 @@ struct Graph {
   Key key;
   GraphExec exec = nullptr;
   std::vector<Use> uses;
+  std::string name;  // in the profiler's trace
 };
 
 struct Range {
@@ -120,6 +123,15 @@ std::vector<Use> by_bases(const std::vector<Use>& uses, const Key& key) {
   return found;
 }
 
+// What the profiler calls the graph of some steps.
+std::string name_of(const mx_gpu_graphs* self, int32_t first, int32_t last) {
+  constexpr int32_t kShown = 8;
+  std::string name = "CUDA graph [";
+  for (int32_t i = first; i < last && i < first + kShown; ++i)
+    name += (i > first ? "," : "") + self->labels[i].substr(0, self->labels[i].find(' '));
+  return name + (last - first > kShown ? ",...]" : "]");
+}
+
 void tell(mx_gpu_graphs* self, int32_t first, int32_t last, int64_t launches, CuGraph captured) {
   const char* mode = self->is_training ? "trn" : "inf";
   const int64_t number = captured_graphs;
@@ -136,12 +148,11 @@ void tell(mx_gpu_graphs* self, int32_t first, int32_t last, int64_t launches, Cu
   api().GraphDebugDotPrint(captured, name.c_str(), self->file_flags);
 }
 
-// Some steps of a plan, and the stream that they are given to.
+// Some steps of a plan.
 struct Part {
   const mx_plan* plan;
   int32_t first, last;
   mx_rng* rng;
-  Stream stream;
 };
 
 Places places_of(const Range& range, void* const* bases, void* scratch) {
@@ -162,16 +173,22 @@ Graph* record(mx_gpu_graphs* self, Range* range, const Part& part, const Places&
   CuGraph captured = nullptr;
   GraphExec exec = nullptr;
   int32_t failed = 0;
-  if (api().StreamBeginCapture(part.stream, kThreadLocal) != 0) return nullptr;
+  const LentStream lent(self->device);
+  capture.stream = lent.get();
+  if (!lent.get() || !ready_blas(self->device, lent.get()) ||
+      !ready_cudnn(self->device, lent.get()))
+    return nullptr;
+  if (api().StreamBeginCapture(lent.get(), kThreadLocal) != 0) return nullptr;
   this_capture = &capture;
   const int status = mx_plan_run(part.plan, part.first, part.last, places.bases.data(),
                                  places.scratch, part.rng, &failed);
   this_capture = nullptr;
-  const int ended = api().StreamEndCapture(part.stream, &captured);
+  const int ended = api().StreamEndCapture(lent.get(), &captured);
   const bool complete = status == 0 && ended == 0 && capture.launches > 1 &&
                         api().GraphInstantiate(&exec, captured, 0) == 0;
   if (complete) {
-    range->graphs.push_front({places.key, exec, by_bases(capture.uses, places.key)});
+    range->graphs.push_front({places.key, exec, by_bases(capture.uses, places.key),
+                              name_of(self, part.first, part.last)});
     ++range->captures;
     ++captured_graphs;
     tell(self, part.first, part.last, capture.launches, captured);
@@ -187,7 +204,11 @@ Graph* record(mx_gpu_graphs* self, Range* range, const Part& part, const Places&
 
 int replay(const mx_gpu_graphs* self, const Graph& graph, Stream stream) {
   if (has_order(self->device) && !await_turn(self->device, graph.uses)) return -1;
+  const bool is_told = mx_profiled(MX_PROFILE_SYMBOLIC) != 0;
+  Span span;
+  if (is_told) span.begin(self->device, stream);
   if (!succeeded(api().GraphLaunch(graph.exec, stream), "launching a graph")) return -1;
+  if (is_told) span.end("gpu kernel", graph.name);
   return !has_order(self->device) || leave_marks(self->device, graph.uses) ? 0 : -1;
 }
 
@@ -218,7 +239,6 @@ extern "C" int mx_gpu_graphs_run(mx_gpu_graphs* self, const mx_plan* plan, int32
   *failed = first;
   if (!stream_of(self->device, &stream)) return -1;
   if (rng && !refresh_random(rng, self->device)) return -1;
-  if (!ready_blas(self->device, stream) || !ready_cudnn(self->device, stream)) return -1;
   std::lock_guard<mx::ForkSafeMutex> guard(self->lock);
   Range& range = range_of(self, plan, first, last);
   const Places places = places_of(range, bases, scratch);
@@ -231,7 +251,7 @@ extern "C" int mx_gpu_graphs_run(mx_gpu_graphs* self, const mx_plan* plan, int32
       return replay(self, *graph, stream);
     }
     if (range.captures < kUnpaid || range.captures <= range.replays) {
-      const Part part = {plan, first, last, rng, stream};
+      const Part part = {plan, first, last, rng};
       if (range.runs == 2 && places.key != range.first.key) record(self, &range, part, range.first);
       graph = record(self, &range, part, places);
       if (graph) return replay(self, *graph, stream);

@@ -8,6 +8,7 @@ namespace mx {
 namespace cuda {
 
 struct Capture {
+  Stream stream = nullptr;  // no thread's, or others would record events in the midst of it
   int64_t launches = 0;
   std::vector<Use> uses;  // of memory, in the order of the launches
 };

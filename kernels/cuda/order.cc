@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/engine/urgent.h"
 #include "core/fork.h"
 #include "mxcy_gpu.h"
 
@@ -18,6 +19,7 @@ constexpr unsigned kNoTiming = 2;     // events that only order
 
 struct Line {  // a stream
   Stream stream = nullptr;
+  bool is_urgent = false;
   Event event = nullptr;
   uint64_t given = 0, recorded = 0;  // operations; those before the event
   std::vector<uint64_t> passed;      // by stream: up to which of its operations this one has waited
@@ -38,6 +40,8 @@ struct Order {
   std::atomic<int32_t> count{0};
   std::deque<Line> lines;
   std::vector<int32_t> idle;  // whose threads have ended
+  std::deque<Line> lent;      // those beside
+  std::vector<int32_t> lent_idle;
   std::map<uintptr_t, Chunk> chunks;
 };
 
@@ -77,36 +81,57 @@ bool record_after(Line* line, uint64_t number) {
   return succeeded(api().EventRecord(line->event, line->stream), "marking a stream");
 }
 
-bool wait_for(Order* order, int32_t number, const std::vector<Mark>& marks) {
-  Line& line = order->lines[number];
+bool wait_for_event(const Line& line, const Line& other) {
+  return succeeded(api().StreamWaitEvent(line.stream, other.event, 0), "ordering streams");
+}
+
+bool wait_for(Order* order, Line* line, const std::vector<Mark>& marks) {
   for (const Mark& mark : marks) {
-    if (mark.line == number) continue;
-    if ((int32_t)line.passed.size() <= mark.line) line.passed.resize(mark.line + 1);
-    if (line.passed[mark.line] >= mark.number) continue;
     Line& other = order->lines[mark.line];
-    if (!record_after(&other, mark.number)) return false;
-    if (!succeeded(api().StreamWaitEvent(line.stream, other.event, 0), "ordering streams"))
-      return false;
-    line.passed[mark.line] = other.recorded;
+    if (&other == line) continue;
+    if ((int32_t)line->passed.size() <= mark.line) line->passed.resize(mark.line + 1);
+    if (line->passed[mark.line] >= mark.number) continue;
+    if (!record_after(&other, mark.number) || !wait_for_event(*line, other)) return false;
+    line->passed[mark.line] = other.recorded;
   }
   return true;
+}
+
+bool open_line(Line* line, bool is_urgent) {
+  int least = 0, greatest = 0;
+  if (is_urgent && !succeeded(api().CtxGetStreamPriorityRange(&least, &greatest),
+                              "asking for "
+                              "priorities"))
+    return false;
+  line->is_urgent = is_urgent;
+  return succeeded(api().StreamCreate(&line->stream, kNonBlocking, greatest), "making a stream");
+}
+
+// The number of a stream that nobody has, -1 without one.
+int32_t take_idle(Order* order, bool is_urgent) {
+  std::vector<int32_t>& idle = order->idle;
+  for (auto at = idle.end(); at != idle.begin();)
+    if (order->lines[*--at].is_urgent == is_urgent) {
+      const int32_t number = *at;
+      idle.erase(at);
+      return number;
+    }
+  return -1;
 }
 
 // A stream for this thread, with the lock held. While the first is the only one it leaves no marks:
 // all others wait for what it was given until there was a second.
 int32_t take_line(Order* order) {
-  if (!order->idle.empty()) {
-    const int32_t number = order->idle.back();
-    order->idle.pop_back();
-    return number;
-  }
+  const bool is_urgent = is_urgent_thread();
+  const int32_t idle = take_idle(order, is_urgent);
+  if (idle >= 0) return idle;
   Line line;
-  if (!succeeded(api().StreamCreate(&line.stream, kNonBlocking, 0), "making a stream")) return -1;
+  if (!open_line(&line, is_urgent)) return -1;
   const int32_t number = (int32_t)order->lines.size();
   order->lines.push_back(line);
   order->count = number + 1;
   if (number == 1) ++order->lines[0].given;
-  return number == 0 || wait_for(order, number, {{0, 1}}) ? number : -1;
+  return number == 0 || wait_for(order, &order->lines[number], {{0, 1}}) ? number : -1;
 }
 
 Own* own_line(int32_t device) {
@@ -166,8 +191,9 @@ bool await_turn(int32_t device, const std::vector<Use>& uses) {
   for (const Use& use : uses) {
     const Chunk* chunk = chunk_of(own->order, use.memory);
     if (!chunk) continue;
-    if (!wait_for(own->order, own->line, chunk->writers)) return false;
-    if (use.writes && !wait_for(own->order, own->line, chunk->readers)) return false;
+    Line* line = &own->order->lines[own->line];
+    if (!wait_for(own->order, line, chunk->writers)) return false;
+    if (use.writes && !wait_for(own->order, line, chunk->readers)) return false;
   }
   return true;
 }
@@ -190,6 +216,43 @@ bool leave_marks(int32_t device, const std::vector<Use>& uses) {
     if (chunk) put_mark(&chunk->readers, mark);
   }
   return true;
+}
+
+LentStream::LentStream(int32_t device) : device_(device) {
+  if (!enter(device)) return;
+  Order& order = order_of(device);
+  Guard guard(order.lock);
+  if (order.lent_idle.empty()) {
+    Line line;
+    if (!open_line(&line, false)) return;
+    order.lent_idle.push_back((int32_t)order.lent.size());
+    order.lent.push_back(line);
+  }
+  line_ = order.lent_idle.back();
+  order.lent_idle.pop_back();
+  stream_ = order.lent[line_].stream;
+}
+
+LentStream::~LentStream() {
+  if (line_ < 0) return;
+  Order& order = order_of(device_);
+  Guard guard(order.lock);
+  order.lent_idle.push_back(line_);
+}
+
+bool LentStream::await_turn(const Use& use) {
+  Order& order = order_of(device_);
+  Guard guard(order.lock);
+  Line& line = order.lent[line_];
+  if (order.lines.empty()) return true;
+  // An only stream leaves no marks: all that it was given comes first.
+  if (order.lines.size() == 1)
+    return record_after(&order.lines[0], 0) && wait_for_event(line, order.lines[0]);
+  if (!wait_for(&order, &line, {{0, 1}})) return false;
+  const Chunk* chunk = chunk_of(&order, use.memory);
+  if (!chunk) return true;
+  return wait_for(&order, &line, chunk->writers) &&
+         (!use.writes || wait_for(&order, &line, chunk->readers));
 }
 
 void note_memory(int32_t device, const void* memory, size_t bytes) {

@@ -21,6 +21,24 @@ bool leave_marks(int32_t device, const std::vector<Use>& uses);
 // Whether a device has several streams; else there is no need for either.
 bool has_order(int32_t device);
 
+// A stream beside those of threads, lent while one lives. It is for a copy between the host and a
+// device, which so waits for what uses the memory and for nothing else; or for a capture.
+class LentStream {
+ public:
+  explicit LentStream(int32_t device);
+  ~LentStream();
+  LentStream(const LentStream&) = delete;
+
+  Stream get() const { return stream_; }  // NULL with an error text
+  // Have it wait until it may use memory.
+  bool await_turn(const Use& use);
+
+ private:
+  const int32_t device_;
+  int32_t line_ = -1;
+  Stream stream_ = nullptr;
+};
+
 // Memory that was taken from a device or is about to go back.
 void note_memory(int32_t device, const void* memory, size_t bytes);
 void forget_memory(int32_t device, const void* memory);

@@ -60,6 +60,8 @@ MX_API int32_t mx_profile_inside(int32_t source);
 MX_API int32_t mx_profile_part(int32_t source);
 /* Run a kernel and tell of it. */
 MX_API int mx_profile_kernel(mx_kernel kernel, const mx_call* call, int32_t source);
+/* The source by which the kernel is told of that this thread runs so, else 0. */
+MX_API int32_t mx_profile_running(void);
 /* Tell the sources of a plan's steps, one for each; 0 for those that tell of nothing. */
 MX_API void mx_plan_sources(mx_plan* plan, const int32_t* sources);
 /* The source of a run of operators with these sources. */

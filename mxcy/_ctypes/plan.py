@@ -123,11 +123,15 @@ class Plan:
             fresh = first <= self._begin
             steps = self._ranges[first, last] = _Range(self._steps[first:last], self._places, fresh)
         uses, streams = Uses(context), None
+        on_device = bases[0].on_device
         for base, access in steps.used:
             if access & READS:
                 uses.add(bases[base]._storage, access)
             else:
                 uses.add_output(bases[base])
+            if bases[base].on_device != on_device or (on_device and bases[base].context != context):
+                where = bases[base].context
+                raise MXNetError(f"arrays of a graph on {context} live on {where}, too")
         uses.target = None
         if steps.uses_rng:
             streams = services.streams_of(context)

@@ -16,6 +16,7 @@ from mxcy._cy.profiler cimport (
     mx_profiled, operator_source,
 )
 from mxcy._cy.services cimport services
+from mxcy._cy.storage cimport Storage
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, limits, uses_on
 from mxcy._cy.variants cimport HOST
@@ -153,6 +154,7 @@ cdef class Plan:
         """What some steps read and write."""
         cdef Uses uses = uses_on(context)
         cdef Streams streams
+        cdef Storage storage, arena = (<NDArrayBase>bases[0]).storage
         cdef int i, base, access
         for i in range(len(steps.bases)):
             base, access = steps.bases[i], steps.access[i]
@@ -160,6 +162,9 @@ cdef class Plan:
                 uses.add((<NDArrayBase>bases[base]).storage, access)
             else:
                 uses.add_output(<NDArrayBase>bases[base])
+            storage = (<NDArrayBase>bases[base]).storage
+            if storage.device != arena.device or (arena.device and storage.pool != arena.pool):
+                raise MXNetError(f"arrays of a graph on {context} live on {storage.context}, too")
         uses.target = None
         if steps.uses_rng:
             streams = <Streams>services.streams_of(context)

@@ -86,7 +86,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
     if uses.device:
         there = for_device(prepared, inputs, outputs, reqs)
         if there is not None:
-            context = uses.context
+            context, there.source = uses.context, prepared.source
             return start(
                 there, inputs, outputs, numbers, context, reqs, streams, uses, how, strict
             )

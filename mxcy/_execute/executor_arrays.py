@@ -100,6 +100,8 @@ def head_gradient(name, gradient, output):
         raise MXNetError(
             f"backward: gradient of {name}: expected shape {output.shape}, got {gradient.shape}"
         )
+    if gradient.on_device or output.on_device:
+        gradient = gradient.as_in_context(output.context)
     same = gradient.dtype_code == output.dtype_code
     return gradient if same else gradient.astype(output.dtype)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy._base import dtypes
+from mxcy.gpu.copies import upload
 from mxcy.gpu.reference import operand
 from mxcy.gpu.views import cupy, view, working_on
 from mxcy.ops.core import reference
@@ -36,6 +37,9 @@ def write(array, key, value):
         A NumPy array of the type of the elements in memory; an array is held.
     """
     device = array.context.device_id
+    if isinstance(value, np.ndarray) and value.ndim <= len(array.shape) and all(map(_is_all, key)):
+        upload(array, value)
+        return
     with working_on(device) as xp:
         if isinstance(value, np.ndarray):
             values = xp.asarray(value)
@@ -54,6 +58,10 @@ def write(array, key, value):
         if extra > 0 and values.shape[:extra] == (1,) * extra:
             values = values.reshape(values.shape[extra:])
         target[...] = values
+
+
+def _is_all(entry):
+    return entry is Ellipsis or (isinstance(entry, slice) and entry == slice(None))
 
 
 def _alike(array, picked):

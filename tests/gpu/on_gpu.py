@@ -11,6 +11,20 @@ put_under_cupy()
 
 import mxcy as mx  # noqa: E402  it asks for CuPy when operators run
 
+#: tests that mean no GPU, and why
+UNFIT = {
+    "test_kinds_for_several_processes_are_refused[NCCL-GPUs]": "there are GPUs to add up on",
+    "test_processes_of_mpi_in_place_of_the_libraries": "processes exchange memory of the host",
+}
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what means no GPU."""
+    for item in items:
+        for name, reason in UNFIT.items():
+            if item.name.startswith(name):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
 
 def pytest_report_header():
     """Say what the device is."""

@@ -8,6 +8,7 @@
 
 #include "core/binding.h"
 #include "core/engine/engine.h"
+#include "core/engine/urgent.h"
 #include "core/threads.h"
 #include "mxcy_denormals.h"
 
@@ -22,6 +23,9 @@ static const char* const kQueueNames[] = {"cpu%d",      "cpu_priority", "gpu%d",
                                           "gpu%d_copy", "all",          "all_copy"};
 static const char* const kThreadNames[] = {"mx-cpu%d-w", "mx-cpu-p", "mx-gpu%d-w", "mx-gpu%d-p",
                                            "mx-gpu%d-c", "mx-all-w", "mx-all-c"};
+
+static thread_local bool t_urgent = false;
+bool is_urgent_thread() { return t_urgent; }
 
 Workers::Workers(Family family, int32_t device, int32_t size, int32_t share)
     : family(family), device(device), size(size), share(share) {
@@ -130,6 +134,7 @@ void Workers::serve(int32_t generation) {
   pthread_setname_np(pthread_self(), title);
   unbind_thread();
   divide_team(share);
+  t_urgent = family == Family::kGpuPriority;
   while (Operation* operation = next(lock, generation)) {
     ++run;
     mx_match_denormals();

@@ -75,8 +75,10 @@ thread_local Own t_own;
 thread_local int32_t t_device = 0;
 thread_local int32_t t_whole = 0;  // the source of which operators are a part
 
-Buffer* enlist() {
-  if (t_own.gone) return nullptr;
+thread_local int32_t t_running = 0;  // the source of the kernel that runs
+std::atomic<void (*)()> g_tell{nullptr};
+
+Buffer* new_buffer() {
   Chunk* chunk = new_chunk();
   Buffer* buffer = chunk ? new (std::nothrow) Buffer : nullptr;
   if (!buffer) {
@@ -85,18 +87,27 @@ Buffer* enlist() {
   }
   buffer->head = buffer->tail = chunk;
   buffer->counted = buffer->written = {chunk, 0};
+  return buffer;
+}
+
+void show(Buffer* buffer) {
+  Guard guard;
+  buffer->thread = ++state().threads;
+  state().buffers.push_back(buffer);
+}
+
+Buffer* enlist() {
+  Buffer* buffer = t_own.gone ? nullptr : new_buffer();
+  if (!buffer) return nullptr;
   if (getpid() == (pid_t)syscall(SYS_gettid))
     strcpy(buffer->name, "main");
   else if (pthread_getname_np(pthread_self(), buffer->name, sizeof buffer->name) != 0)
     strcpy(buffer->name, "thread");
-  Guard guard;
-  buffer->thread = ++state().threads;
-  state().buffers.push_back(buffer);
+  show(buffer);
   return t_own.buffer = buffer;
 }
 
-void append(const Event& event) {
-  Buffer* own = t_own.buffer ? t_own.buffer : enlist();
+void append_to(Buffer* own, const Event& event) {
   if (!own) {
     g_dropped.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -116,6 +127,8 @@ void append(const Event& event) {
   chunk->events[count] = event;
   chunk->count.store(count + 1, std::memory_order_release);
 }
+
+void append(const Event& event) { append_to(t_own.buffer ? t_own.buffer : enlist(), event); }
 
 void count_event(const Event& event) {
   Source& source = const_cast<Source&>(source_of(event.source));
@@ -152,6 +165,21 @@ void in_child() {
 void lock() { state().lock.lock(); }
 void unlock() { state().lock.unlock(); }
 std::vector<Buffer*>& buffers() { return state().buffers; }
+
+Buffer* make_lane(const char* name) {
+  Buffer* buffer = new_buffer();
+  if (!buffer) return nullptr;
+  snprintf(buffer->name, sizeof buffer->name, "%s", name);
+  show(buffer);
+  return buffer;
+}
+
+void append_to_lane(Buffer* lane, const Event& event) { append_to(lane, event); }
+void before_reading(void (*tell)()) { g_tell = tell; }
+
+void tell_what_is_known() {
+  if (void (*tell)() = g_tell.load()) tell();
+}
 
 const Source& source_of(int32_t number) {
   std::lock_guard<std::mutex> guard(state().sources_lock);
@@ -256,12 +284,17 @@ extern "C" void mx_profile_add(int32_t source, int64_t begin, int64_t end) {
 
 extern "C" int mx_profile_kernel(mx_kernel kernel, const mx_call* call, int32_t source) {
   const int64_t begin = mx_profile_now();
+  t_running = mx_profile_part(source);
   const int status = kernel(call);
+  t_running = 0;
   mx_profile_add(source, begin, mx_profile_now());
   return status;
 }
 
+extern "C" int32_t mx_profile_running(void) { return t_running; }
+
 extern "C" void mx_profile_count(int32_t wanted) {
+  tell_what_is_known();
   Guard guard;
   for (Buffer* buffer : buffers())
     advance(buffer->counted, [&](const Event& event) {

@@ -36,6 +36,7 @@ struct Told {
 
 std::vector<Told> take_events() {
   std::vector<Told> recordings;
+  tell_what_is_known();
   Guard guard;
   for (Buffer* buffer : buffers()) {
     Told told{buffer->thread, buffer->name, {}};

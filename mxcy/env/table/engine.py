@@ -24,11 +24,13 @@ ROWS = (
              "Threads for prioritized operations of all CPU contexts, started with the first one.",
              test="env/test_engine.py::test_priority_workers"),
     Variable("MXNET_GPU_WORKER_NTHREADS", integer(1), 2, "I", "mxcy._library.front",
-             "Threads for the operators of each GPU, and as many for its prioritized operations. "
-             "Here GPUs are virtual.",
+             "Threads for what the engine does on each GPU, and as many for its prioritized "
+             "operations, whose streams have a CUDA device's greatest priority. Operators on CUDA "
+             "devices are launched by the threads that call them; virtual GPUs' run in these.",
              test="env/test_engine.py::test_gpu_workers"),
     Variable("MXNET_GPU_COPY_NTHREADS", integer(1), 2, "I", "mxcy._library.front",
-             "Threads for copies to and from each GPU. Here GPUs are virtual.",
+             "Threads for copies to and from each GPU that the engine is given. Copies between the "
+             "host and CUDA devices have streams of their own in any thread.",
              test="env/test_engine.py::test_gpu_workers"),
     Variable("MXCY_ENGINE_WORK", integer(0), 4000000, "I", "mxcy._library.front",
              "From how much work on, in elementwise steps, operators are left to workers of the "

@@ -88,8 +88,8 @@ ROWS = (
     ),
     Variable("MXNET_GPU_WORKER_NSTREAMS", integer(1), 1, "F", "mxcy.gpu",
              "2: the gradients of data and weights of a convolution are computed in two streams.",
-             inert="operations of a thread are given to its one stream on a GPU; threads of "
-             "MXNET_GPU_WORKER_NTHREADS have several"),
+             inert="both gradients are steps of one plan, which a GPU gets in one stream, so that "
+             "CUDA graphs can hold it; threads have streams of their own"),
     Variable("MXNET_RTC_SIZE_WARNING", integer(0), 1, "C", "mxcy.gpu.compile",
              "Not 0: warn when more than 10000 compiled kernels are kept.",
              aliases=("MXNET_FUSION_SIZE_WARNING",), inert=MISSING,

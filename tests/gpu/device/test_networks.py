@@ -63,3 +63,27 @@ def test_executor():
         results.append([output.asnumpy(), grads["a"].asnumpy(), grads["b"].asnumpy()])
     for result, expected in zip(results[1], results[0], strict=True):
         np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_of_outputs_come_from_elsewhere():
+    a = mx.sym.var("a")
+    symbol = mx.sym.tanh(mx.sym.exp(a)) * 2
+    for ctx, other in ((mx.cpu(), GPU), (GPU, mx.cpu())):
+        results = []
+        for place in (ctx, other):
+            executor = symbol.bind(
+                ctx, {"a": mx.nd.ones((3,), ctx=ctx)}, {"a": mx.nd.zeros((3,), ctx=ctx)}
+            )
+            executor.forward(is_train=True)
+            executor.backward(mx.nd.full((3,), 0.5, ctx=place))
+            results.append(executor.grad_arrays[0].asnumpy())
+        np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("places", [(mx.cpu(), GPU), (GPU, mx.cpu())])
+def test_graphs_over_several_devices_are_refused(places):
+    a, b = mx.sym.var("a"), mx.sym.var("b")
+    symbol = mx.sym.exp(mx.sym.tanh(mx.sym.dot(a, b)))
+    arrays = [mx.nd.ones((3, 3), ctx=place) for place in places]
+    with pytest.raises(mx.MXNetError, match="live on"):
+        mx.nd.CachedOp(symbol)(*arrays).wait_to_read()

@@ -4,6 +4,7 @@ Each thread has a stream of its own. The tests hand operations to threads one by
 order of launches is that of the program, and only the stand-in decides when they run.
 """
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -70,6 +71,28 @@ def random_operations(threads, order, steps=60, count=6):
     return differing(arrays, expected)
 
 
+def copies_between(threads, order, steps=40, count=6):
+    """Differing arrays and readings after operations, uploads and downloads of random threads."""
+    rng = np.random.default_rng(6)
+    expected = rng.standard_normal((count, 40)).astype(np.float32)
+    arrays = [mx.nd.array(values, ctx=GPU) for values in expected]
+    mx.nd.waitall()
+    run_in(order)
+    wrong = 0
+    for _ in range(steps):
+        a, b, c = (int(i) for i in rng.choice(count, 3, replace=False))
+        thread, action = threads[int(rng.integers(4))], int(rng.integers(4))
+        if action == 0:
+            expected[c] = rng.standard_normal(40)
+            thread.submit(arrays[c].__setitem__, slice(None), expected[c].copy()).result()
+        elif action == 1:
+            wrong += not np.array_equal(thread.submit(arrays[c].asnumpy).result(), expected[c])
+        else:
+            thread.submit(mx.nd.broadcast_sub, arrays[a], arrays[b], out=arrays[c]).result()
+            expected[c] = expected[a] - expected[b]
+    return wrong + differing(arrays, expected)
+
+
 def overwriting(threads, order, steps=30):
     """Differing arrays after one stream overwrites what another one has been told to read."""
     constants = [mx.nd.full((40,), float(step), ctx=GPU) for step in range(steps)]
@@ -88,9 +111,10 @@ def test_threads_have_streams_in_order(threads, order):
     assert driver.streams(0) >= 4
     assert random_operations(threads, order) == 0
     assert overwriting(threads, order) == 0
+    assert copies_between(threads, order) == 0
 
 
-@pytest.mark.parametrize("program", [random_operations, overwriting])
+@pytest.mark.parametrize("program", [random_operations, copies_between, overwriting])
 def test_without_waits_results_are_wrong(threads, program):
     """What the tests above see if streams do not wait for each other."""
     wrong = 0
@@ -113,6 +137,48 @@ def test_nothing_is_awaited(threads):
     assert counts().waits == before
     np.testing.assert_allclose(y.asnumpy(), 2 + 2 * 0.5**10, rtol=1e-6)
     assert counts().waits > before
+
+
+def test_copies_wait_for_what_they_copy_alone(threads):
+    """A copy to the host does not wait for what its thread launched since, on other memory."""
+    x, y = (mx.nd.ones((8,), ctx=GPU) for _ in range(2))
+    thread = threads[0]
+
+    def work():
+        z = y
+        for _ in range(10):
+            z = z * 0.5 + 1
+        before = standin().standin_finished()
+        x.asnumpy()
+        x[:] = np.full(8, 3, "float32")
+        ran = standin().standin_finished() - before
+        z.wait_to_read()
+        return ran, standin().standin_finished() - before
+
+    mx.nd.waitall()
+    run_in("lazy")
+    x_alone, in_all = thread.submit(work).result()
+    assert x_alone <= 8  # the two copies, and waits for events that have come
+    assert in_all >= x_alone + 20
+
+
+@pytest.mark.parametrize("kind", ["normal", "prioritized"])
+def test_prioritized_operations_have_streams_of_their_own(kind):
+    """A priority of the engine is one of the stream: lower numbers come first."""
+    priority, library = (
+        ctypes.c_int(1),
+        ctypes.CDLL(os.environ.get("MXCY_CUDA_DRIVER", "libcuda.so.1")),
+    )
+    x, y = (mx.nd.ones((8,), ctx=GPU) for _ in range(2))
+
+    def work():
+        library.cuStreamGetPriority(ctypes.c_void_p(driver.stream(0)), ctypes.byref(priority))
+        y[:] = 2
+
+    mx.engine.push(work, [x], [y], property=kind, context=GPU)
+    y.wait_to_read()
+    assert (priority.value < 0) == (kind == "prioritized")
+    assert (y.asnumpy() == 2).all()
 
 
 def test_one_event_serves_many_waits(threads):

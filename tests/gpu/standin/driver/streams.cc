@@ -1,4 +1,5 @@
 // Streams, events, and when their tasks run.
+#include <chrono>
 #include <iterator>
 
 #include "state.h"
@@ -111,6 +112,13 @@ API CUresult cuStreamCreateWithPriority(Stream** stream, unsigned, int priority)
   (*stream)->device = current_context->device, (*stream)->priority = priority;
   return state.streams.insert(*stream), state.sticky_error;
 }
+API CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return *least = 0, *greatest = -5, CUDA_SUCCESS;
+}
+API CUresult cuStreamGetPriority(Stream* handle, int* priority) {
+  Lock lock(state.mutex);
+  return *priority = stream_of(handle)->priority, CUDA_SUCCESS;
+}
 API CUresult cuStreamDestroy_v2(Stream* stream) {  // kept, for events may name it
   Lock lock(state.mutex);
   return run_until(stream, stream->pushed), CUDA_SUCCESS;
@@ -142,6 +150,13 @@ API CUresult standin_push(Stream* stream, const std::function<int()>& work, cons
   Lock lock(state.mutex);
   return push(stream, work, label);
 }
+// How many tasks of all streams have run.
+API int64_t standin_finished() {
+  Lock lock(state.mutex);
+  int64_t finished = 0;
+  for (const Stream* stream : state.streams) finished += (int64_t)stream->finished;
+  return finished;
+}
 API CUresult cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* data) {
   Lock lock(state.mutex);
   return push(stream, [=] { return function(data), CUDA_SUCCESS; });
@@ -155,11 +170,12 @@ API CUresult cuEventRecord(Event* event, Stream* handle) {
   event->stream = stream, event->capture = stream->capture;
   if (stream->capture) return CUDA_SUCCESS;
   event->reached = false, ++state.counts.records;
-  const CUresult status =
-      push(handle, [=] {  // launches and copies so far: a clock tests can rely on
-        event->time = (double)(state.counts.launches + state.counts.copies);
-        return event->reached = true, CUDA_SUCCESS;
-      });
+  const CUresult status = push(handle, [=] {
+    const std::chrono::duration<double, std::milli> now =
+        std::chrono::steady_clock::now().time_since_epoch();
+    event->time = now.count();
+    return event->reached = true, CUDA_SUCCESS;
+  });
   return event->count = stream->pushed, status;
 }
 API CUresult cuEventSynchronize(Event* event) {
