@@ -299,6 +299,7 @@ def other_launches(dtype):
         (("enlarge", "image_normalize", "shrink"), size, [planes]),
         (("sequence_mask", "sequence_last"), steps, [planes, index]),
         (("pad", "roll"), margin, [planes]),
+        (("all_finite", "multi_sum_sq"), {"init": 1}, [planes] * 3),
     ]
     for names, values, ins in asked:
         for name in names:
