@@ -174,7 +174,8 @@ SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-n
 
 # GPU contexts on a stand-in for the CUDA driver, with the real CuPy: no GPU is needed, none is used.
 # what also has to pass with arrays on the stand-in
-ON_GPU = tests/ndarray/test_arithmetic.py tests/ndarray/test_updates.py tests/module tests/kvstore
+ON_GPU = $(addprefix tests/ndarray/test_,arithmetic.py creation.py updates.py) tests/gluon/test_trainer.py \
+  tests/module tests/kvstore
 test-gpu: $(VENV)/.installed
 	@$(PIP) install -e '.[test,test-gpu]'
 	@$(PYTEST) -n $(JOBS) tests/gpu

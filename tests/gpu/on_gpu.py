@@ -15,6 +15,11 @@ import mxcy as mx  # noqa: E402  it asks for CuPy when operators run
 UNFIT = {
     "test_kinds_for_several_processes_are_refused[NCCL-GPUs]": "there are GPUs to add up on",
     "test_processes_of_mpi_in_place_of_the_libraries": "processes exchange memory of the host",
+    "test_stores_for_several_machines_are_refused_at_once": "there are GPUs to add up on",
+    "test_subclasses_may_add_up_gradients_themselves": "it names the CPU",
+    "test_a_single_context_needs_no_store": "it names the CPU",
+    "test_contexts_may_be_texts": "it means that there are no GPUs",
+    "test_seed_of_a_device": "it seeds the CPU",
 }
 
 
