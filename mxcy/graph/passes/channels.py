@@ -17,7 +17,7 @@ from mxcy.ops.fused.layer import activate
 __all__ = ["run"]
 
 _FLOAT = CODES["float32"]
-_CONV, _POOLING, _PAD = find("_sg_onednn_conv"), find("Pooling"), find("_npi_pad")
+_CONV, _POOLING = find("_sg_onednn_conv"), find("Pooling")
 _BROADCASTS = (find("broadcast_mul"), find("broadcast_add"))
 _MOST = 1.25  # times as many channels
 
@@ -180,4 +180,4 @@ def _padded(rewrite, entry, more):
     node = rewrite.node(entry)
     extra = {ONCE: ""} if node.op is None or ONCE in node.extra else None
     attrs = {"pad_width": tuple((0, count) for count in more)}
-    return rewrite.add(_PAD, attrs, [entry], None, extra)
+    return rewrite.add(find("_npi_pad"), attrs, [entry], None, extra)

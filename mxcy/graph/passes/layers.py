@@ -36,8 +36,13 @@ _SWITCHES = {
     },
 }
 _SUM, _BROADCAST_SUM = find("elemwise_add"), find("broadcast_add")
-_PRODUCTS = (find("elemwise_mul"), find("broadcast_mul"), find("_npi_multiply"))
 _HARD_SIGMOID = find("hard_sigmoid")
+
+
+@cache
+def _products():
+    """The products that a layer may take in."""
+    return find("elemwise_mul"), find("broadcast_mul"), find("_npi_multiply")
 
 
 class _Chain:
@@ -181,7 +186,7 @@ def _activation(graph, users, number, after):
     gated = users.only(gate) == product and operands == [(number, 0), (gate, 0)]
     same = graph.specs[number][0] == graph.specs[product][0]
     epilogue = _gated(graph.nodes[gate])
-    if graph.nodes[product].op not in _PRODUCTS or not gated or not same or epilogue is None:
+    if graph.nodes[product].op not in _products() or not gated or not same or epilogue is None:
         return None, None, None
     return gate, product, epilogue
 
