@@ -34,13 +34,18 @@ class FTML(Optimizer):
         return tuple(zeros_like(weight) for _ in range(3))
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._clipped(grad * self.rescale_grad + wd * weight)
-        d_before, v, z = state
-        v *= self.beta2
-        v += (1.0 - self.beta2) * nd.square(grad)
-        root = nd.sqrt(v / (1.0 - self.beta2**count))
-        d = (root + self.epsilon) * ((1.0 - self.beta1**count) / lr)
-        z *= self.beta1
-        z += (1.0 - self.beta1) * grad - (d - self.beta1 * d_before) * weight
-        d_before[:] = d
-        weight[:] = -z / d
+        bound = {"clip_grad": self.clip_gradient} if self.clip_gradient else {}
+        nd.ftml_update(
+            weight,
+            grad,
+            *state,
+            out=weight,
+            lr=lr,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            t=count,
+            wd=wd,
+            rescale_grad=self.rescale_grad,
+            **bound,
+        )

@@ -35,25 +35,14 @@ class Ftrl(Optimizer):
         return tuple(zeros_like(weight, stype=weight.stype) for _ in range(2))
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        z, n = state
-        if grad.stype != "default" or weight.stype != "default":
-            nd.ftrl_update(
-                weight,
-                grad,
-                z,
-                n,
-                out=weight,
-                lr=lr,
-                lamda1=self.lamda1,
-                beta=self.beta,
-                wd=wd,
-                **self._operator_arguments(),
-            )
-            return
-        grad = self._rescaled(grad)
-        root_before = nd.sqrt(n)
-        n += nd.square(grad)
-        root = nd.sqrt(n)
-        z += grad - (root - root_before) * weight / lr
-        pulled = (nd.sign(z) * self.lamda1 - z) / ((self.beta + root) / lr + wd)
-        weight[:] = pulled * (nd.abs(z) > self.lamda1)
+        nd.ftrl_update(
+            weight,
+            grad,
+            *state,
+            out=weight,
+            lr=lr,
+            lamda1=self.lamda1,
+            beta=self.beta,
+            wd=wd,
+            **self._operator_arguments(),
+        )

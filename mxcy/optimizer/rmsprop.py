@@ -67,18 +67,20 @@ class RMSProp(Optimizer):
         )
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._clipped(grad * self.rescale_grad + wd * weight)
-        square = state[0]
-        square *= self.gamma1
-        square += (1.0 - self.gamma1) * nd.square(grad)
-        if self.centered:
-            _, mean, delta = state
-            mean *= self.gamma1
-            mean += (1.0 - self.gamma1) * grad
-            delta *= self.gamma2
-            delta -= lr * grad / nd.sqrt(square - nd.square(mean) + self.epsilon)
-            weight += delta
-        else:
-            weight -= lr * grad / nd.sqrt(square + self.epsilon)
+        arguments = self._operator_arguments()
         if self.clip_weights:
-            nd.clip(weight, -self.clip_weights, self.clip_weights, out=weight)
+            arguments["clip_weights"] = self.clip_weights
+        if self.centered:
+            arguments["gamma2"] = self.gamma2
+        update = nd.rmspropalex_update if self.centered else nd.rmsprop_update
+        update(
+            weight,
+            grad,
+            *state,
+            out=weight,
+            lr=lr,
+            wd=wd,
+            gamma1=self.gamma1,
+            epsilon=self.epsilon,
+            **arguments,
+        )

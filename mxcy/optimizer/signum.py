@@ -34,12 +34,9 @@ class Signum(Optimizer):
         return zeros_like(weight, stype=weight.stype) if self.momentum != 0.0 else None
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._rescaled(grad)
+        arguments = {"out": weight, "lr": lr, "wd": wd, **self._operator_arguments()}
         if state is None:
-            weight *= 1.0 - lr * wd
-            weight -= lr * nd.sign(grad)
+            nd.signsgd_update(weight, grad, **arguments)
         else:
-            state *= self.momentum
-            state -= (1.0 - self.momentum) * (grad + wd * weight)
-            weight *= 1.0 - lr * self.wd_lh
-            weight += lr * nd.sign(state)
+            arguments |= {"momentum": self.momentum, "wd_lh": self.wd_lh}
+            nd.signum_update(weight, grad, state, **arguments)

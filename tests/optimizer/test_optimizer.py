@@ -50,6 +50,33 @@ def test_learning_rate_and_scheduler():
         rule.set_learning_rate(1)
 
 
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("rmsprop", {"clip_weights": 0.6}),
+        ("rmsprop", {"centered": True}),
+        ("ftml", {"clip_gradient": 0.1}),
+        ("signum", {"wd_lh": 0.1}),
+        ("signum", {"momentum": 0.0}),
+    ],
+)
+def test_row_sparse_gradients_are_told_of_once(name, arguments, caplog, monkeypatch):
+    """Their steps are those of dense ones; numbers that change in each say nothing new."""
+    monkeypatch.setattr("mxcy.ndarray.sparse.fallback._told", set())
+    results = []
+    for stype in ("default", "row_sparse"):
+        schedule = mx.lr_scheduler.FactorScheduler(1, 0.9, base_lr=0.1)
+        update = opt.get_updater(opt.create(name, lr_scheduler=schedule, wd=0.01, **arguments))
+        weight = mx.nd.array([[0.5, -1], [2, 0.25], [1, 1]])
+        with caplog.at_level("WARNING", "mxcy"):
+            for step in range(1, 4):
+                gradient = mx.nd.array([[0.5, -0.25], [0, 0], [step, -1]]).tostype(stype)
+                update(0, gradient, weight)
+        results.append(weight.asnumpy())
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-6)
+    assert sum("Storage type fallback" in record.message for record in caplog.records) == 1
+
+
 def test_multi_precision_keeps_small_changes():
     weight = mx.nd.ones((1,), dtype="float16")
     updater = opt.get_updater(opt.NAG(learning_rate=1e-4, multi_precision=True))

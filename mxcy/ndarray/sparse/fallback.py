@@ -4,7 +4,7 @@ from mxcy import env
 
 __all__ = ["tell"]
 
-_told: set = set()  # the texts that were logged
+_told: set = set()  # operators, storage types and devices that were told of
 
 
 def _types(arrays):
@@ -38,6 +38,11 @@ def tell(op, attrs, inputs, outputs, kind):
         return
     results = [array.stype for array in outputs] or [kind] * op.visible(attrs)
     context = inputs[0].context if inputs else outputs[0].context
+    # Without the attributes: rates and counts of updates differ in every step.
+    call = (op.name, *(array.stype for array in inputs), *results, context.device_type)
+    if call in _told:
+        return
+    _told.add(call)
     text = (
         "Storage type fallback detected:\n"
         f"operator = {op.name}\n"
@@ -46,9 +51,6 @@ def tell(op, attrs, inputs, outputs, kind):
         f"params = {_params(op, attrs)}\n"
         f"context.dev_mask = {context.device_type}"
     )
-    if text in _told:
-        return
-    _told.add(text)
     import logging  # not before there is something to warn of
 
     logging.getLogger("mxcy").warning(
