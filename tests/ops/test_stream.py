@@ -60,3 +60,12 @@ def test_copies(large, threads, size):
     np.testing.assert_array_equal(target.asnumpy(), part)
     joined = mx.nd.concat(x, x[:7], dim=0).asnumpy()
     np.testing.assert_array_equal(joined, np.concatenate([part, part[:7]]))
+
+
+@pytest.mark.parametrize("at", [0, 100, SIZE - 1])
+def test_one_element_decides(threads, at):
+    x = mx.np.zeros(SIZE, dtype="float32")
+    assert not mx.np.any(x)
+    x[at] = 1
+    assert mx.np.any(x)
+    assert mx.np.all(x < 2) and not mx.np.all(1 - x)

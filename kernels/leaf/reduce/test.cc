@@ -7,8 +7,9 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kColumns = 1024;  // lines side by side
-constexpr int64_t kPart = 1 << 18;  // bytes of a long row that another thread looks at
+constexpr int64_t kColumns = 1024;   // lines side by side
+constexpr int64_t kPart = 1 << 18;   // bytes of a long row that another thread looks at
+constexpr int64_t kFront = 1 << 14;  // bytes that take less than a team's start, and often decide
 constexpr int64_t kGrain = 1 << 15;
 
 struct half {  // two bytes without their sign
@@ -48,17 +49,18 @@ bool decides(const T* x, int64_t n) {
 
 template <bool all, class T>
 void rows(const T* in, uint8_t* out, int64_t outer, int64_t extent, int threads) {
-  const int64_t part = kPart / (int64_t)sizeof(T);
+  const int64_t part = kPart / (int64_t)sizeof(T), front = kFront / (int64_t)sizeof(T);
   if (outer < threads && extent > 2 * part) {
     for (int64_t r = 0; r < outer; ++r) {
-      int decided = 0;
-      parallel_for(threads, extent, part, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; i += part) {
-          if (__atomic_load_n(&decided, __ATOMIC_RELAXED)) return;
-          if (decides<all>(in + r * extent + i, end - i < part ? end - i : part))
-            __atomic_store_n(&decided, 1, __ATOMIC_RELAXED);
-        }
-      });
+      int decided = decides<all>(in + r * extent, front);
+      if (!decided)
+        parallel_for(threads, extent, part, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; i += part) {
+            if (__atomic_load_n(&decided, __ATOMIC_RELAXED)) return;
+            if (decides<all>(in + r * extent + i, end - i < part ? end - i : part))
+              __atomic_store_n(&decided, 1, __ATOMIC_RELAXED);
+          }
+        });
       out[r] = (decided != 0) != all;
     }
     return;

@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kTile = 256;  // a transposed square that touches few memory pages
 constexpr int64_t kGrain = 1024;
 constexpr int64_t kSmall = 128;  // elements that are copied one by one
+constexpr int64_t kLong = 256;   // bytes of a row that is worth finding its place alone
 
 // A copy as nested loops, innermost last; strides count elements.
 struct Loops {
@@ -168,19 +169,67 @@ int copy(const mx_call* call) {
 }
 
 template <class T>
+void fill_row(T* dst, T value, int64_t n) {
+  if (value == 0)
+    memset(dst, 0, n * sizeof(T));
+  else
+    for (int64_t i = 0; i < n; ++i) dst[i] = value;
+}
+
+template <class T>
 int fill(const mx_call* call) {
   T value;
   cast_row(call->out[0].dtype, MX_F64)(&value, call->params, 1);
   T* dst = data<T>(call->out[0]);
-  const bool zeros = value == 0;
-  parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
-    if (zeros) {
-      memset(dst + begin, 0, (end - begin) * sizeof(T));
-      return;
-    }
-    for (int64_t i = begin; i < end; ++i) dst[i] = value;
-  });
+  parallel_for(call->threads, count(call->out[0]), kGrain,
+               [&](int64_t begin, int64_t end) { fill_row(dst + begin, value, end - begin); });
   return 0;
+}
+
+// Rows in the order of memory are copied with what lies between them, so that each line of `whole`
+// is written once. False where that does not pay.
+template <class T>
+bool copy_and_fill_gaps(const mx_tensor& whole, const mx_tensor& to, const mx_tensor& from, T value,
+                        int threads) {
+  const int64_t total = count(to), size = count(whole);
+  if (total < kSmall || total < size / 2) return false;  // gaps would keep one thread
+  const Loops loops(to, from);
+  const int last = loops.n - 1;
+  const int64_t n = loops.extent[last], rows = total / n;
+  if (n * (int64_t)sizeof(T) < kLong || loops.dst[last] != 1 || loops.src[last] != 1) return false;
+  for (int d = 0; d < last; ++d)
+    if (loops.dst[d] < loops.dst[d + 1] * loops.extent[d + 1]) return false;
+
+  T* const dst = data<T>(to);
+  const T* const src = data<T>(from);
+  parallel_for(threads, rows, kGrain / n + 1, [&](int64_t begin, int64_t end) {
+    int64_t to_row, from_row;
+    T* gap = data<T>(whole);
+    if (begin) {
+      loops.offsets(begin - 1, 1, &to_row, &from_row);
+      gap = dst + to_row + n;
+    }
+    for (int64_t i = begin; i < end; ++i, gap = dst + to_row + n) {
+      loops.offsets(i, 1, &to_row, &from_row);
+      fill_row(gap, value, dst + to_row - gap);
+      copy_bytes(dst + to_row, src + from_row, n * sizeof(T));
+    }
+    if (end == rows) fill_row(gap, value, data<T>(whole) + size - gap);
+  });
+  return true;
+}
+
+template <class T>
+int copy_filled(const mx_call* call, const mx_tensor& to, const mx_tensor& from) {
+  T value;
+  cast_row(to.dtype, MX_F64)(&value, call->params, 1);
+  if (copy_and_fill_gaps(call->out[0], to, from, value, call->threads)) return 0;
+  fill<T>(call);
+  mx_call part = *call;
+  mx_tensor dst = to;
+  part.in = &from;
+  part.out = &dst;
+  return copy<T>(&part);
 }
 
 }  // namespace
@@ -191,11 +240,12 @@ mx_kernel strided_copy(int32_t bytes) {
          : bytes == 4 ? copy<uint32_t>
                       : copy<uint64_t>;
 }
-mx_kernel filler(int32_t bytes) {
-  return bytes == 1   ? fill<uint8_t>
-         : bytes == 2 ? fill<uint16_t>
-         : bytes == 4 ? fill<uint32_t>
-                      : fill<uint64_t>;
+int filled_copy(const mx_call* call, const mx_tensor& to, const mx_tensor& from) {
+  const int32_t bytes = element_size(to.dtype);
+  return bytes == 1   ? copy_filled<uint8_t>(call, to, from)
+         : bytes == 2 ? copy_filled<uint16_t>(call, to, from)
+         : bytes == 4 ? copy_filled<uint32_t>(call, to, from)
+                      : copy_filled<uint64_t>(call, to, from);
 }
 
 void register_copy() {

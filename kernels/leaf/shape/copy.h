@@ -7,7 +7,7 @@ MX_LEAF_BEGIN
 // in[0] to out[0] over the shape of out[0]; both may have strides.
 mx_kernel strided_copy(int32_t bytes);
 
-// out[0] filled with the double at call->params.
-mx_kernel filler(int32_t bytes);
+// `from` to `to`, a part of the dense out[0]; the double at call->params to all else of that.
+int filled_copy(const mx_call* call, const mx_tensor& to, const mx_tensor& from);
 
 MX_LEAF_END

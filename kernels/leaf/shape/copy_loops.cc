@@ -21,9 +21,6 @@ int copy_loops(const mx_call* call) {
   const auto* p = static_cast<const mx_copy_params*>(call->params);
   mx_tensor& out = call->out[0];
   const int32_t bytes = element_size(out.dtype);
-  mx_call part = *call;
-  part.params = &p->scalar;
-  if (p->before == FILL) filler(bytes)(&part);
   if (p->before == BASE) copy_all(call->in[0], out, count(out) * bytes, call->threads);
 
   char constant[8];
@@ -35,6 +32,9 @@ int copy_loops(const mx_call* call) {
     from.data = data<char>(call->in[p->source]) + p->src_offset * bytes;
   }
   mx_tensor to = {data<char>(out) + p->dst_offset * bytes, p->shape, p->dst, p->ndim, out.dtype};
+  mx_call part = *call;
+  part.params = &p->scalar;
+  if (p->before == FILL) return filled_copy(&part, to, from);
   part.in = &from;
   part.out = &to;
   return strided_copy(bytes)(&part);

@@ -20,6 +20,7 @@ cdef enum:
     WRAP = 1
     RAISE = 2
     GRAIN = 512  # rows for which another thread pays
+    CHECKED = 1024  # indices that stay in the cache from their check to their use
     SHORT = 16  # elements of a block that is not worth a list
 
 ctypedef fused Item:  # elements that are only moved, by their size
@@ -100,6 +101,7 @@ cdef struct Take:
     const char *src
     const int64_t *index
     int64_t taken, extent, block  # indices; rows that they choose from; bytes of a row
+    bint exceeded  # some thread has found an index outside
 
 
 cdef inline void take_items(Item *tag, const Take *t, int64_t begin, int64_t end) noexcept nogil:
@@ -137,19 +139,36 @@ cdef void take_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
             )
 
 
+cdef void take_checked(void *context, int64_t begin, int64_t end) noexcept nogil:
+    """take_rows until an index lies outside."""
+    cdef Take *t = <Take *>context
+    cdef int64_t n
+    while begin < end and not t.exceeded:
+        n = min(<int64_t>CHECKED, end - begin)
+        if all_within(t.index + begin, n, t.extent):
+            take_rows(t, begin, begin + n)
+        else:
+            t.exceeded = True
+        begin += n
+
+
 cdef int take(const mx_call *call) noexcept nogil:
     cdef const mx_take_params *p = <const mx_take_params *>call.params
-    cdef const int64_t *index
+    cdef const mx_tensor *source = &call.inputs[p.index]
     cdef int bytes = item_bytes[call.outputs[0].dtype]
     cdef Take t
     if count(&call.outputs[0]) == 0:
         return 0
-    index = load_indices(call, p.index, p.extent, p.mode)
-    if index == NULL:
-        return -1
     t.dst, t.src = <char *>call.outputs[0].data, <const char *>call.inputs[p.data].data
-    t.index, t.taken = index, count(&call.inputs[p.index])
-    t.extent, t.block = p.extent, p.inner * bytes
+    t.extent, t.block, t.taken = p.extent, p.inner * bytes, count(source)
+    if source.dtype == MX_I64 and p.outer == 1 and p.extent and p.mode != RAISE:
+        t.index, t.exceeded = <const int64_t *>source.data, False
+        parallel_for(call.threads, t.taken, 1 + GRAIN // p.inner, take_checked, &t)
+        if not t.exceeded:
+            return 0
+    t.index = load_indices(call, p.index, p.extent, p.mode)
+    if t.index == NULL:
+        return -1
     parallel_for(call.threads, p.outer * t.taken, 1 + GRAIN // p.inner, take_rows, &t)
     return 0
 

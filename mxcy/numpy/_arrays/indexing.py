@@ -44,6 +44,8 @@ def are_places(indices, extent):
     if indices.stype != "default":
         return False
     values = indices.read_view()
+    if values.view(f"u{values.itemsize}").max() < extent:  # none is negative either
+        return True
     return bool(-extent <= values.min() and values.max() < extent)
 
 

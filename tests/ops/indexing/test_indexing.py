@@ -32,6 +32,18 @@ def test_takes_along_any_dimension(axis):
     np.testing.assert_array_equal(actual.asnumpy(), np.take(data, rows, axis))
 
 
+@pytest.mark.parametrize("last", [49, 50, -1])
+def test_brings_one_of_many_indices_into_bounds(last):
+    table, rows = numbers(50), RNG.integers(0, 50, (5000,))
+    rows[-1] = last
+    for mode in ("clip", "wrap"):
+        actual = nd.take(nd.array(table), nd.array(rows, dtype="int64"), mode=mode)
+        np.testing.assert_array_equal(actual.asnumpy(), table.take(rows, mode=mode))
+    if last != 49:
+        with pytest.raises(mx.base.MXNetError, match="out of bounds"):
+            nd.take(nd.array(table), nd.array(rows, dtype="int64"), mode="raise").wait_to_read()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_sums_the_gradient_of_repeated_rows(axis, dtype):

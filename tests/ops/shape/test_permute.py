@@ -83,6 +83,31 @@ def test_pads_large_images(mode):
     np.testing.assert_array_equal(actual.asnumpy(), expected)
 
 
+@pytest.mark.parametrize("number", [0.0, 2.5])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_pads_rows_of_many_elements(dtype, number):
+    image = RNG.integers(-100, 100, (5, 40, 300)).astype(dtype)
+    number = np.dtype(dtype).type(number)
+    for widths in (((1, 0), (0, 2), (3, 70)), ((0, 2), (0, 0), (0, 0)), ((0, 0), (9, 9), (0, 0))):
+        actual = mx.np.pad(mx.np.array(image, dtype=dtype), widths, constant_values=number)
+        expected = np.pad(image, widths, constant_values=number)
+        np.testing.assert_array_equal(actual.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("columns", [(0, 501), (3, 490)])
+def test_gradient_of_a_slice_of_most_of_a_matrix(columns):
+    x = nd.array(BIG)
+    x.attach_grad()
+    bounds = dict(begin=(5, columns[0]), end=(699, columns[1]))
+    with mx.autograd.record():
+        part = nd.slice(x, **bounds)
+    part.backward(part)
+    expected = np.zeros_like(BIG)
+    kept = slice(5, 699), slice(*columns)
+    expected[kept] = BIG[kept]
+    np.testing.assert_array_equal(x.grad.asnumpy(), expected)
+
+
 def test_assigns_in_place():
     base, box = nd.array(BIG), nd.array(-BIG[:10, :20])
     bounds = dict(begin=(5, 7), end=(15, 27))
