@@ -17,12 +17,18 @@ class Forms:
     target : Target
     last : bool
         Whether blocks have all channels, which then are last.
+
+    Attributes
+    ----------
+    passed_on : int
+        How often a node took blocked what another gave blocked; conversions do not count.
     """
 
     def __init__(self, graph, target, last=False):
         self.graph, self.target, self.last = graph, target, last
         self.rewrite = Rewrite(graph)
-        self._plain, self._blocked = set(), {}
+        self._plain, self._blocked, self._given = set(), {}, set()
+        self.passed_on = 0
         self.users = Users(graph)
 
     def keep(self, number):
@@ -36,6 +42,7 @@ class Forms:
         """Let a new entry be an output of an old node, in one of the forms."""
         if blocked:
             self._blocked[number, index] = new
+            self._given.add((number, index))
             self.rewrite.changed = True
         else:
             self.rewrite.replace((number, index), new)
@@ -75,6 +82,7 @@ class Forms:
         if entry not in self._blocked:
             attrs = {"block": self.block(entry)}
             self._blocked[entry] = self.rewrite.add("_to_blocked", attrs, [self.plain(entry)])
+        self.passed_on += entry in self._given
         return self._blocked[entry]
 
     def finish(self):

@@ -128,6 +128,21 @@ def test_groups_are_left_alone():
     assert training_layout.run(graph, target()) is graph
 
 
+def test_maps_much_smaller_than_weights_are_left_alone():
+    net = Net()
+    x = net.conv(net.variable(2, 32, 2, 2), 32, 32, pad=(1, 1))
+    graph = net.training(net.conv(net.F.relu(net.norm(x, 32)), 32, 32, pad=(1, 1)))
+    assert training_layout.run(graph, target()) is graph
+
+
+def test_blocks_that_nothing_takes_are_left_alone():
+    net = Net()
+    x = net.conv(net.variable(2, 8, 9, 9), 8, 8, (1, 1))
+    x = net.F.slice(x, begin=(0, 0, 0, 0), end=(2, 8, 4, 4))
+    graph = net.training(net.norm(x, 8))
+    assert training_layout.run(graph, target()) is graph
+
+
 def test_double_precision_is_left_alone():
     net = Net("float64")
     graph = net.training(residual(net))

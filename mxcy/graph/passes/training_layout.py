@@ -16,6 +16,7 @@ __all__ = ["run"]
 
 _FLOAT = CODES["float32"]
 _NEEDED = "conv_train_onednn"  # the kernel without which plain arrays are as good
+_WEIGHTS_PER_MAP = 4  # elements; beyond it, putting weights in order costs what maps save
 
 #: operator name -> function(forms, number) that tells whether it could place the node
 _PLACES: dict = {}
@@ -42,21 +43,33 @@ def run(graph, target):
                 place = elementwise
         if place is None or not place(forms, number):
             forms.keep(number)
+    if not forms.passed_on:
+        return graph
     return forms.finish()
 
 
 def _may_pay(graph, target):
-    """Whether there are gradients of convolutions, none of which is in groups.
+    """Whether there are gradients of convolutions, none in groups, whose maps are the larger part.
 
     Depthwise convolutions go through memory once, as they lie; conversions would double that.
+    Weights stay plain and are put in order at each step, which is what tiny maps would pay for.
     """
     settings = target.settings
     if settings["MXNET_SUBGRAPH_BACKEND"] == "NONE" or settings["MXNET_ENFORCE_DETERMINISM"]:
         return False
     if not target.block or not target.has_kernel(_NEEDED, _FLOAT):
         return False
-    gradients = [n for n in graph.nodes if n.op is not None and n.op.name == "_conv_weight"]
-    return bool(gradients) and all(node.attrs.num_group == 1 for node in gradients)
+    gradients = [
+        (graph.spec(node.inputs[1]).size, graph.specs[number][0].size, node.attrs.num_group)
+        for number, node in enumerate(graph.nodes)
+        if node.op is not None and node.op.name == "_conv_weight"
+    ]
+    if not gradients:
+        return False
+    maps, weights, groups = zip(*gradients, strict=True)
+    if any(count != 1 for count in groups):
+        return False
+    return sum(maps) * _WEIGHTS_PER_MAP >= sum(weights)
 
 
 def _attrs(node):
