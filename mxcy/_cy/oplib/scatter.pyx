@@ -1,9 +1,9 @@
-"""Kernels that address elements by coordinates: gather_nd, scatter_nd and their relatives.
+"""Kernels that address elements by coordinates: gather_nd, scatter_nd, their relatives, one_hot.
 
 Coordinates become positions of blocks first. Blocks are written in the order of their coordinates,
 so that the last of equal ones remains; threads share the elements of the blocks, not the blocks.
 """
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from mxcy._cy.native cimport (
@@ -13,10 +13,16 @@ from mxcy._cy.oplib.kernel cimport (
     ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, lacks, parallel_for,
     wide_bytes,
 )
-from mxcy._cy.oplib.indexing_params cimport mx_gather_params
+from mxcy._cy.oplib.indexing_params cimport mx_gather_params, mx_one_hot_params
 
 cdef enum:
     GRAIN = 4096  # bytes for which another thread pays
+
+ctypedef fused Item:  # elements that are only written, by their size
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
 
 cdef struct Blocks:
     char *dst
@@ -169,10 +175,62 @@ cdef int scatter_add_nd(const mx_call *call) noexcept nogil:
     return 0
 
 
+# --- one_hot -------------------------------------------------------------------------------------
+
+cdef struct OneHot:
+    void *dst
+    const int64_t *index
+    int64_t depth
+    uint64_t on, off  # the bits of the two values
+    int32_t bytes
+
+
+cdef inline void light_rows(Item *dst, const OneHot *h, int64_t begin, int64_t end) noexcept nogil:
+    cdef int64_t i
+    if h.off == 0:
+        memset(dst + begin * h.depth, 0, (end - begin) * h.depth * sizeof(Item))
+    else:
+        for i in range(begin * h.depth, end * h.depth):
+            dst[i] = <Item>h.off
+    for i in range(begin, end):
+        if 0 <= h.index[i] < h.depth:
+            dst[i * h.depth + h.index[i]] = <Item>h.on
+
+
+cdef void light_all(void *context, int64_t begin, int64_t end) noexcept nogil:
+    cdef OneHot *h = <OneHot *>context
+    if h.bytes == 4:
+        light_rows(<uint32_t *>h.dst, h, begin, end)
+    elif h.bytes == 8:
+        light_rows(<uint64_t *>h.dst, h, begin, end)
+    elif h.bytes == 2:
+        light_rows(<uint16_t *>h.dst, h, begin, end)
+    else:
+        light_rows(<uint8_t *>h.dst, h, begin, end)
+
+
+cdef int one_hot(const mx_call *call) noexcept nogil:
+    cdef const mx_one_hot_params *p = <const mx_one_hot_params *>call.params
+    cdef int32_t dtype = call.outputs[0].dtype
+    cdef int64_t n = count(&call.inputs[0])
+    cdef OneHot h
+    if lacks(call, n * sizeof(int64_t)) != 0:
+        return -1
+    convert(call.workspace, MX_I64, call.inputs[0].data, call.inputs[0].dtype, n, call.threads)
+    h.on = h.off = 0
+    convert(&h.on, dtype, &p.on, MX_F64, 1, 1)
+    convert(&h.off, dtype, &p.off, MX_F64, 1, 1)
+    h.dst, h.index, h.depth = call.outputs[0].data, <const int64_t *>call.workspace, p.depth
+    h.bytes = item_bytes[dtype]
+    parallel_for(call.threads, n, 1 + GRAIN // (4 * p.depth + 1), light_all, &h)
+    return 0
+
+
 #: the kernels that this module enters in the kernel table
-KERNELS = ("gather_nd", "scatter_nd", "scatter_set_nd", "scatter_add_nd")
+KERNELS = ("gather_nd", "scatter_nd", "scatter_set_nd", "scatter_add_nd", "one_hot")
 
 mx_kernel_add("gather_nd", gather_nd, ALL_DTYPES, 0)
 mx_kernel_add("scatter_nd", scatter_nd, ALL_DTYPES, 0)
 mx_kernel_add("scatter_set_nd", scatter_set_nd, ALL_DTYPES, 0)
 mx_kernel_add("scatter_add_nd", scatter_add_nd, SUMMED_DTYPES, 0)
+mx_kernel_add("one_hot", one_hot, ALL_DTYPES, 0)
