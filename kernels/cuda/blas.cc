@@ -1,4 +1,4 @@
-// "gpu_gemm": products of matrices by cuBLAS, whose columns are our rows.
+// "gpu_gemm", "gpu_strided_dot": products of matrices by cuBLAS, whose columns are our rows.
 #include "cuda/blas.h"
 
 #include <dlfcn.h>
@@ -13,6 +13,7 @@
 #include "cuda/call.h"
 #include "mxcy_gpu.h"
 #include "params/launch.gen.h"
+#include "params/matrix.gen.h"
 
 namespace mx {
 namespace cuda {
@@ -121,7 +122,69 @@ int gemm(const mx_call* call) {
   return end_call(call, p.device, 0) ? 0 : -1;
 }
 
-const int g_registered = mx_kernel_add("gpu_gemm", gemm, (1u << MX_DTYPE_COUNT) - 1, 0);
+typedef mx_strided_dot_params Strided;
+
+// What the products leave: the third input's elements, or zeros.
+bool start_output(const mx_call* call, const Strided& p, const mx_blas_params& way, Stream stream) {
+  void* out = call->out[0].data;
+  int64_t count = 1;
+  for (int i = 0; i < call->out[0].ndim; ++i) count *= call->out[0].shape[i];
+  if (p.base)
+    return succeeded(api().CopyWithin((Address)out, (Address)call->in[2].data,
+                                      (size_t)(count * way.bytes), stream),
+                     "copying");
+  void* arguments[] = {&out, &count};
+  return !way.fill || succeeded(api().LaunchKernel((void*)way.fill, (unsigned)way.grid, 1, 1, 256,
+                                                   1, 1, 0, stream, arguments, nullptr),
+                                "launching a kernel");
+}
+
+// Whether the matrices of all operands follow each other in equal steps.
+bool is_even(const Strided& p) {
+  for (int i = 0; i < 3; ++i)
+    if (p.outer_step[i] != p.inner * p.inner_step[i]) return false;
+  return true;
+}
+
+bool multiply_strided(const mx_call* call, const Strided& p, const mx_blas_params& way,
+                      Stream stream) {
+  const bool is_flat = p.outer == 1 || p.inner == 1 || is_even(p);
+  const int64_t* step = p.inner == 1 ? p.outer_step : p.inner_step;
+  const auto at = [&](const mx_tensor& tensor, int operand, int64_t outer) {
+    return (char*)tensor.data + (p.offset[operand] + outer * p.outer_step[operand]) * way.bytes;
+  };
+  for (int64_t i = 0; i < (is_flat ? 1 : p.outer); ++i) {
+    Product product = {p.transpose_lhs != 0,
+                       p.transpose_rhs != 0,
+                       p.m,
+                       p.n,
+                       p.k,
+                       at(call->in[p.lhs], 0, i),
+                       p.row[0],
+                       at(call->in[p.rhs], 1, i),
+                       p.row[1],
+                       at(call->out[0], 2, i),
+                       p.row[2]};
+    product.alpha = p.scale;
+    product.batch = is_flat ? p.outer * p.inner : p.inner;
+    product.a_stride = step[0], product.b_stride = step[1], product.c_stride = step[2];
+    if (!multiply(way.device, stream, {way.type, way.compute, way.scalar}, product)) return false;
+  }
+  return true;
+}
+
+int strided_dot(const mx_call* call) {
+  const auto& p = *(const Strided*)call->params;
+  const auto& way = *(const mx_blas_params*)(&p + 1);
+  Stream stream;
+  if (!begin_call(call, way.device, 0, 1 + p.outer, &stream)) return -1;
+  if (!start_output(call, p, way, stream) || !multiply_strided(call, p, way, stream)) return -1;
+  return end_call(call, way.device, 0) ? 0 : -1;
+}
+
+constexpr uint32_t kAll = (1u << MX_DTYPE_COUNT) - 1;
+const int g_registered = mx_kernel_add("gpu_gemm", gemm, kAll, 0) |
+                         mx_kernel_add("gpu_strided_dot", strided_dot, kAll, 0);
 
 template <class F>
 bool load(void* library, const char* name, F* function) {

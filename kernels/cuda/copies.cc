@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/fork.h"
+#include "cuda/alarms.h"
 #include "cuda/driver.h"
 #include "cuda/lanes.h"
 #include "cuda/order.h"
@@ -59,7 +60,8 @@ int copy_host(void* target, int32_t target_device, const void* source, int32_t s
   if (is_told)
     span.end("copies", goes_up ? "copy to the device" : "copy to the host",
              "\"bytes\":" + std::to_string(bytes));
-  return succeeded(api().StreamSynchronize(lent.get()), "copying") ? 0 : -1;
+  if (!succeeded(api().StreamSynchronize(lent.get()), "copying")) return -1;
+  return is_quiet(goes_up ? target_device : source_device) ? 0 : -1;
 }
 
 int copy(void* target, int32_t target_device, const void* source, int32_t source_device,
@@ -85,7 +87,7 @@ int copy(void* target, int32_t target_device, const void* source, int32_t source
       from ? api().CopyBetween(to, device->context, read, from->context, bytes, stream)
            : api().CopyWithin(to, read, bytes, stream);
   if (!succeeded(status, "copying")) return -1;
-  return succeeded(api().StreamSynchronize(stream), "copying") ? 0 : -1;
+  return succeeded(api().StreamSynchronize(stream), "copying") && is_quiet(at) ? 0 : -1;
 }
 
 }  // namespace

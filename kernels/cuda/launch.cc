@@ -1,6 +1,7 @@
 // "gpu_launch": kernels of a device, as mxcy/gpu has planned them; and modules of such kernels.
 #include <cstring>
 
+#include "cuda/alarms.h"
 #include "cuda/call.h"
 #include "cuda/random.h"
 #include "mxcy_gpu.h"
@@ -23,6 +24,7 @@ enum Kind : int32_t {
   kNumbers,    // a struct of doubles: by 16 bits the first value, and how many
   kResults,    // a struct of addresses of outputs, as kAddresses
   kRandom,     // the address of the device's random streams; index 1: of those for Dropout
+  kAlarm,      // of alarm `index` of the device
 };
 
 constexpr int kMost = 64;                   // arguments
@@ -86,6 +88,8 @@ mx_rng* streams_of(const mx_call* call, bool for_dropout) {
 bool add_argument(Arguments* to, const mx_call* call, int32_t device, int32_t kind, int64_t index,
                   const double* value) {
   switch (kind) {
+    case kAlarm:
+      return to->add(alarm_at(device, index));
     case kRandom:
       return to->add(random_state(streams_of(call, index != 0), device));
     case kInput:

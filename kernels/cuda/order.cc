@@ -8,6 +8,7 @@
 
 #include "core/engine/urgent.h"
 #include "core/fork.h"
+#include "cuda/alarms.h"
 #include "mxcy_gpu.h"
 
 namespace mx {
@@ -163,7 +164,7 @@ void put_mark(std::vector<Mark>* marks, Mark mark) {
 }
 
 // Wait on the host for the marks.
-bool settle(Order* order, const std::vector<Mark>& marks) {
+bool settle(int32_t device, Order* order, const std::vector<Mark>& marks) {
   for (const Mark& mark : marks) {
     Event event = nullptr;
     {
@@ -174,7 +175,11 @@ bool settle(Order* order, const std::vector<Mark>& marks) {
     }
     if (!succeeded(api().EventSynchronize(event), "computing")) return false;
   }
-  return true;
+  return is_quiet(device);
+}
+
+bool await_stream(int32_t device, Stream stream) {
+  return succeeded(api().StreamSynchronize(stream), "computing") && is_quiet(device);
 }
 
 }  // namespace
@@ -289,7 +294,7 @@ extern "C" void* mx_gpu_stream(int32_t device) {
 extern "C" int mx_gpu_wait(int32_t device) {
   Stream stream;
   if (!stream_of(device, &stream)) return -1;
-  return succeeded(api().StreamSynchronize(stream), "computing") ? 0 : -1;
+  return await_stream(device, stream) ? 0 : -1;
 }
 
 extern "C" int mx_gpu_turn(int32_t device, const void* memory, int32_t writes) {
@@ -314,8 +319,8 @@ extern "C" int mx_gpu_settle(int32_t device, const void* memory, int32_t writes)
       if (marks.empty()) marks.push_back({0, 1});
     }
   }
-  if (only) return succeeded(api().StreamSynchronize(only), "computing") ? 0 : -1;
-  return settle(&order, marks) ? 0 : -1;
+  if (only) return await_stream(device, only) ? 0 : -1;
+  return settle(device, &order, marks) ? 0 : -1;
 }
 
 extern "C" int mx_gpu_wait_all(void) {
@@ -330,7 +335,7 @@ extern "C" int mx_gpu_wait_all(void) {
       for (const Line& line : order.lines) streams.push_back(line.stream);
     }
     for (Stream stream : streams)
-      if (!succeeded(api().StreamSynchronize(stream), "computing")) return -1;
+      if (!await_stream(device, stream)) return -1;
   }
   return 0;
 }

@@ -54,6 +54,9 @@ MX_API void* mx_gpu_function(int32_t device, void* module, const char* name);
 /* Launch a kernel on this thread's stream; grid and block have three extents. */
 MX_API int mx_gpu_start(int32_t device, void* function, const uint32_t* grid, const uint32_t* block,
                         uint32_t shared, void** arguments);
+/* The number of the alarm with a text, which kernels set when they are given what they cannot take;
+ * its numbers fill the places of "{}", and who waits for the device gets the error. */
+MX_API int32_t mx_gpu_alarm(int32_t device, const char* text);
 /* Open cuBLAS; loaded_only: if somebody else has. */
 MX_API int mx_gpu_blas_open(const char* path, int32_t loaded_only);
 /* Open cuDNN. */

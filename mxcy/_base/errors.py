@@ -126,10 +126,11 @@ def kernel_error(where: str, text: str) -> Exception:
     where, text : str
         What goes before the text, and the text of ``mx_last_error``.
     """
-    for kind, error in _KEPT.items():
-        if text.startswith(kind):
-            return error(where + text.removeprefix(kind))
-    return MXNetError(where + text)
+    kind = next((kind for kind in _KEPT if text.startswith(kind)), "")
+    text = text.removeprefix(kind)
+    if text.startswith("Error in operator"):  # a device's, which came late and names its own
+        where = ""
+    return _KEPT.get(kind, MXNetError)(where + text)
 
 
 def stored_text(error: BaseException) -> str:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mxcy._base import dtypes
-from mxcy._base.errors import MXNetError, TracedValueError
+from mxcy._base.errors import MXNetError, TracedValueError, kernel_error
 from mxcy._ctypes.engine import READS, WRITES
 from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.modes import state
@@ -207,7 +207,7 @@ class NDArrayBase:
         if self._storage.device:
             address, device = ctypes.c_void_p(self.address), self.context.device_id
             if lib.mx_gpu_settle(device, address, int(writes)):
-                raise MXNetError(lib.mx_last_error().decode())
+                raise kernel_error("", lib.mx_last_error().decode())
 
     @property
     def var(self):

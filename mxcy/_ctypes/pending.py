@@ -3,7 +3,7 @@
 import ctypes
 from threading import get_ident
 
-from mxcy._base.errors import MXNetError
+from mxcy._base.errors import kernel_error
 from mxcy._ctypes import engine
 from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.native import lib
@@ -90,7 +90,7 @@ def wait_all():
     try:
         engine.wait_all()
         if lib.mx_gpu_wait_all():
-            raise MXNetError(lib.mx_last_error().decode())
+            raise kernel_error("", lib.mx_last_error().decode())
     finally:
         drain()
 

@@ -25,7 +25,7 @@ from mxcy._cy.storage cimport Storage, allocate, is_quiet, var_of, wrote
 import numpy as np
 
 from mxcy._base import dtypes
-from mxcy._base.errors import MXNetError, TracedValueError
+from mxcy._base.errors import MXNetError, TracedValueError, kernel_error
 
 cdef list ELEMENT_TYPES = [dtypes.type_of(code) for code in range(15)]
 cdef tuple NO_ARGS = ()
@@ -38,7 +38,7 @@ cdef int settle_on_device(NDArrayBase array, bint writes) except -1:
     with nogil:
         status = mx_gpu_settle(device, data, writes)
     if status != 0:
-        raise MXNetError(mx_last_error().decode())
+        raise kernel_error("", mx_last_error().decode())
     return 0
 
 

@@ -13,7 +13,7 @@ from mxcy._cy.engine cimport (
 
 from mxcy._cy.native cimport mx_gpu_wait_all, mx_last_error
 
-from mxcy._base.errors import MXNetError
+from mxcy._base.errors import kernel_error
 
 cdef enum:
     AT_ONCE = 64
@@ -102,7 +102,7 @@ def wait_all():
         with nogil:
             status = mx_gpu_wait_all()
         if status != 0:
-            raise MXNetError(mx_last_error().decode())
+            raise kernel_error("", mx_last_error().decode())
     finally:
         drain()
 

@@ -12,9 +12,9 @@ from mxcy.gpu.copies import memory_type
 from mxcy.gpu.launch import spread
 from mxcy.gpu.pointwise import elements
 from mxcy.gpu.table import TYPES, NativeCall
-from mxcy.ops.core.params import BLAS
+from mxcy.ops.core.params import BLAS, STRIDED_DOT
 
-__all__ = ["is_open", "product", "way_of"]
+__all__ = ["is_open", "product", "strided_products", "way_of"]
 
 _NAMES = ("libcublas.so.13", "libcublas.so.12")
 #: element type -> cuBLAS' number of it
@@ -31,6 +31,16 @@ rows(S* out, const S* row, Long count, Long columns) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < count;
        p += (Long)gridDim.x * blockDim.x)
     out[p] = row[p % columns];
+}
+"""
+
+
+_ZEROS = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+zeros(S* out, Long count) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < count;
+       p += (Long)gridDim.x * blockDim.x)
+    out[p] = cast<S>(0);
 }
 """
 
@@ -125,3 +135,50 @@ def product(request, extents, transposed, alpha=1.0, beta=0.0, adds_row=False):
         beta=beta,
     )
     return NativeCall("gpu_gemm", params)
+
+
+def strided_products(request):
+    """Products of matrices that lie anywhere in their arrays, by cuBLAS.
+
+    Parameters
+    ----------
+    request : Request
+        Of the kernel ``strided_dot``.
+
+    Returns
+    -------
+    NativeCall or None
+        None where it cannot be had from there.
+    """
+    values, dtype, (out,) = request.values, request.dtype, request.outs
+    m, n, k = (values[name] for name in "mnk")
+    if dtype not in _TYPES or max(values["outer"], values["inner"], m, n, k) > _MOST:
+        return None
+    widths = (m if values["transpose_lhs"] else k, k if values["transpose_rhs"] else n, n)
+    rows = (k if values["transpose_lhs"] else m, n if values["transpose_rhs"] else k, m)
+    for row, width, count in zip(values["row"], widths, rows, strict=True):
+        if not (width <= row <= _MOST or count == 1):
+            return None
+    if not is_open():
+        return None
+    fill = 0
+    if values["clear"] and not values["base"]:
+        text = f"{elements()}typedef {TYPES[dtype]} S;\n{_ZEROS}"
+        fill = function(text, "zeros", request.device)
+    way = BLAS.pack(
+        device=request.device,
+        **way_of(dtype),
+        bytes=memory_type(dtype).itemsize,
+        transpose_a=0,
+        transpose_b=0,
+        grid=spread(out.size)[0],
+        batch=0,
+        m=0,
+        n=0,
+        k=0,
+        fill=fill,
+        alpha=0,
+        beta=0,
+    )
+    rows = [max(row, width) for row, width in zip(values["row"], widths, strict=True)]
+    return NativeCall("gpu_strided_dot", STRIDED_DOT.pack(**(values | {"row": rows})) + way)

@@ -74,9 +74,15 @@ def _whole(source, target, count, offsets=(0, 0)):
     return _copy(source, target, [count], [1], [1], offsets)
 
 
-def copy_all(data, out):
-    """The launch that copies the first input to the first output."""
-    return _whole((Input(0), data), (Output(0), out), out.size)
+def copy_all(data, out, number=0):
+    """The launch that copies an input to the first output."""
+    return _whole((Input(number), data), (Output(0), out), out.size)
+
+
+def clear_all(out):
+    """The launch that fills the first output with zeros."""
+    target = (Output(0), out)
+    return _copy(None, target, [out.size], [0], [1], number=(0.0, None))
 
 
 @kernel("copy_strided", inplace=True)

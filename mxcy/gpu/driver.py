@@ -2,11 +2,12 @@
 
 import ctypes
 
+from mxcy._base.errors import kernel_error
 from mxcy._library.open import open_library
-from mxcy.base import MXNetError
 
 __all__ = [
     "HOST",
+    "alarm",
     "allow_peers",
     "attribute",
     "close_graphs",
@@ -61,6 +62,7 @@ def _declared():
         ("mx_gpu_module", _address, (_number, ctypes.c_char_p)),
         ("mx_gpu_function", _address, (_number, _address, ctypes.c_char_p)),
         ("mx_gpu_start", ctypes.c_int, (_number, _address) + (_address,) * 2 + (_word, _address)),
+        ("mx_gpu_alarm", _number, (_number, ctypes.c_char_p)),
         ("mx_gpu_lines", ctypes.c_char_p, ()),
         ("mx_gpu_allow_peers", None, (_number,)),
         ("mx_gpu_driver_version", _number, ()),
@@ -88,7 +90,7 @@ _library = _declared()
 def _check(status):
     """Raise the error of a function that returned a negative number."""
     if status < 0:
-        raise MXNetError(_library.mx_last_error().decode())
+        raise kernel_error("", _library.mx_last_error().decode())
     return status
 
 
@@ -227,6 +229,11 @@ def start(device, function, grid, block, shared, arguments):
     places = (_address * max(len(arguments), 1))(*map(ctypes.addressof, arguments))
     extents = (_word * 3)(*grid), (_word * 3)(*block)
     _check(_library.mx_gpu_start(device, function, *extents, shared, places))
+
+
+def alarm(device, text):
+    """The number of the alarm with a text, whose places of ``{}`` kernels fill with numbers."""
+    return _check(_library.mx_gpu_alarm(device, text.encode()))
 
 
 def graphs(device, is_training, is_verbose, messages, file, file_flags, labels):

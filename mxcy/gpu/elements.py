@@ -35,7 +35,14 @@ def write(array, key, value):
         As NumPy takes it.
     value : numpy.ndarray or NDArrayBase
         A NumPy array of the type of the elements in memory; an array is held.
+
+    Raises
+    ------
+    ValueError
+        When the array is read-only.
     """
+    if not array.writable:
+        raise ValueError("assignment destination is read-only")
     device = array.context.device_id
     if isinstance(value, np.ndarray) and value.ndim <= len(array.shape) and all(map(_is_all, key)):
         upload(array, value)

@@ -1,12 +1,13 @@
 """Kernels that go by indices: take, one element of each line, their gradients, one_hot.
 
 Gradients meet where an index comes twice. A block sums up one row of the result, going through all
-indices in their order, so that sums are the same in every run.
+indices in their order, so that sums are the same in every run. An index that must not be out of
+bounds sets an alarm: the error comes where somebody waits.
 """
 
 from mxcy._base import dtypes
-from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
-from mxcy.gpu.pointwise import elements
+from mxcy.gpu.launch import F64, I64, Alarm, Input, Launch, Output, spread
+from mxcy.gpu.pointwise import elements, text_of
 from mxcy.gpu.table import TYPES, kernel
 from mxcy.ops.indexing.indexing import MODES
 
@@ -15,8 +16,9 @@ __all__ = []
 _FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
 _MOST_BLOCKS = (1 << 31) - 1
 _PLACE = """
-__device__ inline Long place(I index, Long extent) {
+__device__ inline Long place(I index, Long extent, Alarm* alarm) {
   Long at = cast<Long>(index);
+  if (alarm && (at < 0 || at >= extent)) set_alarm(alarm, extent);
 #if WRAPS
   at %= extent;
   return at < 0 ? at + extent : at;
@@ -27,17 +29,19 @@ __device__ inline Long place(I index, Long extent) {
 """
 _TAKE = """
 extern "C" __global__ void __launch_bounds__(256, 4)
-take(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long count) {
+take(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long count,
+     Alarm* alarm) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
     const Long q = p / inner, outer = q / count;
-    y[p] = x[(outer * extent + place(index[q % count], extent)) * inner + p % inner];
+    y[p] = x[(outer * extent + place(index[q % count], extent, alarm)) * inner + p % inner];
   }
 }
 """
 _TAKE_GRAD = """
 extern "C" __global__ void __launch_bounds__(256, 4)
-take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count) {
+take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count,
+          Alarm* alarm) {
   __shared__ Long found[256];
   const Long row = blockIdx.x % extent, outer = blockIdx.x / extent;
   for (Long i0 = 0; i0 < inner; i0 += 256) {
@@ -46,7 +50,7 @@ take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count)
     for (Long first = 0; first < count; first += 256) {
       const Long k = first + threadIdx.x;
       __syncthreads();  // the places of the last time have been read
-      found[threadIdx.x] = k < count ? place(index[k], extent) : -1;
+      found[threadIdx.x] = k < count ? place(index[k], extent, alarm) : -1;
       __syncthreads();
       for (int j = 0; j < 256; ++j)
         if (found[j] == row && i < inner)
@@ -66,11 +70,12 @@ one_hot(const I* index, S* y, Long n, Long depth, double on, double off) {
 """
 _ALONG = """
 extern "C" __global__ void __launch_bounds__(256, 4)
-along(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long taken) {
+along(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long taken,
+      Alarm* alarm) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
     const Long outer = p / (taken * inner);
-    y[p] = x[(outer * extent + place(index[p], extent)) * inner + p % inner];
+    y[p] = x[(outer * extent + place(index[p], extent, alarm)) * inner + p % inner];
   }
 }
 extern "C" __global__ void __launch_bounds__(256, 4)
@@ -78,7 +83,7 @@ along_grad(const S* gradient, const I* index, S* y, Long n, Long extent, Long in
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
     const Long line = p / (extent * inner) * inner + p % inner;
-    y[p] = place(index[line], extent) == p / inner % extent ? gradient[line] : cast<S>(0);
+    y[p] = place(index[line], extent, nullptr) == p / inner % extent ? gradient[line] : cast<S>(0);
   }
 }
 """
@@ -86,15 +91,22 @@ along_grad(const S* gradient, const I* index, S* y, Long n, Long extent, Long in
 
 def _head(spec, index, mode=0, computed="float"):
     return (
-        f"{elements()}typedef {TYPES[spec.dtype]} S;\ntypedef {TYPES[index.dtype]} I;\n"
-        f"typedef {computed} T;\n#define WRAPS {int(mode == MODES['wrap'])}\n{_PLACE}"
+        f"{elements()}{text_of('alarms.cuh')}typedef {TYPES[spec.dtype]} S;\n"
+        f"typedef {TYPES[index.dtype]} I;\ntypedef {computed} T;\n"
+        f"#define WRAPS {int(mode == MODES['wrap'])}\n{_PLACE}"
     )
+
+
+def _alarm(values):
+    """The alarm that goes with the mode of a call, or none."""
+    if values["mode"] != MODES["raise"]:
+        return I64(0)
+    return Alarm("indices: out of bounds for a dimension of extent {}")
 
 
 def _refusal(request, index):
     """Why the positions of a call are not taken, or None."""
-    values = request.values
-    if values["mode"] not in (MODES["clip"], MODES["wrap"]) or not values["extent"]:
+    if not request.values["extent"]:
         return "positions out of bounds are errors"
     if not {spec.dtype for spec in (*request.ins, *request.outs)} <= set(TYPES):
         return "it takes no complex numbers"
@@ -109,7 +121,7 @@ def take(request):
     if refusal := _refusal(request, index):
         return refusal
     arguments = [Input(values["data"]), Input(values["index"]), Output(0), I64(out.size)]
-    arguments += map(I64, (values["extent"], values["inner"], index.size))
+    arguments += [*map(I64, (values["extent"], values["inner"], index.size)), _alarm(values)]
     text = _head(data, index, values["mode"]) + _TAKE
     return [Launch(text, "take", spread(out.size), arguments)]
 
@@ -127,7 +139,7 @@ def take_grad(request):
     computed = "double" if out.dtype == dtypes.CODES["float64"] else "float"
     text = _head(out, index, values["mode"], computed) + _TAKE_GRAD
     arguments = [Input(0), Input(1), Output(0)]
-    arguments += map(I64, (values["extent"], values["inner"], index.size))
+    arguments += [*map(I64, (values["extent"], values["inner"], index.size)), _alarm(values)]
     return [Launch(text, "take_grad", (rows,), arguments)]
 
 
@@ -149,13 +161,13 @@ def along(request):
     data, index = request.ins
     if not {data.dtype, index.dtype} <= set(TYPES) or data.dtype != out.dtype:
         return "it takes no complex numbers"
-    if values["mode"] not in (MODES["clip"], MODES["wrap"]) or not values["extent"]:
+    if not values["extent"]:
         return "positions out of bounds are errors"
     text = _head(data, index, values["mode"]) + _ALONG
     arguments = [Input(0), Input(1), Output(0), I64(out.size)]
     arguments += [I64(values["extent"]), I64(values["inner"])]
     if request.name == "along":
-        arguments.append(I64(values["taken"]))
+        arguments += [I64(values["taken"]), _alarm(values)]
     elif values["taken"] != 1:
         return "several gradients may meet at a place"
     return [Launch(text, request.name, spread(out.size), arguments)]

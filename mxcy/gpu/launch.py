@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from mxcy.gpu import driver
 from mxcy.gpu.compile import function
 from mxcy.ops.core.params import LAUNCH
 
 __all__ = [
     "Addresses",
+    "Alarm",
     "F64",
     "I64",
     "Input",
@@ -23,9 +25,8 @@ __all__ = [
 
 _BLOCK = 256
 _MOST_BLOCKS = 1024  # of kernels whose threads go on to further elements
-_INPUT, _OUTPUT, _WORKSPACE, _I64, _I32, _F64, _ADDRESSES, _SIZES, _NUMBERS, _RESULTS, _RANDOM = (
-    range(11)
-)
+_INPUT, _OUTPUT, _WORKSPACE, _I64, _I32, _F64, _ADDRESSES, _SIZES, _NUMBERS, _RESULTS = range(10)
+_RANDOM, _ALARM = 10, 11
 
 
 def Input(number):  # noqa: N802  arguments are written like the types they are
@@ -46,6 +47,19 @@ def Workspace(offset=0):  # noqa: N802
 def Random(dropout=False):  # noqa: N802
     """The address of the device's random streams, or of those that only Dropout takes."""
     return _RANDOM, int(dropout)
+
+
+def Alarm(text, kind=""):  # noqa: N802
+    """The address of an alarm: a struct of texts/alarms.cuh.
+
+    Parameters
+    ----------
+    text : str
+        Of the error, with ``{}`` where the numbers of the alarm go.
+    kind : str
+        A prefix that names the exception, such as ``"IndexError: "``.
+    """
+    return _ALARM, (kind, text)
 
 
 def I64(value):  # noqa: N802
@@ -116,7 +130,7 @@ def _bits(numbers):
     return word - (1 << 64) if word >> 63 else word
 
 
-def packed(launches, device, mutated=()):
+def packed(launches, device, mutated=(), name=""):
     """The parameters of ``gpu_launch``.
 
     Parameters
@@ -125,6 +139,8 @@ def packed(launches, device, mutated=()):
     device : int
     mutated : collection of int
         The inputs that are written.
+    name : str
+        The operator's, for errors.
 
     Returns
     -------
@@ -138,6 +154,11 @@ def packed(launches, device, mutated=()):
         firsts.append(len(kinds))
         for kind, content in one.arguments:
             kinds.append(kind)
+            if kind == _ALARM:
+                error, text = content
+                text = f"{error}Error in operator {name}: {text}"
+                indices.append(driver.alarm(device, text))
+                continue
             if kind not in (_F64, _NUMBERS):
                 indices.append(content)
                 continue

@@ -7,6 +7,7 @@ library of a device has launches under the names of the CPU's kernels.
 from mxcy.base import MXNetError
 from mxcy.gpu import (
     boxes,
+    coordinates,
     copying,
     images,
     indexing,
@@ -36,6 +37,7 @@ __all__ = ["DeviceLibrary", "prepare"]
 
 FAMILIES = (
     boxes,
+    coordinates,
     copying,
     images,
     indexing,
@@ -109,7 +111,7 @@ class DeviceLibrary:
             return None
         try:
             call.params, call.patches = packed(
-                launches, self.device, call.op.mutated(len(call.ins))
+                launches, self.device, call.op.mutated(len(call.ins)), call.op.name
             )
         except ValueError as error:  # it does not fit into the struct
             return str(error)

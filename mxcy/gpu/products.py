@@ -6,8 +6,9 @@ goes; sums are in the order of the inner dimension, so results do not differ bet
 """
 
 from mxcy._base import dtypes
-from mxcy.gpu.blas import product
+from mxcy.gpu.blas import product, strided_products
 from mxcy.gpu.convolutions import planned
+from mxcy.gpu.copying import clear_all, copy_all
 from mxcy.gpu.launch import F64, I64, Input, Launch, Output
 from mxcy.gpu.pointwise import elements, position_type
 from mxcy.gpu.table import TYPES, kernel
@@ -88,7 +89,8 @@ def _product(request, extents, batch, left, right, store, names=(), numbers=(), 
     names = [*zip(("rows", "columns", "depth"), extents, strict=True), *names]
     at = position_type((*request.ins, *request.outs), extents)
     text = _text(spec.dtype, at, left, right, store, names, numbers, inner)
-    arguments = [Input(0), Input(1), Input(2 if third else 0), Output(0)]
+    numbers_of = (0, min(1, len(request.ins) - 1), 2 if third else 0)
+    arguments = [*map(Input, numbers_of), Output(0)]
     arguments += [I64(value) for _, value in names] + [F64(*number) for _, number in numbers]
     return [Launch(text, "product", grid, arguments)]
 
@@ -183,6 +185,37 @@ def fully_connected(request):
         f"out[m * columns + n] = cast<S>(sum{bias});",
         inner=(0, 1),
     )
+
+
+@kernel("strided_dot")
+def strided(request):
+    """Products of matrices that lie anywhere in their arrays, on what an array holds elsewhere."""
+    if found := strided_products(request):
+        return found
+    values, (out,) = request.values, request.outs
+    arrays = [("first", "second")[values[side]] for side in ("lhs", "rhs")]
+    places = ["k * row0 + m" if values["transpose_lhs"] else "m * row0 + k"]
+    places += ["n * row1 + k" if values["transpose_rhs"] else "k * row1 + n", "m * row2 + n"]
+    starts = [f"offset{i} + z / inner * outer{i} + z % inner * inner{i}" for i in range(3)]
+    left, right, to = (f"{a} + {b}" for a, b in zip(starts, places, strict=True))
+    names = [("inner", values["inner"])]
+    for name, field in (("offset", "offset"), ("outer", "outer_step"), ("inner", "inner_step")):
+        names += [(f"{name}{i}", values[field][i]) for i in range(3)]
+    names += [(f"row{i}", values["row"][i]) for i in range(3)]
+    found = _product(
+        request,
+        (values["m"], values["n"], values["k"]),
+        values["outer"] * values["inner"],
+        f"return cast<T>({arrays[0]}[{left}]);",
+        f"return cast<T>({arrays[1]}[{right}]);",
+        f"out[{to}] = cast<S>(scale * sum);",
+        names,
+        [("scale", request.number("scale"))],
+        (values["transpose_lhs"], values["transpose_rhs"]),
+    )
+    if isinstance(found, str) or not (values["base"] or values["clear"]):
+        return found
+    return [copy_all(request.ins[2], out, 2) if values["base"] else clear_all(out), *found]
 
 
 _FIELDS = ("source", "target", "kernel", "stride", "dilate", "pad")

@@ -2,18 +2,19 @@
 
 Gradients are gathered: each element of the data sums up what the regions that cover it pass on, in
 the regions' order, so that results do not differ between runs. A region of an image that is not
-there gives NaN: a kernel cannot raise what the CPU raises.
+there sets an alarm: the error comes where somebody waits.
 """
 
 from mxcy._base import dtypes
-from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
-from mxcy.gpu.pointwise import elements
+from mxcy.gpu.launch import F64, I64, Alarm, Input, Launch, Output, spread
+from mxcy.gpu.pointwise import elements, text_of
 from mxcy.gpu.table import TYPES, kernel
 
 __all__ = []
 
 _FLOATS = dtypes.CODES["float32"], dtypes.CODES["float64"]
 _MOST_BLOCKS = (1 << 31) - 1
+_ABSENT = Alarm("rois: they name an image that is not there")
 _EACH = """
 #define EACH(p, n)                                                                     \\
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;                    \\
@@ -35,14 +36,16 @@ __device__ inline void part_of(double first, double last, Long i, Long parts, Lo
 }
 extern "C" __global__ void __launch_bounds__(256, 2)
 roi_pooling(const T* images, const T* regions, T* out, T* places, Long n, Long count,
-            Long channels, Long height, Long width, Long down, Long across, double scale) {
+            Long channels, Long height, Long width, Long down, Long across, double scale,
+            Alarm* alarm) {
   EACH(p, n) {
     const Long part = p % (down * across), c = p / (down * across) % channels;
     const T* region = regions + 5 * (p / (down * across * channels));
     Long image = (Long)region[0], top, bottom, left, right;
     image += image < 0 ? count : 0;
     if (!(image >= 0 && image < count)) {
-      out[p] = (T)kNaN;
+      set_alarm(alarm);
+      out[p] = 0;
       if (places) places[p] = -1;
       continue;
     }
@@ -142,7 +145,7 @@ __device__ inline double above(Long at, Long extent) {
 extern "C" __global__ void __launch_bounds__(256, 2)
 roi_align(const T* images, const T* regions, T* out, Long n, Long count, Long channels,
           Long height, Long width, Long down, Long across, Long samples, Long sensitive,
-          Long aligned, double scale) {
+          Long aligned, double scale, Alarm* alarm) {
   EACH(p, n) {
     const Long parts = down * across, part = p % parts, c = p / parts % channels;
     const T* region = regions + 5 * (p / (parts * channels));
@@ -150,7 +153,8 @@ roi_align(const T* images, const T* regions, T* out, Long n, Long count, Long ch
     const Line rows = line_of(region[2], region[4], scale, aligned, down, samples, height);
     const Line columns = line_of(region[1], region[3], scale, aligned, across, samples, width);
     if (!(image >= 0 && image < count && rows.is_finite() && columns.is_finite())) {
-      out[p] = image < count ? T(0) : (T)kNaN;
+      if (image >= count) set_alarm(alarm);
+      out[p] = 0;
       continue;
     }
     const Long plane = sensitive ? (image * channels + c) * parts + part : image * channels + c;
@@ -229,14 +233,15 @@ __device__ inline void pixels(T from, T to, T scale, Long pooled, Long i, Long e
 }
 extern "C" __global__ void __launch_bounds__(256, 2)
 psroi_pooling(const T* images, const T* regions, T* out, Long n, Long count, Long channels,
-              Long height, Long width, Long pooled, Long groups, double scale) {
+              Long height, Long width, Long pooled, Long groups, double scale, Alarm* alarm) {
   EACH(p, n) {
     const Long j = p % pooled, i = p / pooled % pooled, c = p / (pooled * pooled) % channels;
     const T* region = regions + 5 * (p / (pooled * pooled * channels));
     Long image = (Long)region[0], top, bottom, left, right;
     image += image < 0 ? count : 0;
     if (!(image >= 0 && image < count)) {
-      out[p] = (T)kNaN;
+      set_alarm(alarm);
+      out[p] = 0;
       continue;
     }
     pixels(region[1], region[3], (T)scale, pooled, j, width, &left, &right);
@@ -284,7 +289,8 @@ psroi_pooling_grad(const T* gradient, const T* regions, T* out, Long n, Long man
 
 
 def _text(request, body):
-    return f"{elements()}typedef {TYPES[request.dtype]} T;\n{_EACH}{body}"
+    types = f"typedef {TYPES[request.dtype]} T;\n"
+    return f"{elements()}{text_of('alarms.cuh')}{types}{_EACH}{body}"
 
 
 def _refusal(request):
@@ -303,7 +309,7 @@ def maxima(request):
     values, n = request.values, request.outs[0].size
     arguments = [Input(0), Input(1), Output(0), Output(1), I64(n), I64(values["images"])]
     arguments += map(I64, (values["channels"], *_extents(values)))
-    arguments.append(F64(*request.number("scale")))
+    arguments += [F64(*request.number("scale")), _ABSENT]
     text = _text(request, _MAXIMA)
     return _refusal(request) or [Launch(text, "roi_pooling", spread(n), arguments)]
 
@@ -330,6 +336,8 @@ def points(request):
     arguments += map(I64, (values["channels"], *_extents(values), values["samples"]))
     arguments += [I64(int(values[name])) for name in ("sensitive", "aligned")]
     arguments.append(F64(*request.number("scale")))
+    if request.name == "roi_align":
+        arguments.append(_ABSENT)
     text = _text(request, _POINTS)
     return _refusal(request) or [Launch(text, request.name, spread(n), arguments)]
 
@@ -344,5 +352,7 @@ def sensitive(request):
     arguments = [Input(0), Input(1), Output(0), I64(n), *map(I64, counts)]
     sizes = values["channels"], *values["source"], values["pooled"], values["groups"]
     arguments += [*map(I64, sizes), F64(*request.number("scale"))]
+    if request.name == "psroi_pooling":
+        arguments.append(_ABSENT)
     text = _text(request, _SENSITIVE)
     return _refusal(request) or [Launch(text, request.name, spread(n), arguments)]

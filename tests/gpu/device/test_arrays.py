@@ -177,3 +177,23 @@ def test_pickles_and_files(x, tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(array)).asnumpy(), x)
     mx.nd.save(str(tmp_path / "x"), {"x": array})
     np.testing.assert_array_equal(mx.nd.load(str(tmp_path / "x"))["x"].asnumpy(), x)
+
+
+WRITES = {
+    "an element": lambda a: a.__setitem__((0, 1), 5),
+    "rows": lambda a: a.__setitem__(slice(0, 2), 5),
+    "all": lambda a: a.__setitem__(slice(None), np.ones(a.shape)),
+    "all of an array": lambda a: a.__setitem__(slice(None), mx.nd.ones(a.shape, ctx=a.context)),
+    "by arrays": lambda a: a.__setitem__(([0, 1], [1, 2]), 5),
+    "through a view": lambda a: a[1:].__setitem__(0, 5),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_read_only_arrays_stay(x, name):
+    for ctx in (mx.cpu(), GPU):
+        array = mx.nd.array(x, ctx=ctx)
+        array.writable = False
+        with pytest.raises(ValueError, match="read-only"):
+            WRITES[name](array)
+        np.testing.assert_array_equal(array.asnumpy(), x)

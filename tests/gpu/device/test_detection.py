@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy.base import MXNetError
 
 GPU = mx.gpu(0)
 
@@ -169,11 +170,24 @@ def test_regions_with_channels_of_their_own(groups):
     )
 
 
-def test_regions_of_no_image():
-    """The CPU raises; a device cannot."""
-    x, rois = mx.nd.ones((1, 1, 4, 4), ctx=GPU), mx.nd.array([[3, 0, 0, 2, 2]], ctx=GPU)
-    out = mx.nd.ROIPooling(x, rois, pooled_size=(1, 1), spatial_scale=1)
-    assert np.isnan(out.asnumpy()).all()
+POOLINGS = {
+    "ROIPooling": lambda x, r: mx.nd.ROIPooling(x, r, pooled_size=(2, 2), spatial_scale=1),
+    "ROIAlign": lambda x, r: mx.nd.contrib.ROIAlign(x, r, pooled_size=(2, 2), spatial_scale=1),
+    "PSROIPooling": lambda x, r: mx.nd.contrib.PSROIPooling(
+        x, r, output_dim=1, pooled_size=2, spatial_scale=1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POOLINGS)
+def test_regions_of_no_image(name):
+    """The error that the CPU raises comes where somebody waits."""
+    for ctx in (mx.cpu(), GPU):
+        x, rois = mx.nd.ones((1, 4, 4, 4), ctx=ctx), mx.nd.array([[3, 0, 0, 2, 2]], ctx=ctx)
+        with pytest.raises(MXNetError, match=f"{name}.*an image that is not there"):
+            POOLINGS[name](x, rois).wait_to_read()
+    rois = mx.nd.array([[0, 0, 0, 2, 2]], ctx=GPU)
+    assert (POOLINGS[name](x, rois).asnumpy() == 1).all()  # it was told once
 
 
 def test_codes_of_boxes():
