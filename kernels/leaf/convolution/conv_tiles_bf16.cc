@@ -6,6 +6,7 @@
 // number more in the band, a zero, where the channels are odd.
 #include "leaf/convolution/last_bf16.h"
 #include "leaf/quantization/tile_work.h"
+#include "leaf/queries.h"
 
 #if MX_ISA_LEVEL == 4
 #include "tiles.h"
@@ -116,15 +117,10 @@ int64_t workspace(const P& p, int threads) {
 
 int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) {
-    mx_fail("conv_tiles_bf16: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(p)) return refused("conv_tiles_bf16", reason, what);
   if (what == MX_QUERY_PACKED) return layer_of(p).packed_bytes();
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
-  // The caller has not decided on the number of threads yet.
-  const int64_t alone = workspace(p, 1), team = workspace(p, mx_threads());
-  return alone > team ? alone : team;
+  return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
 }
 
 int run(const mx_call* call) {
@@ -162,11 +158,8 @@ int pack(const mx_call* call) {
 
 void register_conv_tiles_bf16() {
   if (!tiles_allowed() || !multiplies_bf16()) return;
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("conv_tiles_bf16", run, MX_BIT(BF16), 0);
-  mx_kernel_extend("conv_tiles_bf16", &extra);
-  mx_kernel_add("conv_tiles_bf16_pack", pack, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_tiles_bf16_pack", &extra);
+  add_with_query("conv_tiles_bf16", run, MX_BIT(BF16), query);
+  add_with_query("conv_tiles_bf16_pack", pack, MX_BIT(F32), query);
 }
 MX_LEAF_END
 #else

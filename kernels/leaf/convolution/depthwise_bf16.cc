@@ -4,7 +4,9 @@
 // 32 channels are taken at a time, as the even and the odd ones, for which a shift and a mask make
 // floats of bfloat16. Each column of the data is read once for the three columns of results that it
 // is part of, whose sums move along, and with a stride of 1 each row for two rows of results.
+#include "leaf/convolution/depthwise.h"
 #include "leaf/convolution/last_bf16.h"
+#include "leaf/queries.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
@@ -43,50 +45,76 @@ struct Work {
         sink(call, params, params.groups),
         channels(params.groups) {}
 
-  template <int kind, int rows>
-  void run_rows(int64_t image, int64_t chunk, int64_t first) const;
-  template <int kind>
-  void some_rows(int64_t image, int64_t chunk, int64_t first) const {
-    p.stride[1] == 1 && p.stride[2] == 1 && first + 1 < p.target[1]
-        ? run_rows<kind, 2>(image, chunk, first)
-        : run_rows<kind, 1>(image, chunk, first);
-  }
   int64_t rows_at_once() const { return p.stride[1] == 1 && p.stride[2] == 1 ? 2 : 1; }
 };
 
+// The channels' bias as sums begin with it, or zeros.
+MX_INLINE Halves bias_of(const float* bias, __mmask32 inside) {
+  if (!bias) return {_mm512_setzero_ps(), _mm512_setzero_ps()};
+  const __m512 low = _mm512_maskz_loadu_ps((__mmask16)inside, bias);
+  const __m512 high = _mm512_maskz_loadu_ps((__mmask16)(inside >> 16), bias + kBlockLanes);
+  const __m512i evens = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+  const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
+  return {_mm512_permutex2var_ps(low, evens, high), _mm512_permutex2var_ps(low, odds, high)};
+}
+
+// `rows` neighbouring rows of results of 32 channels, from row `first` on.
 template <int kind, int rows>
-void Work::run_rows(int64_t image, int64_t chunk, int64_t first) const {
-  constexpr int kRead = kTaps + rows - 1;
-  const int64_t channel = chunk * kChannels, left = channels - channel;
-  const __mmask32 inside = left >= kChannels ? ~0u : (1u << left) - 1;
-  const int64_t width = p.source[2], out_width = p.target[2], step = p.stride[2], pad = p.pad[2];
-  const bf16* row[kRead];
+struct Rows {
+  static constexpr int kRead = kTaps + rows - 1;
+  const LastSink& sink;
+  const int64_t channels, width, out_width, step, pad;
+  const __mmask32 inside;  // which of the 32 channels there are
+  const int64_t to;        // where the first result goes
+  const __m512 alpha, beta;
+  const bf16* row[kRead];  // null above and below the image
+  Halves filter[kTaps][kTaps], start;
+
+  MX_INLINE Rows(const Work& work, int64_t image, int64_t chunk, int64_t first)
+      : sink(work.sink),
+        channels(work.channels),
+        width(work.p.source[2]),
+        out_width(work.p.target[2]),
+        step(work.p.stride[2]),
+        pad(work.p.pad[2]),
+        inside(channels - chunk * kChannels >= kChannels
+                   ? ~0u
+                   : (1u << (channels - chunk * kChannels)) - 1),
+        to(((image * work.p.target[1] + first) * out_width) * channels + chunk * kChannels),
+        alpha(_mm512_set1_ps(sink.rest.alpha)),
+        beta(_mm512_set1_ps(sink.rest.beta)) {
+    const P& p = work.p;
 #pragma GCC unroll 4
-  for (int y = 0; y < kRead; ++y) {
-    const int64_t at = first * p.stride[1] - p.pad[1] + y;
-    const bool in_image = at >= 0 && at < p.source[1];
-    row[y] = in_image ? in + ((image * p.source[1] + at) * width) * channels + channel : nullptr;
-  }
-  const __m512 alpha = _mm512_set1_ps(sink.rest.alpha), beta = _mm512_set1_ps(sink.rest.beta);
-  Halves w[kTaps][kTaps], start = {_mm512_setzero_ps(), _mm512_setzero_ps()};
-  const float* own = weights + chunk * kFilter;
+    for (int y = 0; y < kRead; ++y) {
+      const int64_t at = first * p.stride[1] - p.pad[1] + y;
+      const bool in_image = at >= 0 && at < p.source[1];
+      row[y] = in_image
+                   ? work.in + (image * p.source[1] + at) * width * channels + chunk * kChannels
+                   : nullptr;
+    }
+    const float* weights = work.weights + chunk * kFilter;
 #pragma GCC unroll 3
-  for (int y = 0; y < kTaps; ++y) {
+    for (int y = 0; y < kTaps; ++y) {
 #pragma GCC unroll 3
-    for (int x = 0; x < kTaps; ++x, own += kChannels)
-      w[y][x] = {_mm512_loadu_ps(own), _mm512_loadu_ps(own + kBlockLanes)};
+      for (int x = 0; x < kTaps; ++x, weights += kChannels)
+        filter[y][x] = {_mm512_loadu_ps(weights), _mm512_loadu_ps(weights + kBlockLanes)};
+    }
+    start = bias_of(sink.rest.bias ? sink.rest.bias + chunk * kChannels : nullptr, inside);
   }
-  if (sink.rest.bias) {
-    const float* bias = sink.rest.bias + channel;
-    const __m512 low = _mm512_maskz_loadu_ps((__mmask16)inside, bias);
-    const __m512 high = _mm512_maskz_loadu_ps((__mmask16)(inside >> 16), bias + kBlockLanes);
-    const __m512i evens =
-        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-    const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
-    start = {_mm512_permutex2var_ps(low, evens, high), _mm512_permutex2var_ps(low, odds, high)};
+
+  MX_INLINE Halves read(int y, int64_t column) const {
+    return widened(_mm512_maskz_loadu_epi16(inside, row[y] + column * channels));
   }
-  const int64_t to = ((image * p.target[1] + first) * out_width) * channels + channel;
-  const auto store = [&](int r, int64_t x, Halves sum) {
+  // Adds the products of row y's numbers and column `tap` of the filter.
+  MX_INLINE void add(Halves (&sums)[rows], const Halves& x, int y, int tap) const {
+#pragma GCC unroll 2
+    for (int r = 0; r < rows; ++r) {
+      if (y - r < 0 || y - r >= kTaps) continue;
+      sums[r].even = _mm512_fmadd_ps(x.even, filter[y - r][tap].even, sums[r].even);
+      sums[r].odd = _mm512_fmadd_ps(x.odd, filter[y - r][tap].odd, sums[r].odd);
+    }
+  }
+  MX_INLINE void store(int r, int64_t x, Halves sum) const {
     const int64_t at = to + (r * out_width + x) * channels;
     if (sink.rest.other) {
       const Halves other = widened(_mm512_maskz_loadu_epi16(inside, sink.rest.other + at));
@@ -95,21 +123,11 @@ void Work::run_rows(int64_t image, int64_t chunk, int64_t first) const {
     sum.even = sink.result<kind>(sum.even, alpha, beta);
     sum.odd = sink.result<kind>(sum.odd, alpha, beta);
     _mm512_mask_storeu_epi16(sink.rest.out + at, inside, joined(sum.even, sum.odd));
-  };
-  // sums += a column's numbers times a column of the filter
-  const auto add = [&](Halves(&sums)[rows], const Halves& x, int y, int tap) {
-#pragma GCC unroll 2
-    for (int r = 0; r < rows; ++r) {
-      if (y - r < 0 || y - r >= kTaps) continue;
-      sums[r].even = _mm512_fmadd_ps(x.even, w[y - r][tap].even, sums[r].even);
-      sums[r].odd = _mm512_fmadd_ps(x.odd, w[y - r][tap].odd, sums[r].odd);
-    }
-  };
-  const auto read = [&](int y, int64_t column) {
-    return widened(_mm512_maskz_loadu_epi16(inside, row[y] + column * channels));
-  };
-  if (step == 1) {
-    // Of the three columns that wait, the first is complete with the third one's column.
+  }
+
+  // With a stride of 1: of the three columns of sums under way, the first is complete once the
+  // column under its last tap is read.
+  MX_INLINE void slide() const {
     Halves sums[kTaps][rows];
 #pragma GCC unroll 3
     for (int k = 0; k < kTaps; ++k) {
@@ -132,36 +150,46 @@ void Work::run_rows(int64_t image, int64_t chunk, int64_t first) const {
         sums[0][r] = sums[1][r], sums[1][r] = sums[2][r], sums[2][r] = start;
       }
     }
-    return;
   }
-  for (int64_t x = 0; x < out_width; ++x) {
-    Halves sums[rows];
+
+  // With any stride: one column of results after the other.
+  MX_INLINE void stride() const {
+    for (int64_t x = 0; x < out_width; ++x) {
+      Halves sums[rows];
 #pragma GCC unroll 2
-    for (int r = 0; r < rows; ++r) sums[r] = start;
+      for (int r = 0; r < rows; ++r) sums[r] = start;
 #pragma GCC unroll 3
-    for (int k = 0; k < kTaps; ++k) {
-      const int64_t column = x * step - pad + k;
-      if (column < 0 || column >= width) continue;
+      for (int k = 0; k < kTaps; ++k) {
+        const int64_t column = x * step - pad + k;
+        if (column < 0 || column >= width) continue;
 #pragma GCC unroll 4
-      for (int y = 0; y < kRead; ++y) {
-        if (row[y]) add(sums, read(y, column), y, k);
+        for (int y = 0; y < kRead; ++y) {
+          if (row[y]) add(sums, read(y, column), y, k);
+        }
       }
-    }
 #pragma GCC unroll 2
-    for (int r = 0; r < rows; ++r) store(r, x, sums[r]);
+      for (int r = 0; r < rows; ++r) store(r, x, sums[r]);
+    }
   }
+};
+
+template <int kind, int rows>
+void convolve_rows(const Work& work, int64_t image, int64_t chunk, int64_t first) {
+  const Rows<kind, rows> own(work, image, chunk, first);
+  own.step == 1 ? own.slide() : own.stride();
+}
+
+// The row `first` of results, or two from there where two are taken at once.
+template <int kind>
+void convolve(const Work& work, int64_t image, int64_t chunk, int64_t first) {
+  work.rows_at_once() == 2 && first + 1 < work.p.target[1]
+      ? convolve_rows<kind, 2>(work, image, chunk, first)
+      : convolve_rows<kind, 1>(work, image, chunk, first);
 }
 
 const char* refusal(const P& p) {
   if (!multiplies_bf16()) return "this CPU has no products of bfloat16";
-  if (p.channels != 1 || p.filters != 1 || p.groups < 1)
-    return "each channel does not have one filter";
-  if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
-    return "the data has three spatial dimensions";
-  for (int i = 1; i < 3; ++i) {
-    if (p.kernel[i] != kTaps) return "the kernel is not 3 x 3";
-    if (p.dilate[i] != 1) return "the kernel is dilated";
-  }
+  if (const char* reason = depthwise_3x3_refusal(p)) return reason;
   if (p.before) return "the data is scaled first";
   if (p.in_block != p.groups || p.out_block != p.groups) return "arrays are not channels-last";
   return nullptr;
@@ -169,10 +197,7 @@ const char* refusal(const P& p) {
 
 int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) {
-    mx_fail("conv_depthwise_bf16: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(p)) return refused("conv_depthwise_bf16", reason, what);
   if (what == MX_QUERY_PACKED) return ceil_div(p.groups, kChannels) * kFilter * sizeof(float);
   return what == MX_QUERY_WORKSPACE ? 0 : 1;  // accepted; there is one layout of weights
 }
@@ -188,8 +213,8 @@ int run(const mx_call* call) {
     parallel_for(call->threads, units, ceil_div(units, call->threads),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i)
-                     work.some_rows<decltype(act)::value>(i / parts / bundles, i % parts,
-                                                          i / parts % bundles * size);
+                     convolve<decltype(act)::value>(work, i / parts / bundles, i % parts,
+                                                    i / parts % bundles * size);
                  });
   });
   return 0;
@@ -213,11 +238,8 @@ int pack(const mx_call* call) {
 
 void register_depthwise_bf16() {
   if (!multiplies_bf16()) return;
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("conv_depthwise_bf16", run, MX_BIT(BF16), 0);
-  mx_kernel_extend("conv_depthwise_bf16", &extra);
-  mx_kernel_add("conv_depthwise_bf16_pack", pack, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_depthwise_bf16_pack", &extra);
+  add_with_query("conv_depthwise_bf16", run, MX_BIT(BF16), query);
+  add_with_query("conv_depthwise_bf16_pack", pack, MX_BIT(F32), query);
 }
 MX_LEAF_END
 #else

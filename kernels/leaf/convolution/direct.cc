@@ -5,6 +5,7 @@
 #include "leaf/convolution/direct.h"
 
 #include "core/cache.h"
+#include "leaf/queries.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -311,16 +312,11 @@ int64_t workspace(const mx_fused_conv_params& p, int threads) {
 
 int64_t query(const mx_call* call, int32_t what) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = refusal(p)) {
-    mx_fail("conv_blocked: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(p)) return refused("conv_blocked", reason, what);
   if (what == MX_QUERY_PACKED)
     return p.filters * p.channels * p.kernel[1] * p.kernel[2] * (int64_t)sizeof(float);
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; one layout of weights for each in_block
-  // The caller has not decided on the number of threads yet.
-  const int64_t alone = workspace(p, 1), team = workspace(p, mx_threads());
-  return alone > team ? alone : team;
+  return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
 }
 
 int conv_blocked(const mx_call* call) {
@@ -389,10 +385,7 @@ int conv_blocked_pack(const mx_call* call) {
 }  // namespace
 
 void register_direct() {
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("conv_blocked", conv_blocked, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_blocked", &extra);
-  mx_kernel_add("conv_blocked_pack", conv_blocked_pack, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_blocked_pack", &extra);
+  add_with_query("conv_blocked", conv_blocked, MX_BIT(F32), query);
+  add_with_query("conv_blocked_pack", conv_blocked_pack, MX_BIT(F32), query);
 }
 MX_LEAF_END

@@ -4,6 +4,7 @@
 // "conv_winograd_small" has tiles of 2 x 2 outputs, whose weights are less than half: for so few
 // pixels that reading weights takes longer than multiplying.
 #include "leaf/convolution/winograd_form.h"
+#include "leaf/queries.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -54,9 +55,7 @@ int64_t winograd_answer(const mx_call* call, int32_t what, const WinogradEntry& 
   const mx_fused_conv_params& p = params_of(call);
   if (what == MX_QUERY_PACKED) return entry.packed(p);
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
-  // The caller has not decided on the number of threads yet.
-  const int64_t alone = entry.workspace(p, 1), team = entry.workspace(p, mx_threads());
-  return alone > team ? alone : team;
+  return workspace_of_any_team([&](int threads) { return entry.workspace(p, threads); });
 }
 
 int winograd_run(const mx_call* call, const WinogradEntry& entry) {
@@ -95,10 +94,7 @@ struct Few {
 template <class Kind>
 int64_t query(const mx_call* call, int32_t what) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = Kind::refusal(p)) {
-    mx_fail("%s: %s", Kind::name, reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = Kind::refusal(p)) return refused(Kind::name, reason, what);
   return winograd_answer(call, what, Kind::entry(p));
 }
 
@@ -119,16 +115,10 @@ int pack(const mx_call* call) {
 }  // namespace
 
 void register_winograd() {
-  const mx_kernel_extra usual = {nullptr, nullptr, query<Usual>},
-                        few = {nullptr, nullptr, query<Few>};
-  mx_kernel_add("conv_winograd", convolve<Usual>, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd", &usual);
-  mx_kernel_add("conv_winograd_pack", pack<Usual, false>, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd_pack", &usual);
+  add_with_query("conv_winograd", convolve<Usual>, MX_BIT(F32), query<Usual>);
+  add_with_query("conv_winograd_pack", pack<Usual, false>, MX_BIT(F32), query<Usual>);
   mx_kernel_add("conv_winograd_pack_turned", pack<Usual, true>, MX_BIT(F32), 0);
-  mx_kernel_add("conv_winograd_small", convolve<Few>, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd_small", &few);
-  mx_kernel_add("conv_winograd_small_pack", pack<Few, false>, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd_small_pack", &few);
+  add_with_query("conv_winograd_small", convolve<Few>, MX_BIT(F32), query<Few>);
+  add_with_query("conv_winograd_small_pack", pack<Few, false>, MX_BIT(F32), query<Few>);
 }
 MX_LEAF_END

@@ -4,6 +4,7 @@
 // times as large.
 #include "leaf/convolution/winograd_form.h"
 #include "leaf/convolution/winograd_groups.h"
+#include "leaf/queries.h"
 #include "leaf/simd/bf16.h"
 
 MX_LEAF_BEGIN
@@ -82,10 +83,8 @@ const mx_fused_conv_params& params_of(const mx_call* call) {
 }
 
 int64_t query(const mx_call* call, int32_t what) {
-  if (const char* reason = refusal(params_of(call))) {
-    mx_fail("conv_winograd_bf16: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(params_of(call)))
+    return refused("conv_winograd_bf16", reason, what);
   return winograd_answer(call, what, kEntry);
 }
 
@@ -104,11 +103,8 @@ int pack(const mx_call* call) {
 }  // namespace
 
 void register_winograd_bf16() {
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("conv_winograd_bf16", convolve, MX_BIT(BF16), 0);
-  mx_kernel_extend("conv_winograd_bf16", &extra);
-  mx_kernel_add("conv_winograd_bf16_pack", pack, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd_bf16_pack", &extra);
+  add_with_query("conv_winograd_bf16", convolve, MX_BIT(BF16), query);
+  add_with_query("conv_winograd_bf16_pack", pack, MX_BIT(F32), query);
 }
 
 #else

@@ -2,6 +2,7 @@
 // weight[, bias]): Winograd convolution of plain arrays. Weights are packed and arrays blocked on
 // the way, some images at a time; channels are filled up with zeros to whole blocks.
 #include "leaf/convolution/winograd_blocks.h"
+#include "leaf/queries.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -140,27 +141,18 @@ int64_t query(const mx_call* call, int32_t what) {
         reason = "the output's extents are not those of the windows";
     }
   }
-  if (reason) {
-    mx_fail("conv_winograd: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (reason) return refused("conv_winograd", reason, what);
   if (what == MX_QUERY_PACKED) return mx_fail("conv_winograd: plain weights are not packed");
   if (what != MX_QUERY_WORKSPACE) return 1;
-  // The caller has not decided on the number of threads yet.
   const WinogradEntry& entry = *winograd_entry(problem.p);
-  const int64_t alone = WorkspaceLayout(problem, entry, 1).all,
-                team = WorkspaceLayout(problem, entry, mx_threads()).all;
-  return alone > team ? alone : team;
+  return workspace_of_any_team(
+      [&](int threads) { return WorkspaceLayout(problem, entry, threads).all; });
 }
 
 }  // namespace
 
 void register_winograd_plain() {
-  const mx_kernel_extra forward = {nullptr, nullptr, query<false>};
-  const mx_kernel_extra data = {nullptr, nullptr, query<true>};
-  mx_kernel_add("conv_winograd_plain", run<false>, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd_plain", &forward);
-  mx_kernel_add("conv_winograd_data", run<true>, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_winograd_data", &data);
+  add_with_query("conv_winograd_plain", run<false>, MX_BIT(F32), query<false>);
+  add_with_query("conv_winograd_data", run<true>, MX_BIT(F32), query<true>);
 }
 MX_LEAF_END

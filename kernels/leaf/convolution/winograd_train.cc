@@ -1,6 +1,7 @@
 // "conv_train_winograd" (data, weight[, bias]) and "conv_train_winograd_data" (gradient of the
 // output, weight): Winograd convolution of blocked arrays with plain weights, which each run packs.
 #include "leaf/convolution/winograd.h"
+#include "leaf/queries.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -59,23 +60,17 @@ int run(const mx_call* original) {
 template <bool transpose>
 int64_t query(const mx_call* call, int32_t what) {
   const auto p = problem_of(*(const mx_fused_conv_params*)call->params, transpose);
-  if (const char* reason = refusal(p)) {
-    mx_fail("conv_winograd: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(p)) return refused("conv_winograd", reason, what);
   if (what == MX_QUERY_PACKED) return mx_fail("conv_winograd: plain weights are not packed");
   if (what != MX_QUERY_WORKSPACE) return 1;
-  // The caller has not decided on the number of threads yet.
   const WinogradEntry& entry = *winograd_entry(p);
-  const int64_t alone = entry.workspace(p, 1), team = entry.workspace(p, mx_threads());
-  return packed_size(entry, p) + (alone > team ? alone : team);
+  return packed_size(entry, p) +
+         workspace_of_any_team([&](int threads) { return entry.workspace(p, threads); });
 }
 
 template <bool transpose>
 void add(const char* name) {
-  const mx_kernel_extra extra = {nullptr, nullptr, query<transpose>};
-  mx_kernel_add(name, run<transpose>, MX_BIT(F32), 0);
-  mx_kernel_extend(name, &extra);
+  add_with_query(name, run<transpose>, MX_BIT(F32), query<transpose>);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 // Tiles come in chunks whose number does not depend on that of the threads: nor do the sums.
 #include "leaf/convolution/winograd_blocks.h"
 #include "leaf/convolution/winograd_form.h"
+#include "leaf/queries.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -336,25 +337,17 @@ int run(const mx_call* call) {
 
 template <bool ready>
 int64_t query(const mx_call* call, int32_t what) {
-  if (const char* reason = refusal(call, ready)) {
-    mx_fail("conv_winograd: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(call, ready)) return refused("conv_winograd", reason, what);
   if (what == MX_QUERY_PACKED) return mx_fail("conv_winograd: plain weights are not packed");
   if (what != MX_QUERY_WORKSPACE) return 1;
-  // The caller has not decided on the number of threads yet.
   const mx_conv_params of = params_of(call, ready);
   const Entry& entry = *entry_of(of);
-  const int64_t alone = entry.workspace(of, ready, 1);
-  const int64_t team = entry.workspace(of, ready, mx_threads());
-  return alone > team ? alone : team;
+  return workspace_of_any_team([&](int threads) { return entry.workspace(of, ready, threads); });
 }
 
 template <bool ready>
 void add(const char* name) {
-  const mx_kernel_extra extra = {nullptr, nullptr, query<ready>};
-  mx_kernel_add(name, run<ready>, MX_BIT(F32), 0);
-  mx_kernel_extend(name, &extra);
+  add_with_query(name, run<ready>, MX_BIT(F32), query<ready>);
 }
 
 }  // namespace

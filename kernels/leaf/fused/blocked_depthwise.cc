@@ -2,6 +2,7 @@
 // packed weights, and what follows it. "conv_depthwise_blocked_pack" packs the weights as
 // [block of channels][tap][channel of the block].
 #include "leaf/fused/block.h"
+#include "leaf/queries.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -68,10 +69,7 @@ int64_t taps_of(const mx_fused_conv_params& p) { return p.kernel[0] * p.kernel[1
 
 int64_t query(const mx_call* call, int32_t what) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = refusal(p)) {
-    mx_fail("conv_depthwise_blocked: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(p)) return refused("conv_depthwise_blocked", reason, what);
   if (what == MX_QUERY_PACKED) return p.groups * taps_of(p) * (int64_t)sizeof(float);
   return what != MX_QUERY_WORKSPACE;  // accepted; there is one layout of weights
 }
@@ -152,10 +150,7 @@ int conv_depthwise_blocked_pack(const mx_call* call) {
 }  // namespace
 
 void register_blocked_depthwise() {
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("conv_depthwise_blocked", conv_depthwise_blocked, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_depthwise_blocked", &extra);
-  mx_kernel_add("conv_depthwise_blocked_pack", conv_depthwise_blocked_pack, MX_BIT(F32), 0);
-  mx_kernel_extend("conv_depthwise_blocked_pack", &extra);
+  add_with_query("conv_depthwise_blocked", conv_depthwise_blocked, MX_BIT(F32), query);
+  add_with_query("conv_depthwise_blocked_pack", conv_depthwise_blocked_pack, MX_BIT(F32), query);
 }
 MX_LEAF_END

@@ -11,6 +11,7 @@
 #include "core/cache.h"
 #include "leaf/fused/block.h"
 #include "leaf/matrix/gemm.h"
+#include "leaf/queries.h"
 #include "params/fused.gen.h"
 
 MX_LEAF_BEGIN
@@ -226,10 +227,7 @@ const char* refusal(const P& p) {
 
 int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) {
-    mx_fail("fc_panels: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(p)) return refused("fc_panels", reason, what);
   if (what == MX_QUERY_PACKED) return round_up(p.hidden, kWidth) * p.depth * (int64_t)sizeof(float);
   return what == MX_QUERY_WORKSPACE ? 0 : 1;  // accepted; one layout
 }
@@ -275,10 +273,7 @@ int fc_panels_pack(const mx_call* call) {
 }  // namespace
 
 void register_dense_panels() {
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("fc_panels", fc_panels, MX_BIT(F32), 0);
-  mx_kernel_extend("fc_panels", &extra);
-  mx_kernel_add("fc_panels_pack", fc_panels_pack, MX_BIT(F32), 0);
-  mx_kernel_extend("fc_panels_pack", &extra);
+  add_with_query("fc_panels", fc_panels, MX_BIT(F32), query);
+  add_with_query("fc_panels_pack", fc_panels_pack, MX_BIT(F32), query);
 }
 MX_LEAF_END

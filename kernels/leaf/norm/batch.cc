@@ -138,31 +138,121 @@ int batch_norm(const mx_call* call) {
   return 0;
 }
 
+// dx = scale * (g - shift - (x - mean) * slope), for the gradients g that pass the limits.
+template <class S, class Act>
+struct Backward : Batch<S> {
+  typedef Sum<S> T;
+  using Batch<S>::p;
+  using Batch<S>::call;
+  static constexpr bool limited = !std::is_same_v<Act, Open>;
+
+  const S *gradient, *in;
+  const T *gamma, *mean, *inverse;
+  S* out;
+  T *scale, *shift, *slope;
+
+  // `own`: memory for 4 numbers of each channel.
+  Backward(const mx_call* c, T* own)
+      : Batch<S>(c),
+        gradient(data<S>(c->in[0])),
+        in(data<S>(c->in[1])),
+        gamma(data<T>(c->in[2])),
+        mean(data<T>(c->in[p.batch_stats ? 3 : 5])),
+        inverse(data<T>(c->in[4])),
+        out(data<S>(c->out[0])),
+        scale(own),
+        shift(own + p.channels),
+        slope(own + 2 * p.channels) {
+    if (p.batch_stats) return;
+    const T* variance = data<T>(c->in[6]);
+    T* running = own + 3 * p.channels;
+    for (int64_t i = 0; i < p.channels; ++i)
+      running[i] = (T)(1 / __builtin_sqrt(variance[i] + p.eps));
+    inverse = running;
+  }
+  // Limits are for images.
+  bool rows() const { return p.inner == 1 && !limited; }
+  T beta(int64_t c) const { return limited ? data<T>(call->in[7])[c] : 0; }
+
+  // Of each channel in [begin, end): the sum of gradients, and that of their products with the
+  // distances from the mean.
+  void sum_rows(int64_t begin, int64_t end, double* sums, double* products, T* partial) const {
+    const int64_t columns = end - begin;
+    sum_columns(
+        sums, partial, p.outer, columns, p.channels,
+        [&](T* sum, const S* g) {
+          map_run(columns, sum, [](auto s, auto v) { return s + v; }, sum, g);
+        },
+        gradient + begin);
+    sum_columns(
+        products, partial, p.outer, columns, p.channels,
+        [&](T* sum, const S* g, const S* x) {
+          map_run(
+              columns, sum, [](auto s, auto v, auto u, auto m) { return s + v * (u - m); }, sum, g,
+              x, mean + begin);
+        },
+        gradient + begin, in + begin);
+  }
+  void sum_runs(int64_t c, double* sum, double* product) const {
+    const T m = mean[c], a = gamma[c] * inverse[c], add = beta(c);
+    const auto passed = [=](auto g, auto x) { return Act::passed(g, (x - m) * a + add); };
+    *sum = *product = 0;
+    this->each_run(c, [&](int64_t at) {
+      if constexpr (limited) {
+        *sum += sum_run<T>(p.inner, passed, gradient + at, in + at);
+      } else {
+        *sum += sum_run<T>(p.inner, [](auto g) { return g; }, gradient + at);
+      }
+      *product += sum_run<T>(
+          p.inner, [=](auto g, auto x) { return passed(g, x) * (x - m); }, gradient + at, in + at);
+    });
+  }
+
+  // Gradients of gamma and beta, the moving statistics, and what the data's gradient is made with.
+  void finish(int64_t c, double sum, double product) const {
+    const double inv = inverse[c];
+    if (call->out[1].data) data<T>(call->out[1])[c] = p.fix_gamma ? 0 : (T)(product * inv);
+    if (call->out[2].data) data<T>(call->out[2])[c] = (T)sum;
+    scale[c] = p.fix_gamma ? (T)inv : (T)(gamma[c] * inv);
+    shift[c] = slope[c] = 0;
+    if (!p.batch_stats) return;
+    shift[c] = (T)(sum / this->count);
+    slope[c] = (T)(product * inv * inv / this->count);
+    T &moving_mean = data<T>(call->in[5])[c], &moving_var = data<T>(call->in[6])[c];
+    moving_mean = (T)(p.momentum * moving_mean + (1 - p.momentum) * mean[c]);
+    moving_var = (T)(p.momentum * moving_var + (1 - p.momentum) * (1 / (inv * inv) - p.eps));
+  }
+
+  void write_runs(int64_t c) const {
+    const T m = mean[c], a = scale[c], s = shift[c], k = slope[c];
+    const T wide = gamma[c] * inverse[c], add = beta(c);
+    this->each_run(c, [&](int64_t at) {
+      map_run(
+          p.inner, out + at,
+          [=](auto g, auto x) {
+            return a * (Act::passed(g, (x - m) * wide + add) - s - (x - m) * k);
+          },
+          gradient + at, in + at);
+    });
+  }
+  void write_row(int64_t n) const {
+    map_run(
+        p.channels, out + n * p.channels,
+        [](auto g, auto x, auto m, auto a, auto s, auto k) { return a * (g - s - (x - m) * k); },
+        gradient + n * p.channels, in + n * p.channels, mean, scale, shift, slope);
+  }
+};
+
 template <class S, class Act>
 int batch_norm_grad(const mx_call* call) {
   typedef Sum<S> T;
-  const Batch<S> b(call);
-  const auto& p = b.p;
-  constexpr bool limited = !std::is_same_v<Act, Open>;
-  const S *gradient = data<S>(call->in[0]), *in = data<S>(call->in[1]);
-  const T *gamma = data<T>(call->in[2]), *mean = data<T>(call->in[p.batch_stats ? 3 : 5]),
-          *inverse = data<T>(call->in[4]);
-  S* out = data<S>(call->out[0]);
-  // Limits are for images.
-  const bool rows = p.inner == 1 && !limited;
+  const int64_t channels = ((const mx_batch_norm_params*)call->params)->channels;
+  T* own = (T*)scratch(kSharedSlot, (size_t)(4 * channels) * sizeof(T));
+  if (!own && channels) return -1;
+  const Backward<S, Act> b(call, own);
+  const bool rows = b.rows();
   bool ok = true;
-  // dx = scale * (g - shift - (x - mean) * slope)
-  T* own = (T*)scratch(kSharedSlot, (size_t)(4 * p.channels) * sizeof(T));
-  if (!own && p.channels) return -1;
-  T *scale = own, *shift = own + p.channels, *slope = own + 2 * p.channels;
-  if (!p.batch_stats) {
-    const T* variance = data<T>(call->in[6]);
-    T* running = own + 3 * p.channels;
-    for (int64_t c = 0; c < p.channels; ++c)
-      running[c] = (T)(1 / __builtin_sqrt(variance[c] + p.eps));
-    inverse = running;
-  }
-  parallel_for(call->threads, p.channels, 4 * kLanes<T>, [&](int64_t begin, int64_t end) {
+  parallel_for(call->threads, channels, 4 * kLanes<T>, [&](int64_t begin, int64_t end) {
     const int64_t columns = end - begin;
     double* sums = (double*)scratch(kTempSlot, (size_t)columns * (2 * sizeof(double) + sizeof(T)));
     if (!sums) {
@@ -170,79 +260,18 @@ int batch_norm_grad(const mx_call* call) {
       return;
     }
     double* products = sums + columns;
-    T* partial = (T*)(products + columns);
-    if (rows) {
-      sum_columns(
-          sums, partial, p.outer, columns, p.channels,
-          [&](T* sum, const S* g) {
-            map_run(columns, sum, [](auto s, auto v) { return s + v; }, sum, g);
-          },
-          gradient + begin);
-      sum_columns(
-          products, partial, p.outer, columns, p.channels,
-          [&](T* sum, const S* g, const S* x) {
-            map_run(
-                columns, sum, [](auto s, auto v, auto u, auto m) { return s + v * (u - m); }, sum,
-                g, x, mean + begin);
-          },
-          gradient + begin, in + begin);
-    }
+    if (rows) b.sum_rows(begin, end, sums, products, (T*)(products + columns));
     for (int64_t c = begin; c < end; ++c) {
-      const T m = mean[c];
-      double sum = 0, product = 0;
-      if (rows) {
-        sum = sums[c - begin];
-        product = products[c - begin];
-      } else if constexpr (limited) {
-        const T a = gamma[c] * inverse[c], add = data<T>(call->in[7])[c];
-        b.each_run(c, [&](int64_t at) {
-          const auto inside = [=](auto g, auto x) { return Act::passed(g, (x - m) * a + add); };
-          sum += sum_run<T>(p.inner, inside, gradient + at, in + at);
-          product += sum_run<T>(
-              p.inner, [=](auto g, auto x) { return inside(g, x) * (x - m); }, gradient + at,
-              in + at);
-        });
-      } else {
-        b.each_run(c, [&](int64_t at) {
-          sum += sum_run<T>(p.inner, [](auto g) { return g; }, gradient + at);
-          product += sum_run<T>(
-              p.inner, [m](auto g, auto x) { return g * (x - m); }, gradient + at, in + at);
-        });
-      }
-      const double inv = inverse[c];
-      if (call->out[1].data) data<T>(call->out[1])[c] = p.fix_gamma ? 0 : (T)(product * inv);
-      if (call->out[2].data) data<T>(call->out[2])[c] = (T)sum;
-      scale[c] = p.fix_gamma ? (T)inv : (T)(gamma[c] * inv);
-      shift[c] = slope[c] = 0;
-      if (p.batch_stats) {
-        shift[c] = (T)(sum / b.count);
-        slope[c] = (T)(product * inv * inv / b.count);
-        T &moving_mean = data<T>(call->in[5])[c], &moving_var = data<T>(call->in[6])[c];
-        moving_mean = (T)(p.momentum * moving_mean + (1 - p.momentum) * m);
-        moving_var = (T)(p.momentum * moving_var + (1 - p.momentum) * (1 / (inv * inv) - p.eps));
-      }
-      if (rows || !out) continue;
-      const T a = scale[c], s = shift[c], k = slope[c];
-      const T wide = gamma[c] * inverse[c], add = limited ? data<T>(call->in[7])[c] : 0;
-      b.each_run(c, [&](int64_t at) {
-        map_run(
-            p.inner, out + at,
-            [=](auto g, auto x) {
-              return a * (Act::passed(g, (x - m) * wide + add) - s - (x - m) * k);
-            },
-            gradient + at, in + at);
-      });
+      double *sum = sums + c - begin, *product = products + c - begin;
+      if (!rows) b.sum_runs(c, sum, product);
+      b.finish(c, *sum, *product);
+      if (!rows && b.out) b.write_runs(c);
     }
   });
   if (!ok) return -1;
-  if (!rows || !out) return 0;
-  parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t n = begin; n < end; ++n) {
-      map_run(
-          p.channels, out + n * p.channels,
-          [](auto g, auto x, auto m, auto a, auto s, auto k) { return a * (g - s - (x - m) * k); },
-          gradient + n * p.channels, in + n * p.channels, mean, scale, shift, slope);
-    }
+  if (!rows || !b.out) return 0;
+  parallel_for(call->threads, b.p.outer, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) b.write_row(n);
   });
   return 0;
 }

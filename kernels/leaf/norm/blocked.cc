@@ -8,6 +8,7 @@
 #include "core/memory/scratch.h"
 #include "leaf/fused/block.h"
 #include "leaf/norm/limits.h"
+#include "leaf/queries.h"
 #include "params/norm.gen.h"
 
 MX_LEAF_BEGIN
@@ -159,102 +160,138 @@ int forward(const mx_call* call) {
 // What the gradient of a plane sums up.
 struct Products {
   double gradient[B], product[B];  // of gradients, and of gradients and distances from the mean
+
+  void add(const VB& gradients, const VB& distances) {
+    double numbers[B];
+    widen(gradients, numbers);
+    for (int c = 0; c < B; ++c) gradient[c] += numbers[c];
+    widen(distances, numbers);
+    for (int c = 0; c < B; ++c) product[c] += numbers[c];
+  }
+};
+
+// dx = scale * (g - shift - (x - mean) * slope), for the gradients g that pass the limits.
+template <class Act>
+struct Backward {
+  const Shape s;
+  const float *gradient, *in, *gamma, *mean, *inverse, *beta;
+  float *moving_mean, *moving_var, *out, *by_gamma, *by_beta;
+  Products* products;  // of each plane, the images of a block of channels beside each other
+  float *scale, *shift, *slope;
+
+  static size_t memory(const Shape& s) {
+    return (size_t)(s.images * s.blocks) * sizeof(Products) +
+           (size_t)(3 * s.p.channels) * sizeof(float);
+  }
+  Backward(const mx_call* call, void* own)
+      : s(call),
+        gradient(data<float>(call->in[0])),
+        in(data<float>(call->in[1])),
+        gamma(data<float>(call->in[2])),
+        mean(data<float>(call->in[3])),
+        inverse(data<float>(call->in[4])),
+        beta(data<float>(call->in[call->nin > 7 ? 7 : 2])),
+        moving_mean(data<float>(call->in[5])),
+        moving_var(data<float>(call->in[6])),
+        out(data<float>(call->out[0])),
+        by_gamma(data<float>(call->out[1])),
+        by_beta(data<float>(call->out[2])),
+        products((Products*)own),
+        scale((float*)(products + s.images * s.blocks)),
+        shift(scale + s.p.channels),
+        slope(shift + s.p.channels) {}
+
+  // The gradient before the limits of a pixel of `block`'s channels, and its distance from the
+  // mean.
+  struct Pixel {
+    const VB mean, wide, add;
+    Pixel(const Backward& b, int64_t block)
+        : mean(load_block(b.mean + block * B)),
+          wide(load_block(b.gamma + block * B) * load_block(b.inverse + block * B)),
+          add(load_block(b.beta + block * B)) {}
+    MX_INLINE VB passed(const float* gradient, const VB& distance) const {
+      return Act::passed(load_block(gradient), fma(distance, wide, add));
+    }
+  };
+
+  void sum_plane(int64_t image, int64_t block) const {
+    const Pixel pixel(*this, block);
+    Products& part = products[block * s.images + image];
+    part = {};
+    for (int64_t i = 0; i < s.pixels; i += kChunk) {
+      const int64_t n = s.pixels - i < kChunk ? s.pixels - i : kChunk;
+      const int64_t at = s.place(image, block) + i * B;
+      VB sums[2] = {}, others[2] = {};
+      for (int64_t k = 0; k < n; ++k) {
+        const VB distance = load_block(in + at + k * B) - pixel.mean;
+        const VB g = pixel.passed(gradient + at + k * B, distance);
+        sums[k & 1] = sums[k & 1] + g;
+        others[k & 1] = fma(g, distance, others[k & 1]);
+      }
+      part.add(sums[0] + sums[1], others[0] + others[1]);
+    }
+  }
+
+  // Gradients of gamma and beta, the moving statistics, and what the data's gradient is made with.
+  void finish_block(int64_t block) const {
+    const auto& p = s.p;
+    for (int c = 0; c < B; ++c) {
+      const int64_t channel = block * B + c;
+      double sum = 0, product = 0;
+      for (int64_t i = 0; i < s.images; ++i) {
+        sum += products[block * s.images + i].gradient[c];
+        product += products[block * s.images + i].product[c];
+      }
+      const double inv = inverse[channel];
+      if (by_gamma) by_gamma[channel] = p.fix_gamma ? 0 : (float)(product * inv);
+      if (by_beta) by_beta[channel] = (float)sum;
+      scale[channel] = p.fix_gamma ? (float)inv : (float)(gamma[channel] * inv);
+      shift[channel] = (float)(sum / s.count);
+      slope[channel] = (float)(product * inv * inv / s.count);
+      const double keep = p.momentum, move = 1 - keep;
+      moving_mean[channel] = (float)(keep * moving_mean[channel] + move * mean[channel]);
+      moving_var[channel] = (float)(keep * moving_var[channel] + move * (1 / (inv * inv) - p.eps));
+    }
+  }
+
+  void write_plane(int64_t image, int64_t block) const {
+    if (!out) return;
+    const Pixel pixel(*this, block);
+    const VB scales = load_block(scale + block * B), shifts = load_block(shift + block * B);
+    const VB slopes = load_block(slope + block * B);
+    const int64_t at = s.place(image, block), n = s.pixels * B;
+    const float *x = in + at, *own = gradient + at;
+    float* to = out + at;
+    for (int64_t i = 0; i < n; i += B) {
+      const VB distance = load_block(x + i) - pixel.mean;
+      const VB g = pixel.passed(own + i, distance);
+      store_block(to + i, scales * (g - shifts - distance * slopes));
+    }
+  }
 };
 
 template <class Act>
 int backward(const mx_call* call) {
-  const Shape s(call);
-  const auto& p = s.p;
-  const float *gradient = data<float>(call->in[0]), *in = data<float>(call->in[1]);
-  const float *gamma = data<float>(call->in[2]), *mean = data<float>(call->in[3]);
-  const float *inverse = data<float>(call->in[4]),
-              *beta = data<float>(call->in[call->nin > 7 ? 7 : 2]);
-  float *moving_mean = data<float>(call->in[5]), *moving_var = data<float>(call->in[6]);
-  float *out = data<float>(call->out[0]), *by_gamma = data<float>(call->out[1]);
-  float* by_beta = data<float>(call->out[2]);
-  // dx = scale * (g - shift - (x - mean) * slope)
-  const size_t parts = (size_t)(s.images * s.blocks) * sizeof(Products);
-  Products* products =
-      (Products*)scratch(kSharedSlot, parts + (size_t)(3 * p.channels) * sizeof(float));
-  if (!products) return -1;
-  float* scale = (float*)(products + s.images * s.blocks);
-  float *shift = scale + p.channels, *slope = shift + p.channels;
+  void* own = scratch(kSharedSlot, Backward<Act>::memory(Shape(call)));
+  if (!own) return -1;
+  const Backward<Act> b(call, own);
   in_passes(
-      call->threads, s,
-      [&](int64_t image, int64_t block) {
-        const VB m = load_block(mean + block * B), add = load_block(beta + block * B);
-        const VB wide = load_block(gamma + block * B) * load_block(inverse + block * B);
-        Products& part = products[block * s.images + image];
-        part = {};
-        for (int64_t i = 0; i < s.pixels; i += kChunk) {
-          const int64_t n = s.pixels - i < kChunk ? s.pixels - i : kChunk;
-          const int64_t at = s.place(image, block) + i * B;
-          VB sums[2] = {}, others[2] = {};
-          for (int64_t k = 0; k < n; ++k) {
-            const VB x = load_block(in + at + k * B), apart = x - m;
-            const VB y = fma(apart, wide, add);
-            const VB g = Act::passed(load_block(gradient + at + k * B), y);
-            sums[k & 1] = sums[k & 1] + g;
-            others[k & 1] = fma(g, apart, others[k & 1]);
-          }
-          double numbers[B];
-          widen(sums[0] + sums[1], numbers);
-          for (int c = 0; c < B; ++c) part.gradient[c] += numbers[c];
-          widen(others[0] + others[1], numbers);
-          for (int c = 0; c < B; ++c) part.product[c] += numbers[c];
-        }
-      },
-      [&](int64_t block) {
-        for (int c = 0; c < B; ++c) {
-          const int64_t channel = block * B + c;
-          double sum = 0, product = 0;
-          for (int64_t i = 0; i < s.images; ++i) {
-            sum += products[block * s.images + i].gradient[c];
-            product += products[block * s.images + i].product[c];
-          }
-          const double inv = inverse[channel];
-          if (by_gamma) by_gamma[channel] = p.fix_gamma ? 0 : (float)(product * inv);
-          if (by_beta) by_beta[channel] = (float)sum;
-          scale[channel] = p.fix_gamma ? (float)inv : (float)(gamma[channel] * inv);
-          shift[channel] = (float)(sum / s.count);
-          slope[channel] = (float)(product * inv * inv / s.count);
-          const double keep = p.momentum, move = 1 - keep;
-          moving_mean[channel] = (float)(keep * moving_mean[channel] + move * mean[channel]);
-          moving_var[channel] =
-              (float)(keep * moving_var[channel] + move * (1 / (inv * inv) - p.eps));
-        }
-      },
-      [&](int64_t image, int64_t block) {
-        if (!out) return;
-        const VB m = load_block(mean + block * B), add = load_block(beta + block * B);
-        const VB wide = load_block(gamma + block * B) * load_block(inverse + block * B);
-        const VB factor = load_block(scale + block * B), minus = load_block(shift + block * B);
-        const VB turn = load_block(slope + block * B);
-        const int64_t at = s.place(image, block);
-        for (int64_t i = at; i < at + s.pixels * B; i += B) {
-          const VB x = load_block(in + i), apart = x - m;
-          const VB y = fma(apart, wide, add);
-          const VB g = Act::passed(load_block(gradient + i), y);
-          store_block(out + i, factor * (g - minus - apart * turn));
-        }
-      });
+      call->threads, b.s, [&](int64_t image, int64_t block) { b.sum_plane(image, block); },
+      [&](int64_t block) { b.finish_block(block); },
+      [&](int64_t image, int64_t block) { b.write_plane(image, block); });
   return 0;
 }
 
 int64_t query(const mx_call* call, int32_t what) {
   const auto& p = *(const mx_batch_norm_params*)call->params;
   const mx_tensor& blocked = call->in[0];
-  if (p.channels % B || blocked.ndim < 1 || blocked.shape[blocked.ndim - 1] != B) {
-    mx_fail("blocked_batch_norm: the data is not blocked as this CPU is");
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (p.channels % B || blocked.ndim < 1 || blocked.shape[blocked.ndim - 1] != B)
+    return refused("blocked_batch_norm", "the data is not blocked as this CPU is", what);
   return what == MX_QUERY_WORKSPACE ? 0 : 1;
 }
 
 void add(const char* name, int (*run)(const mx_call*)) {
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add(name, run, MX_BIT(F32), 0);
-  mx_kernel_extend(name, &extra);
+  add_with_query(name, run, MX_BIT(F32), query);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // under a window, rows of its band, panels of its weights; see conv_bytes.cc.
 #pragma once
 #include "leaf/quantization/bytes.h"
+#include "leaf/queries.h"
 #include "leaf/simd/plane.h"
 #include "params/int8.gen.h"
 
@@ -155,15 +156,10 @@ inline int8_t weight_at(const ByteLayer& l, const int8_t* filter, int64_t run, i
 template <template <class> class Way, class P>
 int64_t answer(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) {
-    mx_fail("layers of 8 bits: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(p)) return refused("layers of 8 bits", reason, what);
   if (what == MX_QUERY_PACKED) return Way<P>::packed(p);
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
-  // The caller has not decided on the number of threads yet.
-  const int64_t alone = Way<P>::workspace(p, 1), team = Way<P>::workspace(p, mx_threads());
-  return alone > team ? alone : team;
+  return workspace_of_any_team([&](int threads) { return Way<P>::workspace(p, threads); });
 }
 
 template <template <class> class Way, class P>
@@ -191,11 +187,8 @@ int pack_layer(const mx_call* call) {
 
 template <template <class> class Way, class P>
 void add_layer(const char* name, const char* packer) {
-  const mx_kernel_extra extra = {nullptr, nullptr, answer<Way, P>};
-  mx_kernel_add(name, run_layer<Way, P>, MX_BIT(I8) | MX_BIT(U8), 0);
-  mx_kernel_extend(name, &extra);
-  mx_kernel_add(packer, pack_layer<Way, P>, MX_BIT(I8), 0);
-  mx_kernel_extend(packer, &extra);
+  add_with_query(name, run_layer<Way, P>, MX_BIT(I8) | MX_BIT(U8), answer<Way, P>);
+  add_with_query(packer, pack_layer<Way, P>, MX_BIT(I8), answer<Way, P>);
 }
 
 MX_LEAF_END

@@ -3,7 +3,9 @@
 //
 // The bytes of four rows are put beside each other, column by column, so that one instruction adds
 // up the products of a column of the filter; with a stride of 1 they serve two rows of results.
+#include "leaf/convolution/depthwise.h"
 #include "leaf/quantization/bytes.h"
+#include "leaf/queries.h"
 #include "params/int8.gen.h"
 
 #if MX_ISA_LEVEL == 4
@@ -185,14 +187,7 @@ void Work::rows(int64_t image, int64_t chunk, int64_t first, uint8_t* band) cons
 }
 
 const char* refusal(const P& p) {
-  if (p.channels != 1 || p.filters != 1 || p.groups < 1)
-    return "each channel does not have one filter";
-  if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
-    return "the data has three spatial dimensions";
-  for (int i = 1; i < 3; ++i) {
-    if (p.kernel[i] != kTaps) return "the kernel is not 3 x 3";
-    if (p.dilate[i] != 1) return "the kernel is dilated";
-  }
+  if (const char* reason = depthwise_3x3_refusal(p)) return reason;
   if (p.sum) return "another array is added";
   if (p.target_type != MX_I8 && p.target_type != MX_U8) return "the output has floats";
   return nullptr;
@@ -203,10 +198,7 @@ int64_t factor_bytes(const P& p) { return round_up(padded(p.groups) * (int64_t)s
 
 int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) {
-    mx_fail("int8_conv_depthwise: %s", reason);
-    return what == MX_QUERY_ACCEPTS ? 0 : -1;
-  }
+  if (const char* reason = refusal(p)) return refused("int8_conv_depthwise", reason, what);
   if (what == MX_QUERY_PACKED) return padded(p.groups) * kTaps * kParts;
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
   return 2 * factor_bytes(p) + mx_threads() * band_bytes(p);
@@ -280,11 +272,8 @@ int pack(const mx_call* call) {
 
 void register_depthwise_bytes() {
   if (!has_vnni()) return;
-  const mx_kernel_extra extra = {nullptr, nullptr, query};
-  mx_kernel_add("int8_conv_depthwise", run, MX_BIT(I8) | MX_BIT(U8), 0);
-  mx_kernel_extend("int8_conv_depthwise", &extra);
-  mx_kernel_add("int8_conv_depthwise_pack", pack, MX_BIT(I8), 0);
-  mx_kernel_extend("int8_conv_depthwise_pack", &extra);
+  add_with_query("int8_conv_depthwise", run, MX_BIT(I8) | MX_BIT(U8), query);
+  add_with_query("int8_conv_depthwise_pack", pack, MX_BIT(I8), query);
 }
 MX_LEAF_END
 #else

@@ -4,27 +4,12 @@
 #include "leaf/recurrent/rnn.h"
 
 #include "core/random/dropout.h"
+#include "leaf/bump_allocator.h"
+#include "leaf/queries.h"
 #include "leaf/recurrent/cells.h"
 
 MX_LEAF_BEGIN
 namespace {
-
-// Cuts the workspace; with no memory it only counts.
-template <class T>
-class BumpAllocator {
- public:
-  explicit BumpAllocator(void* data) : data_((T*)data) {}
-  T* take(int64_t count) {
-    T* taken = data_ ? data_ + used_ : nullptr;
-    used_ += round_up(count + kLanes<T>, 64 / (int64_t)sizeof(T));
-    return taken;
-  }
-  int64_t bytes() const { return used_ * (int64_t)sizeof(T); }
-
- private:
-  T* data_;
-  int64_t used_ = 0;
-};
 
 // How many steps count of each sequence; all if there is no such input.
 class Lengths {
@@ -373,13 +358,9 @@ int64_t query(const mx_call* call, int32_t what) {
 }  // namespace
 
 void register_rnn() {
-  const mx_kernel_extra forward = {nullptr, nullptr, query<ForwardBuffers>};
-  const mx_kernel_extra backward = {nullptr, nullptr, query<BackwardBuffers>};
   mx_kernel_add("rnn", rnn<float>, MX_BIT(F32), 0);
-  mx_kernel_add("rnn", rnn<double>, MX_BIT(F64), 0);
-  mx_kernel_extend("rnn", &forward);
+  add_with_query("rnn", rnn<double>, MX_BIT(F64), query<ForwardBuffers>);
   mx_kernel_add("rnn_grad", rnn_grad<float>, MX_BIT(F32), 0);
-  mx_kernel_add("rnn_grad", rnn_grad<double>, MX_BIT(F64), 0);
-  mx_kernel_extend("rnn_grad", &backward);
+  add_with_query("rnn_grad", rnn_grad<double>, MX_BIT(F64), query<BackwardBuffers>);
 }
 MX_LEAF_END

@@ -47,6 +47,13 @@ struct Loops {
       list[j] = old;
     }
   }
+  // Whether runs of dense elements come 2 to 4 times each.
+  bool repeats() const {
+    if (n < 2) return false;
+    const int64_t times = extent[n - 1];
+    return times >= 2 && times <= 4 && src[n - 1] == 0 && dst[n - 1] == 1 && src[n - 2] == 1 &&
+           dst[n - 2] == times;
+  }
   // Offsets of combination `i` of all loops but the last `inner` ones.
   void offsets(int64_t i, int inner, int64_t* to, int64_t* from) const {
     *to = *from = 0;
@@ -89,6 +96,77 @@ void repeat_row(T* dst, const T* src, int64_t n, int64_t times) {
                : repeat_row<4>(dst, src, n);
 }
 
+// Two loops of few elements, one by one.
+template <class T>
+void copy_small(const Loops& loops, T* dst, const T* src) {
+  for (int64_t i = 0; i < loops.extent[0]; ++i)
+    for (int64_t j = 0; j < loops.extent[1]; ++j)
+      dst[i * loops.dst[0] + j * loops.dst[1]] = src[i * loops.src[0] + j * loops.src[1]];
+}
+
+// Runs of elements that each stand for 2 to 4 of the output.
+template <class T>
+void copy_repeated(const Loops& loops, int threads, int64_t total, T* dst, const T* src) {
+  const int last = loops.n - 1;
+  const int64_t n = loops.extent[last], rows = loops.extent[last - 1];
+  parallel_for(threads, total / n, kGrain / n + 1, [&](int64_t begin, int64_t end) {
+    int64_t to, from;
+    for (int64_t i = begin, m; i < end; i += m) {
+      m = rows - i % rows < end - i ? rows - i % rows : end - i;
+      loops.offsets(i, 1, &to, &from);
+      repeat_row(dst + to, src + from, m, n);
+    }
+  });
+}
+
+template <class T>
+void copy_rows(const Loops& loops, int threads, int64_t total, T* dst, const T* src) {
+  const int last = loops.n - 1;
+  const int64_t n = loops.extent[last];
+  if (loops.n == 1) {
+    parallel_for(threads, n, kGrain, [&](int64_t begin, int64_t end) {
+      copy_row(dst + begin * loops.dst[0], loops.dst[0], src + begin * loops.src[0], loops.src[0],
+               end - begin);
+    });
+    return;
+  }
+  const int64_t rows = loops.extent[last - 1];
+  parallel_for(threads, total / n, kGrain / n + 1, [&](int64_t begin, int64_t end) {
+    int64_t to, from, row = begin % rows;
+    loops.offsets(begin, 1, &to, &from);
+    for (int64_t i = begin; i < end; ++i) {
+      copy_row(dst + to, loops.dst[last], src + from, loops.src[last], n);
+      if (++row < rows) {  // most steps need no division
+        to += loops.dst[last - 1];
+        from += loops.src[last - 1];
+      } else {
+        row = 0;
+        loops.offsets(i + 1, 1, &to, &from);
+      }
+    }
+  });
+}
+
+// The loop `across`, along which the source is dense, and the innermost one in square tiles.
+template <class T>
+void copy_transposed(Loops& loops, int across, int threads, int64_t total, T* dst, const T* src) {
+  const int last = loops.n - 1;
+  for (int d = across; d < last - 1; ++d) loops.exchange(d, d + 1);
+  const int64_t rows = loops.extent[last - 1], cols = loops.extent[last];
+  const int64_t step_to = loops.dst[last - 1], step_from = loops.src[last];
+  const int64_t bands = ceil_div(rows, kTile), stripes = ceil_div(cols, kTile);
+  const int64_t tiles = bands * stripes;
+  parallel_for(threads, total / (rows * cols) * tiles, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t to, from;
+      loops.offsets(i / tiles, 2, &to, &from);
+      const int64_t r = i % bands * kTile, c = i % tiles / bands * kTile;
+      transpose(dst + to + r * step_to + c, step_to, src + from + c * step_from + r, step_from,
+                rows - r < kTile ? rows - r : kTile, cols - c < kTile ? cols - c : kTile);
+    }
+  });
+}
+
 template <class T>
 int copy(const mx_call* call) {
   T* dst = data<T>(call->out[0]);
@@ -101,70 +179,20 @@ int copy(const mx_call* call) {
   Loops loops(call->out[0], call->in[0]);
   const int last = loops.n - 1;
   if (loops.n == 2 && total <= kSmall) {
-    for (int64_t i = 0; i < loops.extent[0]; ++i)
-      for (int64_t j = 0; j < loops.extent[1]; ++j)
-        dst[i * loops.dst[0] + j * loops.dst[1]] = src[i * loops.src[0] + j * loops.src[1]];
+    copy_small(loops, dst, src);
     return 0;
   }
   int across = -1;  // the loop along which the source is dense, when the innermost is not it
   if (loops.dst[last] == 1 && loops.src[last] != 1 && loops.src[last] != 0)
     for (int d = 0; d < last; ++d)
       if (loops.src[d] == 1) across = d;
-
-  if (across < 0) {
-    const int64_t n = loops.extent[last];
-    if (loops.n == 1) {
-      parallel_for(call->threads, n, kGrain, [&](int64_t begin, int64_t end) {
-        copy_row(dst + begin * loops.dst[0], loops.dst[0], src + begin * loops.src[0], loops.src[0],
-                 end - begin);
-      });
-      return 0;
-    }
-    const int64_t rows = loops.extent[last - 1];
-    const bool repeats = n >= 2 && n <= 4 && loops.src[last] == 0 && loops.dst[last] == 1 &&
-                         loops.src[last - 1] == 1 && loops.dst[last - 1] == n;
-    if (repeats) {
-      parallel_for(call->threads, total / n, kGrain / n + 1, [&](int64_t begin, int64_t end) {
-        int64_t to, from;
-        for (int64_t i = begin, m; i < end; i += m) {
-          m = rows - i % rows < end - i ? rows - i % rows : end - i;
-          loops.offsets(i, 1, &to, &from);
-          repeat_row(dst + to, src + from, m, n);
-        }
-      });
-      return 0;
-    }
-    parallel_for(call->threads, total / n, kGrain / n + 1, [&](int64_t begin, int64_t end) {
-      int64_t to, from, row = begin % rows;
-      loops.offsets(begin, 1, &to, &from);
-      for (int64_t i = begin; i < end; ++i) {
-        copy_row(dst + to, loops.dst[last], src + from, loops.src[last], n);
-        if (++row < rows) {  // most steps need no division
-          to += loops.dst[last - 1];
-          from += loops.src[last - 1];
-        } else {
-          row = 0;
-          loops.offsets(i + 1, 1, &to, &from);
-        }
-      }
-    });
-    return 0;
+  if (across >= 0) {
+    copy_transposed(loops, across, call->threads, total, dst, src);
+  } else if (loops.repeats()) {
+    copy_repeated(loops, call->threads, total, dst, src);
+  } else {
+    copy_rows(loops, call->threads, total, dst, src);
   }
-
-  for (int d = across; d < last - 1; ++d) loops.exchange(d, d + 1);
-  const int64_t rows = loops.extent[last - 1], cols = loops.extent[last];
-  const int64_t step_to = loops.dst[last - 1], step_from = loops.src[last];
-  const int64_t bands = ceil_div(rows, kTile), stripes = ceil_div(cols, kTile);
-  const int64_t tiles = bands * stripes;
-  parallel_for(call->threads, total / (rows * cols) * tiles, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t to, from;
-      loops.offsets(i / tiles, 2, &to, &from);
-      const int64_t r = i % bands * kTile, c = i % tiles / bands * kTile;
-      transpose(dst + to + r * step_to + c, step_to, src + from + c * step_from + r, step_from,
-                rows - r < kTile ? rows - r : kTile, cols - c < kTile ? cols - c : kTile);
-    }
-  });
   return 0;
 }
 

@@ -1,0 +1,226 @@
+// attention.h: what attention and its gradients share: products of blocks that are packed once,
+// rows of scores, and where the operands of one of the matrices lie.
+#pragma once
+#include <cstring>
+
+#include "core/memory/scratch.h"
+#include "leaf/bump_allocator.h"
+#include "leaf/matrix/gemm.h"
+#include "leaf/simd/math.h"
+#include "params/attention.gen.h"
+
+MX_LEAF_BEGIN
+namespace attention {
+
+typedef mx_attention_params P;
+enum Operand { kQuery, kKey, kValue, kOut };
+enum Masking { kNone, kAdd, kKeep, kLength };
+constexpr int64_t kQueries = 4 * kTileRows;  // of a block
+constexpr int64_t kKeys = 256;               // of a block: whole panels
+
+// --- products of blocks --------------------------------------------------------------------------
+
+// The right side of products, `depth` x `columns`, packed once for all rows.
+template <class T>
+int64_t panels_size(int64_t columns, int64_t depth) {
+  return round_up(columns, kLanes<T>) * depth + kLanes<T>;
+}
+template <class T>
+void pack_panels(T* to, const Matrix<T>& b, int64_t columns, int64_t depth, int64_t row = 0) {
+  constexpr int L = kLanes<T>, kWidth = 2 * L;
+  for (int64_t j = 0; j < columns; j += kWidth) {
+    const int count = (int)least(kWidth, columns - j);
+    b.pack(to + j * depth, count <= L ? L : kWidth, j, count, row, depth);
+  }
+}
+
+// c (rows x columns) = or += a b for an a whose rows lie `a_row` apart.
+template <class T>
+void multiply(const T* a, int64_t a_row, int64_t rows, const T* panels, int64_t columns,
+              int64_t depth, bool add, T* c, int64_t c_row) {
+  constexpr int L = kLanes<T>, kWidth = 2 * L;
+  const auto& tiles = tile_table(T())[0];
+  const Scale<T> scale = {1, (T)add, nullptr, nullptr};
+  const int height = tile_height(rows);
+  for (int64_t j = 0; j < columns; j += kWidth) {
+    const int count = (int)least(kWidth, columns - j);
+    for (int64_t i = 0; i < rows; i += height)
+      tiles[least(height, rows - i) - 1][count > L](depth, a + i * a_row, a_row, panels + j * depth,
+                                                    count > L ? kWidth : L, &scale,
+                                                    c + i * c_row + j, c_row, count);
+  }
+}
+
+// c (rows x columns) = or += a' b for an a (depth x rows); `packed` has room for a tile's rows.
+template <class T>
+void multiply_transposed(const T* a, int64_t a_row, int64_t rows, const T* panels, int64_t columns,
+                         int64_t depth, bool add, T* c, T* packed) {
+  constexpr int L = kLanes<T>, kWidth = 2 * L;
+  const auto& tiles = tile_table(T())[1];
+  const Scale<T> scale = {1, (T)add, nullptr, nullptr};
+  const Matrix<T> left = {a, a_row, true};
+  const int height = tile_height(rows);
+  for (int64_t i = 0; i < rows; i += height) {
+    const int some = (int)least(height, rows - i);
+    left.pack(packed, some, i, some, 0, depth);
+    for (int64_t j = 0; j < columns; j += kWidth) {
+      const int count = (int)least(kWidth, columns - j);
+      tiles[some - 1][count > L](depth, packed, 0, panels + j * depth, count > L ? kWidth : L,
+                                 &scale, c + i * columns + j, columns, count);
+    }
+  }
+}
+
+// --- rows of numbers -----------------------------------------------------------------------------
+
+// body(offset, lanes) for the vectors of a row.
+template <class T, class Body>
+MX_INLINE void each_vector(int64_t n, Body body) {
+  constexpr int L = kLanes<T>;
+  int64_t i = 0;
+  for (; i + L <= n; i += L) body(i, L);
+  if (i < n) body(i, (int)(n - i));
+}
+template <class T>
+MX_INLINE Vec<T> read(const T* from, int n) {
+  return n == kLanes<T> ? load(from) : load_first(from, n);
+}
+template <class T>
+MX_INLINE void write(T* to, Vec<T> x, int n) {
+  n == kLanes<T> ? store(to, x) : store_first(to, x, n);
+}
+// Lanes behind the first n become `other`.
+template <class T>
+MX_INLINE Vec<T> with_rest(Vec<T> x, int64_t n, T other) {
+  if (n >= kLanes<T>) return x;
+  Vec<T> lane;
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes<T>; ++i) lane[i] = (T)i;
+  return lane < (T)n ? x : splat<Vec<T>>(other);
+}
+template <class T>
+MX_INLINE T largest_lane(Vec<T> x) {
+  T top = x[0];
+  for (int i = 1; i < kLanes<T>; ++i) top = x[i] > top ? x[i] : top;
+  return top;
+}
+template <class T>
+MX_INLINE T sum_of_lanes(Vec<T> x) {
+  T lane[kLanes<T>];
+  store(lane, x);
+#pragma GCC unroll 4
+  for (int n = kLanes<T> / 2; n > 0; n /= 2)
+    for (int i = 0; i < n; ++i) lane[i] += lane[i + n];
+  return lane[0];
+}
+
+template <class T>
+void copy_rows(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r)
+    memcpy(to + r * to_row, from + r * from_row, (size_t)n * sizeof(T));
+}
+
+// --- one of the matrices -------------------------------------------------------------------------
+
+template <class T>
+struct Problem {
+  const P& p;
+  const mx_call* call;
+  int first;       // the number of the first array among the inputs
+  int64_t matrix;  // which one it is
+
+  int64_t start(int operand) const {
+    return p.offset[operand] + matrix / p.inner * p.outer_step[operand] +
+           matrix % p.inner * p.inner_step[operand];
+  }
+  const T* of(int operand) const {
+    return data<T>(call->in[first + p.source[operand]]) + start(operand);
+  }
+  // Gradients lie where their operands do.
+  T* gradient(int operand) const { return data<T>(call->out[p.source[operand]]) + start(operand); }
+
+  // Turns the products of a query with the keys [from, from + n) into what exponentials are taken
+  // of: scaled, masked, minus infinity behind the last. Returns the largest.
+  T prepare(T* scores, int64_t query, int64_t from, int64_t n) const {
+    constexpr int L = kLanes<T>;
+    typedef Vec<T> V;
+    const T none = -Real<V>::infinity, scale = (T)p.scale;
+    const int64_t at = matrix / p.inner * p.mask_step[0] + matrix % p.inner * p.mask_step[1] +
+                       query * p.mask_step[2] + from * p.mask_step[3];
+    const mx_tensor* mask = p.masking ? &call->in[first + p.arrays] : nullptr;
+    V top = splat<V>(none);
+    const auto pass = [&](auto masked) MX_ALWAYS {
+      for (int64_t i = 0; i < n; i += L) {
+        const int count = (int)least(L, n - i);
+        const V x = with_rest<T>(masked(load(scores + i) * scale, i, count), count, none);
+        store(scores + i, x);
+        top = max(top, x);
+      }
+    };
+    if (p.masking == kAdd) {
+      const T* added = data<T>(*mask) + at;
+      if (p.mask_step[3]) {
+        pass([=](V x, int64_t i, int count) MX_ALWAYS { return x + read(added + i, count); });
+      } else {
+        pass([=](V x, int64_t, int) MX_ALWAYS { return x + *added; });
+      }
+    } else if (p.masking == kKeep) {
+      const uint8_t* kept = data<uint8_t>(*mask) + at;
+      const int64_t step = p.mask_step[3];
+      pass([=](V x, int64_t i, int count) MX_ALWAYS {
+        V flags = {};
+        for (int e = 0; e < count; ++e) flags[e] = (T)kept[(i + e) * step];
+        return flags != 0 ? x : splat<V>(none);
+      });
+    } else if (p.masking == kLength) {
+      const int64_t length =
+          mask->dtype == MX_I32 ? data<int32_t>(*mask)[at] : data<int64_t>(*mask)[at];
+      pass([=](V x, int64_t i, int) MX_ALWAYS {
+        const int64_t left = length - from - i;
+        return with_rest<T>(x, left < 0 ? 0 : left, none);
+      });
+    } else {
+      pass([](V x, int64_t, int) MX_ALWAYS { return x; });
+    }
+    return largest_lane<T>(top);
+  }
+};
+
+// scores[i] = exp(scores[i] - top) for whole vectors; returns the sum.
+template <class T>
+T exponentials(T* scores, int64_t n, T top) {
+  Vec<T> sum = {};
+  for (int64_t i = 0; i < n; i += kLanes<T>) {
+    const Vec<T> y = exp(load(scores + i) - top);
+    store(scores + i, y);
+    sum += y;
+  }
+  return sum_of_lanes<T>(sum);
+}
+
+// Blocks of queries of equal size.
+struct Blocks {
+  int64_t size, count;
+  explicit Blocks(int64_t queries) {
+    size = ceil_div(queries, ceil_div(queries, kQueries));
+    count = ceil_div(queries, size);
+  }
+};
+
+inline int64_t block_keys(const P& p) { return least(kKeys, p.keys); }
+// From one row of a block of scores to the next.
+template <class T>
+int64_t score_row(const P& p) {
+  return round_up(block_keys(p), kLanes<T>);
+}
+
+// A thread's scratch memory for its buffers; null where there is none.
+template <class T, template <class> class Buffers>
+void* buffer_memory(const P& p, const Blocks& blocks) {
+  BumpAllocator<T> counter(nullptr);
+  (void)Buffers<T>(p, blocks, counter);
+  return scratch(kTempSlot, (size_t)counter.bytes());
+}
+
+}  // namespace attention
+MX_LEAF_END

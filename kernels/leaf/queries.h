@@ -1,0 +1,29 @@
+// queries.h: what plans ask of kernels before they run: whether a call is accepted, and how many
+// bytes of workspace it needs.
+#pragma once
+#include "leaf/leaf.h"
+
+MX_LEAF_BEGIN
+
+typedef int64_t (*Query)(const mx_call* call, int32_t what);
+
+inline void add_with_query(const char* name, mx_kernel kernel, uint32_t dtypes, Query query) {
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add(name, kernel, dtypes, 0);
+  mx_kernel_extend(name, &extra);
+}
+
+// The answer of a kernel that refuses a call, whatever it was asked.
+inline int64_t refused(const char* kernel, const char* reason, int32_t what) {
+  mx_fail("%s: %s", kernel, reason);
+  return what == MX_QUERY_ACCEPTS ? 0 : -1;
+}
+
+// The workspace for either size of a team: the caller has not decided on one yet.
+template <class F>
+int64_t workspace_of_any_team(const F& workspace) {
+  const int64_t alone = workspace(1), team = workspace(mx_threads());
+  return alone > team ? alone : team;
+}
+
+MX_LEAF_END
