@@ -41,7 +41,7 @@ LAYERS = (
         "torch",
         "visualization",
     ),
-    ("", "bench", "compat", "diagnose", "examples", "horovod", "tools"),
+    ("", "__main__", "bench", "compat", "diagnose", "examples", "horovod", "tools"),
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 #: part -> all that it may import of mxcy, where that is less than its layer

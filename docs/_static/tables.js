@@ -1,5 +1,10 @@
-// Tables wider than the page can be scrolled by the keyboard; readers of screens are told what has the focus.
+// Tables and drawings wider than the page can be scrolled by the keyboard; readers of screens are told what has the focus.
 for (const table of document.querySelectorAll(".pst-scrollable-table-container")) {
   table.setAttribute("role", "region");
   table.setAttribute("aria-label", "Table");
+}
+for (const drawing of document.querySelectorAll(".wide-drawing")) {
+  drawing.tabIndex = 0;
+  drawing.setAttribute("role", "region");
+  drawing.setAttribute("aria-label", "Drawing");
 }

@@ -12,7 +12,9 @@ _WHEN = {"I": "at import", "F": "at first use", "C": "at each use"}
 _HEAD = """\
 # Environment variables
 
-Made from the table in `mxcy/env/table` by `python -m mxcy.env --markdown`; do not edit.
+<!-- Made from the table in mxcy/env/table by `python -m mxcy.env --markdown`; do not edit. -->
+
+They are set before the program starts: `MXNET_ENGINE_TYPE=NaiveEngine python train.py`.
 
 Unset and empty both mean the default. A value that is not accepted raises an error when it is read,
 which names the variable and what it accepts. What is read *at import* or *at first use* keeps its
