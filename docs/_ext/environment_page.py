@@ -8,9 +8,9 @@ _WHEN = {"I": "import", "F": "first use", "C": "each use"}
 _HEAD = """\
 # Table of environment variables
 
-Type into the field: rows that hold all the words stay. What each variable is proven by, and what a
-bad value does, is told [on a page with a section for each](../environment.md). On your machine
-`python -m mxcy.env` prints the values in force.
+Type into the field: rows that hold all the words stay. `python -m mxcy.env` prints the values in
+force on your machine. [The long list](../environment.md) also tells which test proves each
+variable.
 """
 
 
@@ -26,8 +26,8 @@ def page():
             f'<p class="table-count" aria-live="polite">{len(rows)} variables</p>',
             '<div class="wide-table" tabindex="0" role="region" aria-label="The variables">',
             '<table id="environment" class="table"><thead><tr><th scope="col">Variable</th>'
-            '<th scope="col">Accepts</th><th scope="col">Default</th><th scope="col">Read at</th>'
-            '<th scope="col">What it does</th></tr></thead><tbody>',
+            '<th scope="col">What it does</th><th scope="col">Accepts</th>'
+            '<th scope="col">Default</th><th scope="col">Read at</th></tr></thead><tbody>',
             *rows,
             "</tbody></table></div>",
             "```",
@@ -45,10 +45,9 @@ def _row(row, topic):
     does = f"Does nothing: {row.inert}." if row.always_inert else row.doc
     anchor, breaks = row.name.lower(), row.name.replace("_", "_<wbr>")
     name = f'<a href="../environment.html#{anchor.replace("_", "-")}"><code>{breaks}</code></a>'
-    cells = [escape(str(row.kind.accepts)), escape(str(default)), _WHEN[row.when], escape(does)]
     tail = f'<span class="topic">{escape(topic)}</span>'
+    cells = [f"{escape(does)} {tail}"]
+    cells += [escape(str(cell)) for cell in (row.kind.accepts, default, _WHEN[row.when])]
     return (
-        f'<tr><th scope="row">{name}</th>'
-        + "".join(f"<td>{cell}</td>" for cell in cells[:-1])
-        + f"<td>{cells[-1]} {tail}</td></tr>"
+        f'<tr><th scope="row">{name}</th>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     )

@@ -23,6 +23,12 @@ was made.
 """
 
 
+_INDEX_HEAD = """\
+{count} operators, each with its names, formula, attributes, kernels and an example. Who knows the
+name, types it into the search field at the top.
+"""
+
+
 def families():
     """The records of each family, by name."""
     known = defaultdict(list)
@@ -41,7 +47,9 @@ def title_of(record):
 def pages():
     """{file name: text} of all families and their list."""
     made = {}
-    lines = ["# Operators by family", "", "```{toctree}", ":titlesonly:", ""]
+    count = sum(map(len, families().values()))
+    lines = ["# Operators by family", "", _INDEX_HEAD.format(count=count)]
+    lines += ["```{toctree}", ":titlesonly:", ""]
     for family, records in families().items():
         title = family.capitalize()
         made[f"{family}.md"] = _HEAD.format(
@@ -60,11 +68,23 @@ def section(record):
     return "\n".join(lines) + "\n"
 
 
+#: a line, and what stands indented below it
+_TERM = re.compile(r"^(\S.{0,58}[^\s.:;,])\n((?: {4}\S.*(?:\n|\Z))+)", re.M)
+
+
+def _item(found):
+    """A term and its meaning as an item of a list."""
+    return f"* {found[1]}: {' '.join(found[2].split())}\n"
+
+
 def _plain(doc):
     """A record's documentation as Markdown: reStructuredText's double quotes are single here."""
     text = re.sub(r"``([^`]+)``", r"`\1`", doc.partition("\nParameters\n---")[0].strip())
     text = re.sub(r"^(\w+)\n-{3,}$", r"**\1**\n", text, flags=re.M)  # and no headings
-    return re.sub(r"(?<!`)([<*_\[\]|])(?![^`]*`(?:[^`]*`[^`]*`)*[^`]*$)", r"\\\1", text)
+    text = _TERM.sub(_item, text)
+    return re.sub(
+        r"(?<!`)([<_\[\]|]|(?<!^)\*)(?![^`]*`(?:[^`]*`[^`]*`)*[^`]*$)", r"\\\1", text, flags=re.M
+    )
 
 
 def _attributes(record):
@@ -72,7 +92,8 @@ def _attributes(record):
         return []
     lines = ["| attribute | type and default |", "|---|---|"]
     for field in record.schema.fields:
-        text = field.text.replace("|", "\\|")
+        text = field.text.replace("|", "\\|").replace(",optional", ", optional")
+        text = re.sub(r"\{[^}]*\}|'[^']*'", r"`\g<0>`", text)  # as they are typed
         lines.append(f"| `{field.name}` | {text} |")
     return [*lines, ""]
 
@@ -85,7 +106,10 @@ def _facts(record):
             f"`{name}`{'?' if name in record.optional else ''}" for name in record.inputs
         )
     )
-    kernels = [k.name if isinstance(k.name, str) else "by attributes" for k in record.kernels]
+    kernels = dict.fromkeys(f"`{k.name}`" for k in record.kernels if isinstance(k.name, str))
+    kernels = [*kernels]
+    if len(kernels) < len({k.name for k in record.kernels}):
+        kernels.append("such as attributes and types ask for")
     gradient = "has a gradient" if record.differentiable else "none"
     if record.differentiable and record.grad_rule.__name__ == "stop":
         gradient = "zero: none flows through"
@@ -93,7 +117,7 @@ def _facts(record):
         f"* Inputs: {inputs or 'none'}",
         f"* Types tried: {', '.join(record.dtypes)}",
         f"* Gradient: {gradient}",
-        f"* Kernels: {', '.join(f'`{name}`' for name in kernels) or 'the definition'}",
+        f"* Kernels: {', '.join(kernels) or 'the definition'}",
     ]
 
 
