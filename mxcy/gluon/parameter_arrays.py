@@ -132,7 +132,10 @@ class ParameterArrays:
             return list(self._ctx_list)
         if self._deferred_init is not None:
             return list(self._deferred_init.contexts)
-        raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
+        raise RuntimeError(
+            f"Parameter '{self.name}' has not been initialized: "
+            "call initialize() of the network first"
+        )
 
     list_device = list_ctx
 

@@ -203,7 +203,7 @@ def test_refused_arguments():
     elsewhere = parameter("y", contexts=[mx.cpu(1)])
     with pytest.raises(AssertionError, match="same set of contexts"):
         gluon.Trainer([x, elsewhere], "sgd")
-    with pytest.raises(RuntimeError, match="has not been initialized"):
+    with pytest.raises(RuntimeError, match="has not been initialized: call initialize"):
         gluon.Trainer([gluon.Parameter("empty", shape=(2,))], "sgd")
 
 
