@@ -6,6 +6,7 @@ library of a device has launches under the names of the CPU's kernels.
 
 from mxcy.base import MXNetError
 from mxcy.gpu import (
+    attention,
     boxes,
     coordinates,
     copying,
@@ -36,6 +37,7 @@ from mxcy.ops.core import prepare as core
 __all__ = ["DeviceLibrary", "prepare"]
 
 FAMILIES = (
+    attention,
     boxes,
     coordinates,
     copying,

@@ -314,3 +314,56 @@ def test_others(architecture, dtype):
     assert len(texts) > 12
     for text in texts:
         compiles_without_spills(text, architecture)
+
+
+def attention_texts(dtype):
+    """The texts of attention and of its gradients, for each kind of mask."""
+    from mxcy.gpu import attention
+
+    yield attention.attention_text(dtype, dtype, 0, attention._BEFORE)
+    for masking, mask in enumerate((dtype, dtype, 7, 6)):
+        yield attention.attention_text(dtype, mask, masking, attention._FORWARD)
+        for by in range(3):
+            yield attention.attention_text(dtype, mask, masking, attention._BACK, by)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_attention(architecture, dtype):
+    for text in attention_texts(dtype):
+        compiles_without_spills(text, architecture)
+
+
+def launches_of_coordinates(dtype):
+    """What gathers, scatters and multiplies where elements lie anywhere; packing needs a device."""
+    from mxcy.gpu import coordinates, products
+    from mxcy.gpu.table import Request
+
+    data, index, out = Spec((16, 4), dtype), Spec((2, 16), 4), Spec((8, 8, 4), dtype)
+    places = {"ndim": 2, "data": 0, "index": 1, "inner": 4, "shape": [8, 8]}
+    ins = [out, index]
+    yield from coordinates.gather(
+        Request("gather_nd", dtype, places, {}, None, ins, [Spec((16, 4), dtype)])
+    )
+    for name in ("scatter_nd", "scatter_add_nd"):
+        request = Request(name, dtype, places, {}, None, [data, index], [out])
+        yield from coordinates.scatter(request)
+    values = dict.fromkeys(("offset", "outer_step", "inner_step"), [0] * 3) | {"row": [64] * 3}
+    values |= dict.fromkeys(("outer", "inner", "m", "n", "k", "scale"), 8) | {"lhs": 0, "rhs": 1}
+    for left in (0, 1):
+        for right in (0, 1):
+            values |= {"transpose_lhs": left, "transpose_rhs": right, "base": 0, "clear": 1}
+            request = Request("strided_dot", dtype, values, {}, None, [data, data], [out])
+            yield from products.strided(request)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_coordinates(architecture, dtype, monkeypatch):
+    from mxcy.gpu import blas
+
+    monkeypatch.setattr(blas, "is_open", lambda: False)
+    texts = {launch.text for launch in launches_of_coordinates(dtype)}
+    assert len(texts) > 6
+    for text in texts:
+        compiles_without_spills(text, architecture)
