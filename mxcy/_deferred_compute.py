@@ -119,8 +119,8 @@ def get_symbol(output_arrays, sym_cls=Symbol):
     entries, constants = noted(_listed(output_arrays))
     if constants:
         raise UntracedInputError(
-            "get_symbol: an array went into the computation that is neither a variable nor made "
-            f"by it: {next(iter(constants.values()))!r}"
+            "get_symbol: the computation uses an array that is neither a variable nor one of its "
+            "results: {next(iter(constants.values()))!r}"
         )
     return sym_cls(entries)
 

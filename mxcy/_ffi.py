@@ -34,6 +34,8 @@ def convert_to_node(value):
     if isinstance(value, dict):
         wrong = [key for key in value if not isinstance(key, str)]
         if wrong:
-            raise ValueError(f"convert_to_node: keys of dictionaries are texts, got {wrong[0]!r}")
+            raise ValueError(
+                f"convert_to_node: keys of dictionaries must be strings, got {wrong[0]!r}"
+            )
         return Map({String(key): convert_to_node(item) for key, item in value.items()})
     raise ValueError(f"convert_to_node: no container holds values of type {type(value)}")

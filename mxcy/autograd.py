@@ -124,7 +124,7 @@ class Function:
     def __call__(self, *inputs):
         if front.is_deferred():
             raise TracedValueError(
-                f"deferred computation: {type(self).__name__} has a backward of its own"
+                f"deferred computation: {type(self).__name__} defines its own backward"
             )
         with pause(train_mode=is_training()):
             outputs = self.forward(*inputs)

@@ -203,7 +203,7 @@ def as_context(value):
         )
     match = _TEXT.fullmatch(value)
     if match is None or match[1] not in _CODES:
-        raise MXNetError(f"{value!r} is not a context; expected a text such as 'cpu(0)'")
+        raise MXNetError(f"{value!r} is not a context; expected a string such as 'cpu(0)'")
     return Context(match[1], int(match[2] or 0))
 
 

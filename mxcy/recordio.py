@@ -110,7 +110,7 @@ class MXRecordIO:
         """
         self._check(writing=True)
         if isinstance(buf, str):
-            raise TypeError(f"a record of {self.uri} is bytes: encode the text")
+            raise TypeError(f"a record of {self.uri} must be bytes: encode the string")
         self._file.writelines(framed(buf))
 
     def read(self):
@@ -313,7 +313,7 @@ def unpack(s):
     header = IRHeader(*_HEADER.unpack_from(s))
     start = _HEADER.size + 4 * header.flag
     if len(s) < start:
-        raise MXNetError(f"unpack: the header tells of {header.flag} labels, which are not there")
+        raise MXNetError(f"unpack: the header promises {header.flag} labels, which are missing")
     if header.flag > 0:
         header = header._replace(label=np.frombuffer(s, np.float32, header.flag, _HEADER.size))
     return header, s[start:]

@@ -191,5 +191,5 @@ class CudaKernel:
             )
         if argument.context != ctx:
             raise MXNetError(
-                f"kernel {self._name}: argument {number} lies on {argument.context}, not on {ctx}"
+                f"kernel {self._name}: argument {number} is on {argument.context}, not on {ctx}"
             )

@@ -78,7 +78,7 @@ def print_summary(
     """
     _check(symbol)
     if flops and shape is None:
-        raise ValueError("flops=True: the numbers depend on the shapes of the inputs, give shape")
+        raise ValueError("flops=True: they depend on the shapes of the inputs: give shape")
     shapes = {} if shape is None else _shapes(symbol, shape)
     sizes = _parameter_sizes(symbol, shape or {})
     if positions[-1] <= 1:

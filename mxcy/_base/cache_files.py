@@ -45,7 +45,7 @@ def read(path: str, well_formed: Callable[[Any], bool]) -> tuple[dict[str, Any],
             raise ValueError(f"it has more than {_MOST} bytes")
         contents = json.loads(text)
         if not isinstance(contents, dict) or not well_formed(contents):
-            raise ValueError("it holds something else than expected")
+            raise ValueError("its content is not what was expected")
     except (ValueError, RecursionError) as error:
         if path not in _told:
             _told.add(path)

@@ -190,7 +190,7 @@ def _perform_sparse(variant, inputs, numbers, out):
     """Have a call run that has to do with sparse arrays."""
     op, attrs = variant.handle.op, variant.attrs
     if state.deferred:
-        raise TracedValueError("deferred computation: sparse arrays cannot be noted down")
+        raise TracedValueError("deferred computation: sparse arrays cannot be recorded")
     attrs = op.schema.filled(attrs, numbers) if numbers else attrs
     return services.run_sparse(op, attrs, inputs, out)
 

@@ -302,7 +302,7 @@ cdef object perform_sparse(Variant variant, tuple inputs, const double *numbers,
     """Have a call run that has to do with sparse arrays."""
     schema, attrs = variant.handle.op.schema, variant.attrs
     if deferred():
-        raise TracedValueError("deferred computation: sparse arrays cannot be noted down")
+        raise TracedValueError("deferred computation: sparse arrays cannot be recorded")
     if numbers != NULL and schema.dynamic_names:
         attrs = schema.filled(attrs, [numbers[i] for i in range(schema.count(attrs))])
     return services.run_sparse(variant.handle.op, attrs, inputs, out)

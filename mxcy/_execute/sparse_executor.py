@@ -128,7 +128,7 @@ class SparseExecutor(Executor):
     def plan(self, is_train=False):
         """Refuse: there is no plan."""
         raise MXNetError(
-            "a graph with sparse arrays has no plan of its own: what is dense has some"
+            "a graph with sparse arrays has no single plan, only its dense subgraphs have plans"
         )
 
     def describe(self, is_train=False):

@@ -30,7 +30,7 @@ def _context(text):
     """The context of ``cpu``, ``gpu`` or ``gpu(1)``."""
     kind, _, number = text.lower().rstrip(")").partition("(")
     if kind not in ("cpu", "gpu") or (number and not number.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text} is no context such as cpu, gpu or gpu(1)")
+        raise argparse.ArgumentTypeError(f"{text} is not a context such as cpu, gpu or gpu(1)")
     return mx.Context(kind, int(number or 0))
 
 

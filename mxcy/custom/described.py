@@ -124,7 +124,7 @@ class Described:
         for what, part, count in zip(("input", "output", "state"), lists, counts, strict=True):
             if len(part) != count:
                 raise InferError(
-                    f"({self.op_type}) {method} told of {len(part)} {what}s, expected {count}"
+                    f"({self.op_type}) {method} returned {len(part)} {what}s, expected {count}"
                 )
         flat = [item for part in lists for item in part]
         if method == "infer_type":

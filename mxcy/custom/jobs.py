@@ -277,7 +277,7 @@ class Forward:
         where = f"Error in operator {NAME} ({self.described.op_type}):"
         for name, spec in zip(self.described.outputs, specs, strict=True):
             if not spec.known:
-                raise MXNetError(f"{where} infer_shape and infer_type do not tell of {name}")
+                raise MXNetError(f"{where} infer_shape and infer_type do not describe {name}")
         if out is None:
             return [front.empty(tuple(spec.shape), spec.dtype, context) for spec in specs]
         arrays = list(out) if isinstance(out, (list, tuple)) else [out]

@@ -130,8 +130,8 @@ class GraphCalls:
             made.append(self._first_noted.trace.in_form)
         if made and not same_structure(made[0], form):
             raise ValueError(
-                f"{block.name}: the inputs have another structure than those for which the "
-                f"graph was made: expected {made[0]}, got {form} (0 stands for an "
+                f"{block.name}: the inputs are structured differently from those the graph was "
+                f"traced with: expected {made[0]}, got {form} (0 stands for an "
                 "array, -1 for None)"
             )
 

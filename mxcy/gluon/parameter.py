@@ -170,7 +170,7 @@ class Parameter(ParameterArrays):
         if own is not None and trainer is not None and own is not trainer:
             if self._stype != "default":
                 raise RuntimeError(
-                    f"Parameter '{self.name}' has a trainer already; those whose storage is "
+                    f"Parameter '{self.name}' already has a trainer; a parameter with storage type "
                     f"{self._stype} can have only one"
                 )
         if own is None or own is not trainer:

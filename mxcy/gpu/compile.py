@@ -76,7 +76,7 @@ class Nvrtc:
             status = library.nvrtcCompileProgram(program, len(words), given)
             log = self._read("ProgramLog", program).rstrip(b"\0").decode()
             if status:
-                raise MXNetError(f"the compiler refuses a CUDA text:\n{log}")
+                raise MXNetError(f"the compiler rejects a CUDA source:\n{log}")
             names = {}
             for name in instances:
                 lowered = ctypes.c_char_p()
@@ -142,7 +142,7 @@ def compiled(text, architecture, options=(), instances=()):
     chosen = compiler()
     if chosen is None:
         raise MXNetError(
-            "there is no NVRTC to compile CUDA text with; pip install nvidia-cuda-nvrtc"
+            "NVRTC, which compiles CUDA source, is missing; pip install nvidia-cuda-nvrtc"
         )
     key = repr((chosen.version, architecture, tuple(options), tuple(instances), text))
     name = hashlib.sha256(key.encode()).hexdigest()[:32]

@@ -90,7 +90,7 @@ def interface(array):
         For an array in the memory of the host.
     """
     if not array.on_device:
-        raise AttributeError("__cuda_array_interface__: the array does not lie on a GPU")
+        raise AttributeError("__cuda_array_interface__: the array is not on a GPU")
     array.wait_to_write()
     kind = memory_type(array.dtype_code)
     return {

@@ -59,7 +59,7 @@ def _place(path, name, told, available):
         raise MXNetError(f"{what}: dtype, shape and data_offsets are expected") from error
     numbers = (*shape, begin, end)
     if any(type(n) is not int or n < 0 for n in numbers):
-        raise MXNetError(f"{what}: shape and offsets have to be numbers from 0 up, got {numbers}")
+        raise MXNetError(f"{what}: shape and offsets must be non-negative integers, got {numbers}")
     if word not in _WORDS:
         raise MXNetError(f"{what}: element type {word} is not supported")
     code = dtypes.CODES[_WORDS[word]]
@@ -130,7 +130,7 @@ def save_safetensors(path, arrays, metadata=None):
         header["__metadata__"] = dict(metadata)
     for name, array in arrays.items():
         if type(name) is not str or name == "__metadata__":
-            raise TypeError(f"names of arrays have to be other strings, got {name!r}")
+            raise TypeError(f"invalid array name {name!r}")
         values = array if isinstance(array, np.ndarray) else array.asnumpy()
         word = _OURS.get(dtypes.name_of(dtypes.code_of(values.dtype)))
         if word is None:

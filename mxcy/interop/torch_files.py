@@ -113,9 +113,9 @@ class _Tensors(Name):
 
     def call(self, storage, offset, shape, strides, requires_grad=False, hooks=None, metadata=None):
         if not isinstance(storage, _Storage):
-            raise refuse("a tensor of something that is no storage")
+            raise refuse("a tensor whose data is not a storage")
         if not isinstance(shape, tuple) or not isinstance(strides, tuple):
-            raise refuse("a tensor whose shape or strides are no tuple")
+            raise refuse("a tensor whose shape or strides are not tuples")
         return _Tensor(storage, offset, shape, strides)
 
 
@@ -131,7 +131,7 @@ class _Sizes(Name):
 
     def call(self, extents=()):
         if not isinstance(extents, tuple):
-            raise refuse("a torch.Size of something that is no tuple")
+            raise refuse("a torch.Size of something other than a tuple")
         return extents
 
 
@@ -157,7 +157,7 @@ class _Checkpoint(Machine):
             return _StorageClass(name)
         if f"{module}.{name}" in _NAMES:
             return _NAMES[f"{module}.{name}"](f"{module}.{name}")
-        raise refuse(f"it asks for {module}.{name}, which is never made of a file")
+        raise refuse(f"it refers to {module}.{name}, which is never loaded from a file")
 
     def persistent(self, reference):
         if not isinstance(reference, (tuple, list)) or len(reference) < 5:

@@ -68,7 +68,7 @@ class NDArrayIter(DataIter):
                 f"last_batch_handle must be one of {_LAST_BATCH}, got {last_batch_handle!r}"
             )
         if batch_size < 1 or batch_size != int(batch_size):
-            raise ValueError(f"batch_size must be a positive whole number, got {batch_size}")
+            raise ValueError(f"batch_size must be a positive integer, got {batch_size}")
         self.data = named_arrays(data, allow_empty=False, default_name=data_name)
         self.label = named_arrays(label, allow_empty=True, default_name=label_name)
         self.num_data = self.data[0][1].shape[0]

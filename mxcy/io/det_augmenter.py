@@ -92,8 +92,8 @@ class ObjectLabel:
         front, width = (int(n) for n in numbers[:2]) if len(numbers) > 6 else (0, 0)
         if front < 2 or width < 5 or (len(numbers) - front) % width:
             raise MXNetError(
-                f"ImageDetRecordIter: a label of {len(numbers)} numbers, {numbers[:4]}..., is no "
-                "header and objects"
+                f"ImageDetRecordIter: a label of {len(numbers)} values, {numbers[:4]}..., is not a "
+                "header followed by objects"
             )
         self.front = numbers[:front]
         self.objects = numbers[front:].reshape(-1, width).copy()

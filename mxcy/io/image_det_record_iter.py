@@ -59,7 +59,7 @@ class _Work:
         row = labels[place]
         if len(numbers) + _FRONT > len(row):
             raise MXNetError(
-                f"{_USER}: a label of {len(numbers)} numbers is longer than label_pad_width, "
+                f"{_USER}: a label of {len(numbers)} values is longer than label_pad_width, "
                 f"{len(row) - _FRONT}"
             )
         row[:_FRONT] = len(planes), height, width, len(numbers)

@@ -102,7 +102,7 @@ def check_iterator(argument, value):
     """
     if not hasattr(value, "provide_data"):
         raise TypeError(
-            f"{argument}: expected a DataIter, which mx.io.NDArrayIter makes of arrays, got "
+            f"{argument}: expected a DataIter, such as mx.io.NDArrayIter(array), got "
             f"{type(value).__name__}"
         )
 

@@ -74,8 +74,8 @@ def _check(o):
             raise MXNetError(f"LibSVMIter: {name} must be (columns,), got {shape}")
     if (o.label_libsvm == _NO_FILE) != (o.label_shape == (1,)):
         raise MXNetError(
-            f"LibSVMIter: a label_shape other than (1,) needs label_libsvm, and the other way "
-            f"round; got {o.label_shape} and {o.label_libsvm}"
+            "LibSVMIter: a label_shape other than (1,) needs label_libsvm, and vice versa; got "
+            f"{o.label_shape} and {o.label_libsvm}"
         )
     if not o.round_batch:
         raise MXNetError("LibSVMIter: round_batch=False is not supported for sparse batches")

@@ -72,7 +72,7 @@ class KVStoreBase:
         -------
         bool
         """
-        raise NotImplementedError("this kind of store does not tell what it can do")
+        raise NotImplementedError("this type of store does not report its capabilities")
 
     def save_optimizer_states(self, fname, dump_optimizer=False):
         """Write the states of the optimizer to a file.

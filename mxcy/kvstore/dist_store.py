@@ -290,7 +290,7 @@ class DistStore(JobStore):
     def check_states(self):
         if self._rows is not None:
             raise MXNetError(
-                "the states of row_sparse values lie with their workers, and cannot be saved or "
+                "the states of row_sparse values are kept by the workers, and cannot be saved or "
                 "loaded yet"
             )
 
@@ -305,7 +305,9 @@ class DistStore(JobStore):
     def join(self):
         """Take part in sums with zeros until all workers do; the last one."""
         if self._rows is not None:
-            raise MXNetError("join: row_sparse values lie with their workers, which all push rows")
+            raise MXNetError(
+                "join: row_sparse values are kept by the workers, all of which push rows"
+            )
         if self._compression is not None and self._compression.type == "1bit":
             raise MXNetError("join: no level of 1bit compression is zero")
         self.settle()

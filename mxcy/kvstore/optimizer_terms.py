@@ -75,7 +75,7 @@ def agree(world, optimizer):
         name for name, value in first["settings"].items() if mine["settings"].get(name) != value
     ]
     warnings.warn(
-        f"set_optimizer: rank {world.rank} has another {first['class']} than rank 0, whose "
+        f"set_optimizer: {first['class']} of rank {world.rank} differs from that of rank 0, whose "
         f"settings are used: {', '.join(differing) or 'the scheduler of rates differs'}",
         stacklevel=2,
     )

@@ -99,7 +99,8 @@ class ServedStore(DistStore):
         self._value(key)
         if self.updater is None and not self._sums_up:
             raise MXNetError(
-                f"a store of kind {self.type!r} changes values by an optimizer: call set_optimizer "
+                f"a store of type {self.type!r} updates values with an optimizer: call "
+                "set_optimizer "
                 "before the first push"
             )
         if self._rows is not None and key in self._rows:
@@ -193,8 +194,8 @@ class ServedStore(DistStore):
             return
         if not self._hosts:
             raise MXNetError(
-                f"a store of kind {self.type!r} changes values in server processes, which have no "
-                "functions of workers: use set_optimizer, or start the job with -s 0"
+                f"a store of type {self.type!r} updates values in server processes, which cannot "
+                "run a worker's functions: use set_optimizer, or start the job with -s 0"
             )
         self._updater = HostedUpdater(updater)
         for client in self._clients():

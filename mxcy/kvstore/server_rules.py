@@ -138,7 +138,7 @@ class ServerRules:
     def _profile(self, call, arguments):
         """Call a function of the profiler; what has been recorded can be read after a stop."""
         if call not in SERVER_CALLS:
-            raise MXNetError(f"the profiler: {call!r} is none of {', '.join(SERVER_CALLS)}")
+            raise MXNetError(f"the profiler: {call!r} must be one of {', '.join(SERVER_CALLS)}")
         if call == "set_config":
             folder, name = os.path.split(arguments.get("filename", "profile.json"))
             arguments["filename"] = os.path.join(folder, f"rank{self._number}_{name}")

@@ -74,7 +74,7 @@ def _columns(read, where):
 
 def _array(values, where):
     if values.dtype.names:
-        raise TypeError(f"an array of mx.np has numbers of one type, got {values.dtype}")
+        raise TypeError(f"an mx.np array has elements of one type, got {values.dtype}")
     return from_onp(values, values.dtype, where)
 
 

@@ -205,7 +205,7 @@ def cond(pred, then_func, else_func, operands, name):
     then = part(then_func, "then", "the result of then_func")
     other = part(else_func, "else", "the result of else_func")
     if then.form != other.form or then.specs() != other.specs() or not then.arrays:
-        raise TracedValueError("cond: the results of then_func and else_func are not alike")
+        raise TracedValueError("cond: the results of then_func and else_func differ in structure")
     node = _Control(COND, operands)
     with deferred.values():
         chosen = then if condition.arrays[0].item() else other
@@ -258,7 +258,7 @@ def foreach(body, data, init_states, name):
         first = [array[0] for array in rows]
     part = _Part("foreach", name, step, first + states)
     if not part.arrays or part.specs()[count:] != _specs(states):
-        raise TracedValueError("foreach: the states change in kind, or there is no result")
+        raise TracedValueError("foreach: the states change in type, or there is no result")
     places = part.positions(len(rows) + len(states))
     sources = part.subgraph.sources
     node = _Control(FOREACH, rows + states)

@@ -24,7 +24,7 @@ class DataIterWrapper(DataIter):
         except TypeError as error:
             raise TypeError(f"calib_data is not a valid iterator. {error}") from None
         except StopIteration:
-            raise ValueError("calib_data gives no batch") from None
+            raise ValueError("calib_data yields no batch") from None
         arrays = _arrays(first)
         super().__init__(arrays[0].shape[0])
         self._data = calib_data

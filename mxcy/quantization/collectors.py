@@ -144,7 +144,7 @@ class LayerHistogramCollector(_Included):
         low, high = float(array.min()), float(array.max())
         top = max(abs(low), abs(high))
         if not np.isfinite(top):
-            raise MXNetError(f"calibration: {name} has numbers that are not finite")
+            raise MXNetError(f"calibration: {name} has values that are not finite")
         if name in self.hist_dict:
             histogram = combine_histogram(self.hist_dict[name], array, low, high, top)
         else:
@@ -309,5 +309,5 @@ def smooth_distribution(p, eps=0.0001):
         raise ValueError("The discrete probability distribution is malformed. All entries are 0.")
     price = eps * float(empty.sum()) / float((~empty).sum())
     if price >= 1.0:
-        raise MXNetError(f"smoothing: {empty.sum()} of {p.size} numbers are zero, too many")
+        raise MXNetError(f"smoothing: {empty.sum()} of {p.size} values are zero, too many")
     return np.where(empty, eps, p - price).astype(np.float32)

@@ -95,7 +95,7 @@ def calibrate_symbol(qsym, ranges):
     signed = quantize.calibrate(copied._entries, ranges)
     if signed:
         warnings.warn(
-            f"uint8 was asked for, but calibration found negative numbers for {', '.join(signed)}:"
+            f"uint8 was requested, but calibration found negative values for {', '.join(signed)}:"
             " fused layers take them as int8, others lose them; quantize with int8 or auto",
             stacklevel=3,
         )

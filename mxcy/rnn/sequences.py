@@ -10,7 +10,7 @@ __all__ = ["as_steps", "merged", "time_axis"]
 def time_axis(layout):
     """The position of time in a layout such as ``'NTC'``."""
     if "T" not in layout:
-        raise MXNetError(f"unroll: layout has to name the time axis T, got {layout!r}")
+        raise MXNetError(f"unroll: layout must contain the time axis T, got {layout!r}")
     return layout.index("T")
 
 

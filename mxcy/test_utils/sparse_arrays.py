@@ -142,7 +142,7 @@ def _row_sparse(shape, density, dtype, data_init, rsp_indices, modifier_func, ct
 def _check_density(shape, density, distribution):
     rows, columns = shape
     if not 0 <= density <= 1:
-        raise ValueError("density has to be between 0 and 1")
+        raise ValueError("density must be between 0 and 1")
     if rows <= 0 or columns <= 0:
         raise ValueError(f"num_rows or num_cols should be greater than 0, got the shape {shape}")
     assert distribution in ("uniform", "powerlaw"), f"Distribution not supported: {distribution}"

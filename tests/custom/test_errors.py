@@ -40,7 +40,7 @@ def test_backward(x):
     "where, text",
     [
         ("infer_shape", r"infer_shape: ValueError: no shape"),
-        ("count", r"infer_shape told of 0 outputs, expected 1"),
+        ("count", r"infer_shape returned 0 outputs, expected 1"),
         ("create_operator", r"create_operator: ZeroDivisionError: nothing there"),
     ],
 )

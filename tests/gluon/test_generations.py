@@ -373,7 +373,7 @@ def test_graphs_have_one_structure_of_inputs_in_mxnet_2(second):
     with mx.util.np_shape(True), mx.util.np_array(True):
         assert block(None, ones).tolist() == block(None, ones * 1).tolist() == [1, 1]
         if second:
-            with pytest.raises(ValueError, match="another structure"):
+            with pytest.raises(ValueError, match="structured differently"):
                 block(ones, ones)
         else:
             assert block(ones, ones).tolist() == [2, 2]

@@ -86,7 +86,7 @@ def test_files_that_are_cut_off(tmp_path):
 
 def test_what_cannot_be_written(tmp_path):
     path = tmp_path / "x"
-    with pytest.raises(TypeError, match="names"):
+    with pytest.raises(TypeError, match="array name"):
         save_safetensors(path, {1: np.ones(2)})
     with pytest.raises(TypeError, match="metadata"):
         save_safetensors(path, {}, metadata={"a": 1})

@@ -136,7 +136,7 @@ def test_labels_that_are_none_are_refused(make, tmp_path):
     writer = mx.recordio.MXRecordIO(path, "w")
     writer.write(mx.recordio.pack((0, [2, 5, 1, 2, 3, 4], 0, 0), png(np.zeros((5, 5, 3), "u1"))))
     writer.close()
-    with pytest.raises(mx.MXNetError, match="a label of 6 numbers"):
+    with pytest.raises(mx.MXNetError, match="a label of 6 values"):
         next(make(path_imgrec=path, batch_size=1))
 
 

@@ -111,7 +111,7 @@ MISTAKES = {
     "batches of nothing": (
         lambda: mx.io.NDArrayIter(np.ones((4, 3)), batch_size=0),
         ValueError,
-        "batch_size must be a positive whole number, got 0",
+        "batch_size must be a positive integer, got 0",
     ),
     "a misspelt option of an iterator": (
         lambda: mx.io.ImageRecordIter(path_imgrec="a", data_shpe=(3, 8, 8), batch_size=2),
@@ -171,7 +171,7 @@ MISTAKES = {
     "batches of parts": (
         lambda: mx.io.NDArrayIter(np.ones((4, 3)), batch_size=2.5),
         ValueError,
-        "batch_size must be a positive whole number, got 2.5",
+        "batch_size must be a positive integer, got 2.5",
     ),
     "a file in place of a symbol": (
         lambda: mx.mod.Module("net-symbol.json"),
@@ -191,7 +191,7 @@ MISTAKES = {
     "arrays in place of an iterator": (
         lambda: mx.mod.Module(classifier()).fit(np.ones((4, 3)), num_epoch=1),
         TypeError,
-        "train_data: expected a DataIter, which mx.io.NDArrayIter makes of arrays, got ndarray",
+        "train_data: expected a DataIter, such as mx.io.NDArrayIter(array), got ndarray",
     ),
     "nothing to prefetch": (
         lambda: mx.io.PrefetchingIter(np.ones(3)),
@@ -278,7 +278,7 @@ MISTAKES = {
     "names in place of shapes for ONNX": (
         lambda: mx.onnx.export_model(sym.exp(sym.var("data")), {}, ["data"], ["float32"], "a.onnx"),
         ValueError,
-        "in_shapes: expected shapes of numbers, got ['data']",
+        "in_shapes: expected shapes of integers, got ['data']",
     ),
 }
 
@@ -318,7 +318,7 @@ def test_parameters_are_no_symbol(tmp_path):
 def test_records_are_bytes_and_have_keys(tmp_path):
     names = (str(tmp_path / "a.idx"), str(tmp_path / "a.rec"))
     file = mx.recordio.MXIndexedRecordIO(*names, "w")
-    with pytest.raises(TypeError, match="a record of .* is bytes: encode the text"):
+    with pytest.raises(TypeError, match="a record of .* must be bytes: encode the string"):
         file.write("text")
     file.write_idx(0, b"bytes")
     file.close()

@@ -83,7 +83,7 @@ class _TokenEmbedding(Vocabulary):
         self._vec_len = len(rows[0])
         if unknown is not None and len(unknown) != self._vec_len:
             raise TextError(
-                f"{path}: the vector of {self._unknown_token} has {len(unknown)} numbers, others "
+                f"{path}: the vector of {self._unknown_token} has {len(unknown)} elements, others "
                 f"{self._vec_len}"
             )
         first = np.zeros((len(self) - len(rows), self._vec_len), np.float32)
@@ -190,7 +190,7 @@ def _vector(path, line, texts, others):
         raise TextError(f"{path}, line {line}: {error}") from None
     if others and len(vector) != len(others[0]):
         raise TextError(
-            f"{path}, line {line}: a vector of {len(vector)} numbers, those before have "
+            f"{path}, line {line}: a vector of {len(vector)} elements, the previous ones have "
             f"{len(others[0])}"
         )
     return vector

@@ -284,7 +284,7 @@ def dgl_graph_compact(*graph_data, num_args=_Null, return_mapping, graph_sizes):
             raise MXNetError(f"{name}: graph_sizes: got {size} of {ids.size - 1} vertices")
         vertices = _vertices(ids[:size], graph.shape[1], name)
         if graph.indptr[min(size, graph.shape[0])] != len(graph.columns):
-            raise MXNetError(f"{name}: graph_sizes: there are edges behind the first {size} rows")
+            raise MXNetError(f"{name}: graph_sizes: there are edges after the first {size} rows")
         position = np.full(graph.shape[1], -1)
         position[vertices] = np.arange(size)
         columns = position[graph.columns]

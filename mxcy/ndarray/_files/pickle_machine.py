@@ -258,7 +258,7 @@ class Machine:
     def _stack_global(self):
         name, module = self._stack.pop(), self._stack.pop()
         if not isinstance(name, str) or not isinstance(module, str):
-            raise refuse("a name that is no text")
+            raise refuse("a name that is not a string")
         self._stack.append(self.find(module, name))
 
     def _call(self, method):

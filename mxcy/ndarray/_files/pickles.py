@@ -198,7 +198,7 @@ def _array_of_class(cls):
 def _object(cls, base, state):
     """What protocols 0 and 1 make objects with."""
     if not isinstance(cls, Name) or not isinstance(base, Name) or base.label != "object":
-        raise refuse(f"an object made of {base!r}")
+        raise refuse(f"an object of type {base!r}")
     if state is not None:
         raise refuse(f"an object made of {state!r}")
     return cls.new()

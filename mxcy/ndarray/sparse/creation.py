@@ -133,7 +133,7 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
     indices, indptr = _indices(indices, ctx), _indices(indptr, ctx)
     if shape is None:
         if not indices.shape[0]:
-            raise ValueError("invalid shape: it has to be given where there are no entries")
+            raise ValueError("invalid shape: it must be given where there are no entries")
         shape = (indptr.shape[0] - 1, int(indices.asnumpy().max()) + 1)
     if data.ndim != 1 or indptr.ndim != 1 or indices.ndim != 1 or not indptr.shape[0]:
         raise ValueError(

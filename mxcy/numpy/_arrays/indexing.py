@@ -113,8 +113,8 @@ def read(array, key):
     if front.is_deferred() and not keeps_constants.value:
         if any(isinstance(entry, (list, onp.ndarray)) for entry in entries):
             raise UntracedInputError(
-                "an index that is a list or a NumPy array cannot be noted down: make it an array "
-                "of mx.np that is a variable"
+                "an index that is a list or a NumPy array cannot be recorded: make it an mx.np "
+                "array that is a variable"
             )
     if front.is_deferred() and any(isinstance(entry, front.NDArrayBase) for entry in entries):
         result = _read_places(array, entries)

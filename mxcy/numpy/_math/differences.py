@@ -104,7 +104,7 @@ def _slopes(f, axis, step, edge_order):
         )
     step = step.asnumpy() if hasattr(step, "asnumpy") else onp.asarray(step)
     if step.ndim > 1 or (step.ndim and len(step) != size):
-        raise ValueError(f"gradient: coordinates of shape {step.shape} beside {size} values")
+        raise ValueError(f"gradient: coordinates of shape {step.shape} for {size} values")
     widths = onp.diff(step) if step.ndim else onp.full(size - 1, step)
     shape = [1] * f.ndim
     shape[axis] = -1

@@ -72,7 +72,7 @@ def shapes_and_types(in_shapes, in_types):
         raise ValueError("in_shapes: expected the shapes of the inputs, got None")
     shapes = [tuple(s) if np.iterable(s) else (s,) for s in in_shapes]
     if any(isinstance(n, str) for shape in shapes for n in shape):
-        raise ValueError(f"in_shapes: expected shapes of numbers, got {in_shapes!r}")
+        raise ValueError(f"in_shapes: expected shapes of integers, got {in_shapes!r}")
     types = list(in_types) if isinstance(in_types, list | tuple) else [in_types] * len(shapes)
     assert len(types) == len(shapes), "The lengths of in_types and in_shapes must equal"
     return shapes, [dtypes.dtype_of(dtypes.code_of(t)) for t in types]

@@ -22,7 +22,7 @@ def _text(data, what):
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise MXNetError(f"{what} is no UTF-8 text") from None
+        raise MXNetError(f"{what} is not valid UTF-8") from None
 
 
 def value_of(attribute, what):

@@ -214,7 +214,7 @@ class DynamicTuple(Dynamic):
     def _parse_few(self, value: Any) -> tuple[float, ...]:
         numbers = SingleTuple.parse(value)
         if len(numbers) > self.most:
-            raise ValueError(f"expected at most {self.most} numbers, got {len(numbers)}")
+            raise ValueError(f"expected at most {self.most} values, got {len(numbers)}")
         return numbers
 
 

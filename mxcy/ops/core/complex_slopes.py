@@ -42,7 +42,9 @@ def conjugated(
     if not any(spec.dtype is not None and is_complex(spec.dtype) for spec in specs):
         return ins, outs
     if op.complexes == VALUES:
-        raise MXNetError(f"Error in operator {op.name}: complex numbers have no gradient here")
+        raise MXNetError(
+            f"Error in operator {op.name}: gradients of complex numbers are not supported"
+        )
 
     def conjugates(arrays: Sequence[Any], their_specs: Sequence[Spec]) -> list[Any]:
         return [

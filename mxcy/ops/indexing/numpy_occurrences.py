@@ -142,7 +142,7 @@ class BinCount:
         BinCount.infer(a, [Spec(x.shape, 0) for x in (data, weights) if x is not None])
         numbers = data.asnumpy()
         if numbers.size and numbers.min() < 0:
-            raise ValueError("bincount: numbers must not be negative")
+            raise ValueError("bincount: values must not be negative")
         if weights is None:
             whole = numbers.astype("int64", copy=False)
             return array(np.bincount(whole, minlength=a.minlength))

@@ -72,7 +72,7 @@ def describing(function):
                 if error.name not in _UNKNOWN or not isinstance(error.obj, Symbol):
                     raise
                 raise NotImplementedError(
-                    f"{function.__name__}: it looks at {error.name}, which symbols do not tell"
+                    f"{function.__name__}: it depends on {error.name}, which symbols do not have"
                 ) from None
 
     over_symbols.__module__ = "mxcy.symbol.numpy"

@@ -68,7 +68,7 @@ class _Symbol(Symbol):
 
     def __len__(self):
         if self.num_outputs == 1:
-            raise TypeError(f"{self!r} is one array, whose length nobody knows yet")
+            raise TypeError(f"{self!r} is a single array whose length is not known yet")
         return self.num_outputs
 
     def __iter__(self):

@@ -78,7 +78,7 @@ def test_model_is_found_by_name():
         vision.get_resnet(1, 19)
     with pytest.raises(AssertionError, match="Invalid resnet version: 3"):
         vision.get_resnet(3, 18)
-    with pytest.raises(ValueError, match="3 numbers of channels, got 2"):
+    with pytest.raises(ValueError, match="3 channel counts, got 2"):
         vision.ResNetV1(vision.BasicBlockV1, [1, 1], [8, 8])
 
 

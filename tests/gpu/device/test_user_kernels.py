@@ -55,7 +55,7 @@ def test_kernels_are_checked():
         ([x, x], GPU, "expected 3 arguments"),
         ([x, 2.0, 1.0], GPU, "argument 1 must be an NDArray"),
         ([x, x.astype("int32"), 1.0], GPU, "element type float32"),
-        ([x, mx.nd.ones((4,)), 1.0], GPU, r"lies on cpu\(0\)"),
+        ([x, mx.nd.ones((4,)), 1.0], GPU, r"is on cpu\(0\)"),
         ([x, x, 1.0], mx.cpu(), "expected a GPU"),
     ):
         with pytest.raises(MXNetError, match=text):

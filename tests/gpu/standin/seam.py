@@ -63,6 +63,6 @@ class Compiler:
             own = [option for option in options if option.startswith(("-D", "-I"))]
             library = compile_text(text, own, instances)
         except LaunchError as error:
-            raise MXNetError(f"the compiler refuses a CUDA text:\n{error}") from None
+            raise MXNetError(f"the compiler rejects a CUDA source:\n{error}") from None
         names = {name: instance_name(name) for name in instances}
         return Path(library).read_bytes(), names, ""

@@ -110,7 +110,7 @@ def test_text_files_are_replaced_only_by_whole_ones(tmp_path, name):
 
 @pytest.mark.parametrize("read", [np.genfromtxt, np.loadtxt])
 def test_columns_of_several_types_are_refused(read):
-    with pytest.raises(TypeError, match="numbers of one type"):
+    with pytest.raises(TypeError, match="elements of one type"):
         read(["1 2.5"], dtype=[("a", "int32"), ("b", "float32")])
 
 

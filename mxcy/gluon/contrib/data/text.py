@@ -57,7 +57,7 @@ class _WikiText(Dataset):
             if not path.exists():
                 raise
         except zipfile.BadZipFile as error:
-            raise MXNetError(f"{folder / self._archive[0]} is no archive: {error}") from error
+            raise MXNetError(f"{folder / self._archive[0]} is not an archive: {error}") from error
         if not path.exists():
             raise MXNetError(f"{folder / self._archive[0]} does not contain {name}")
         return path

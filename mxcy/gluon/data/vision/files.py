@@ -53,8 +53,8 @@ def published(folder, collection, name, sha1):
         for other in (path, path.with_suffix("") if name.endswith("ubyte.gz") else path):
             if other.exists():
                 warnings.warn(
-                    f"{other} is not the published file, whose SHA-1 is {sha1}; it is used all the "
-                    f"same, because {url} cannot be fetched: {error}",
+                    f"{other} is not the published file, whose SHA-1 is {sha1}; it is used anyway, "
+                    f"because {url} cannot be fetched: {error}",
                     stacklevel=2,
                 )
                 return other

@@ -198,8 +198,7 @@ class _ResNet(HybridBlock):
         super().__init__(**kwargs)
         if len(channels) != len(layers) + 1:
             raise ValueError(
-                f"{len(layers)} stages need {len(layers) + 1} numbers of channels, "
-                f"got {len(channels)}"
+                f"{len(layers)} stages need {len(layers) + 1} channel counts, got {len(channels)}"
             )
         with self.name_scope():
             self.features = nn.HybridSequential(prefix="")

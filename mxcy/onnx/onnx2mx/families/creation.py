@@ -61,7 +61,7 @@ def range_(F, a, start, limit, delta):
         raise MXNetError("the input delta: must not be 0")
     count = max(int(np.ceil((float(limit) - float(start)) / float(delta))), 0)
     if count > _MOST:
-        raise MXNetError(f"a range of {count} numbers is too long")
+        raise MXNetError(f"a range of {count} elements is too long")
     numbers = start + np.arange(count) * delta
     return F.constant(numbers.astype(start.dtype), code)
 

@@ -284,8 +284,8 @@ class BboxLabelTransform(Block):
             raise ValueError(f"Label info for each object should >= 5, given {width}")
         if len(label) < header + 5 or (len(label) - header) % width:
             raise ValueError(
-                f"Broken label of size {len(label)}: there must be objects of {width} numbers "
-                f"behind a header of {header}"
+                f"Broken label of size {len(label)}: expected objects of {width} values after a "
+                f"header of {header}"
             )
         objects = label[header:].reshape(-1, width)
         objects = np.concatenate([objects[:, 1:5], objects[:, :1], objects[:, 5:]], axis=1)
