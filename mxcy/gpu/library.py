@@ -8,6 +8,7 @@ from mxcy.base import MXNetError
 from mxcy.gpu import (
     attention,
     boxes,
+    choices,
     coordinates,
     copying,
     images,
@@ -39,6 +40,7 @@ __all__ = ["DeviceLibrary", "prepare"]
 FAMILIES = (
     attention,
     boxes,
+    choices,
     coordinates,
     copying,
     images,

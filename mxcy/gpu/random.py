@@ -9,13 +9,13 @@ from mxcy.gpu.launch import F64, I64, Input, Launch, Output, Random, spread
 from mxcy.gpu.pointwise import elements, text_of
 from mxcy.gpu.table import TYPES, kernel
 
-__all__ = ["dropout_text"]
+__all__ = ["COUNTED", "INTEGERS", "dropout_text"]
 
 _CODES = dtypes.CODES
 _REAL = tuple(map(_CODES.get, ("float32", "float64", "float16")))
 _WHOLE = tuple(map(_CODES.get, ("int8", "uint8", "int32", "int64", "bool")))
 
-_COUNT = """
+COUNTED = """
 extern "C" __global__ void counted(Sets* sets) {
   ++sets->set[sets->turn].call;
   sets->turn = (sets->turn + 1) % sets->count;
@@ -76,7 +76,7 @@ draw(const Sets* sets, O* out, Long n, Long, double first, double second) {{
   }}
 }}
 """
-_INTEGERS = """
+INTEGERS = """
 extern "C" __global__ void __launch_bounds__(256, 2)
 draw(const Sets* sets, O* out, Long n, Long low, Long range) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
@@ -116,7 +116,7 @@ masked(const S* x, const S* mask, S* y, Long n{extents}) {
 def _text(computed, out, body):
     """A text with the type of steps, T, and that of samples, O."""
     types = f"typedef {computed} T;\ntypedef {TYPES[out.dtype]} O;\n"
-    return f"{elements()}{text_of('philox.cuh')}{_LOGIT}{types}{_COUNT}{body}"
+    return f"{elements()}{text_of('philox.cuh')}{_LOGIT}{types}{COUNTED}{body}"
 
 
 def _launches(text, grid, arguments, name="draw", dropout=False):
@@ -207,7 +207,7 @@ def integers(request):
     arguments = [Output(0), I64(out.size), I64(values["low"]), I64(values["high"] - values["low"])]
     if values["high"] - values["low"] >= 1 << 63:
         return "the range is too large"
-    return _launches(_text("double", out, _INTEGERS), spread(out.size), arguments)
+    return _launches(_text("double", out, INTEGERS), spread(out.size), arguments)
 
 
 def dropout_text(dtype):
@@ -220,7 +220,7 @@ def dropout_text(dtype):
     computed = "double" if dtype == _CODES["float64"] else "float"
     types = f"typedef {computed} T;\ntypedef {TYPES[dtype]} S;\n"
     drop = _DROPOUT.partition('extern "C" __global__ void __launch_bounds__(256, 2)\nmasked')[0]
-    return f"{elements()}{text_of('philox.cuh')}{types}{_COUNT}{drop}"
+    return f"{elements()}{text_of('philox.cuh')}{types}{COUNTED}{drop}"
 
 
 @kernel("dropout", inplace=True)

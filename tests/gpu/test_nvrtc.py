@@ -225,6 +225,21 @@ def test_random_numbers(architecture, dtype):
         compiles_without_spills(text, architecture)
 
 
+def chance_texts(dtype):
+    """The texts of choices and of other orders."""
+    from mxcy.gpu import choices
+
+    yield choices.chance_text(choices._TABLE, dtype, 4)
+    yield choices.chance_text(choices._ORDER + choices._MOVE, dtype)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1, 2])
+def test_choices(architecture, dtype):
+    for text in chance_texts(dtype):
+        compiles_without_spills(text, architecture)
+
+
 def recurrent_texts(dtype):
     """The texts of all cells, their gradients, and what goes with them."""
     from mxcy.gpu import products, random, recurrent

@@ -1,0 +1,235 @@
+"""Kernels that choose at random: indices by their probabilities, and items in another order.
+
+Up to 2,048 items are put in order by numbers drawn for each, in one block. Of more, each finds its
+place by itself: a network of Feistel's permutes the numbers of as many bits as are needed, those
+beyond the last item are permuted on until they are among the items (Black and Rogaway, 2002).
+"""
+
+from mxcy._base import dtypes
+from mxcy.gpu.launch import I64, Alarm, Input, Launch, Output, Random, Workspace, spread
+from mxcy.gpu.pointwise import elements, text_of
+from mxcy.gpu.random import COUNTED, INTEGERS
+from mxcy.gpu.table import TYPES, kernel
+
+__all__ = ["chance_text"]
+
+_CODES = dtypes.CODES
+_REAL = tuple(map(_CODES.get, ("float32", "float64", "float16")))
+_FEW, _MOST_BLOCKS = 2048, (1 << 31) - 1
+_BITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
+_TABLE = """
+// The sums of probabilities up to each of a row; a block for each row.
+extern "C" __global__ void __launch_bounds__(256, 4)
+cumulate(const S* x, T* sums, Long choices) {
+  __shared__ double parts[256];
+  const S* row = x + blockIdx.x * choices;
+  const Long each = (choices + 255) / 256, begin = threadIdx.x * each;
+  const Long end = begin + each < choices ? begin + each : choices;
+  double sum = 0;
+  for (Long i = begin; i < end; ++i) sum += cast<double>(row[i]);
+  parts[threadIdx.x] = sum;
+  __syncthreads();
+  sum = 0;
+  for (int i = 0; i < (int)threadIdx.x; ++i) sum += parts[i];
+  for (Long i = begin; i < end; ++i)
+    sums[blockIdx.x * choices + i] = (T)(sum += cast<double>(row[i]));
+}
+// The first choice whose sum reaches a uniform number; the last one where rounding leaves it below.
+extern "C" __global__ void __launch_bounds__(256, 2)
+choose(const Sets* sets, const S* x, const T* sums, O* out, S* logarithm, Long n, Long choices,
+       Long draws) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (Long)gridDim.x * blockDim.x) {
+    Draws d(sets, p);
+    const T wanted = below_one<T>(&d), *row = sums + p / draws * choices;
+    Long low = 0, high = choices - 1;
+    while (low < high) {
+      const Long middle = low + (high - low) / 2;
+      if (row[middle] <= wanted) low = middle + 1;
+      else high = middle;
+    }
+    out[p] = cast<O>(low);
+    if (logarithm) logarithm[p] = cast<S>(::log(cast<T>(x[p / draws * choices + low])));
+  }
+}
+// How many of `draws` fall to each choice: the next is binomial among those that are left.
+extern "C" __global__ void __launch_bounds__(256, 1)
+shares(const Sets* sets, const S* x, O* out, Alarm* alarm, Long rows, Long choices, Long draws) {
+  for (Long row = (Long)blockIdx.x * blockDim.x + threadIdx.x; row < rows;
+       row += (Long)gridDim.x * blockDim.x) {
+    Draws d(sets, row);
+    double before = 0, left = (double)draws;
+    for (Long i = 0; i < choices; ++i) {
+      const double p = cast<double>(x[i]), rest = 1 - before;
+      const double share = p >= rest || i + 1 == choices ? 1 : p > 0 ? p / rest : 0;
+      const double mine = left > 0 ? binomial(&d, left, share) : 0;
+      out[row * choices + i] = cast<O>(mine);
+      left -= mine;
+      if (i + 1 < choices) before += p;
+    }
+    if (before > 1 + 1e-5) set_alarm(alarm);
+  }
+}
+"""
+_ORDER = """
+// The first k of n items in the order of numbers that are drawn for them; one block.
+extern "C" __global__ void __launch_bounds__(256, 1)
+rank(const Sets* sets, const S* weights, Long* order, Long n, Long k) {
+  __shared__ double keys[2048];
+  for (int i = threadIdx.x; i < n; i += 256) {
+    Draws d(sets, i);
+    // Without weights the largest comes first, too.
+    const double u = above_zero<double>(&d);
+    keys[i] = weights ? ::log(cast<double>(weights[i])) - ::log(-::log(u)) : u;
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += 256) {
+    int before = 0;
+    for (int j = 0; j < n; ++j)
+      before += keys[j] > keys[i] || (keys[j] == keys[i] && j < i);
+    if (before < k) order[before] = i;
+  }
+}
+// The same of any number of items, each by itself.
+extern "C" __global__ void __launch_bounds__(256, 2)
+permute(const Sets* sets, Long* order, Long n, Long k, Long low_bits, Long high_bits) {
+  typedef unsigned long long Word;
+  const auto& mine = sets->set[sets->turn];
+  const Word low_mask = ((Word)1 << low_bits) - 1, high_mask = ((Word)1 << high_bits) - 1;
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < k;
+       p += (Long)gridDim.x * blockDim.x) {
+    Word x = (Word)p;
+    do {
+      Word low = x & low_mask, high = x >> low_bits;
+      for (unsigned round = 0; round < 12; ++round) {
+        const Words counter{{(unsigned)(round % 2 ? high : low), (unsigned)(mine.call >> 32) << 16,
+                             0xffffff00u + round, (unsigned)mine.call}};
+        const Words drawn = philox(counter, (unsigned)mine.key, (unsigned)(mine.key >> 32));
+        if (round % 2) low ^= drawn.x[0] & low_mask;
+        else high ^= drawn.x[0] & high_mask;
+      }
+      x = high << low_bits | low;
+    } while (x >= (Word)n);
+    order[p] = (Long)x;
+  }
+}
+"""
+_MOVE = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+move(const B* x, const Long* order, B* y, Long n, Long inner) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (Long)gridDim.x * blockDim.x)
+    y[p] = x[order[p / inner] * inner + p % inner];
+}
+"""
+
+
+def chance_text(body, given, out=None, bits="unsigned"):
+    """A text that draws.
+
+    Parameters
+    ----------
+    body : str
+        The kernels.
+    given, out : int
+        The element types of probabilities, and of results.
+    bits : str
+        What items are moved as.
+    """
+    computed = "double" if given == _CODES["float64"] else "float"
+    types = f"typedef {computed} T;\ntypedef {TYPES[given]} S;\ntypedef {bits} B;\n"
+    types += f"typedef {TYPES[given if out is None else out]} O;\n"
+    philox = text_of("philox.cuh")
+    return f"{elements()}{text_of('alarms.cuh')}{philox}{types}{COUNTED}{body}"
+
+
+def _counted(text):
+    """The launch that counts a call, after those that draw."""
+    return Launch(text, "counted", (1,), [Random()], block=1)
+
+
+def _chosen(text, given, out, choices, draws, logarithm=False):
+    """The launches of draws from rows of probabilities."""
+    rows = given.size // choices
+    last = Output(1) if logarithm else I64(0)
+    arguments = [Random(), Input(0), Workspace(), Output(0), last]
+    arguments += map(I64, (out.size, choices, draws))
+    return [
+        Launch(text, "cumulate", (rows,), [Input(0), Workspace(), I64(choices)]),
+        Launch(text, "choose", spread(out.size), arguments),
+        _counted(text),
+    ]
+
+
+@kernel("sample_multinomial")
+def multinomial(request):
+    """Indices along the last axis, with the probabilities that stand there."""
+    (given,), (out, *rest) = request.ins, request.outs
+    choices = given.shape[-1]
+    if given.dtype not in _REAL or not choices or not out.size:
+        return "there are probabilities to choose by"
+    rows = given.size // choices
+    if rows > _MOST_BLOCKS:
+        return "it has more rows than a grid has blocks"
+    request.workspace = given.size * (8 if given.dtype == _CODES["float64"] else 4)
+    text = chance_text(_TABLE, given.dtype, out.dtype)
+    return _chosen(text, given, out, choices, out.size // rows, bool(rest))
+
+
+def _order(text, n, k, to, weighted=False):
+    """The launch that finds the first k of n items in another order; None of too many weights."""
+    if n <= _FEW:
+        weights = Input(0) if weighted else I64(0)
+        return Launch(text, "rank", (1,), [Random(), weights, to, I64(n), I64(k)])
+    bits = (n - 1).bit_length()
+    sizes = map(I64, (n, k, bits // 2, bits - bits // 2))
+    return None if weighted else Launch(text, "permute", spread(k), [Random(), to, *sizes])
+
+
+@kernel("shuffle")
+def shuffle(request):
+    """Items in another order."""
+    (data,), (out,) = request.ins, request.outs
+    size = 2 if data.dtype == dtypes.BFLOAT16 else dtypes.dtype_of(data.dtype).itemsize
+    items = data.shape[0] if data.shape else 1
+    if not out.size or items >= 1 << 62:
+        return "there are no items"
+    request.workspace = items * 8
+    text = chance_text(_ORDER + _MOVE, _CODES["float32"], bits=_BITS[size])
+    arguments = [Input(0), Workspace(), Output(0), I64(out.size), I64(out.size // items)]
+    moved = Launch(text, "move", spread(out.size), arguments)
+    return [_order(text, items, items, Workspace()), moved, _counted(text)]
+
+
+@kernel("np_choice")
+def choice(request):
+    """Whole numbers below one, by probabilities, perhaps each at most once."""
+    values, (out,) = request.values, request.outs
+    weighted, n, k = bool(request.ins), values["n"], out.size
+    given = request.ins[0].dtype if weighted else _CODES["float32"]
+    if given not in _REAL or out.dtype != _CODES["int64"] or not k:
+        return "its probabilities are real numbers"
+    if values["replace"] and weighted:
+        request.workspace = n * (8 if given == _CODES["float64"] else 4)
+        text = chance_text(_TABLE, given, out.dtype)
+        return _chosen(text, request.ins[0], out, n, k)
+    if values["replace"]:
+        text = chance_text(INTEGERS, given, out.dtype)
+        arguments = [Random(), Output(0), I64(k), I64(0), I64(n)]
+        return [Launch(text, "draw", spread(k), arguments), _counted(text)]
+    text = chance_text(_ORDER, given)
+    order = _order(text, n, k, Output(0), weighted)
+    return [order, _counted(text)] if order else "it orders up to 2,048 weights"
+
+
+@kernel("np_multinomial")
+def shares(request):
+    """How many draws fall to each of some probabilities."""
+    values, (given,), (out,) = request.values, request.ins, request.outs
+    if given.dtype not in _REAL or not given.size:
+        return "its probabilities are real numbers"
+    text = chance_text(_TABLE, given.dtype, out.dtype)
+    rows = out.size // given.size
+    told = Alarm("np.random.multinomial: sum(pvals[:-1]) <= 1 is required", "ValueError: ")
+    arguments = [Random(), Input(0), Output(0), told, *map(I64, (rows, given.size, values["n"]))]
+    return [Launch(text, "shares", spread(rows), arguments), _counted(text)]
