@@ -77,7 +77,7 @@ def compare(request, benchmark, workers, torch_python, mxnet_python, note):
     """``compare(label, setups, statements)``: race, print a row, and feed pytest-benchmark.
 
     `setups` and `statements` are dicts over contenders: "mxcy", and any others to compare it with;
-    "torch" and "mxnet" run in environments of their own, with so many `threads` if that is given.
+    "torch" and "mxnet" run in environments of their own, with that many `threads` if that is given.
     """
     pythons = {"torch": torch_python, "mxnet": mxnet_python}
 

@@ -1,4 +1,4 @@
-"""Deferred computation: operations on arrays are noted down, and become a symbol when asked for.
+"""Deferred computation: operations on arrays are recorded, and become a symbol when asked for.
 
 The arrays inside are ordinary ones with values. Everything an operator computes is noted, random
 numbers and gradientless operators included; what a program does besides, such as looking at values
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def is_deferred_compute():
-    """Whether this thread notes down operations."""
+    """Whether this thread records operations."""
     return front.is_deferred()
 
 
@@ -48,7 +48,7 @@ def set_deferred_compute(state):
 
 
 class context:  # noqa: N801 - its name in MXNet
-    """A scope in which operations are noted down, or with ``state=False`` are not.
+    """A scope in which operations are recorded, or with ``state=False`` are not.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ _CONSTRAINT_BITS = 28  # what lies above in the numbers of operations
 
 
 def constrain(flags):
-    """Give the operations that are noted down from now on attribute ``__opt_constraint__``.
+    """Give the operations that are recorded from now on attribute ``__opt_constraint__``.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def constrain(flags):
     Returns
     -------
     int
-        What `front.set_deferred` takes to end it; 0 where nothing is noted down.
+        What `front.set_deferred` takes to end it; 0 where nothing is recorded.
     """
     before = front.set_deferred(0)
     front.set_deferred(before | flags << _CONSTRAINT_BITS if before else 0)
@@ -153,7 +153,7 @@ def _part_of(number):
 
 @contextlib.contextmanager
 def part():
-    """A scope whose operations are noted down as a part that `noted` can cut out.
+    """A scope whose operations are recorded as a part that `noted` can cut out.
 
     Yields
     ------
@@ -170,12 +170,12 @@ def part():
 
 @contextlib.contextmanager
 def values():
-    """A scope that computes while nothing is noted down, and may look at values.
+    """A scope that computes while nothing is recorded, and may look at values.
 
     Yields
     ------
     int
-        The number of the part that is being noted down outside.
+        The number of the part that is being recorded outside.
     """
     before = front.set_deferred(0)
     try:

@@ -1,4 +1,4 @@
-"""``python -m mxcy.diagnose``: what a report of a problem should tell, and what mends a machine.
+"""``python -m mxcy.diagnose``: what a report of a problem should tell, and what fixes a machine.
 
 It also runs where mxcy cannot be imported, as ``python -P path/of/mxcy/diagnose.py``.
 """
@@ -46,7 +46,7 @@ class Finding(NamedTuple):
     told : str
         The version or file in use, or why there is none.
     command : str
-        What mends it; empty where nothing has to be mended.
+        What fixes it; empty where nothing has to be fixed.
     """
 
     part: str
@@ -228,7 +228,7 @@ def _cuda(mx):
 
 
 def findings():
-    """What can be used of mxcy, and what mends the rest.
+    """What can be used of mxcy, and what fixes the rest.
 
     Returns
     -------

@@ -234,7 +234,7 @@ class DataParallelExecutorManager:
         return self.execgrp.aux_arrays
 
     def load_data_batch(self, data_batch):
-        """Copy a batch to the devices, and go on with the executors of its bucket."""
+        """Copy a batch to the devices, and continue with the executors of its bucket."""
         if self.sym_gen is not None:
             key = data_batch.bucket_key
             if key not in self.execgrp_bucket:

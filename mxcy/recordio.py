@@ -29,7 +29,7 @@ __dir__ = listing(__name__)
 class MXRecordIO:
     """Reads or writes a file of records, one after the other.
 
-    A reader that a process has got by a fork begins anew there; a writer refuses to write. Pickled
+    A reader that a process has got by a fork starts over there; a writer refuses to write. Pickled
     readers are opened again, at the first record.
 
     Parameters
@@ -75,7 +75,7 @@ class MXRecordIO:
             self.pid = None
 
     def reset(self):
-        """Begin anew: a reader at the first record, a writer with an empty file."""
+        """Start over: a reader at the first record, a writer with an empty file."""
         self.close()
         self.open()
 

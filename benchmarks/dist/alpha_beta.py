@@ -15,7 +15,7 @@ from mpi4py import MPI
 
 
 def least_seconds(comm, size, rounds):
-    """The shortest of several sums of so many bytes, on the slowest rank."""
+    """The shortest of several sums of that many bytes, on the slowest rank."""
     source = np.ones(max(size // 4, 1), "float32")
     target = np.empty_like(source)
     least = float("inf")

@@ -36,7 +36,7 @@ class Training(Session):
         return {"losses": losses, "seconds": time.perf_counter() - start}
 
     def time(self, runs):
-        """Mean seconds of a step, of so many one after another, after some that warm up."""
+        """Mean seconds of a step, of that many one after another, after some that warm up."""
         start = time.perf_counter()
         while time.perf_counter() - start < WARM:
             self._contender.step(next(self._numbers))

@@ -67,7 +67,7 @@ MX_API int mx_gpu_cudnn_open(const char* path);
 MX_API void* mx_gpu_conv_plan(int32_t device, const char* properties, const char* text,
                               int64_t* workspace);
 MX_API void mx_gpu_conv_forget(void* plan);
-/* How long it takes on operands and a result of so many bytes. */
+/* How long it takes on operands and a result of that many bytes. */
 MX_API double mx_gpu_conv_seconds(int32_t device, void* plan, const int64_t* bytes,
                                   int64_t workspace);
 /* The numbers of the bases that steps first <= i < last use; returns how many. bases may be NULL.

@@ -39,7 +39,7 @@ def deprecated(since: str, instead: str) -> Callable[[Kind], Kind]:
 
             @functools.wraps(initialize)
             def init(self: Any, *args: Any, **kwargs: Any) -> None:
-                if type(self) is kind:  # users of a subclass cannot mend it
+                if type(self) is kind:  # users of a subclass cannot fix it
                     warnings.warn(text, DeprecationWarning, stacklevel=2)
                 initialize(self, *args, **kwargs)
 

@@ -45,7 +45,7 @@ class MXNetError(RuntimeError):
 
 
 class TracedValueError(MXNetError):
-    """A program looked at values, or wrote to arrays, while its operations were only noted down."""
+    """A program looked at values, or wrote to arrays, while its operations were only recorded."""
 
 
 class UntracedInputError(MXNetError, TypeError):

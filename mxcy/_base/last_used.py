@@ -22,7 +22,7 @@ class LastUsed:
     def __init__(self, most: int) -> None:
         self.most = most
         self._entries: collections.OrderedDict[Hashable, Any] = collections.OrderedDict()
-        # The entry that was used last: mostly the one that is asked for.
+        # The entry that was used last: mostly the one that is requested.
         self._last: Any = None
 
     def __len__(self) -> int:

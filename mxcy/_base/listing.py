@@ -42,6 +42,6 @@ def listing(module: str, later: Iterable[str] = ()) -> Callable[[], list[str]]:
     module : str
         The module's name.
     later : iterable of str
-        Names that exist once they are asked for.
+        Names that exist once they are requested.
     """
     return lambda: sorted({*own_names(module), *later})

@@ -25,7 +25,7 @@ def _record(handle, prepared, inputs, outputs, numbers, context):
     node.positions = tuple(array.node_index for array in inputs)
     needs = handle.op.grad_needs
     wanted = {i for kind, i in needs if kind == "in"}
-    node.fresh = state.deferred  # noted down, with all inputs
+    node.fresh = state.deferred  # recorded, with all inputs
     if node.fresh or any(kind == "ins" for kind, _ in needs):
         wanted = set(range(len(inputs)))
     node.saved_inputs = [a if i in wanted else None for i, a in enumerate(inputs)]

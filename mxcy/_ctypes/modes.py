@@ -49,7 +49,7 @@ def is_taping():
 
 
 def is_deferred():
-    """Whether this thread notes down all operations: deferred computation."""
+    """Whether this thread records all operations: deferred computation."""
     return state.deferred != 0
 
 

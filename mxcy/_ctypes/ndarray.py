@@ -150,7 +150,7 @@ class NDArrayBase:
         return self.held_view()
 
     def _check_look(self):
-        """Refuse to show values of which deferred computation has noted down how they are made."""
+        """Refuse to show values of which deferred computation has recorded how they are made."""
         if state.deferred and self.node is not None:
             raise TracedValueError(
                 "deferred computation: the program looks at the values of an array"

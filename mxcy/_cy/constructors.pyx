@@ -221,7 +221,7 @@ cdef char *store(PyObject *nested, const int64_t *extents, int ndim, int dtype, 
             if to == NULL:
                 return NULL
             continue
-        if is_int(entries[i]):  # NumPy may make floating numbers of them first
+        if is_int(entries[i]):  # NumPy may make floating-point numbers of them first
             whole = as_int64(entries[i], &overflow)
             if overflow or not -MOST_EXACT <= whole <= MOST_EXACT:
                 return NULL

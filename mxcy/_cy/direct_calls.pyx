@@ -35,7 +35,7 @@ cdef class Shortcut:
 cdef object serve(object function, PyObject **args, size_t flagged, PyObject *keywords):
     """Call a Shortcut."""
     cdef Shortcut self = <Shortcut>function
-    if deferred():  # every step has to be noted down
+    if deferred():  # every step has to be recorded
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     result = self.attempt(self, args, PyVectorcall_NARGS(flagged), keywords)
     if result is REFUSED:

@@ -204,7 +204,7 @@ cdef object serve_numpy(object function, PyObject **args, size_t flagged, PyObje
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     out = None if slots[nslots - 1] == NULL else <object>slots[nslots - 1]
     if self.simple:
-        usual = not deferred()  # the function knows what MXNet notes down
+        usual = not deferred()  # the function knows what MXNet records
         for i in range(self.ninputs, nslots - 1):
             usual = usual and is_plain(slots[i])
         for i in range(0 if self.joins else self.ninputs):

@@ -41,7 +41,7 @@ class VirtualDevices:
 
 
 def offer():
-    """Serve GPU contexts by virtual devices, if some are asked for and there is no GPU.
+    """Serve GPU contexts by virtual devices, if some are requested and there is no GPU.
 
     Returns
     -------

@@ -249,7 +249,7 @@ def check_call(ret: int) -> None:
 
 
 class _MissingFunction(MXNetError, AttributeError):
-    """A function of MXNet's C interface was asked for; `hasattr` is False for it."""
+    """A function of MXNet's C interface was requested; `hasattr` is False for it."""
 
 
 #: the few functions that programs have no other way to than C's -> the module that has them

@@ -10,7 +10,7 @@ from mxcy.ops.core.infer import Spec
 
 __all__ = ["multiplies_bfloat16", "tell_once"]
 
-_SIDE = 64  # of the layer that is asked for; smaller ones are left to other kernels
+_SIDE = 64  # of the layer that is requested; smaller ones are left to other kernels
 
 
 def multiplies_bfloat16():

@@ -31,7 +31,7 @@ class DataLoaderIter(DataIter):
         self.reset()
 
     def reset(self):
-        """Begin anew."""
+        """Start over."""
         self._batches = iter(self._loader)
 
     def iter_next(self):

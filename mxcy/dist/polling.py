@@ -47,7 +47,7 @@ class Polling:
         self._crowded = here > (os.cpu_count() or 1)
 
     def expect(self, now, length):
-        """A sum of so many bytes has been started; on the thread that looks."""
+        """A sum of that many bytes has been started; on the thread that looks."""
         if self._crowded or now < self._modest_until:
             return
         until = now + _EAGER + length * _EAGER_PER_BYTE

@@ -41,7 +41,7 @@ class ProgressThread:
     open_world : callable
         Makes the `World`, on the progress thread.
     patience : float
-        After so many seconds of waiting, processes that do not answer are looked for; 0: never.
+        After that many seconds of waiting, processes that do not answer are looked for; 0: never.
     interval : float
         Seconds between lines of the log, see `Pace`.
     heartbeat : tuple of float
@@ -197,7 +197,7 @@ class ProgressThread:
         return self.call(gather_texts(self.world, order[0][-1]), "join()")[0]
 
     def silent(self, seconds):
-        """The ranks that give no sign of life for so many seconds.
+        """The ranks that give no sign of life for that many seconds.
 
         Parameters
         ----------

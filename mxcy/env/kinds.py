@@ -68,12 +68,12 @@ def _bounded(value: Any, low: Any, high: Any) -> Any:
 
 
 def integer(low: int, high: int | None = None) -> Kind:
-    """Whole numbers from `low` to `high`, both included."""
+    """Integers from `low` to `high`, both included."""
     return Kind(_range(low, high), lambda text: _bounded(_parse_int(text), low, high))
 
 
 def count(low: int) -> Kind:
-    """Whole numbers from `low` on, which may also be written like ``1e6``."""
+    """Integers from `low` on, which may also be written like ``1e6``."""
 
     def parse(text: str) -> int:
         if re.fullmatch(r"\s*\+?[0-9]+[eE]\+?[0-9]{1,2}\s*", text):
@@ -98,7 +98,7 @@ def number(low: float, high: float | None = None, open_low: bool = False) -> Kin
 
 
 def integers(low: int) -> Kind:
-    """A comma list of whole numbers from `low` on, as a tuple."""
+    """A comma list of integers from `low` on, as a tuple."""
 
     def parse(text: str) -> tuple[int, ...]:
         return tuple(_bounded(_parse_int(part), low, None) for part in text.split(","))

@@ -32,7 +32,7 @@ OPTIONS = (*_FLAGS, "data_indices", "param_indices", "is_dynamic", "partition_if
 
 
 _DATA = ParameterArrays.data
-#: what stands for calls that cannot be noted down and run without a graph
+#: what stands for calls that cannot be recorded and run without a graph
 _PLAIN = object()
 
 

@@ -2,7 +2,7 @@
 
 `hybrid_forward` may use a parameter whose shape is not known yet. It then gets a `LazyParameter`,
 and for `F` a `LazyNamespace`: the first operator that takes the parameter infers its shape from the
-other arguments, initializes it, and goes on with its array.
+other arguments, initializes it, and continues with its array.
 """
 
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""Traces of blocks that compute in `forward` on arrays: their operations are noted down.
+"""Traces of blocks that compute in `forward` on arrays: their operations are recorded.
 
 Such a trace is right for the shapes and types of its inputs; others get traces of their own.
 """
@@ -53,7 +53,7 @@ def stand_in(parameter, array):
 
 @contextlib.contextmanager
 def _noting():
-    """A scope in which this thread notes down what it computes, without drawing random numbers."""
+    """A scope in which this thread records what it computes, without drawing random numbers."""
     state = streams.get_state()
     _notes.met = {}
     keeps_constants.enter(True)

@@ -78,7 +78,7 @@ class Parameter(ParameterArrays):
         self._ctx_list = self._ctx_map = None  # see `_place`
         self._trainer_ref = None  # weak: trainers hold their parameters
         self._rows_in = None  # the store that has all rows, and the key there
-        self._var = None  # the symbol of `var`, once it was asked for
+        self._var = None  # the symbol of `var`, once it was requested
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
         self._shape = (shape,) if isinstance(shape, (int, np.integer)) else shape

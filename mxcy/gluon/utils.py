@@ -160,7 +160,7 @@ def clip_global_norm(arrays, max_norm, check_isfinite=True):
 
 
 def shape_is_known(shape):
-    """Tell whether all extents of a shape are known.
+    """Return whether all extents of a shape are known.
 
     Parameters
     ----------

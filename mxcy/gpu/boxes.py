@@ -242,7 +242,7 @@ class Room:
         self.bytes = 0
 
     def take(self, type_, count):
-        """The argument for so many elements.
+        """The argument for that many elements.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Kernels out of CUDA text: compiled by NVRTC, kept in files under MXNET_HOME, loaded once."""
+"""Kernels out of CUDA source: compiled by NVRTC, kept in files under MXNET_HOME, loaded once."""
 
 import ctypes
 import functools

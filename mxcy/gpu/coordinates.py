@@ -99,7 +99,7 @@ add(const S* x, const I* index, const int* first, const int* last, S* y, Alarm* 
 
 
 def _text(request, body):
-    """The text, and the whole numbers that end the arguments of kernels which read coordinates."""
+    """The text, and the integers that end the arguments of kernels which read coordinates."""
     values = request.values
     data, index = request.ins[values["data"]], request.ins[values["index"]]
     shape = values["shape"][: values["ndim"]]

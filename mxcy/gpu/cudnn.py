@@ -130,7 +130,7 @@ def properties(device):
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
-    """What is asked for: one of the three maps of a convolution.
+    """What is requested: one of the three maps of a convolution.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def offers(wanted, about, mode, without=(), engines=()):
     Yields
     ------
     Offer
-        Plans are built as they are asked for, which can take a second.
+        Plans are built as they are requested, which can take a second.
     """
     try:
         graph = _listed(wanted, about, mode, without, engines)

@@ -52,7 +52,7 @@ def advice(known, wanted, nvrtc):
     wanted : int or None
         The major version that CuPy is for.
     nvrtc : object or None
-        The compiler of CUDA text; its `version` is a text such as ``"nvrtc 13.2"``.
+        The compiler of CUDA source; its `version` is a text such as ``"nvrtc 13.2"``.
 
     Yields
     ------

@@ -63,7 +63,7 @@ def Alarm(text, kind=""):  # noqa: N802
 
 
 def I64(value):  # noqa: N802
-    """A whole number."""
+    """An integer."""
     return _I64, value
 
 
@@ -99,7 +99,7 @@ class Launch:
     Parameters
     ----------
     text, name : str
-        The CUDA text, and the kernel in it.
+        The CUDA source, and the kernel in it.
     grid : tuple of int
     arguments : list
         Of what the functions above return.

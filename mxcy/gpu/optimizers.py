@@ -198,7 +198,7 @@ update_step(const S* weight, const S* gradient, S* out{pointers}, const float* s
 
 
 def _many(name, dtype, mixed, count, numbers, rates):
-    """The kernel of a step for so many weights.
+    """The kernel of a step for that many weights.
 
     Parameters
     ----------

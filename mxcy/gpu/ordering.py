@@ -109,7 +109,7 @@ search(const S* sequence, const S* wanted, Long* out, Long n, Long extent) {
 
 
 def ordering_text():
-    """The text of whole numbers of the same order, and of ``merge``."""
+    """The text of integers of the same order, and of ``merge``."""
     return _KEYS + _MERGE
 
 

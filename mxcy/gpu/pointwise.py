@@ -1,4 +1,4 @@
-"""Pointwise kernels: lines of ``kernels/elemwise.def`` and fused programs as CUDA text.
+"""Pointwise kernels: lines of ``kernels/elemwise.def`` and fused programs as CUDA source.
 
 The lines are those of the CPU's kernels; ``texts/functors.cuh`` says what they mean for one number.
 A thread takes 4 neighbouring elements (2 of 8 bytes) where addresses allow it, else 1.

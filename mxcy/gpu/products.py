@@ -73,7 +73,7 @@ def _product(request, extents, batch, left, right, store, names=(), numbers=(), 
     left, right, store : str
         Statements that return element (m, k) and (k, n), and that put `sum` at (m, n).
     names : sequence of (str, int)
-        Whole numbers that these need.
+        Integers that these need.
     numbers : sequence of (str, (float, int or None))
         Numbers likewise.
     inner : (bool, bool)

@@ -202,7 +202,7 @@ def of_rows(request):
 
 @kernel("random_randint")
 def integers(request):
-    """Whole numbers from low up to, but not, high."""
+    """Integers from low up to, but not, high."""
     (out,), values = request.outs, request.values
     arguments = [Output(0), I64(out.size), I64(values["low"]), I64(values["high"] - values["low"])]
     if values["high"] - values["low"] >= 1 << 63:

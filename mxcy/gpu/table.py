@@ -10,7 +10,7 @@ from mxcy._base import dtypes
 
 __all__ = ["TYPES", "NativeCall", "Request", "kernel", "maker_of"]
 
-#: element types as CUDA text writes them (texts/elements.cuh)
+#: element types as CUDA source writes them (texts/elements.cuh)
 TYPES = {
     dtypes.CODES[name]: text
     for name, text in {

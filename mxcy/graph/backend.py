@@ -1,7 +1,7 @@
 """Symbols rewritten for a backend: what `Symbol.optimize_for` and `get_backend_symbol` return.
 
 The only backend is oneDNN, under its names of MXNet 1.9 and 2.0: its fused layers are put in the
-place of the operators they stand for. ``..._QUANTIZE`` does it with a view to numbers of 8 bits,
+place of the operators they stand for. ``..._QUANTIZE`` does it with a view to 8-bit integers,
 and in quantized symbols lets layers give such numbers at once. Layouts and kernels are chosen
 later, when the symbol is bound.
 """
@@ -17,7 +17,7 @@ from mxcy.graph.passes import casts, simplify
 
 __all__ = ["BACKENDS", "partition", "to_entries"]
 
-#: name -> (what nodes are called after, whether for numbers of 8 bits)
+#: name -> (what nodes are called after, whether for 8-bit integers)
 _KINDS = {
     "ONEDNN": ("onednn", False),
     "MKLDNN": ("mkldnn", False),

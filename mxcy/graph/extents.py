@@ -1,4 +1,4 @@
-"""Operators whose attributes are reckoned from the extents of arrays.
+"""Operators whose attributes are computed from the extents of arrays.
 
 `_by_extents` stands for another operator, of which some attributes are expressions: they are known
 once all shapes are, and `expand` of `mxcy.graph.control` then puts that operator in its place.

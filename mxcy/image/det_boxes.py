@@ -75,7 +75,7 @@ class DetRandomCropAug(_Random):
     min_eject_coverage : float
         Objects of which no more than this is left are forgotten.
     max_attempts : int
-        After so many parts that do not do, the image stays as it is.
+        After that many parts that do not do, the image stays as it is.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class DetRandomPadAug(_Random):
     area_range : tuple of float
         The least and the greatest area, as multiples of the image's.
     max_attempts : int
-        After so many sizes that do not do, the image stays as it is.
+        After that many sizes that do not do, the image stays as it is.
     pad_val : float or tuple of float
         The constant, one for each channel.
     """

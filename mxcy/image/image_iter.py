@@ -42,7 +42,7 @@ class ImageIter(DataIter):
     shuffle : bool
         Visit the images in random order, another one in each epoch; from Python's `random`.
     part_index, num_parts : int
-        Take part `part_index` of so many equal parts.
+        Take part `part_index` of that many equal parts.
     aug_list : list of Augmenter, optional
         By default those that `CreateAugmenter` makes of `data_shape` and `**kwargs`.
     imglist : list, optional
@@ -125,14 +125,14 @@ class ImageIter(DataIter):
         return (self.batch_size,)
 
     def reset(self):
-        """Begin anew; with 'roll_over', images that filled no batch come first."""
+        """Start over; with 'roll_over', images that filled no batch come first."""
         if self.seq is not None and self.shuffle:
             random.shuffle(self.seq)
         self._rewind()
         self._ended = False
 
     def hard_reset(self):
-        """Begin anew, and drop images that were to come over from the last epoch."""
+        """Start over, and drop images that were to come over from the last epoch."""
         self._left_over = []
         self.reset()
 

@@ -32,7 +32,7 @@ def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
     TypeError
         When the images are not float32, or there are several angles for a single image.
     ValueError
-        When `src` is no image, there are too few angles, or both zooms are asked for.
+        When `src` is no image, there are too few angles, or both zooms are requested.
     """
     if zoom_in and zoom_out:
         raise ValueError("`zoom_in` and `zoom_out` cannot be both True")

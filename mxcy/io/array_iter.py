@@ -116,11 +116,11 @@ class NDArrayIter(DataIter):
         self._order = self._order[self.idx]
 
     def hard_reset(self):
-        """Begin anew, and drop entries that were to come over from the last epoch."""
+        """Start over, and drop entries that were to come over from the last epoch."""
         self._begin(left_over=self._line[:0])
 
     def reset(self):
-        """Begin anew; with 'roll_over' after the end, entries that filled no batch come first."""
+        """Start over; with 'roll_over' after the end, entries that filled no batch come first."""
         remaining = self.num_data - self.cursor
         over = self.last_batch_handle == "roll_over" and 0 < remaining < self.batch_size
         self._begin(left_over=self._line[len(self._line) - remaining :] if over else self._line[:0])

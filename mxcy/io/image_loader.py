@@ -188,7 +188,7 @@ def decoder(user, channels):
     Raises
     ------
     MXNetError
-        When OpenCV is missing; by the function, when there is no image of so many channels.
+        When OpenCV is missing; by the function, when there is no image of that many channels.
     """
     cv2 = opencv(user)
     flags = {1: cv2.IMREAD_GRAYSCALE, 3: cv2.IMREAD_COLOR, 4: cv2.IMREAD_UNCHANGED}

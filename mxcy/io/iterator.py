@@ -27,7 +27,7 @@ class DataIter:
         return self.next()
 
     def reset(self):
-        """Begin anew."""
+        """Start over."""
 
     def next(self):
         """Return the next batch.

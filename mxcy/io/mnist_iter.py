@@ -52,7 +52,7 @@ def MNISTIter(
     silent : bool
         Do not log what was read.
     num_parts, part_index : int
-        Take only part `part_index` of so many equal parts.
+        Take only part `part_index` of that many equal parts.
     prefetch_buffer, ctx
         Accepted; the files are read at once.
     dtype : str or type, optional
@@ -134,7 +134,7 @@ def read_idx(path, ndim):
 
 
 def _shuffled(count, seed):
-    """An order of so many entries, the one that MXNet's iterator takes for this seed."""
+    """An order of that many entries, the one that MXNet's iterator takes for this seed."""
     order = np.arange(count)
     draw = np.random.RandomState(seed)
     for place in range(1, count):

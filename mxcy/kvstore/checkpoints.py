@@ -40,7 +40,7 @@ class Checkpoint:
             self.save(step + 1)
 
     def save(self, steps):
-        """Write all, after so many steps; all workers call it.
+        """Write all, after that many steps; all workers call it.
 
         Parameters
         ----------

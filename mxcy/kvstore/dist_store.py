@@ -347,7 +347,7 @@ class DistStore(JobStore):
         return updater
 
     def note_samples(self, count):
-        """A step with so many samples has ended: workers may join after it."""
+        """A step with that many samples has ended: workers may join after it."""
         super().note_samples(count)
         self._progress.admission.end_step(self.exchange.number)
 

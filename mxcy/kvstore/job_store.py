@@ -73,7 +73,7 @@ class JobStore(LocalStore):
         self._progress.call(collectives.barrier(self._progress.world), "_barrier()")
 
     def dead_workers(self, seconds):
-        """How many workers give no sign of life for so many seconds."""
+        """How many workers give no sign of life for that many seconds."""
         return len(self._progress.silent(seconds))
 
     def note_samples(self, count):

@@ -28,7 +28,7 @@ class SharedUpdates:
     ----------
     store : DistStore
     updater : Updater
-        Of an optimizer that works element by element. It has the states of all other keys.
+        Of an optimizer that works elementwise. It has the states of all other keys.
     """
 
     def __init__(self, store, updater):

@@ -289,7 +289,7 @@ class BaseModule(ModuleInterface):
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - begin)
 
             arg_params, aux_params = self.get_params()
-            self.set_params(arg_params, aux_params)  # all devices go on with the mean of theirs
+            self.set_params(arg_params, aux_params)  # all devices continue with the mean of theirs
             _call_all(epoch_end_callback, epoch, self.symbol, arg_params, aux_params)
             if eval_data:
                 results = self.score(

@@ -215,7 +215,7 @@ def dequantize(
     data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal["float32"] = "float32",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Turn numbers of 8 bits back into floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
+    """Turn 8-bit integers back into floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
 def dgl_adjacency(data):
     """A graph with 1 for each edge."""
 def dgl_csr_neighbor_non_uniform_sample(
@@ -383,7 +383,7 @@ def quantize(
     data: NDArray, min_range: NDArray, max_range: NDArray,
     out_type: Literal["int8", "uint8"] = "uint8", out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Turn floats of a known range into numbers of 8 bits."""
+    """Turn floats of a known range into 8-bit integers."""
 def quantize_asym(
     data: NDArray, min_calib_range: float | None = None, max_calib_range: float | None = None,
     out: _Out = None, name: str | None = None,
@@ -394,7 +394,7 @@ def quantize_v2(
     min_calib_range: float | None = None, max_calib_range: float | None = None, out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Turn floats into numbers of 8 bits."""
+    """Turn floats into 8-bit integers."""
 def quantized_act(
     data: NDArray, min_data: NDArray, max_data: NDArray,
     act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ..., out: _Out = None,
@@ -496,7 +496,7 @@ def requantize(
     out_type: Literal["auto", "int8", "uint8"] = "int8", min_calib_range: float | None = None,
     max_calib_range: float | None = None, out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Turn numbers of 32 bits, as products of quantized arrays are, into numbers of 8 bits."""
+    """Turn numbers of 32 bits, as products of quantized arrays are, into 8-bit integers."""
 def round_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """`round` whose gradient passes straight through."""
 def sign_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:

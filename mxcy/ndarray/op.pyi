@@ -103,7 +103,7 @@ def Dropout(
 def ElementWiseSum(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype, element by element."""
+    """The sum of arrays of one shape and dtype, elementwise."""
 def Embedding(
     data: NDArray, weight: NDArray, input_dim: int = ..., output_dim: int = ...,
     dtype: _DType = "float32", sparse_grad: bool = False, out: _Out = None, name: str | None = None,
@@ -295,7 +295,7 @@ def adam_update(
 def add_n(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype, element by element."""
+    """The sum of arrays of one shape and dtype, elementwise."""
 def all_finite(
     data: NDArray, init_output: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:

@@ -6,7 +6,7 @@ from mxcy.ops.core import record
 
 __all__ = ["as_class", "is_taped", "keeps_constants", "record_reshape", "record_view"]
 
-#: whether this thread notes down what keeps arrays that it did not note as constants
+#: whether this thread records what keeps arrays that it did not note as constants
 keeps_constants = PerThread(lambda: False)
 
 

@@ -1,7 +1,7 @@
 """Operator records by family: importing the package imports its modules, which register.
 
 Modules called ``numpy_...``, which have the records of `mx.np`, and families that few programs use
-come when a record of theirs is asked for.
+come when a record of theirs is requested.
 """
 
 import gc

@@ -111,7 +111,7 @@ class Optimizer(Rates):
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = self._aggregation(aggregate_num)
-        #: whether `aggregate_num` was asked for; else a step may change more weights together
+        #: whether `aggregate_num` was requested; else a step may change more weights together
         self.aggregates_as_asked = aggregate_num is not None or env.is_set(
             "MXNET_OPTIMIZER_AGGREGATION_SIZE"
         )
@@ -316,7 +316,7 @@ class Optimizer(Rates):
             self._apply(*one)
 
     def _whole_step(self, indices, states):
-        """The `WholeStep` of weights with so many states, counted; None where there is none."""
+        """The `WholeStep` of weights with that many states, counted; None where there is none."""
         return None
 
     def update_multi_precision(self, index, weight, grad, state):

@@ -74,7 +74,7 @@ def takes_all(optimizer):
     Returns
     -------
     bool
-        False where a number of weights was asked for, or where a class of the user's changes
+        False where a number of weights was requested, or where a class of the user's changes
         weights in its own way.
     """
     if optimizer.aggregates_as_asked:

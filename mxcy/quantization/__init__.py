@@ -1,4 +1,4 @@
-"""Quantization: networks that compute with numbers of 8 bits, calibrated on some data.
+"""Quantization: networks that compute with 8-bit integers, calibrated on some data.
 
 See ``docs/quantization.md``.
 """

@@ -38,7 +38,7 @@ class DataIterWrapper(DataIter):
         self.reset()
 
     def reset(self):
-        """Begin anew."""
+        """Start over."""
         self._iter = iter(self._data)
 
     def next(self):
@@ -85,7 +85,7 @@ def named_batches(calib_data, names, examples=None, count=None):
     names : list of str
         What the inputs are called; further arrays are left out.
     examples, count : int, optional
-        Stop after so many examples, or batches.
+        Stop after that many examples, or batches.
 
     Yields
     ------

@@ -115,7 +115,7 @@ class _Bar:
         self._shown = sys.stderr is not None and sys.stderr.isatty()
 
     def step(self, done):
-        """Tell that so many batches are done."""
+        """Report that this many batches are done."""
         if not self._shown:
             return
         seconds = time.monotonic() - self._start

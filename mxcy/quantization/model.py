@@ -40,7 +40,7 @@ def quantize_model(
     device=None,
     num_calib_batches=None,
 ):
-    """Make a network of operators on numbers of 8 bits from one on floats.
+    """Make a network of operators on 8-bit integers from one on floats.
 
     Parameters
     ----------

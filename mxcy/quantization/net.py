@@ -46,7 +46,7 @@ def quantize_net(
     adjust_parameters=True,
     tolerance=None,
 ):
-    """Make a block of operators on numbers of 8 bits from a float one, which stays as it is.
+    """Make a block of operators on 8-bit integers from a float one, which stays as it is.
 
     Parameters
     ----------

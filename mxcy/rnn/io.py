@@ -147,7 +147,7 @@ class BucketSentenceIter(DataIter):
         self.reset()
 
     def reset(self):
-        """Begin anew, with batches and sentences in another order.
+        """Start over, with batches and sentences in another order.
 
         Batches are drawn by Python's `random`, sentences by `numpy.random`.
         """

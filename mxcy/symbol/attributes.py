@@ -113,7 +113,7 @@ def list_attr(self, recursive=False):
     Raises
     ------
     DeprecationWarning
-        When `recursive` is asked for.
+        When `recursive` is requested.
     """
     if recursive:
         raise DeprecationWarning(

@@ -228,7 +228,7 @@ def dequantize(
     out_type: Literal["float32"] = "float32", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn numbers of 8 bits back into floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
+    """Turn 8-bit integers back into floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
 def div_sqrt_dim(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -353,7 +353,7 @@ def quantize(
     out_type: Literal["int8", "uint8"] = "uint8", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn floats of a known range into numbers of 8 bits."""
+    """Turn floats of a known range into 8-bit integers."""
 def quantize_asym(
     data: Symbol | None = None, min_calib_range: float | None = None,
     max_calib_range: float | None = None, name: str | None = None,
@@ -365,7 +365,7 @@ def quantize_v2(
     min_calib_range: float | None = None, max_calib_range: float | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn floats into numbers of 8 bits."""
+    """Turn floats into 8-bit integers."""
 def quantized_act(
     data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
     act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
@@ -476,7 +476,7 @@ def requantize(
     max_calib_range: float | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn numbers of 32 bits, as products of quantized arrays are, into numbers of 8 bits."""
+    """Turn numbers of 32 bits, as products of quantized arrays are, into 8-bit integers."""
 def round_ste(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

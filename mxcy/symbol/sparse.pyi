@@ -17,7 +17,7 @@ _DType: TypeAlias = str | type | np.dtype[Any] | None
 def ElementWiseSum(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype, element by element."""
+    """The sum of arrays of one shape and dtype, elementwise."""
 def Embedding(
     data: Symbol | None = None, weight: Symbol | None = None, input_dim: int = ...,
     output_dim: int = ..., dtype: _DType = "float32", sparse_grad: bool = False,
@@ -74,7 +74,7 @@ def adam_update(
 def add_n(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype, element by element."""
+    """The sum of arrays of one shape and dtype, elementwise."""
 def arccos(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

@@ -46,7 +46,7 @@ class Symbol:
     __hash__ = None  # type: ignore[assignment]  # == makes a symbol
 
     def __init__(self, handle):
-        self._entries = list(handle or ())  # None: MXNet's pickles go on with `__setstate__`
+        self._entries = list(handle or ())  # None: MXNet's pickles continue with `__setstate__`
 
     # --- what it is made of ----------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ def networks():
 
 def threads(count=8, operations=10000):
     """Each of some threads runs random operations that depend on each other, and on constants; all
-    add whole numbers to a few arrays, for which the order does not matter.
+    add integers to a few arrays, for which the order does not matter.
     """
     constants = [mx.nd.array(np.random.RandomState(i).rand(4, 16)) for i in range(4)]
     sums = [mx.nd.zeros((4, 16)) for _ in range(3)]

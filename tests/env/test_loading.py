@@ -80,7 +80,7 @@ def test_include_and_conf_path(monkeypatch, tmp_path):
 
 
 def test_isa_level():
-    """The kernels of a lower level run when they are asked for and built."""
+    """The kernels of a lower level run when they are requested and built."""
     own = python(_FRONT).value[-1]
     assert python(_FRONT, MXCY_ISA=f"v{own}").value[-1] == own
     wrong = python("import mxcy", fails=True, MXCY_ISA="v5")
@@ -104,7 +104,7 @@ def test_mxnet_profile():
 
 
 def test_env_strict():
-    """What warns by default fails when that is asked for."""
+    """What warns by default fails when that is requested."""
     told = python("import mxcy", MXNET_ENGINE_TYP="x", MXNET_FC_TRUE_FP16="1")
     assert "MXNET_ENGINE_TYP; did you mean MXNET_ENGINE_TYPE?" in told.err
     assert "MXNET_FC_TRUE_FP16 has no effect: " in told.err

@@ -15,7 +15,7 @@ from tests.fuzz.operator_calls import RECORDS, run
 __all__ = ["STEP", "case", "describe", "first_of", "total"]
 
 STEP = "FUZZ_STEP"
-_position = {"next": 1 << 62, "calls": iter(())}  # beyond all cases: begin anew
+_position = {"next": 1 << 62, "calls": iter(())}  # beyond all cases: start over
 
 
 def _all():

@@ -1,4 +1,4 @@
-"""CUDA text on the CPU: right kernels compute, wrong ones are told what is wrong."""
+"""CUDA source on the CPU: right kernels compute, wrong ones are told what is wrong."""
 
 from pathlib import Path
 

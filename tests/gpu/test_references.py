@@ -26,7 +26,7 @@ LIBRARIES = {
 }
 
 
-#: what CuPy says of references that it cannot run, which need kernels or mending -> why
+#: what CuPy says of references that it cannot run, which need kernels or fixing -> why
 UNFIT = {
     "Implicit conversion to a NumPy array": "it gives arrays of the device to NumPy",
     "Unsupported type <class 'list'>": "it makes an array of a list of the device's numbers",

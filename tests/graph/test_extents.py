@@ -1,4 +1,4 @@
-"""Operators whose attributes are reckoned from extents."""
+"""Operators whose attributes are computed from extents."""
 
 import pytest
 

@@ -224,7 +224,7 @@ def test_normalisations_between_layers_stay_channels_last(monkeypatch, capfd):
 
 
 def _steps(floats, step, zero, kind="uint8"):
-    """Floats as numbers of 8 bits by a step, and their floats."""
+    """Floats as 8-bit integers by a step, and their floats."""
     told = {"step": step, "zero": zero}
     numbers = mx.sym._internal._quantize_linear(floats, out_type=kind, **told)
     return mx.sym._internal._dequantize_linear(numbers, **told), numbers

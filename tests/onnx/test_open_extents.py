@@ -1,4 +1,4 @@
-"""Models whose extents are open: shapes are reckoned from those of the inputs, at every call."""
+"""Models whose extents are open: shapes are computed from those of the inputs, at every call."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Quantized ONNX models: between arrays of one step layers compute with numbers of 8 bits."""
+"""Quantized ONNX models: between arrays of one step layers compute with 8-bit integers."""
 
 import json
 

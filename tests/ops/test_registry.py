@@ -1,4 +1,4 @@
-"""Records that come when they are asked for."""
+"""Records that come when they are requested."""
 
 import json
 import threading

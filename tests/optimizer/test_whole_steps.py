@@ -213,7 +213,7 @@ def test_states_of_another_kind_go_one_by_one(monkeypatch):
 
 
 def test_states_go_on_after_a_file(tmp_path):
-    """A Trainer that goes on with saved states ends where one without a break does."""
+    """A Trainer that continues with saved states ends where one without a break does."""
     ends = []
     for broken in (False, True):
         mx.random.seed(7)

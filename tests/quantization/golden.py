@@ -72,7 +72,7 @@ def nets(mx):
 
 
 def cases(backend):
-    """What is asked for, as arguments of `quantize_model`."""
+    """What is requested, as arguments of `quantize_model`."""
     names = "quantize_mode", "quantized_dtype", "calib_mode", "quantize_granularity"
     wishes = itertools.product(
         ("smart", "full"),

@@ -1,4 +1,4 @@
-"""Networks of Gluon in numbers of 8 bits: `quantize_net`."""
+"""Networks of Gluon in 8-bit integers: `quantize_net`."""
 
 import numpy as np
 import pytest

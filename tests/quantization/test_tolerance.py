@@ -24,7 +24,7 @@ def quantized(network, images, **wishes):
 
 
 def layers_of_8_bits(block, data):
-    """How many layers take numbers of 8 bits."""
+    """How many layers take 8-bit integers."""
     sym = block(mx.sym.var("data"))
     nodes = json.loads(sym.tojson())["nodes"]
     return sum(node["name"].startswith("quantized_sg") for node in nodes)

@@ -1,4 +1,4 @@
-"""``python -m mxcy.diagnose``: what there is, what is not, and what mends it."""
+"""``python -m mxcy.diagnose``: what there is, what is not, and what fixes it."""
 
 import importlib.machinery
 import importlib.util
@@ -23,7 +23,7 @@ def copied(tmp_path, *patterns):
 
 
 def findings_of(out):
-    """The lines of the section of parts, each with the command that mends it."""
+    """The lines of the section of parts, each with the command that fixes it."""
     lines = out.partition("parts: ")[2].splitlines()[1:]
     return {
         line.partition(":")[0].strip(): "\n".join(lines[i : i + 2]) for i, line in enumerate(lines)

@@ -25,7 +25,7 @@ _OPEN = "extents that are not given stay open (4)"
 _PARTS = "composed of other operators, with gradients (2.5)"
 _SIZES = "kernel=(3, 3), num_filter=2, no_bias=True"
 _SYNC = "npx.sync_batch_norm(img, np.ones(2), np.zeros(2), np.zeros(2), np.ones(2), key='k')"
-#: calls that ours notes down otherwise -> why, with the paragraph of the specification
+#: calls that ours records otherwise -> why, with the paragraph of the specification
 OURS = {
     "np.delete(v, i[0])": _WAITS,
     "np.flatnonzero(x)": _WAITS,

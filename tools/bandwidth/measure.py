@@ -129,7 +129,7 @@ class _Expected:
 
 
 def _raw(size):
-    """Seconds of MPI's own sum of so many bytes."""
+    """Seconds of MPI's own sum of that many bytes."""
     from mpi4py import MPI  # noqa: PLC0415
 
     source = np.ones(size // 4, "float32")
@@ -165,7 +165,7 @@ def run(options):
     -------
     list of dict
         Of each round that was timed: ``time`` in seconds, ``bandwidth`` in GB/s of each device,
-        ``error``, and ``raw`` where it was asked for.
+        ``error``, and ``raw`` where it was requested.
     """
     kv = mx.kv.create(options.kv_store)
     if options.gc_type != "none":

@@ -99,7 +99,7 @@ def get_symbol(num_classes=1000, num_layers=50, image_shape="3,224,224", **kwarg
     Raises
     ------
     ValueError
-        When there is no network of so many layers.
+        When there is no network of that many layers.
     """
     if isinstance(image_shape, str):
         image_shape = tuple(int(length) for length in image_shape.split(","))

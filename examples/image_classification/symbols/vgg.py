@@ -50,7 +50,7 @@ def get_symbol(num_classes=1000, num_layers=11, batch_norm=False, **kwargs):
     Raises
     ------
     ValueError
-        When there is no network of so many layers.
+        When there is no network of that many layers.
     """
     if num_layers not in CONVOLUTIONS:
         raise ValueError(f"VGG has {sorted(CONVOLUTIONS)} layers, not {num_layers}")

@@ -69,7 +69,7 @@ struct KernelRun {
   }
 };
 
-// The parallel regions of so many steps gain more from there being one team than it costs to end
+// The parallel regions of that many steps gain more from there being one team than it costs to end
 // another.
 constexpr int32_t kLongPlan = 32;
 

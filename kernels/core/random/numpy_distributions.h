@@ -1,4 +1,4 @@
-// The distributions of `mx.np.random` that are computed element by element of one number each, and
+// The distributions of `mx.np.random` that are computed elementwise of one number each, and
 // the numbers that they are made of.
 #pragma once
 #include <algorithm>

@@ -48,7 +48,7 @@ void each_run(const mx_prelu_params& p, int64_t begin, int64_t end, const Body& 
   }
 }
 
-// out = f(slope, src...) element by element
+// out = f(slope, src...) elementwise
 template <class S, class F, class... P>
 void with_slopes(const mx_prelu_params& p, int threads, const S* slopes, S* out, const F& f,
                  const P*... src) {

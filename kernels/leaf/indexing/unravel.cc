@@ -1,5 +1,5 @@
 // "unravel_index" (flat positions): coordinates, those of the first dimension first. Computed in
-// double: quotients of whole numbers below 2^53 round down to the right ones.
+// double: quotients of integers below 2^53 round down to the right ones.
 #include "leaf/leaf.h"
 #include "params/indexing.gen.h"
 

@@ -1,4 +1,4 @@
-// "quantize_last": floats of (batch, channels, area) as numbers of 8 bits of (batch, area,
+// "quantize_last": floats of (batch, channels, area) as 8-bit integers of (batch, area,
 // channels), rounded as "quantize_v2" does with a range that is given.
 #include "leaf/quantization/steps.h"
 #include "leaf/simd/vec.h"

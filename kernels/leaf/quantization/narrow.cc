@@ -1,4 +1,4 @@
-// Between floats, sums of 32 bits and numbers of 8 bits with a range: "quantize_v2" (data ->
+// Between floats, sums of 32 bits and 8-bit integers with a range: "quantize_v2" (data ->
 // numbers, minimum, maximum), "requantize" (sums, minimum, maximum -> the same) and "dequantize"
 // (numbers, minimum, maximum -> floats); by a step and the number of 0, "quantize_linear" and
 // "dequantize_linear". Each rounds as ops/quantization says.

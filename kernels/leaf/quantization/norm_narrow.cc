@@ -1,5 +1,5 @@
 // "quantized_norm" (numbers, gamma, beta, mean, variance, minimum, maximum -> numbers, minimum,
-// maximum): each channel of (outer, channels, inner) numbers of 8 bits scaled and shifted into a
+// maximum): each channel of (outer, channels, inner) 8-bit integers scaled and shifted into a
 // given range, its negative part cut off if wanted.
 #include "leaf/leaf.h"
 #include "leaf/quantization/bytes.h"

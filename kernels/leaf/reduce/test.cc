@@ -31,7 +31,7 @@ template <> struct Wide<4> { typedef uint32_t Word; };
 template <> struct Wide<8> { typedef uint64_t Word; };
 // clang-format on
 
-// Whether an element is set (or, when all are asked for, is not).
+// Whether an element is set (or, when all are requested, is not).
 template <bool all, class T>
 bool decides(const T* x, int64_t n) {
   typedef typename Wide<sizeof(T)>::Word Word;

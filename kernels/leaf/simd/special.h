@@ -284,7 +284,7 @@ MX_INLINE V scaled_by_power(V x, V y) {
   return each_lane(x, y, [](auto a, auto b) { return a * (decltype(a))::exp2((double)b); });
 }
 
-// --- bits and whole numbers -------------------------------------------------------------------
+// --- bits and integers -------------------------------------------------------------------
 // Shifts by more than the width give 0, or -1 of negative numbers shifted right.
 template <class V>
 MX_INLINE V shift_left(V x, V y) {

@@ -64,7 +64,7 @@ struct Csr {
     if (!fit) mx_fail("indptr: must increase from 0 to at most %lld", (long long)stored);
     return fit;
   }
-  // Whether all entries lie in so many columns; an error text if one does not.
+  // Whether all entries lie in that many columns; an error text if one does not.
   bool columns_fit(int64_t columns) const {
     const bool fit = within(indices + indptr[0], indptr[rows] - indptr[0], columns);
     if (!fit) columns_fail(columns);

@@ -9,10 +9,10 @@ class Places {
  public:
   explicit Places(const mx_tensor& list) : ids_(data<int64_t>(list)), n_(count(list)) {}
 
-  // Prepare for so many questions; false with an error text for a list that is not sorted. Answers
-  // are right in any case, so a list that is much longer than the questions is not looked through.
-  // A table is used where it is not larger than what it is good for; it is in the calling thread's
-  // shared scratch memory, until that is used again.
+  // Prepare for that many questions; false with an error text for a list that is not sorted.
+  // Answers are right in any case, so a list that is much longer than the questions is not looked
+  // through. A table is used where it is not larger than what it is good for; it is in the calling
+  // thread's shared scratch memory, until that is used again.
   bool ready(int64_t questions) {
     const bool is_long = n_ / 8 > questions + 512;
     if (!is_long && (!ascending(ids_, n_) || (n_ && ids_[0] < 0))) {

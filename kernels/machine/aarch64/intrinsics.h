@@ -13,7 +13,8 @@ typedef int64x2_t __m128i;
 enum { _MM_FROUND_TO_NEAREST_INT, _MM_FROUND_TO_NEG_INF, _MM_FROUND_TO_POS_INF };
 enum { _MM_FROUND_TO_ZERO = 3, _MM_FROUND_NO_EXC = 8 };
 
-// --- floating numbers -------------------------------------------------------------------------
+// --- floating-point numbers
+// -------------------------------------------------------------------------
 MX_NEON __m128 _mm_sqrt_ps(__m128 x) { return vsqrtq_f32(x); }
 MX_NEON __m128d _mm_sqrt_pd(__m128d x) { return vsqrtq_f64(x); }
 MX_NEON __m128 _mm_min_ps(__m128 a, __m128 b) { return vbslq_f32(vcltq_f32(a, b), a, b); }

@@ -39,7 +39,7 @@ class Table:
     rates : dict
         Kernel, types and form -> ``{"in": [alone, team, looks], "out": [...]}``, nanoseconds per
         step of work with data in the caches and outside them, either may be missing; each the
-        least of so many looks.
+        least of that many looks.
     doubtful : set
         ``(key, "in" or "out")`` of rates, and thread counts of regions, that were measured while
         other programs had the cores: they decide nothing and are not written.

@@ -321,7 +321,7 @@ class Tuner:
         }
 
     def _finish(self, pid: int) -> None:
-        """At exit: save, and print if that is asked for."""
+        """At exit: save, and print if that is requested."""
         if os.getpid() != pid:
             return
         for table in self._tables.values():

@@ -230,7 +230,7 @@ class Bucket:
     # -- processes that die -----------------------------------------------------------------------
 
     def abort(self, ranks):
-        """Go back to before the session that is under way, with so many processes."""
+        """Go back to before the session that is under way, with that many processes."""
         self._aborted = self._session
         self._session, self._ranks = None, ranks
         self.sessions, self._not_before = self.completed, 0.0
@@ -355,7 +355,7 @@ class Bucket:
         return self._filling, self._filling, None
 
     def _leased(self, length):
-        """Memory for so many sums, and what gives it back."""
+        """Memory for that many sums, and what gives it back."""
         buffer = self._buffer()
         return buffer[:length], Lease(self._free, buffer)
 

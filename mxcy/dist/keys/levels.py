@@ -62,5 +62,5 @@ class Levels:
         return padded[_WORD - 1 :: _WORD].copy()
 
     def unpack(self, packed, size):
-        """The array of so many elements that has been packed."""
+        """The array of that many elements that has been packed."""
         return self._values.take(packed, axis=0).reshape(-1)[:size]

@@ -20,7 +20,7 @@ class WholeSum:
     exact = True
 
     def memory(self, length, dtype):
-        """A buffer of so many elements."""
+        """A buffer of that many elements."""
         return np.zeros(length, dtype)
 
     def terms(self):

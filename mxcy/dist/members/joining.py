@@ -50,7 +50,7 @@ class Joining:
         self._progress.admission.end_all_steps()
 
     def hear_join(self, rank, number, sessions):
-        """A worker has joined, after so many sessions of each bucket."""
+        """A worker has joined, after that many sessions of each bucket."""
         self._orders[number].append(rank)
         if rank == self._progress.world.rank:
             return

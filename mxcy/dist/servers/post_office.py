@@ -89,7 +89,7 @@ class PostOffice:
         told : callable
             ``told(error, form, body)`` gets the text of an error or None, and the answer.
         what : str
-            What is asked for, for errors.
+            What is requested, for errors.
         **options
             Of `send`.
         """

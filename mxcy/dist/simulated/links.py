@@ -61,7 +61,7 @@ class Links:
         self.copy, self.way = copy, way
 
     def stages(self, size, copied=False):
-        """What one sum of so many bytes does, in order.
+        """What one sum of that many bytes does, in order.
 
         Parameters
         ----------

@@ -242,7 +242,7 @@ class World:
         return formers
 
     def grow(self, line, count):
-        """Start further workers by a command line, and go on with them; all others do so.
+        """Start further workers by a command line, and continue with them; all others do so.
 
         Nothing may be under way.
         """

@@ -1,4 +1,4 @@
-"""Loads batches of a data set, in worker processes or threads if asked."""
+"""Loads batches of a data set, in worker processes or threads if requested."""
 
 import numbers
 from multiprocessing.reduction import ForkingPickler  # noqa: F401

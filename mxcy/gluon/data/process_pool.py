@@ -228,7 +228,7 @@ class Batches:
     samples : iterable of list
         The indices of each batch; they are read as batches are submitted.
     ahead : int
-        How many batches are submitted at once, next to the one that is asked for.
+        How many batches are submitted at once, next to the one that is requested.
     timeout : float
         Longest time in seconds to wait for one batch.
     """

@@ -97,7 +97,7 @@ class OrderedResults:
     arguments : iterable
         Its arguments; at most `ahead` of them are taken in advance.
     ahead : int
-        How many calls are submitted at once, next to the one whose result is asked for.
+        How many calls are submitted at once, next to the one whose result is requested.
     timeout : float
         Longest time in seconds to wait for one result.
 

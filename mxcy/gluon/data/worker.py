@@ -1,4 +1,4 @@
-"""What a loader's worker process does: it loads the batches it is asked for, one by one."""
+"""What a loader's worker process does: it loads the batches that are requested, one by one."""
 
 import pickle
 import signal

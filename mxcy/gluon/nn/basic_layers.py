@@ -158,7 +158,7 @@ class Dropout(HybridBlock):
 
 
 class Embedding(HybridBlock):
-    """Turns whole numbers into rows of a matrix.
+    """Turns integers into rows of a matrix.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def as_parameter(value, name):
 
 
 class cached_property:  # noqa: N801 - its name in MXNet
-    """A property that is computed once, and again wherever operations are noted down.
+    """A property that is computed once, and again wherever operations are recorded.
 
     What is computed while recording or tracing belongs to that record, which a distribution may
     survive.

@@ -13,7 +13,7 @@ struct Places {
 struct Sizes {
   Long inner, queries, keys, depth, width;
 };
-// Both, as kernels are given them: whole numbers in doubles.
+// Both, as kernels are given them: integers in doubles.
 struct Plan {
   double offset[4], outer[4], inner[4], row[4], mask[4], sizes[5];
 };

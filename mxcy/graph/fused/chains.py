@@ -1,7 +1,7 @@
 """Find the chains of operations that a backend's fused nodes stand for, and put these in place.
 
 A convolution in two or three dimensions takes in the batch normalisation after it, then the sum
-with another array, then an activation; a dense layer takes in what is computed element by element.
+with another array, then an activation; a dense layer takes in what is computed elementwise.
 Only the end of a chain may have several users. See `records` for the nodes.
 """
 

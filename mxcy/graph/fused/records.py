@@ -5,7 +5,7 @@ after it. Files and names of nodes are MXNet's (`_sg_mkldnn_conv` of 1.9, `_sg_o
 Like control flow these operators live in symbols only; once shapes are known, `expand` puts the
 subgraph in their place, and passes fuse it again in the way the machine likes best.
 
-A quantized node takes numbers of 8 bits with ranges. It expands to the same layer over floats
+A quantized node takes 8-bit integers with ranges. It expands to the same layer over floats
 between a dequantize and a quantize, with weights rounded to what 8 bits can tell of each output
 channel: that is its definition. Where kernels for 8 bits exist, a pass takes all of it into one.
 """

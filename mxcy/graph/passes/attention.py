@@ -32,7 +32,7 @@ def run(graph, target, wanted=()):
         With specs, of a forward pass.
     target : Target
     wanted : sequence of str
-        Variables whose gradients will be asked for: masks may not depend on them.
+        Variables whose gradients will be requested: masks may not depend on them.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Let fused layers between quantized arrays compute with numbers of 8 bits.
+"""Let fused layers between quantized arrays compute with 8-bit integers.
 
 Such a layer takes dequantized data, and its result is quantized again, with ranges that are known
 when the graph is planned. All of that becomes one `_int8_conv` or `_int8_dense`, whose factors and

@@ -1,4 +1,4 @@
-"""Put operators on numbers of 8 bits in the place of float ones.
+"""Put operators on 8-bit integers in the place of float ones.
 
 What stands for an operator, and which of its inputs become numbers with a range, tells the field
 `quantized` of its record. Between two such operators numbers stay as they are; a float input is

@@ -250,7 +250,7 @@ class _ZipWriter:
             self.offset += len(part)
 
     def add(self, name, *parts):
-        """Write a member whose bytes are `parts`, one behind the other."""
+        """Write a member whose bytes are `parts`, one after the other."""
         name, start = name.encode(), self.offset
         if len(name) > 0xFFFF:
             raise MXNetError(f"format 'npz' cannot hold a name of {len(name)} bytes")

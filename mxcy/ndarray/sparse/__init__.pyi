@@ -27,7 +27,7 @@ _Out: TypeAlias = NDArray | list[NDArray] | None
 def ElementWiseSum(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype, element by element."""
+    """The sum of arrays of one shape and dtype, elementwise."""
 def Embedding(
     data: NDArray, weight: NDArray, input_dim: int = ..., output_dim: int = ...,
     dtype: _DType = "float32", sparse_grad: bool = False, out: _Out = None, name: str | None = None,
@@ -73,11 +73,11 @@ def adam_update(
 ) -> NDArray:
     """Adam, without the correction of the first steps, which callers put into `lr`."""
 def add(lhs, rhs) -> NDArray:
-    """The sum, element by element; arrays of one sparse type give one of that type."""
+    """The sum, elementwise; arrays of one sparse type give one of that type."""
 def add_n(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype, element by element."""
+    """The sum of arrays of one shape and dtype, elementwise."""
 def arccos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Inverse cosine."""
 def arccosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -135,7 +135,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
 def degrees(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Radians as degrees."""
 def divide(lhs, rhs) -> NDArray:
-    """The quotient, element by element; dense, but for a sparse array and a number."""
+    """The quotient, elementwise; dense, but for a sparse array and a number."""
 def dot(
     lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False,
     forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
@@ -186,7 +186,7 @@ def mean(
 ) -> NDArray:
     """Mean over axes; integers are cut towards zero."""
 def multiply(lhs, rhs) -> NDArray:
-    """The product, element by element; a sparse and a dense array give a sparse one."""
+    """The product, elementwise; a sparse and a dense array give a sparse one."""
 def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Negation."""
 def norm(
@@ -241,7 +241,7 @@ def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def stop_gradient(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The input itself; gradients do not pass backwards through it."""
 def subtract(lhs, rhs) -> NDArray:
-    """The difference, element by element; arrays of one sparse type give one of that type."""
+    """The difference, elementwise; arrays of one sparse type give one of that type."""
 def sum(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,

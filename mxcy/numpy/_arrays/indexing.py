@@ -1,6 +1,6 @@
 """Indexing of `mx.np` arrays: what `a[key]` reads and `a[key] = value` writes.
 
-Keys are NumPy's, except that floating numbers in arrays and lists count as integers, as MXNet has
+Keys are those of NumPy, except that floats in arrays and lists count as integers, as MXNet has
 it. A result shares the array's memory when its elements lie there side by side; others are copies.
 While recording, reads go through operators, so that gradients flow back to the array.
 """
@@ -107,7 +107,7 @@ def read(array, key):
     IndexError
         When an index is out of bounds, there are too many, or it is none.
     TypeError
-        When a list or an array of NumPy's is an index while operations are only noted down.
+        When a list or an array of NumPy's is an index while operations are only recorded.
     """
     entries = key if isinstance(key, tuple) else (key,)
     if front.is_deferred() and not keeps_constants.value:

@@ -108,7 +108,7 @@ def as_array(value):
     ----------
     value : array_like
         Arrays and symbols stay what they are. Those of NumPy keep their element type, Python's
-        floating numbers get the default one.
+        floating-point numbers get the default one.
 
     Raises
     ------

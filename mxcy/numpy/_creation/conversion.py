@@ -90,7 +90,7 @@ def onp_array(object):
 
 
 def _exactly(object, values, dtype):
-    """The elements of lists, where NumPy chose floating numbers for large integers."""
+    """The elements of lists, where NumPy chose floating-point numbers for large integers."""
     whole = dtype.kind in "iu" and dtype.itemsize == 8
     if not whole or values.dtype.kind != "f" or isinstance(object, onp.ndarray):
         return values

@@ -16,7 +16,7 @@ s_, index_exp = onp.s_, onp.index_exp
 
 
 def _spaced(values):
-    """NumPy's evenly spaced values: integers stay, floating numbers get the default type."""
+    """NumPy's evenly spaced values: integers stay, floating-point numbers get the default type."""
     return from_onp(values, None if values.dtype.kind in "iu" else default_type(values.dtype))
 
 

@@ -78,7 +78,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 
 def _is_noted(x):
-    """Whether norms of matrices are noted down as one operator, which knows real ones."""
+    """Whether norms of matrices are recorded as one operator, which knows real ones."""
     return front.is_deferred() and not dtypes.is_complex(x.dtype_code)
 
 

@@ -109,7 +109,7 @@ def vdot(a, b):
 
 
 def _is_traced(*arrays):
-    """Whether operators are noted down, for whose names MXNet's files have others."""
+    """Whether operators are recorded, for whose names MXNet's files have others."""
     return front.is_deferred() or any(map(is_symbol, arrays))
 
 

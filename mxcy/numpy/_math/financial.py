@@ -179,7 +179,7 @@ def rate(nper, pmt, pv, fv, when="end", guess=None, tol=None, maxiter=100):
     tol : number, optional
         The last step's size, 1e-6 by default.
     maxiter : int
-        After so many steps the result is NaN.
+        After that many steps the result is NaN.
 
     Returns
     -------

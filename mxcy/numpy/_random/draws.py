@@ -101,7 +101,7 @@ def _check(name, attrs, scale=0.0, prob=0.0, shape=1.0, a=1.0, **others):
 
 
 def draw_counts(name, parameters, size, dtype, device, ctx):
-    """Draw whole numbers by an operator of MXNet 1.x: numbers are attributes, arrays inputs.
+    """Draw integers by an operator of MXNet 1.x: numbers are attributes, arrays inputs.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def take(a, indices, axis=None, mode="raise", out=None):
     ValueError
         When there is no such mode.
     IndexError, MXNetError
-        When an index is out of bounds in mode ``'raise'``; of arrays when the result is asked for.
+        When an index is out of bounds in mode ``'raise'``; of arrays when the result is requested.
     """
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"take: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")

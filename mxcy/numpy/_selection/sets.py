@@ -148,7 +148,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
     assume_unique : bool
         Has no effect.
     invert : bool
-        Tell whether it is not.
+        Return whether it is not.
     kind : optional
         Has no effect.
 
@@ -159,7 +159,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
     """
     element = as_np_array(element)
     values, others = _both(element, test_elements)
-    # Whole numbers have NumPy's table of those within a range; floats are searched. Complex numbers
+    # Integers have NumPy's table of those within a range; floats are searched. Complex numbers
     # are compared by NumPy, since operators know no order of them.
     if values.dtype.kind in "biuc" and not front.is_deferred():
         hosts = values.asnumpy(), others.asnumpy()
@@ -183,7 +183,7 @@ def in1d(ar1, ar2, assume_unique=False, invert=False):
     assume_unique : bool
         Has no effect.
     invert : bool
-        Tell whether it is not.
+        Return whether it is not.
 
     Returns
     -------

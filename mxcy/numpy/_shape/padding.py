@@ -179,7 +179,7 @@ def _ramp(array, axis, extent, end):
 
 
 def _statistic(name):
-    """A margin of one number for each line: a statistic of so many elements, None for all."""
+    """A margin of one number for each line: a statistic of that many elements, None for all."""
 
     def margin(array, axis, extent, count):
         count = array.shape[axis] if count is None else min(count, array.shape[axis])

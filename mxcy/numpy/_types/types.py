@@ -95,7 +95,7 @@ pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf
 PINF, NINF, NAN, NaN, PZERO, NZERO = inf, -inf, nan, nan, 0.0, -0.0
 
 set_printoptions = onp.set_printoptions
-# No operator of mxcy reports what floating numbers do; what NumPy computes for it may.
+# No operator of mxcy reports what floating-point numbers do; what NumPy computes for it may.
 errstate, geterr, seterr = onp.errstate, onp.geterr, onp.seterr
 
 generic, number, inexact = onp.generic, onp.number, onp.inexact

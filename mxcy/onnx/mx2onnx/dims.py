@@ -11,7 +11,7 @@ __all__ = ["Dims"]
 
 
 class Dims:
-    """The part of `Builder` that reckons with shapes."""
+    """The part of `Builder` that computes with shapes."""
 
     def shape(self, x):
         """The shape as a vector of int64."""

@@ -387,7 +387,7 @@ class Expressions:
         return self("slice", value, begin=(*before, begin), end=(*before, end))
 
     def concat(self, values, axis):
-        """Values one behind the other along an axis that is not negative."""
+        """Values one after the other along an axis that is not negative."""
         return values[0] if len(values) == 1 else self("Concat", *values, dim=axis)
 
     def sum(self, value, axes=None, keepdims=False):

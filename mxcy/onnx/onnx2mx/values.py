@@ -74,7 +74,7 @@ class Value:
     extents : tuple or None
         Its extents with the names of those that are open, where they are known.
     stepped : Stepped or None
-        The numbers of 8 bits that it was dequantized from, if it is a constant.
+        The 8-bit integers that it was dequantized from, if it is a constant.
     floats : Value or None
         The same integers as float32, where these are at hand.
     """

@@ -94,7 +94,7 @@ class Op:
     layer : Layer, optional
         How it is computed together with what follows it.
     quantized : Quantized, optional
-        Which operator computes it among numbers of 8 bits.
+        Which operator computes it among 8-bit integers.
     out_range : callable, optional
         ``out_range(a, ranges, ins, outs)``: the (minimum, maximum) of a quantized result, where
         attributes and the `ranges` of its inputs (None where unknown) tell it; else None.

@@ -87,7 +87,7 @@ def saturated(value: Any) -> int:
 
 
 def number(value: Any) -> int | float:
-    """A whole number as an int, so that files say what MXNet's say."""
+    """An integer as an int, so that files say what MXNet's say."""
     value = real(value)
     return int(value) if value.is_integer() else value
 

@@ -96,7 +96,7 @@ def fp32_inputs(aliases: bool = False) -> dict[str, list[str]]:
 def offer(
     module: str, target: str, aliases: bool
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the functions that compute a module's lists when they are asked for, and name them.
+    """Make the functions that compute a module's lists when they are requested, and name them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Operators of any number of arrays that are computed element by element or column by column."""
+"""Operators of any number of arrays that are computed elementwise or column by column."""
 
 from functools import reduce
 
@@ -42,7 +42,7 @@ def _sum(xp, arrays):
     amp="widest",
 )
 class AddN:
-    """The sum of arrays of one shape and dtype, element by element."""
+    """The sum of arrays of one shape and dtype, elementwise."""
 
     num_args: Int
 

@@ -241,7 +241,7 @@ class Linspace:
     """`num` evenly spaced values from a start to a stop.
 
     They are `start_int` and `stop_int`, and so on, as `value_type` tells: 0 for integers, 1 for
-    those without sign, 2 for floating numbers.
+    those without sign, 2 for floating-point numbers.
     """
 
     start_double: Double = 0.0

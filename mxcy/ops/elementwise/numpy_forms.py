@@ -72,7 +72,7 @@ def in_result_type(rule, grad, inputs=("x",)):
     rule : TypeRule
     grad : callable
         A rule of a classic operator; it gets the inputs in the type of the result, and what it
-        returns is cast to theirs. Integers that became floating numbers have no gradient.
+        returns is cast to theirs. Integers that became floating-point numbers have no gradient.
     inputs : tuple of str
         What the rule calls the inputs.
     """

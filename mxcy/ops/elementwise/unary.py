@@ -98,7 +98,7 @@ def _zero(a, F, g):
 
 
 def half_away(xp, x):
-    """The nearest whole number; halves go away from zero."""
+    """The nearest integer; halves go away from zero."""
     return xp.trunc(x + xp.copysign(0.5, x)) if x.dtype.kind == "f" else x
 
 

@@ -217,7 +217,7 @@ class AdjustLighting:
 
     kernels = (_lighting(lambda a: a.alpha, lambda a: -1.0),)
     samples = (
-        # In the middle between whole numbers, where rounding of directions does not matter.
+        # In the middle between integers, where rounding of directions does not matter.
         sample((3, 2, 3), alpha=(0.1, -0.2, 0.3)),
         sample((2, 3, 1), alpha=(1.0, 2.0, 3.0)),
     )

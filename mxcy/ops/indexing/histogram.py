@@ -8,7 +8,9 @@ from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample
 
 _INT64 = dtypes.CODES["int64"]
-_EXACT_BINS = 1 << 16  # of so many float32 finds a number's interval but for one, which NumPy mends
+_EXACT_BINS = (
+    1 << 16
+)  # of that many float32 finds a number's interval but for one, which NumPy fixes
 
 
 @op("_histogram", aliases=("_npi_histogram",), inputs="data bins?", outputs="output0 output1")

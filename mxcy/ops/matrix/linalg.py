@@ -259,7 +259,7 @@ def _infer_triangular(a, A, B):
 
 
 def _operand(a, xp, A):
-    """The triangle of A that counts, transposed if asked."""
+    """The triangle of A that counts, transposed if requested."""
     A = xp.tril(A) if a.lower else xp.triu(A)
     return A.swapaxes(-1, -2) if a.transpose else A
 

@@ -27,7 +27,7 @@ def _axes(a, ndim):
 
 
 def _result_type(a, x):
-    """Floating numbers and complex ones stay, 16 bits become 32, integers the default type."""
+    """Floats and complex numbers stay, 16 bits become 32, integers the default type."""
     code = MEAN(a, x)
     if code is None:
         return None

@@ -95,7 +95,7 @@ def _infer_extracttrian(a, A):
 
 
 def _side(packed):
-    """The extent of the triangle with so many elements, or None."""
+    """The extent of the triangle with that many elements, or None."""
     side = (math.isqrt(8 * packed + 1) - 1) // 2
     return side if side * (side + 1) // 2 == packed else None
 

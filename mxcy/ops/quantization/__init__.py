@@ -1,1 +1,1 @@
-"""Operators on numbers of 8 bits with a range, and those that make such numbers."""
+"""Operators on 8-bit integers with a range, and those that make such numbers."""

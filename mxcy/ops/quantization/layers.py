@@ -1,4 +1,4 @@
-"""Convolution and dense layer on numbers of 8 bits, with sums of 32 bits."""
+"""Convolution and dense layer on 8-bit integers, with sums of 32 bits."""
 
 from mxcy.ops.convolution.conv import conv_shapes, forward_ref
 from mxcy.ops.convolution.windows import Filters, Window

@@ -32,7 +32,7 @@ def _check(a, kind):
 
 @op("_quantize_linear", inputs="data")
 class QuantizeLinear:
-    """Turn floats into numbers of 8 bits: ``data / step`` rounded half to even, plus `zero`, cut.
+    """Turn floats into 8-bit integers: ``data / step`` rounded half to even, plus `zero`, cut.
 
     Shape: any; NaN becomes the largest number of `out_type`.
     """

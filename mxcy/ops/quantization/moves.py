@@ -1,4 +1,4 @@
-"""Operators on numbers of 8 bits that keep their range: moving, choosing, rectifying, pooling."""
+"""Operators on 8-bit integers that keep their range: moving, choosing, rectifying, pooling."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Operators between floats and numbers of 8 bits."""
+"""Operators between floats and 8-bit integers."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Double, Enum, FloatOrNone
@@ -52,7 +52,7 @@ def _extremes(xp, data):
     outputs="output min_output max_output",
 )
 class Quantize:
-    """Turn floats of a known range into numbers of 8 bits.
+    """Turn floats of a known range into 8-bit integers.
 
     ``int8``: ``data * 127 / R`` rounded half away from zero and cut to -127 ... 127, where R is the
     larger magnitude of the range; the new range is -R ... R. ``uint8``: ``data * 255.5 / R``
@@ -108,7 +108,7 @@ def _range_of_numbers(a, ranges, ins, outs):
     outputs="output min_output max_output",
 )
 class QuantizeV2:
-    """Turn floats into numbers of 8 bits.
+    """Turn floats into 8-bit integers.
 
     The range is `min_calib_range` ... `max_calib_range`, or that of the data where these are not
     both given; R is its larger magnitude. ``int8``: ``data * 127.5 / R``, with range -R ... R;
@@ -214,7 +214,7 @@ class QuantizeLast:
 
 @op("_contrib_dequantize", inputs="data min_range max_range")
 class Dequantize:
-    """Turn numbers of 8 bits back into floats: ``data * (R / 127.5)``, or 255.5 for uint8.
+    """Turn 8-bit integers back into floats: ``data * (R / 127.5)``, or 255.5 for uint8.
 
     R is the larger magnitude of `min_range` and `max_range`, which have shape (1,).
     """
@@ -248,7 +248,7 @@ class Dequantize:
     outputs="output min_output max_output",
 )
 class Requantize:
-    """Turn numbers of 32 bits, as products of quantized arrays are, into numbers of 8 bits.
+    """Turn numbers of 32 bits, as products of quantized arrays are, into 8-bit integers.
 
     A number stands for ``data * R / (2**31 - 1)`` with R the larger magnitude of the range. The new
     reach is that of `min_calib_range` ... `max_calib_range`, or of the data where these are not

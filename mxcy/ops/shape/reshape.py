@@ -10,7 +10,7 @@ from mxcy.ops.core.record import native, op, sample
 
 __all__ = ["restored", "reshaped"]
 
-#: so long may a shape be that is asked for: the product of many thousand extents takes minutes
+#: so long may a shape be that is requested: the product of many thousand extents takes minutes
 MOST_CODES = 1024
 
 #: the output holds the input's elements in the same order

@@ -51,7 +51,7 @@ def first_cast(pattern):
     return rule(pattern, run, warns=True)
 
 
-# --- products element by element -----------------------------------------------------------------
+# --- products elementwise -----------------------------------------------------------------
 
 
 def _sparse_by_dense(F, x, dense, operator):

@@ -11,7 +11,7 @@ from mxcy.gluon import nn
 
 @pytest.fixture
 def arrays():
-    """NumPy array semantics, under which blocks are noted down."""
+    """NumPy array semantics, under which blocks are recorded."""
     mx.util.set_np()
     yield
     mx.util.reset_np()

@@ -80,7 +80,7 @@ def compare(result, wanted, dtype, sample):
         step = max(step, STEPS["float16"])
     assert result.dtype == wanted.dtype
     if result.dtype.kind in "iub" and dtype not in STEPS:
-        # Functions of whole numbers are computed in float and cut off.
+        # Functions of integers are computed in float and cut off.
         assert np.abs(result.astype(np.int64) - wanted.astype(np.int64)).max(initial=0) <= 1
         return
     np.testing.assert_allclose(result, wanted, rtol=step, atol=step)

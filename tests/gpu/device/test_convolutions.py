@@ -92,7 +92,7 @@ _extents = iter(range(20, 100))
 
 
 def told(capfd, dtype="float32", level="2", **how):
-    """What is printed of the plans of a convolution that has not been asked for before."""
+    """What is printed of the plans of a convolution that has not been requested before."""
     x = mx.nd.ones((1, 16, next(_extents), 4), ctx=GPU, dtype=dtype)
     w = mx.nd.ones((16, 16, 3, 3), ctx=GPU, dtype=dtype)
     capfd.readouterr()

@@ -76,7 +76,7 @@ def _without_comments(text):
 
 
 def kernel_names(text):
-    """The ``__global__`` functions of a CUDA text, in order.
+    """The ``__global__`` functions of a CUDA source, in order.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _headers_digest():
 
 
 def compile_text(text, options=(), instances=()):
-    """Compile a CUDA text for this CPU, unless that has been done before.
+    """Compile a CUDA source for this CPU, unless that has been done before.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def compile_text(text, options=(), instances=()):
 
 
 class Module:
-    """The kernels of a CUDA text, to be run on NumPy's memory.
+    """The kernels of a CUDA source, to be run on NumPy's memory.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What deferred computation notes down of functions of `mx.np`: MXNet 2's operators, and types."""
+"""What deferred computation records of functions of `mx.np`: MXNet 2's operators, and types."""
 
 import json
 

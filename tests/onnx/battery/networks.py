@@ -33,7 +33,7 @@ def _of_zoo(name):
 
 ZOO = tuple(vision._models())
 ZOO_OPSETS = (17, OPSETS[-1])
-#: name -> (maker, shapes, free extents or None, other shapes or None[, bounds of whole numbers])
+#: name -> (maker, shapes, free extents or None, other shapes or None[, bounds of integers])
 CASES = {
     **{name: _of_zoo(name) for name in ZOO},
     **images.CASES,

@@ -1,4 +1,4 @@
-"""Limits of shapes that are asked for."""
+"""Limits of shapes that are requested."""
 
 import pytest
 

@@ -20,7 +20,7 @@ def numbers(*arrays):
 
 
 def thin(rows, columns, density=0.2, seed=0, dtype="float64"):
-    """A dense matrix of small whole numbers, most of which are zero."""
+    """A dense matrix of small integers, most of which are zero."""
     rng = np.random.default_rng(seed)
     drawn = rng.integers(1, 9, (rows, columns)) * rng.choice([-1, 1], (rows, columns))
     return np.where(rng.random((rows, columns)) < density, drawn, 0).astype(dtype)

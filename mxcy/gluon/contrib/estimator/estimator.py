@@ -272,7 +272,7 @@ class _Events:
         self._handlers = dict(zip(_EVENTS, lists, strict=True))
 
     def call(self, event, **kwargs):
-        """Call all handlers of an event; tell whether one of them ends training."""
+        """Call all handlers of an event; return whether one of them ends training."""
         answers = [
             getattr(handler, event)(self._estimator, **kwargs) for handler in self._handlers[event]
         ]

@@ -66,7 +66,7 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class MetricHandler(EpochBegin, BatchEnd):
-    """Updates metrics after each batch, and begins anew with each epoch.
+    """Updates metrics after each batch, and starts over with each epoch.
 
     Parameters
     ----------

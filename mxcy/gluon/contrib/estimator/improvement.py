@@ -35,11 +35,11 @@ class Improvement:
         self.best = -self._sign * math.inf
 
     def reset(self, best=None):
-        """Begin anew, from a value that must be bettered, or from nothing."""
+        """Start over, from a value that must be bettered, or from nothing."""
         self.best = -self._sign * math.inf if best is None else best
 
     def update(self, value, least=0):
-        """Take a value; tell whether it is better than the best by more than `least`."""
+        """Take a value; return whether it is better than the best by more than `least`."""
         if self._sign * (value - self.best) <= least:
             return False
         self.best = value

@@ -131,7 +131,7 @@ def get_densenet(
     Raises
     ------
     KeyError
-        When there is no network of so many layers.
+        When there is no network of that many layers.
     """
     net = DenseNet(*densenet_spec[num_layers], **kwargs)
     if pretrained:

@@ -102,7 +102,7 @@ def get_vgg(
     Raises
     ------
     KeyError
-        When there is no network of so many layers.
+        When there is no network of that many layers.
     """
     layers, filters = vgg_spec[num_layers]
     net = VGG(layers, filters, **kwargs)

@@ -123,7 +123,7 @@ def prob2logit(prob, binary=True):
 
 
 def sample_n_shape_converter(size):
-    """The size that stands for so many samples of each set of parameters.
+    """The size that stands for that many samples of each set of parameters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layers on numbers of 8 bits, as layers between DequantizeLinear and QuantizeLinear.
+"""Layers on 8-bit integers, as layers between DequantizeLinear and QuantizeLinear.
 
 What a number of 32 bits stands for goes on as `Value.real`, floats, to what brings it to 8 bits:
 from these pairs runtimes make layers of 8 bits. The numbers themselves are computed where someone
@@ -45,13 +45,13 @@ def _value(G, number):
 
 
 def dequantized(G, x, unit):
-    """The floats that numbers of 8 bits stand for."""
+    """The floats that 8-bit integers stand for."""
     zero = G.const(np.zeros((), x.dtype))
     return G.DequantizeLinear(x, _value(G, unit), zero, dtype=np.float32, shape=x.shape)
 
 
 def quantized(G, real, unit, kind):
-    """Floats as numbers of 8 bits."""
+    """Floats as 8-bit integers."""
     zero = G.const(np.zeros((), kind))
     return G.QuantizeLinear(real, _value(G, unit), zero, dtype=kind, shape=real.shape)
 

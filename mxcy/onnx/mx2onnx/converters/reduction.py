@@ -30,7 +30,7 @@ def _reduced(kind):
         x = G.cast(x, G.out.dtype) if kind in ("Sum", "Prod", "Mean") else x
         if x.dtype == bool:
             reduced = G.reduce(kind, G.cast(x, np.float32), _axes(a, x), a.keepdims)
-            return G.cast(reduced, bool)  # a mean of whole numbers would be cut
+            return G.cast(reduced, bool)  # a mean of integers would be cut
         return _fitted(G, G.reduce(kind, x, _axes(a, x), a.keepdims))
 
     return rule

@@ -105,7 +105,7 @@ def _coded(G, x, codes, apply, reverse):
 
 @convert("Reshape")
 def reshape(a, G, x):
-    """Codes that ONNX lacks are reckoned from the input's extents."""
+    """Codes that ONNX lacks are computed from the input's extents."""
     if not a.shape and a.target_shape:
         return _to(G, x)
     return _coded(G, x, list(a.shape or ()), _classic, a.reverse)

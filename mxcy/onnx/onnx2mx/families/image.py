@@ -178,7 +178,7 @@ def upsample(F, a, x, scales):
 
 
 def _pixel(F, x, coordinates, sizes, padding, align):
-    """Pixels at whole positions (last axis of each coordinate: points), padded as asked."""
+    """Pixels at whole positions (last axis of each coordinate: points), padded as requested."""
     batch, channels = x.full_shape[:2]
     inside, flat = None, None
     for place, n in zip(coordinates, sizes, strict=True):

@@ -59,7 +59,7 @@ def _has_names(extents):
 
 
 def counted(F, extent):
-    """The whole numbers from 0 below an extent."""
+    """The integers from 0 below an extent."""
     if not isinstance(extent, str):
         return F.constant(np.arange(extent, dtype=np.int64))
     told = {"start": 0, "stop": extent, "dtype": "int64"}

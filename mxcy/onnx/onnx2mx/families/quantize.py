@@ -90,7 +90,7 @@ def _with_floats(F, stepped):
 
 
 def stepped_constant(F, x, scale, zero, axis):
-    """The floats of constant numbers of 8 bits, which know these, or None if they are no such."""
+    """The floats of constant 8-bit integers, which know these, or None if they are no such."""
     stepped = _stepped(F, x, scale, zero, axis)
     return stepped and _with_floats(F, stepped)
 

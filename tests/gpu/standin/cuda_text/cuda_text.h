@@ -1,4 +1,4 @@
-// What stands in front of a CUDA text so that g++ compiles it; compiler.py adds the kernels'
+// What stands in front of a CUDA source so that g++ compiles it; compiler.py adds the kernels'
 // entries.
 #pragma once
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// A launch: blocks one after the other, warps and lanes in the order that was asked for.
+// A launch: blocks one after the other, warps and lanes in the order that was requested.
 #pragma once
 #include <signal.h>
 

@@ -119,7 +119,7 @@ class Resize(HybridBlock):
 
 
 class CropResize(HybridBlock):
-    """A part of an image, in another size if asked.
+    """A part of an image, in another size if requested.
 
     Parameters
     ----------
