@@ -6,6 +6,7 @@ library of a device has launches under the names of the CPU's kernels.
 
 from mxcy.base import MXNetError
 from mxcy.gpu import (
+    alignments,
     attention,
     boxes,
     choices,
@@ -38,6 +39,7 @@ from mxcy.ops.core import prepare as core
 __all__ = ["DeviceLibrary", "prepare"]
 
 FAMILIES = (
+    alignments,
     attention,
     boxes,
     choices,

@@ -240,6 +240,15 @@ def test_choices(architecture, dtype):
         compiles_without_spills(text, architecture)
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1])
+def test_alignments(architecture, dtype):
+    from mxcy.gpu.alignments import alignment_text
+
+    for label, lengths in ((dtype, dtype), (4, 6)):
+        compiles_without_spills(alignment_text(dtype, label, lengths, lengths), architecture)
+
+
 def recurrent_texts(dtype):
     """The texts of all cells, their gradients, and what goes with them."""
     from mxcy.gpu import products, random, recurrent
