@@ -91,6 +91,7 @@ def repair(tools, wheel, out):
         "auditwheel",
         "repair",
         "--strip",
+        "--zip-compression-level=9",
         "-w",
         repaired,
         wheel,

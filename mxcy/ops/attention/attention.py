@@ -188,6 +188,8 @@ def _kernel(name, first):
         for source, (rows, columns) in zip(a.sources, _extents(a), strict=False):
             covered[source] += outer * inner * rows * columns
         places = _places(a)
+        # without a mask nobody looked at what its place is
+        steps = {"none": (0, 0, 0, 0), "length": (*a.mask_place[:3], 0)}
         return {
             "outer": outer,
             "inner": inner,
@@ -199,7 +201,7 @@ def _kernel(name, first):
             "outer_step": [place[1] for place in places],
             "inner_step": [place[2] for place in places],
             "row": [place[3] for place in places],
-            "mask_step": (*a.mask_place[:3], 0) if a.masking == "length" else a.mask_place,
+            "mask_step": steps.get(a.masking, a.mask_place),
             "source": a.sources,
             "clear": [
                 i < _count(a) and covered[i] < ins[first + i].size for i in range(len(covered))
