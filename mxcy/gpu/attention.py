@@ -13,7 +13,7 @@ __all__ = ["attention_text"]
 
 _TILE, _MOST_BLOCKS = 64, (1 << 31) - 1
 _FORWARD = """
-extern "C" __global__ void __launch_bounds__(256, 1)
+extern "C" __global__ void __launch_bounds__(BOUNDS)
 attend(const T* queries, const T* keys, const T* values, const M* mask, T* out, T* stats,
        Plan plan, double scale_) {
   const Places places = places_of(plan);
@@ -119,7 +119,7 @@ prepare(const T* gradient, const T* result, T* products, T* first, T* second, T*
 _BACK = """
 // The gradient of the queries (BY 0), the keys (1) or the values (2): rows are theirs, columns of
 // scores are the keys or, for the others, the queries.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BOUNDS)
 slopes(const T* queries, const T* keys, const T* values, const M* mask, const T* gradient,
        const T* stats, const T* products, T* out, Plan plan, double scale_) {
   const Places places = places_of(plan);

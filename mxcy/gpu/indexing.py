@@ -39,7 +39,7 @@ take(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long cou
 }
 """
 _TAKE_GRAD = """
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 3)
 take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count,
           Alarm* alarm) {
   __shared__ Long found[256];

@@ -5,7 +5,7 @@ both draws other numbers each time.
 """
 
 from mxcy._base import dtypes
-from mxcy.gpu.launch import F64, I64, Input, Launch, Output, Random, spread
+from mxcy.gpu.launch import F64, I64, Alarm, Input, Launch, Output, Random, spread
 from mxcy.gpu.pointwise import elements, text_of
 from mxcy.gpu.table import TYPES, kernel
 
@@ -73,6 +73,61 @@ draw(const Sets* sets, O* out, Long n, Long, double first, double second) {{
     for (int k = 0; k < {count}; k += {step}) {one}
     for (int k = 0; k < {count} && q * {count} + k < n; ++k)
       out[q * {count} + k] = cast<O>({scaled});
+  }}
+}}
+"""
+_LOCATION = "a + b * z", "z", "b >= 0", "scale >= 0"
+#: distribution of `mx.np.random` -> noise z; a sample of it, and its derivative by the last
+#: parameter; what parameters have to be, and how that is told
+_OF_NOISE = {
+    "uniform": ("below_one<T>(&d)", "a + (b - a) * z", "z", "true", ""),
+    "normal": ("normal<T>(&d)", *_LOCATION),
+    "laplace": ("(d.bits() & 1 ? T(1) : T(-1)) * -::log(above_zero<T>(&d))", *_LOCATION),
+    "gumbel": ("-::log(::fmax(-::log(above_zero<T>(&d)), T(0x1p-60)))", *_LOCATION),
+    "logistic": ("logit<T>(&d)", *_LOCATION),
+    "exponential": ("-::log(above_zero<T>(&d))", *_LOCATION),
+    "rayleigh": ("::sqrt(T(-2) * ::log(above_zero<T>(&d)))", *_LOCATION),
+    "weibull": (
+        "-::log(above_zero<T>(&d))",
+        "::pow(z, 1 / b)",
+        "z > 0 ? -::pow(z, 1 / b) * ::log(z) / (b * b) : T(0)",
+        *("b > 0", "a > 0"),
+    ),
+    "pareto": (
+        "-::log(above_zero<T>(&d))",
+        *("::expm1(z / b)", "-::exp(z / b) * z / (b * b)", "b > 0", "a > 0"),
+    ),
+    "powerd": (
+        "above_zero<T>(&d)",
+        *("::pow(z, 1 / b)", "-::pow(z, 1 / b) * ::log(z) / (b * b)", "b > 0", "a > 0"),
+    ),
+    "gamma": ("gamma_of<T>(&d, a)", "b * z", "z", "a > 0 && b > 0", "shape > 0 and scale > 0"),
+    "bernoulli": (
+        "below_one<T>(&d)",
+        *("z < b ? T(1) : T(0)", "0", "b >= 0 && b <= 1", "0 <= prob <= 1"),
+    ),
+    "bernoulli_logit": (
+        "below_one<T>(&d)",
+        *("z * (1 + ::exp(-b)) < 1 ? T(1) : T(0)", "0", "true", ""),
+    ),
+}
+# Parameters that are arrays are broadcast to the samples.
+_ARRAYS = """
+extern "C" __global__ void __launch_bounds__(256, 2)
+draw(const Sets* sets, {inputs}O* out, O* slope, Alarm* alarm, Long n, double first,
+     double second{extents}) {{
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (Long)gridDim.x * blockDim.x) {{
+    Long q = p, at0 = 0, at1 = 0;
+    {places}
+    (void)q, (void)at0, (void)at1;
+    Draws d(sets, p);
+    const T a = {a}, b = {b};
+    if (!({fits})) set_alarm(alarm);
+    const T z = {noise};
+    (void)a;
+    out[p] = cast<O>({sample});
+    if (slope) slope[p] = cast<O>((T)({slope}));
   }}
 }}
 """
@@ -164,12 +219,57 @@ def of_numbers(request):
 
 @kernel(*(f"np_{name}" for name in _SAMPLES if name not in list(_SAMPLES)[4:8]))
 def of_numpy(request):
-    """Samples of `mx.np.random`, whose parameters are numbers."""
+    """Samples of `mx.np.random`."""
     if request.values["arrays"]:
-        return "its parameters are arrays"
+        return _of_arrays(request)
     if request.name == "np_exponential":
         return _numbers_of(request, "-::log(above_zero<T>(&d)) * b")
     return _numbers(request, ["first", "second"])
+
+
+def _of_arrays(request):
+    """The launches of samples some of whose parameters are broadcast arrays."""
+    (out, *slopes), ins, values = request.outs, request.ins, request.values
+    if any(spec.dtype not in (*_REAL, *_WHOLE) for spec in (*ins, out)):
+        return "its arrays are of real and whole numbers"
+    noise, sample, slope, fits, needs = _OF_NOISE[request.name.partition("_")[2]]
+    wide = any(spec.dtype == _CODES["float64"] for spec in (*ins, out))
+    ndim = len(out.shape)
+    steps = [_broadcast_steps(spec.shape, ndim) for spec in ins]
+    names = [f"extent{d}" for d in range(ndim)]
+    names += [f"step{i}_{d}" for i in range(len(ins)) for d in range(ndim)]
+    places = ""
+    for d in reversed(range(ndim)):
+        moves = "".join(f"at{i} += q % extent{d} * step{i}_{d}; " for i in range(len(ins)))
+        places += f"{moves}q /= extent{d};\n    "
+    given = iter(f"cast<T>(in{i}[at{i}])" for i in range(len(ins)))
+    numbers = [next(given) if values["arrays"] & 1 << i else None for i in range(2)]
+    body = _ARRAYS.format(
+        inputs="".join(f"const {TYPES[s.dtype]}* in{i}, " for i, s in enumerate(ins)),
+        extents="".join(f", Long {name}" for name in names),
+        places=places,
+        a=numbers[0] or "(T)first",
+        b=numbers[1] or "(T)second",
+        fits=fits,
+        noise=noise,
+        sample=sample,
+        slope=slope,
+    )
+    alarm = Alarm(f"np.random: {needs} is required", "ValueError: ") if needs else I64(0)
+    arguments = [*map(Input, range(len(ins))), Output(0), Output(1) if slopes else I64(0), alarm]
+    arguments += [I64(out.size), *(F64(*request.number(name)) for name in ("first", "second"))]
+    arguments += map(I64, (*out.shape, *sum(steps, [])))
+    text = _text("double" if wide else "float", out, text_of("alarms.cuh") + body)
+    return _launches(text, spread(out.size), arguments)
+
+
+def _broadcast_steps(shape, ndim):
+    """How far apart the elements lie that an array broadcast to so many dimensions has."""
+    steps, step = [], 1
+    for extent in reversed(shape):
+        steps.append(0 if extent == 1 else step)
+        step *= extent
+    return [0] * (ndim - len(steps)) + steps[::-1]
 
 
 def _numbers_of(request, sample):

@@ -8,12 +8,15 @@ from mxcy.gpu import pointwise
 from mxcy.gpu.compile import Nvrtc, compiler
 from mxcy.ops.core.infer import Spec
 
-ARCHITECTURES = (75, 80, 90, 100)
 SPEC = {0: Spec((1000,), 0), 1: Spec((1000,), 1), 2: Spec((1000,), 2), 6: Spec((1000,), 6)}
 
 if not isinstance(compiler(), Nvrtc):
     reason = "NVRTC is not installed; pip install nvidia-cuda-nvrtc"
     pytest.skip(reason, allow_module_level=True)
+
+#: CUDA 13 has left Volta behind
+OLDEST = (70,) if compiler().version.startswith("nvrtc 12") else ()
+ARCHITECTURES = (*OLDEST, 75, 80, 90, 100)
 
 
 def compiles_without_spills(text, architecture):
@@ -201,6 +204,9 @@ def draws(dtype):
         if maker_of(f"np_{name}"):
             make, _ = maker_of(f"np_{name}")
             yield from make(Request(f"np_{name}", dtype, numbers, {}, None, [], [spec]))
+            arrays = numbers | {"arrays": 3}
+            ins, outs = [few, few], [Spec((100, 10), dtype)] * 2
+            yield from make(Request(f"np_{name}", dtype, arrays, {}, None, ins, outs))
         if maker_of(f"sample_{name}"):
             make, _ = maker_of(f"sample_{name}")
             yield from make(Request(f"sample_{name}", dtype, {}, {}, None, [few, few], [spec]))

@@ -35,9 +35,8 @@ def _run(*command):
 @functools.cache
 def _folder():
     digest = hashlib.sha256(sys.version.encode())
-    for path in sorted(
-        path for path in HERE.rglob("*") if path.suffix in {".cc", ".h", ".pyx", ".pxd"}
-    ):
+    sources = (p for p in HERE.rglob("*") if p.suffix in {".cc", ".h", ".pyx", ".pxd"})
+    for path in (Path(__file__), *sorted(sources)):
         digest.update(path.read_bytes())
     folder = CACHE / f"build-{digest.hexdigest()[:16]}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +64,8 @@ def _built_once(make):
 def _driver(target):
     sources = sorted((HERE / "driver").glob("*.cc"))
     _run(
-        CXX, *FLAGS, "-fvisibility=hidden", *sources, "-o", target, f"-Wl,-soname,{DRIVER}", "-ldl"
+        *(CXX, *FLAGS, "-fvisibility=hidden", *sources, "-o", target),
+        *(f"-Wl,-soname,{DRIVER}", "-Wl,-Bsymbolic", "-ldl"),
     )
 
 

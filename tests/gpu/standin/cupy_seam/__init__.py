@@ -59,10 +59,15 @@ def install():
     os.environ["CUPY_ACCELERATORS"] = ""  # CUB's kernels are machine code of GPUs
     folder = build_seam()
     os.environ["CUPY_CACHE_DIR"] = str(folder / "cupy")
+    flags = sys.getdlopenflags()
     sys.path.insert(0, str(folder))
     for name in ("runtime", "driver"):
         original = importlib.import_module(f"cupy_backends.cuda.api.{name}")
-        _replace(original, importlib.import_module(f"standin_{name}"))
+        # Another libcuda may be there for all, as cuDNN's tests have it.
+        sys.setdlopenflags(os.RTLD_NOW | os.RTLD_DEEPBIND)
+        standin = importlib.import_module(f"standin_{name}")
+        sys.setdlopenflags(flags)
+        _replace(original, standin)
     sys.path.remove(str(folder))
     ctypes.CDLL(str(folder / CUBLAS), ctypes.RTLD_GLOBAL)
     importlib.import_module("cupy_backends.cuda.libs.cublas")  # before CuPy looks for NVIDIA's
