@@ -43,7 +43,7 @@ class Finding(NamedTuple):
     part : str
         Its name.
     usable : bool
-    told : str
+    detail : str
         The version or file in use, or why there is none.
     command : str
         What fixes it; empty where nothing has to be fixed.
@@ -51,7 +51,7 @@ class Finding(NamedTuple):
 
     part: str
     usable: bool
-    told: str
+    detail: str
     command: str = ""
 
 
@@ -127,8 +127,8 @@ def _fronts(mx):
             front.load(package)
         except ImportError as error:
             tags = _modules_of_others() if package == "_cy" else []
-            told = f"built for {', '.join(tags)}; this is {sys.implementation.cache_tag}"
-            yield Finding(title, False, told if tags else str(error), _rebuild())
+            detail = f"built for {', '.join(tags)}; this is {sys.implementation.cache_tag}"
+            yield Finding(title, False, detail if tags else str(error), _rebuild())
         else:
             yield Finding(title, True, used)
 
@@ -145,15 +145,15 @@ def _library(mx):
 def _onednn(mx):
     onednn = importlib.import_module("mxcy._library.onednn")
     if not mx.env.get("MXNET_ONEDNN_ENABLED"):
-        told = "switched off by MXNET_ONEDNN_ENABLED=0"
-        yield Finding("oneDNN", False, told, "unset MXNET_ONEDNN_ENABLED")
+        detail = "switched off by MXNET_ONEDNN_ENABLED=0"
+        yield Finding("oneDNN", False, detail, "unset MXNET_ONEDNN_ENABLED")
         return
     paths, version = onednn.find_libraries(), onednn.version()
     if version:
         yield Finding("oneDNN", True, f"{version}: one of {', '.join(paths)}")
     elif paths:
-        told = f"{', '.join(paths)}: no oneDNN 3 with GNU OpenMP"
-        yield Finding("oneDNN", False, told, _install("onednn"))
+        detail = f"{', '.join(paths)}: no oneDNN 3 with GNU OpenMP"
+        yield Finding("oneDNN", False, detail, _install("onednn"))
     else:
         yield Finding("oneDNN", False, "not installed", _install("onednn"))
 
@@ -163,8 +163,8 @@ def _blas(mx):
     if path:
         yield Finding("OpenBLAS", True, path)
     else:
-        told = "not installed; oneDNN's or own products of matrices are used"
-        yield Finding("OpenBLAS", False, told, _install("openblas"))
+        detail = "not installed; oneDNN's or own products of matrices are used"
+        yield Finding("OpenBLAS", False, detail, _install("openblas"))
 
 
 def _opencv(mx):
@@ -189,8 +189,8 @@ def _mpi(mx):
     if version:
         yield Finding("MPI", True, version)
     else:
-        told = f"mpi4py finds no library of MPI: {error}"
-        yield Finding("MPI", False, told, "pip install 'mpich>=5,<6'")
+        detail = f"mpi4py finds no library of MPI: {error}"
+        yield Finding("MPI", False, detail, "pip install 'mpich>=5,<6'")
 
 
 _CUDA = """
@@ -220,11 +220,11 @@ def _cuda(mx):
     elif count == "0":
         yield Finding("CUDA", False, "the driver sees no device", "nvidia-smi")
     elif importlib.util.find_spec("cupy") is None:
-        told = f"the driver sees {count} devices, but CuPy is not installed"
-        yield Finding("CUDA", False, told, f"pip install 'cupy-cuda{version}x>=14.2,<15'")
+        detail = f"the driver sees {count} devices, but CuPy is not installed"
+        yield Finding("CUDA", False, detail, f"pip install 'cupy-cuda{version}x>=14.2,<15'")
     else:
-        told = f"the driver sees {count} devices, but mxcy uses none of them (docs/gpu.md)"
-        yield Finding("CUDA", False, told)
+        detail = f"the driver sees {count} devices, but mxcy uses none of them (docs/gpu.md)"
+        yield Finding("CUDA", False, detail)
 
 
 def findings():
@@ -242,8 +242,8 @@ def findings():
         try:
             parts.extend(ask(mx))
         except Exception as problem:  # one broken part must not hide the others
-            told = f"{type(problem).__name__}: {problem}".splitlines()[0]
-            parts.append(Finding(ask.__name__.strip("_"), False, told))
+            detail = f"{type(problem).__name__}: {problem}".splitlines()[0]
+            parts.append(Finding(ask.__name__.strip("_"), False, detail))
     return parts
 
 
@@ -278,7 +278,7 @@ def _version(package):
 # --- sections ------------------------------------------------------------------------------------
 
 
-def _told_python():
+def _report_python():
     yield "version", platform.python_version()
     yield "compiler", platform.python_compiler()
     yield "build", " ".join(platform.python_build())
@@ -286,7 +286,7 @@ def _told_python():
     yield "prefix", sys.prefix
 
 
-def _told_pip():
+def _report_pip():
     spec = importlib.util.find_spec("pip")
     yield "version", _version("pip") or "no pip is installed"
     if spec:
@@ -294,11 +294,11 @@ def _told_pip():
     yield "numpy", _version("numpy") or "not installed: pip install numpy"
 
 
-def _told_mxnet():
+def _report_mxnet():
     mx, error = _import()
     yield "folder", str(_PACKAGE)
     if mx is None:
-        yield "import", _import_finding(error).told
+        yield "import", _import_finding(error).detail
         return
     yield "version", mx.__version__
     yield "library", mx.libinfo.find_lib_path()[0]
@@ -306,13 +306,13 @@ def _told_mxnet():
     yield "features", " ".join(map(str, mx.runtime.feature_list()))
 
 
-def _told_os():
+def _report_os():
     yield "platform", platform.platform()
     yield "version", platform.version()
     yield "libc", " ".join(platform.libc_ver())
 
 
-def _told_hardware():
+def _report_hardware():
     yield "machine", platform.machine()
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -333,7 +333,7 @@ def _told_hardware():
         yield name, "; ".join(map(str, entries))
 
 
-def _told_environment():
+def _report_environment():
     mx, _ = _import()
     if mx is None:
         return
@@ -344,19 +344,19 @@ def _told_environment():
         yield "problem", problem
 
 
-def _told_parts():
+def _report_parts():
     for finding in findings():
-        yield finding.part, f"{'✔' if finding.usable else '✖'} {finding.told}"
+        yield finding.part, f"{'✔' if finding.usable else '✖'} {finding.detail}"
         if finding.command:
             yield "", f"  mend it by: {finding.command}"
     for extra, packages in extras().items():
         there = [f"{name} {version}" for name, version in packages if version]
         absent = [name for name, version in packages if not version]
-        told = "; ".join(filter(None, [", ".join(there), absent and f"not {', '.join(absent)}"]))
-        yield f"mxcy[{extra}]", f"{'✖' if absent else '✔'} {told}"
+        detail = "; ".join(filter(None, [", ".join(there), absent and f"not {', '.join(absent)}"]))
+        yield f"mxcy[{extra}]", f"{'✖' if absent else '✔'} {detail}"
 
 
-def _told_network(timeout=10):
+def _report_network(timeout=10):
     mx, _ = _import()
     data = {"MXNET_GLUON_REPO": mx.env.get("MXNET_GLUON_REPO")} if mx else {}
     for name, address in {**_SERVERS, **data}.items():
@@ -366,10 +366,10 @@ def _told_network(timeout=10):
         began = time.perf_counter()
         try:
             with urllib.request.urlopen(address, timeout=timeout) as answer:
-                told = f"status {answer.status}"
+                detail = f"status {answer.status}"
         except OSError as error:
-            told = str(error)
-        yield name, f"{address}: {told} after {time.perf_counter() - began:.2f} s"
+            detail = str(error)
+        yield name, f"{address}: {detail} after {time.perf_counter() - began:.2f} s"
 
 
 def report(sections=None):
@@ -387,11 +387,13 @@ def report(sections=None):
     lines = []
     for section in sections or [name for name in _SECTIONS if name != "network"]:
         lines += ["", f"---------- {section}: {_SECTIONS[section]}"]
-        lines += [f"{name:<16}: {told}" if name else told for name, told in _told[section]()]
+        lines += [
+            f"{name:<16}: {detail}" if name else detail for name, detail in _reports[section]()
+        ]
     return "\n".join(lines[1:])
 
 
-_told = {name: globals()[f"_told_{name}"] for name in _SECTIONS}
+_reports = {name: globals()[f"_report_{name}"] for name in _SECTIONS}
 
 
 def main(arguments=None):

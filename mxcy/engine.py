@@ -98,9 +98,9 @@ def push(function, reads=(), writes=(), name=None, priority=0, property="normal"
     context = context or current_context()
     if name is None:
         name = getattr(function, "__name__", type(function).__name__)
-    told = _told_asynchronous if property == "async" else _told
+    profiled = _profiled_asynchronous if property == "async" else _profiled
     front.push(
-        told(function, name),
+        profiled(function, name),
         list(reads),
         list(writes),
         name,
@@ -112,7 +112,7 @@ def push(function, reads=(), writes=(), name=None, priority=0, property="normal"
     )
 
 
-def _told(function, name):
+def _profiled(function, name):
     """A function of which the profiler is told, if it listens when the function is called."""
 
     def run():
@@ -125,7 +125,7 @@ def _told(function, name):
     return run
 
 
-def _told_asynchronous(function, name):
+def _profiled_asynchronous(function, name):
     """The same for a function that calls back when its work is done."""
 
     def run(done):

@@ -1,7 +1,7 @@
 """Files that only save time: what was measured here before, as JSON.
 
 Other programs, other versions and full disks leave anything in them, so what does not look as
-expected is told of once, ignored, and replaced when there is something to write.
+expected is reported once, ignored, and replaced when there is something to write.
 """
 
 import json
@@ -15,7 +15,7 @@ from mxcy._base.files import replacing
 __all__ = ["read", "write"]
 
 _MOST = 2**26  # bytes
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def read(path: str, well_formed: Callable[[Any], bool]) -> tuple[dict[str, Any], bool]:
@@ -47,8 +47,8 @@ def read(path: str, well_formed: Callable[[Any], bool]) -> tuple[dict[str, Any],
         if not isinstance(contents, dict) or not well_formed(contents):
             raise ValueError("its content is not what was expected")
     except (ValueError, RecursionError) as error:
-        if path not in _told:
-            _told.add(path)
+        if path not in _warned:
+            _warned.add(path)
             logging.getLogger("mxcy").warning(
                 "%s cannot be used and is going to be replaced: %s", path, error
             )

@@ -57,8 +57,8 @@ def name_block(error: MXNetError, name: str, kind: str, inputs: Iterable[object]
     if not isinstance(text, str) or not text.startswith(_OPERATOR):
         return
     if _BLOCK not in text:
-        told = ", ".join(str(getattr(x, "shape", type(x).__name__)) for x in inputs)
-        error.args = (f"{text}{_BLOCK}{name} ({kind}), called with {told}", *error.args[1:])
+        shapes = ", ".join(str(getattr(x, "shape", type(x).__name__)) for x in inputs)
+        error.args = (f"{text}{_BLOCK}{name} ({kind}), called with {shapes}", *error.args[1:])
     shorten(error)
 
 

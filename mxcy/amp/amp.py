@@ -15,7 +15,7 @@ from mxcy.amp.convert import (
     convert_symbol,
 )
 from mxcy.amp.loss_scaler import LossScaler
-from mxcy.amp.speed import tell_once
+from mxcy.amp.speed import warn_once
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.symbol_block import SymbolBlock
 from mxcy.gluon.trainer import Trainer
@@ -85,7 +85,7 @@ def init(
     assert target, "AMP currently supports only float16 or bfloat16 as a target_dtype"
     policy = Policy(target, target_precision_ops, fp32_ops, conditional_fp32_ops, record_of)
     logging.info("Using AMP")
-    tell_once(target)
+    warn_once(target)
     warn_if_model_exists()
     forget_calls()
     mixed.scaler, mixed.policy = LossScaler(), policy

@@ -3,7 +3,7 @@
 from mxcy import symbol as sym
 from mxcy._base import dtypes
 from mxcy._base.warning import warn
-from mxcy.amp.speed import tell_once
+from mxcy.amp.speed import warn_once
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.symbol_block import SymbolBlock
 from mxcy.graph.node import topological
@@ -63,7 +63,7 @@ def convert_symbol(
     """
     assert isinstance(sym, Symbol), "First argument to convert_symbol should be Symbol"
     policy = _policy(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops)
-    tell_once(policy.target)
+    warn_once(policy.target)
     names = sym.list_inputs()
     if param_dtypes is not None or input_dtypes is not None:
         data_names = list(input_dtypes or ()) if data_names is None else data_names

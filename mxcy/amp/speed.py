@@ -8,7 +8,7 @@ from mxcy._execute.planned import target
 from mxcy.graph import algorithm
 from mxcy.ops.core.infer import Spec
 
-__all__ = ["multiplies_bfloat16", "tell_once"]
+__all__ = ["multiplies_bfloat16", "warn_once"]
 
 _SIDE = 64  # of the layer that is requested; smaller ones are left to other kernels
 
@@ -27,7 +27,7 @@ def multiplies_bfloat16():
 
 
 @cache
-def tell_once(name):
+def warn_once(name):
     """Tell, the first time, where a target type is of no use.
 
     Parameters

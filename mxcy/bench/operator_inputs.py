@@ -33,7 +33,7 @@ class Case:
     def __init__(self, arrays, attrs, names, train=False):
         self.arrays, self.attrs, self.names, self.train = arrays, attrs, names, train
 
-    def told(self):
+    def described(self):
         """Shapes and attributes by name, as the report has them."""
         shapes = {name: a.shape for name, a in zip(self.names, self.arrays, strict=True)}
         return {**shapes, **self.attrs}

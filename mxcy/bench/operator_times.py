@@ -51,10 +51,10 @@ def _forward(call, case, recorded):
 def _rows():
     """Milliseconds of all operators since the last time, and the peak of each device in kB."""
     mx.nd.waitall()
-    told = json.loads(mx.profiler.dumps(reset=True, format="json"))
-    rows = told["Time"].get("operator", {})
+    report = json.loads(mx.profiler.dumps(reset=True, format="json"))
+    rows = report["Time"].get("operator", {})
     total = sum(row["Total"] for row in rows.values())
-    memory = told.get("Memory", {}).get("Device Storage", {})
+    memory = report.get("Memory", {}).get("Device Storage", {})
     return total, {name.split()[-1]: row["Max"] for name, row in memory.items()}
 
 

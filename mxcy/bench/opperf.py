@@ -196,7 +196,7 @@ def run_all(ctx, dtype="float32", profiler="native", warmup=25, runs=100, only=N
             logging.info("Begin Benchmark - %s", label)
             slope = record.differentiable and record.grad_rule is not stop
             times = measure(label, call, case, slope, warmup, runs)
-            reports.append({"inputs": case.told(), **times})
+            reports.append({"inputs": case.described(), **times})
             logging.info("Complete Benchmark - %s", label)
         if reports:
             report[label] = reports

@@ -84,8 +84,8 @@ def main(arguments=None):
     results = table.cells(options)
     for line in table.lines(results):
         print(line)
-    told = ", ".join(f"{name} {value}" for name, value in about.items())
-    print(told)
+    line = ", ".join(f"{name} {value}" for name, value in about.items())
+    print(line)
     if options.json:
         report = {"table": options.table, "machine": about, "cells": results}
         with replacing(options.json) as file:

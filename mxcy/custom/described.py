@@ -90,9 +90,9 @@ class Described:
         count = len(self.arguments)
         shapes = [[max(n, 0) for n in spec.shape or ()] for spec in ins[:count]]
         complete = all(spec.shape is not None and -1 not in spec.shape for spec in ins[:count])
-        shapes = self._told("infer_shape", shapes, complete)
+        shapes = self._inferred("infer_shape", shapes, complete)
         kinds = [None if s.dtype is None else dtypes.dtype_of(s.dtype).type for s in ins[:count]]
-        kinds = self._told("infer_type", kinds, None not in kinds)
+        kinds = self._inferred("infer_type", kinds, None not in kinds)
         outs = [Spec() for _ in self.outputs]
         names = (*self.arguments, *self.outputs, *self.states)
         for name, spec, shape, kind in zip(
@@ -104,7 +104,7 @@ class Described:
                 spec.fill(name, dtype=dtypes.code_of(np.dtype(kind)))
         return [*outs, Spec((1,), _INT64)]
 
-    def _told(self, method, known, complete):
+    def _inferred(self, method, known, complete):
         """What `infer_shape` or `infer_type` says of inputs, outputs and states, None if nothing.
 
         With incomplete knowledge it may fail, which only says that it cannot tell yet.

@@ -41,7 +41,7 @@ def _windows(arrays, context, writable):
     return [None if array is None else _window(array, context, writable) for array in arrays]
 
 
-def _told(method, error):
+def _explained(method, error):
     """The text for an exception in a method, with the line that raised it."""
     where = [
         f" ({os.path.basename(frame.filename)}:{frame.lineno})"
@@ -76,7 +76,7 @@ def _push(described, method, work, reads, writes, train, context):
                 if context.device_type == "gpu":
                     views.finish()
         except BaseException as error:
-            text = _told(method, error)
+            text = _explained(method, error)
         finally:
             front.set_recording(before[0])
             front.set_training(before[1])
@@ -87,7 +87,7 @@ def _push(described, method, work, reads, writes, train, context):
             try:
                 array.wait_to_write()
             except Exception as error:
-                text = text or _told(method, error)
+                text = text or _explained(method, error)
         completion(text) if text else completion()
 
     def start(completion):
@@ -170,7 +170,7 @@ def _make_operator(described, ins, context):
         )
     except Exception as error:
         where = f"Error in operator {NAME} ({described.op_type}): "
-        raise MXNetError(where + _told("create_operator", error)) from error
+        raise MXNetError(where + _explained("create_operator", error)) from error
 
 
 # --- the two operators ---------------------------------------------------------------------------

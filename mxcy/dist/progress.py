@@ -57,7 +57,7 @@ class ProgressThread:
     ----------
     world : World
     joined : dict or None
-        What the job has told this process that has joined it; see `Admission`.
+        The state of the running job that this process has joined; see `Admission`.
     travelled : float
         Seconds in which sums were under way.
     elastic : bool
@@ -182,13 +182,13 @@ class ProgressThread:
         over, answers = threading.Event(), []
         order = []
 
-        def told(error):
+        def on_done(error):
             answers.append(error)
             over.set()
 
         def begin():
             order.append(self.joining.ranks)
-            self.joining.join(told)
+            self.joining.join(on_done)
 
         self.submit(begin)
         over.wait()
@@ -220,14 +220,14 @@ class ProgressThread:
 
     def announce_failure(self):
         """Tell the others that this program has failed, and will end with a message of its own."""
-        told = threading.Event()
+        done = threading.Event()
 
         def tell():
             self.control.to_all("failing")
-            told.set()
+            done.set()
 
         self.submit(tell)
-        told.wait(_TELL_SECONDS)
+        done.wait(_TELL_SECONDS)
 
     def give_up(self, text):
         """Have all that waits for others, now or later, end with an error."""
@@ -245,7 +245,7 @@ class ProgressThread:
             self.admission = Admission(self, *self._admitting)
             self.polling = Polling(self.world, self._wake, self._any_done)
             if self.world.joins:
-                self.joined = self.world.take_from(0, None)
+                self.joined = self.world.broadcast_from(0, None)
                 self.started = self.joined["tasks"]
                 self.admission.take_over(self.joined)
         except Exception as error:

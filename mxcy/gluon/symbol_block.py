@@ -215,5 +215,5 @@ def _inputs_told(names, graph):
     strange = [name for name in names if name not in known]
     if not strange:
         return f"Inputs are {', '.join(names)}; what else is no parameter belongs to input_names."
-    told = ", ".join(f"{name!r}{did_you_mean(name, known)}" for name in strange)
-    return f"The graph has no input {told}"
+    unknown = ", ".join(f"{name!r}{did_you_mean(name, known)}" for name in strange)
+    return f"The graph has no input {unknown}"

@@ -103,28 +103,28 @@ def _extent(word, expression, shapes):
     return None if shape[axis] == -1 else shape[axis]
 
 
-def _told(text, name):
+def _parsed(text, name):
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise MXNetError(f"attribute {name} is no JSON: {error}") from None
 
 
-def _settled(told, shapes):
+def _settled(value, shapes):
     """An attribute with numbers in the place of expressions, which stand in objects."""
-    if isinstance(told, dict):
-        return evaluated(told.get("extent", 0), shapes)
-    if isinstance(told, list):
-        return tuple(_settled(part, shapes) for part in told)
-    return told
+    if isinstance(value, dict):
+        return evaluated(value.get("extent", 0), shapes)
+    if isinstance(value, list):
+        return tuple(_settled(part, shapes) for part in value)
+    return value
 
 
 def _operation(a, shapes):
     """(record, attributes by name) of the operator that a node stands for."""
-    attrs = _told(a.attrs, "attrs")
+    attrs = _parsed(a.attrs, "attrs")
     require(isinstance(attrs, dict), "attribute attrs: expected an object")
     record = find(a.operator)
-    attrs = {name: _settled(told, shapes) for name, told in attrs.items()}
+    attrs = {name: _settled(value, shapes) for name, value in attrs.items()}
     if record.num_args is not None:
         attrs = {record.num_args: a.num_inputs, **attrs}
     return record, attrs
@@ -137,7 +137,7 @@ def _infer(a, ins):
         record, attrs = _operation(a, shapes)
         own = [Spec(spec.shape, spec.dtype) for spec in ins[: a.num_inputs]]
         return record.infer(attrs_of(record, attrs), own)
-    outs = _told(a.results, "results")
+    outs = _parsed(a.results, "results")
     require(
         isinstance(outs, list) and len(outs) == a.num_outputs,
         f"attribute results: expected {a.num_outputs} shapes and types",

@@ -50,11 +50,11 @@ def _header(file, path, size):
     return header, 8 + length
 
 
-def _place(path, name, told, available):
+def _place(path, name, entry, available):
     """(dtype's code, shape, first byte, last byte) of a tensor."""
     what = f"{path}: tensor {name!r}"
     try:
-        word, shape, (begin, end) = told["dtype"], tuple(told["shape"]), told["data_offsets"]
+        word, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
     except (KeyError, TypeError, ValueError) as error:
         raise MXNetError(f"{what}: dtype, shape and data_offsets are expected") from error
     numbers = (*shape, begin, end)
@@ -94,10 +94,10 @@ def load_safetensors(path, ctx=None):
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         header, start = _header(file, path, size)
-        for name, told in header.items():
+        for name, entry in header.items():
             if name == "__metadata__":
                 continue
-            code, shape, begin, end = _place(path, name, told, size - start)
+            code, shape, begin, end = _place(path, name, entry, size - start)
             file.seek(start + begin)
             data = file.read(end - begin)
             stored = np.dtype("<u2") if code == dtypes.CODES["bfloat16"] else dtypes.DTYPES[code]

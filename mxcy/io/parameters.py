@@ -58,15 +58,15 @@ def parsed(user, table, arguments):
     unknown = sorted(arguments.keys() - {parameter.name for parameter in table})
     if unknown:
         names = [parameter.name for parameter in table]
-        told = ", ".join(f"{name}{did_you_mean(name, names)}" for name in unknown)
-        warn(f"{user} ignores unknown parameters: {told}")
+        hints = ", ".join(f"{name}{did_you_mean(name, names)}" for name in unknown)
+        warn(f"{user} ignores unknown parameters: {hints}")
     values = SimpleNamespace()
     for parameter in table:
         value = arguments.get(parameter.name, parameter.default)
         if value is REQUIRED:
             raise MXNetError(
                 f"Required parameter {parameter.name} of {parameter.type.kind} is not presented, "
-                f"in {user}{f' (got {told})' if unknown else ''}"
+                f"in {user}{f' (got {hints})' if unknown else ''}"
             )
         if value is not parameter.default:
             try:

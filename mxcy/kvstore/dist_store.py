@@ -57,10 +57,10 @@ class DistStore(JobStore):
         self._lanes = Lanes()
         self.shared = {}
         self.exchange = self._observed(job.new_exchange())
-        told = self.exchange.told or {}
-        self._optimizer_told = told.get("optimizer")
-        self._compression_told = told.get("compression")
-        self.steps_before += told.get("before", 0)
+        inherited = self.exchange.inherited or {}
+        self._inherited_optimizer = inherited.get("optimizer")
+        self._inherited_compression = inherited.get("compression")
+        self.steps_before += inherited.get("before", 0)
         self._first_step = self._progress.admission.steps.get(self.exchange.number, 0)
         self._bucket_vars = {}  # order calls of all keys of a bucket
         self._overlaps = env.get("MXCY_DIST_OVERLAP")
@@ -87,11 +87,13 @@ class DistStore(JobStore):
         what = "set_gradient_compression()"
         mine = [compression.type, compression.threshold]
         if self.arriving:
-            told = [self._compression_told, mine]
+            settings = [self._inherited_compression, mine]
         else:
-            told = self._progress.call(collectives.gather_texts(self._progress.world, mine), what)
-        if any(one != told[0] for one in told):
-            raise MXNetError(f"{what}: the workers' settings differ: {told}")
+            settings = self._progress.call(
+                collectives.gather_texts(self._progress.world, mine), what
+            )
+        if any(one != settings[0] for one in settings):
+            raise MXNetError(f"{what}: the workers' settings differ: {settings}")
         self._compression = compression
         self._compress(Levels(*mine))
 
@@ -336,9 +338,9 @@ class DistStore(JobStore):
 
     def updater_of(self, optimizer, before):
         """The updater with the first worker's settings; it keeps states of the same optimizer."""
-        if self._optimizer_told is not None:
-            told, self._optimizer_told = self._optimizer_told, None
-            return take_optimizer(told, optimizer)
+        if self._inherited_optimizer is not None:
+            state, self._inherited_optimizer = self._inherited_optimizer, None
+            return take_optimizer(state, optimizer)
         self.settle()
         optimizer = self._progress.call(agree(self._progress.world, optimizer), "set_optimizer()")
         updater = get_updater(optimizer)
@@ -375,7 +377,7 @@ class DistStore(JobStore):
         exchange.on_session = self._lanes.trace
         exchange.keeper = Keeper(self, exchange)
         exchange.check_values(env.get("MXCY_DIST_CHECK_EVERY"), self._digest)
-        if exchange.told is not None:
+        if exchange.inherited is not None:
             take_keys(self, exchange)
         return exchange
 

@@ -54,13 +54,13 @@ class GroupCall:
         updated = self._group.bucket.updating is not None
         if len(self._sources) == 1 and (updated or self._sources is self._targets):
             source = window(self._sources[0]).numpy_view().reshape(-1)
-        whole = WholePush(self._fill, source, self._told, time.monotonic(), self._in_place)
+        whole = WholePush(self._fill, source, self._on_done, time.monotonic(), self._in_place)
         self._store.exchange.push_whole(self._group.bucket, whole, priority)
 
     def _fill(self, buffer):
         self._group.fill(buffer, self._from)
 
-    def _told(self, error, sums, lease):
+    def _on_done(self, error, sums, lease):
         """All sums, or new values, are there; on the progress thread."""
         updated = self._group.bucket.updating is not None
         if updated:

@@ -63,8 +63,8 @@ class JobStore(LocalStore):
 
     def of_first(self, value):
         """The first worker's value, of what JSON can tell; all workers call it."""
-        told = collectives.gather_texts(self._progress.world, value)
-        return self._progress.call(told, "what rank 0 tells")[0]
+        gathering = collectives.gather_texts(self._progress.world, value)
+        return self._progress.call(gathering, "what rank 0 tells")[0]
 
     def barrier(self):
         """Wait for the other workers."""

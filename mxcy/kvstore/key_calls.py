@@ -70,10 +70,10 @@ def settling(store, shared):
     over = front.Var()
 
     def start(completion):
-        def told(error):
+        def on_done(error):
             completion(error) if error else completion()
 
-        shared.exchange.pull(shared.slot, told)
+        shared.exchange.pull(shared.slot, on_done)
 
     reads = [shared.var, *_order(store, shared)]
     operation(start, reads, [over], "KVStore.settle", "async")

@@ -23,9 +23,9 @@ class Lanes:
         if bucket not in self._sources:
             others = len(bucket.slots) - 1
             name = f"bucket of {bucket.slots[0].key!r} and {others} others"
-            told = f'"bytes": {bucket.length * bucket.dtype.itemsize}'
+            arguments = f'"bytes": {bucket.length * bucket.dtype.itemsize}'
             self._sources[bucket] = [
-                recorder.source(_ASYNC, "kvstore", f"{name}: {what}", told)
+                recorder.source(_ASYNC, "kvstore", f"{name}: {what}", arguments)
                 for what in ("waits for keys", "travels")
             ]
         earlier = recorder.now() - int(time.monotonic() * 1e9)

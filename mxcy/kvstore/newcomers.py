@@ -44,16 +44,16 @@ class Keeper:
             content = value.astype(shared.travels).asnumpy()
             terms = name_of(value.dtype), shared.travels, shared.plain, shared.by_rows
             values[slot.key] = content, *terms
-        told = {"values": values, "compression": store.compression, "before": store.steps_before}
+        state = {"values": values, "compression": store.compression, "before": store.steps_before}
         if type(store.updater) is Updater:
             optimizer = store.updater.optimizer
-            told["optimizer"] = {
+            state["optimizer"] = {
                 "terms": terms_of(optimizer),
                 "states": store.updater.get_states(),
                 "updates": optimizer.num_update,
                 "counts": optimizer._all_index_update_counts,
             }
-        return told
+        return state
 
 
 def take_keys(store, exchange):
@@ -65,7 +65,7 @@ def take_keys(store, exchange):
     exchange : Exchange
     """
     for slot in exchange.slots:
-        _, _, travels, plain, by_rows = exchange.told["values"][slot.key]
+        _, _, travels, plain, by_rows = exchange.inherited["values"][slot.key]
         shared = store.shared[slot.key] = Shared(travels, plain, exchange)
         shared.by_rows, shared.slot = by_rows, slot
         slot.deliver = delivering(store, slot.key)
@@ -92,8 +92,8 @@ def take_values(store, exchanges, pairs):
     homes = {
         key: exchange
         for exchange in exchanges
-        if exchange.told is not None
-        for key in exchange.told["values"]
+        if exchange.inherited is not None
+        for key in exchange.inherited["values"]
     }
     there = [key in homes for key, _ in pairs]
     if not any(there):
@@ -102,24 +102,24 @@ def take_values(store, exchanges, pairs):
     if missing is not None:
         raise MXNetError(f"init: the job that this worker has joined has no key {missing!r}")
     for key, value in pairs:
-        content, dtype, *_ = homes[key].told["values"][key]
+        content, dtype, *_ = homes[key].inherited["values"][key]
         if value.shape != content.shape or name_of(value.dtype) != dtype:
             raise MXNetError(
                 f"init: the job that this worker has joined has key {key!r} of shape "
                 f"{content.shape} and dtype {dtype}, not {value.shape} and {name_of(value.dtype)}"
             )
     for key, value in pairs:
-        content = homes[key].told["values"].pop(key)[0]
+        content = homes[key].inherited["values"].pop(key)[0]
         store.put(key, nd.array(content, cpu(), content.dtype).astype(value.dtype))
     return True
 
 
-def take_optimizer(told, optimizer):
+def take_optimizer(state, optimizer):
     """The updater that the job has, with this worker's optimizer.
 
     Parameters
     ----------
-    told : dict
+    state : dict
         See `Keeper.tell`.
     optimizer : Optimizer
         Its settings become those of the job.
@@ -128,12 +128,12 @@ def take_optimizer(told, optimizer):
     -------
     Updater
     """
-    optimizer = take_terms(optimizer, told["terms"])
-    optimizer.num_update = told["updates"]
-    for device, counts in told["counts"].items():
+    optimizer = take_terms(optimizer, state["terms"])
+    optimizer.num_update = state["updates"]
+    for device, counts in state["counts"].items():
         optimizer._set_current_context(device)
         optimizer._index_update_count.update(counts)
     optimizer._set_current_context(0)
     updater = get_updater(optimizer)
-    updater.set_states(told["states"])
+    updater.set_states(state["states"])
     return updater

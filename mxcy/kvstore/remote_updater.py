@@ -20,7 +20,7 @@ class HostedUpdater:
     def __init__(self, function):
         self.function = function
 
-    def tell_changes(self):
+    def send_changes(self):
         """Nothing: the function is here."""
 
 
@@ -38,28 +38,28 @@ class RemoteUpdater:
 
     def __init__(self, clients, rank, optimizer):
         self._clients, self._rank, self.optimizer = clients, rank, optimizer
-        self._told = terms_of(optimizer)
+        self._sent = terms_of(optimizer)
 
     def take_over(self, client):
         """Change the values of a further client too; all workers call it."""
         client.command(OPTIMIZER, "", "init", packed(self.optimizer))
         self._clients.append(client)
 
-    def tell_changes(self):
+    def send_changes(self):
         """Tell servers of settings that the first worker's program has changed."""
         if self._rank != 0:
             return
         terms = terms_of(self.optimizer)
-        if terms == self._told:
+        if terms == self._sent:
             return
-        scheduler, before = terms.get("scheduler"), self._told.get("scheduler")
+        scheduler, before = terms.get("scheduler"), self._sent.get("scheduler")
         changed = {
-            "settings": _changed(terms["settings"], self._told["settings"]),
+            "settings": _changed(terms["settings"], self._sent["settings"]),
             "scheduler": _changed(scheduler[1], before[1]) if scheduler and before else {},
         }
         for client in self._clients:
             client.note(SETTINGS, json.dumps(changed))
-        self._told = terms
+        self._sent = terms
 
     def get_states(self, dump_optimizer=False):
         """All servers' states together, as bytes; see `Updater.get_states`."""
@@ -67,10 +67,10 @@ class RemoteUpdater:
         states, optimizer = {}, None
         for client in self._clients:
             contents = client.command(STATES, text, "states of the optimizer", first=False)
-            told = [state_files.loads(content.tobytes()) for content in contents]
-            optimizer = optimizer or told[0][1]
+            loaded = [state_files.loads(content.tobytes()) for content in contents]
+            optimizer = optimizer or loaded[0][1]
             for key, served in client.keys.items():
-                parts = [own[key] for own, _ in told if key in own]
+                parts = [own[key] for own, _ in loaded if key in own]
                 if parts:
                     states[key] = _joined(parts, served)
         return pickle.dumps((states, optimizer) if dump_optimizer else states)
@@ -81,18 +81,13 @@ class RemoteUpdater:
         for client in self._clients:
             bodies = []
             for server in range(len(client.places)):
-                own = {}
-                for key, state in states.items():
-                    served = client.keys.get(key)
-                    for _, place, begin, length in served.shares if served else ():
-                        if place == server:
-                            own[key] = _part(state, served, begin, length)
-                told = own if optimizer is None else (own, optimizer)
-                bodies.append(np.frombuffer(pickle.dumps(told), np.uint8))
+                own = _of_server(client, server, states)
+                pickled = pickle.dumps(own if optimizer is None else (own, optimizer))
+                bodies.append(np.frombuffer(pickled, np.uint8))
             client.command(NEW_STATES, "", "states of the optimizer", bodies)
         if optimizer is not None:
             self.optimizer = optimizer
-            self._told = terms_of(optimizer)
+            self._sent = terms_of(optimizer)
 
 
 def _changed(terms, before):
@@ -115,6 +110,17 @@ def _joined(states, served):
     if not served.by_rows and first.shape == (length,):
         return nd.concat(*states, dim=0).reshape(served.shape)
     return first
+
+
+def _of_server(client, server, states):
+    """The parts of states whose values a server holds, by key."""
+    own = {}
+    for key, state in states.items():
+        served = client.keys.get(key)
+        for _, place, begin, length in served.shares if served else ():
+            if place == server:
+                own[key] = _part(state, served, begin, length)
+    return own
 
 
 def _part(state, served, begin, length):

@@ -104,12 +104,12 @@ class ServedStore(DistStore):
                 "before the first push"
             )
         if self._rows is not None and key in self._rows:
-            self.updater.tell_changes()
+            self.updater.send_changes()
             super().push(key, arrays, priority)
             return
         shared, total = self.shared[key], self._rounded(key, self._total(key, arrays))
         if self.updater is not None:
-            self.updater.tell_changes()
+            self.updater.send_changes()
 
         def start(completion):
             served, content = self._client.keys[key], window(total).numpy_view()

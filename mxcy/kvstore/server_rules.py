@@ -37,12 +37,12 @@ def packed(optimizer):
     numpy.ndarray of uint8
     """
     state = optimizer.__getstate__()
-    told = type(optimizer).__new__(type(optimizer))
-    told.__dict__.update(state, param_dict={})
+    copy = type(optimizer).__new__(type(optimizer))
+    copy.__dict__.update(state, param_dict={})
     for name in ("lr_mult", "wd_mult"):
         own = {index: getattr(one, name) for index, one in optimizer.param_dict.items()}
-        setattr(told, name, {**state[name], **own})
-    return np.frombuffer(pickle.dumps(told), np.uint8)
+        setattr(copy, name, {**state[name], **own})
+    return np.frombuffer(pickle.dumps(copy), np.uint8)
 
 
 class ServerRules:

@@ -80,7 +80,7 @@ class SharedRows:
             raise MXNetError(f"key {key!r} has rows 0 to {served.shape[0] - 1}, got {ids}")
         over, answers = threading.Event(), []
 
-        def told(error, rows):
+        def on_done(error, rows):
             answers.append((error, rows))
             over.set()
 
@@ -88,7 +88,7 @@ class SharedRows:
 
         def start(completion):
             completion()
-            self.client.pull_rows(served, ids, told)
+            self.client.pull_rows(served, ids, on_done)
 
         operation(start, [self._vars[key]], [read], f"KVStore.pull({key!r})", "async")
         read.wait_to_read()  # an error of what has been pushed

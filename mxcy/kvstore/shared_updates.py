@@ -155,7 +155,7 @@ class SharedUpdates:
 
     def spread(self, world):
         """Have all states in all workers, which cut theirs from them; on the progress thread."""
-        everybody = world.tell_all(pickle.dumps(self._mine()))
+        everybody = world.allgather(pickle.dumps(self._mine()))
         self._put_together([pickle.loads(one) for one in everybody])
         self.states_read()
 
@@ -164,10 +164,12 @@ class SharedUpdates:
 
     def _put_together(self, everybody):
         """Give the updater states of which each worker has parts; their keys."""
-        keys = {key for told in everybody for key in told}
+        keys = {key for terms in everybody for key in terms}
         shapes = {key: shared.slot.shape for key, shared in self._store.shared.items()}
         for key in keys:
-            parts = sorted((told[key] for told in everybody if key in told), key=lambda one: one[0])
+            parts = sorted(
+                (terms[key] for terms in everybody if key in terms), key=lambda one: one[0]
+            )
             rows = parts[-1][1] - parts[0][0]
             self._updater.states[key] = _joined([part[2] for part in parts], shapes[key], rows)
             self._updater.states_synced[key] = False
@@ -180,14 +182,14 @@ class SharedUpdates:
         others = [place for place in places if place != progress.world.place]
         answers, over = [], threading.Event()
 
-        def told(error, form, body):
+        def on_done(error, form, body):
             answers.append((error, body))
             if len(answers) == len(others):
                 over.set()
 
         def ask():
             for place in others:
-                progress.post.ask(place, self._kind, [], told, "states of the optimizer")
+                progress.post.ask(place, self._kind, [], on_done, "states of the optimizer")
 
         mine = self._mine()
         if not others:

@@ -67,8 +67,8 @@ def load(path, verbose=True):
     names = offer(library)
     loaded_libs.append(MXlib(library))
     if verbose:
-        told = logging.getLogger("mxcy").info
-        told("Found %d operators in library %s: %s", len(names), path, ", ".join(names))
+        log = logging.getLogger("mxcy").info
+        log("Found %d operators in library %s: %s", len(names), path, ", ".join(names))
     partitioners, passes = library.others()
     if partitioners or passes:
         warnings.warn(

@@ -4,7 +4,7 @@ from math import sqrt
 
 from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register
-from mxcy.optimizer.states import lazy_stype, tell_of_lazy_updates, zeros_like
+from mxcy.optimizer.states import lazy_stype, warn_of_lazy_updates, zeros_like
 from mxcy.optimizer.whole_steps import WholeStep
 
 __all__ = ["Adam"]
@@ -72,7 +72,7 @@ class Adam(Optimizer):
     def _apply(self, weight, grad, state, lr, wd, count):
         mean, var = state
         if self.lazy_update and grad.stype != "default":
-            tell_of_lazy_updates(self)
+            warn_of_lazy_updates(self)
         nd.adam_update(
             weight,
             grad,

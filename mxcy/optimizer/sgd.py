@@ -2,7 +2,7 @@
 
 from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register
-from mxcy.optimizer.states import in_turns, lazy_stype, tell_of_lazy_updates, zeros_like
+from mxcy.optimizer.states import in_turns, lazy_stype, warn_of_lazy_updates, zeros_like
 from mxcy.optimizer.whole_steps import momentum_step
 
 __all__ = ["SGD", "ccSGD"]
@@ -71,7 +71,7 @@ class SGD(Optimizer):
             if w.stype != "default" or g.stype != "default":
                 arguments["lazy_update"] = self.lazy_update
                 if self.lazy_update:
-                    tell_of_lazy_updates(self)
+                    warn_of_lazy_updates(self)
             momentum, master = s if multi_precision else (s, None)
             inputs = [w, g] if master is None else [w, g, master]
             if momentum is None:

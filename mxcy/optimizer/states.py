@@ -4,7 +4,7 @@ import logging
 
 from mxcy import ndarray as nd
 
-__all__ = ["in_turns", "lazy_stype", "tell_of_lazy_updates", "zeros_like"]
+__all__ = ["in_turns", "lazy_stype", "warn_of_lazy_updates", "zeros_like"]
 
 
 def in_turns(*lists):
@@ -22,14 +22,14 @@ def lazy_stype(weight, lazy):
     return weight.stype if lazy else "default"
 
 
-_told: set = set()
+_warned: set = set()
 
 
-def tell_of_lazy_updates(optimizer):
+def warn_of_lazy_updates(optimizer):
     """Log once that rows without gradient keep weight and states: training takes another course."""
     name = type(optimizer).__name__
-    if name not in _told:
-        _told.add(name)
+    if name not in _warned:
+        _warned.add(name)
         logging.getLogger("mxcy").info(
             "%s updates only the rows that row_sparse gradients have: momentum and weight decay of "
             "others wait. lazy_update=False updates all rows.",

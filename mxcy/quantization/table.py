@@ -38,5 +38,5 @@ def print_table(answer=None, ranges=None):
             for name, (low, high) in ranges.items()
         ]
     width = max((len(name) for name, _ in rows), default=0)
-    for name, told in rows:
-        print(f"mxcy quantize {name:{width}}  {told}", flush=True)
+    for name, choice in rows:
+        print(f"mxcy quantize {name:{width}}  {choice}", flush=True)

@@ -125,7 +125,7 @@ def _cast_inputs(node, policy):
         node.inputs[place] = entry
 
 
-def _told(value):
+def _described(value):
     """What a value is, in a line."""
     kind, shape = type(value).__name__, getattr(value, "shape", None)
     return f"{kind}: {value!r:.80}" if shape is None else f"{kind} of shape {shape}"
@@ -133,7 +133,7 @@ def _told(value):
 
 def _check_symbol(what, value, optional=True):
     assert isinstance(value, Symbol) or (optional and value is None), (
-        f"{what} must be Symbol instances, but got {_told(value)}"
+        f"{what} must be Symbol instances, but got {_described(value)}"
     )
 
 

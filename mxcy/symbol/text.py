@@ -61,8 +61,8 @@ def debug(entries):
             continue
         lines += ["--------------------", f"Op:{node.op.name}, Name={node.name}", "Inputs:"]
         for i, ((source, index), version) in enumerate(zip(node.inputs, versions, strict=True)):
-            told = f" version={version}" if source.op is None else ""
-            lines.append(f"\targ[{i}]={source.name}({index}){told}")
+            suffix = f" version={version}" if source.op is None else ""
+            lines.append(f"\targ[{i}]={source.name}({index}){suffix}")
         inside = node.op.in_symbols.subgraphs
         attrs = [f"\t{key}={text}" for key, text in sorted(node.attrs.items()) if key not in inside]
         if attrs:

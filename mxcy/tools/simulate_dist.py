@@ -81,12 +81,13 @@ def main(arguments=None):
     results = []
     for one in links:
         for bound in options.bucket_bytes:
-            told = simulate(step, one, bound, options.steps, options.jitter, options.seed)
-            results.append((told["seconds"], one.way, bound, told["efficiency"]))
+            result = simulate(step, one, bound, options.steps, options.jitter, options.seed)
+            results.append((result["seconds"], one.way, bound, result["efficiency"]))
             print(
-                f"{one.way:10} {bound / _MIB:10.2f} {told['buckets']:8} {told['sums'] * 1e3:9.1f} "
-                f"{told['seconds'] * 1e3:9.1f} {told['hidden'] * 100:8.1f} "
-                f"{told['efficiency'] * 100:12.1f}",
+                f"{one.way:10} {bound / _MIB:10.2f} {result['buckets']:8} "
+                f"{result['sums'] * 1e3:9.1f} "
+                f"{result['seconds'] * 1e3:9.1f} {result['hidden'] * 100:8.1f} "
+                f"{result['efficiency'] * 100:12.1f}",
                 flush=True,
             )
     _, way, bound, efficiency = min(results)

@@ -218,12 +218,12 @@ def test_a_warning_tells_once_that_nothing_is_gained(capable, monkeypatch, caplo
     monkeypatch.setattr(
         speed.algorithm, "choose_dense", lambda *args: object() if capable else None
     )
-    speed.tell_once.cache_clear()
+    speed.warn_once.cache_clear()
     symbol = residual()[0]
     for target_type in ("float16", "bfloat16", "bfloat16"):
         amp.convert_symbol(symbol, target_type)
     assert caplog.text.count("no products of bfloat16") == (not capable)
-    speed.tell_once.cache_clear()
+    speed.warn_once.cache_clear()
 
 
 def test_float32_graphs_are_left_alone():

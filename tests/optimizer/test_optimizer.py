@@ -62,7 +62,7 @@ def test_learning_rate_and_scheduler():
 )
 def test_row_sparse_gradients_are_told_of_once(name, arguments, caplog, monkeypatch):
     """Their steps are those of dense ones; numbers that change in each say nothing new."""
-    monkeypatch.setattr("mxcy.ndarray.sparse.fallback._told", set())
+    monkeypatch.setattr("mxcy.ndarray.sparse.fallback._warned", set())
     results = []
     for stype in ("default", "row_sparse"):
         schedule = mx.lr_scheduler.FactorScheduler(1, 0.9, base_lr=0.1)

@@ -47,7 +47,7 @@ def fresh(monkeypatch, tmp_path):
     monkeypatch.setenv("MXNET_HOME", str(tmp_path))
     monkeypatch.setattr(trials, "_read", {})
     monkeypatch.setattr(trials, "_saved", {})
-    monkeypatch.setattr(cache_files, "_told", set())
+    monkeypatch.setattr(cache_files, "_warned", set())
 
 
 def written(path, content):
@@ -78,7 +78,7 @@ def test_algorithms(tmp_path, caplog, content):
     assert len(told(caplog)) == 1 and "algorithms.json cannot be used" in told(caplog)[0]
     assert trials._well_formed(json.loads(path.read_bytes()))
     trials._read.clear()
-    cache_files._told.clear()
+    cache_files._warned.clear()
     caplog.clear()
     network()
     assert not told(caplog)
@@ -117,7 +117,7 @@ def test_tuning(caplog, content):
     )
     table.save()
     assert json.loads(path.read_text())["threads"] == 2
-    cache_files._told.clear()
+    cache_files._warned.clear()
     caplog.clear()
     Table(2, remembers=True)
     assert not told(caplog)

@@ -82,7 +82,7 @@ def test_devices_without_cupy(monkeypatch):
     monkeypatch.setattr(diagnose, "_probe", lambda code: ("2 12", ""))
     monkeypatch.setattr(mx, "num_gpus", lambda: 0)
     (cuda,) = [finding for finding in diagnose.findings() if finding.part == "CUDA"]
-    assert cuda.told == "the driver sees 2 devices, but CuPy is not installed"
+    assert cuda.detail == "the driver sees 2 devices, but CuPy is not installed"
     assert cuda.command.startswith("pip install 'cupy-cuda12x")
 
 

@@ -153,14 +153,14 @@ class Bucket:
     def _wait_apart(self, whole):
         left = [len(self.slots)]
 
-        def told(error):
+        def on_done(error):
             left[0] -= 1
             if left[0] == 0 or (error and left[0] > 0):
                 left[0] = 0
-                whole.told(error, None, None)
+                whole.on_done(error, None, None)
 
         for slot in self.slots:
-            slot.pulls.append((slot.arrived, told, whole.since))
+            slot.pulls.append((slot.arrived, on_done, whole.since))
             slot.answer()
 
     def push(self, slot, array, now, priority=0):
@@ -363,7 +363,7 @@ class Bucket:
         whole, self.whole = self.whole, None
         self._filled = 0
         self.rounds.sums += 1
-        whole.told(None, sums, lease)
+        whole.on_done(None, sums, lease)
 
     def _deliver(self, agreed, target, lease, whole):
         start = 0

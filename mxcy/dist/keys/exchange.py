@@ -36,15 +36,15 @@ class Exchange:
     keeper : object or None
         Who has the values. When processes join, on the progress thread: its ``obstacle()`` says why
         none can, or None; ``spread(world)`` gives all processes all states; ``tell()`` says what
-        new ones need, who find it as `told`.
-    told : object or None
-        What the keeper of another process has told this one, which has joined.
+        new ones need, who find it as `inherited`.
+    inherited : object or None
+        The state that this process, which has joined a running job, got from another's keeper.
     """
 
     def __init__(self, progress, bound, way=None):
         self._progress, self.bound = progress, bound
         self.way = way or WholeSum()
-        self.keeper = self.told = None
+        self.keeper = self.inherited = None
         self.number = progress.next_exchange()
         self.slots, self.closing = [], False
         self.posted = False  # whether a sum is under way
@@ -95,10 +95,10 @@ class Exchange:
             mine = [
                 [key, list(array.shape), array.dtype.str, key in still] for key, array in entries
             ]
-            told = yield from collectives.gather_texts(world, [mine, not self.unplaced])
-            if any(sealed for _, sealed in told):
+            lists = yield from collectives.gather_texts(world, [mine, not self.unplaced])
+            if any(sealed for _, sealed in lists):
                 self.seal()
-            compare_keys([keys for keys, _ in told])
+            compare_keys([keys for keys, _ in lists])
             yield from collectives.broadcast(world, [array for _, array in entries])
             return self.add(entries, delivers, still)
         finally:
@@ -217,7 +217,7 @@ class Exchange:
         ----------
         bucket : Bucket
             Its ``rounds.submitted`` has been raised by the caller, who pushes nothing else to it
-            before `whole` has been told.
+            before `whole.on_done` was called.
         whole : WholePush
         priority : int
             See `push`.
@@ -242,20 +242,20 @@ class Exchange:
         done()
         self._check(slot)
 
-    def pull(self, slot, told):
-        """Have ``told(error)`` called when all sums pushed so far have been delivered.
+    def pull(self, slot, on_done):
+        """Have ``on_done(error)`` called when all sums pushed so far have been delivered.
 
         Parameters
         ----------
         slot : Slot
-        told : callable
+        on_done : callable
             Gets the text of an error, or None; on the progress thread.
         """
-        self._progress.submit(lambda: self._pull(slot, told))
+        self._progress.submit(lambda: self._pull(slot, on_done))
 
-    def _pull(self, slot, told):
+    def _pull(self, slot, on_done):
         slot.failed = slot.failed or self._why(slot)
-        slot.pulls.append((slot.arrived, told, self._progress.now()))
+        slot.pulls.append((slot.arrived, on_done, self._progress.now()))
         slot.answer()
 
     # -- the progress thread ---------------------------------------------------------------------
@@ -326,19 +326,19 @@ class Exchange:
             bucket.abort(world.size)
             self.equip(bucket)
             self._active.add(bucket)
-        told = world.tell_all([bucket.completed for bucket in self.buckets])
+        completed = world.allgather([bucket.completed for bucket in self.buckets])
         for i, bucket in enumerate(self.buckets):
-            counts = [mine[i] if i < len(mine) else 0 for mine in told]
+            counts = [mine[i] if i < len(mine) else 0 for mine in completed]
             most = max(counts)
             if min(counts) == most:
                 continue
             first = counts.index(most)
-            sums = world.take_from(first, bucket.kept[:3] if first == world.rank else None)
+            sums = world.broadcast_from(first, bucket.kept[:3] if first == world.rank else None)
             if counts[world.rank] < most:
                 bucket.take_over(*sums)
-        self.tell_failures()
+        self.report_failures()
 
-    def tell_failures(self):
+    def report_failures(self):
         """Tell all processes which keys have failed."""
         for slot in self.slots:
             if slot.failed:

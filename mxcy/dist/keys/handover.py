@@ -61,23 +61,23 @@ def take_over(exchange, progress):
     """Make an exchange what `tell` has told of another process's, if there was such a one."""
     if exchange.number >= len(progress.joined["exchanges"]):
         return
-    world, told = progress.world, progress.joined["exchanges"][exchange.number]
+    world, state = progress.world, progress.joined["exchanges"][exchange.number]
     exchange.factor = progress.membership.factor
-    if told["way"]:
-        exchange.way = CompressedSum(Levels(*told["way"]))
-    for number, (key, shape, dtype, still, rounds, failed) in enumerate(told["slots"]):
+    if state["way"]:
+        exchange.way = CompressedSum(Levels(*state["way"]))
+    for number, (key, shape, dtype, still, rounds, failed) in enumerate(state["slots"]):
         slot = Slot(key, shape, np.dtype(dtype), None, still)
         slot.submitted = slot.pushes = slot.sums = rounds
         slot.number, slot.failed = number, failed
         exchange.slots.append(slot)
-    exchange.channels += [world.channels[number] for number in told["channels"]]
-    for (numbers, sessions), channel in zip(told["buckets"], exchange.channels, strict=False):
+    exchange.channels += [world.channels[number] for number in state["channels"]]
+    for (numbers, sessions), channel in zip(state["buckets"], exchange.channels, strict=False):
         bucket = Bucket([exchange.slots[i] for i in numbers], channel, world.size, exchange.way)
         bucket.sessions = bucket.completed = sessions
         exchange.equip(bucket)
         exchange.buckets.append(bucket)
-    exchange.unplaced = [exchange.slots[number] for number in told["unplaced"]]
-    exchange.told = told["kept"]
+    exchange.unplaced = [exchange.slots[number] for number in state["unplaced"]]
+    exchange.inherited = state["kept"]
 
 
 def resize(exchange, world):
@@ -85,4 +85,4 @@ def resize(exchange, world):
     for bucket in exchange.buckets:
         bucket.abort(world.size)
         exchange.equip(bucket)
-    exchange.tell_failures()
+    exchange.report_failures()

@@ -7,13 +7,13 @@ from mxcy.base import MXNetError
 __all__ = ["compare_keys"]
 
 
-def compare_keys(told):
+def compare_keys(lists):
     """Refuse keys that differ between processes; of each, its keys with what is known of them."""
-    for rank, keys in enumerate(told):
-        if keys == told[0]:
+    for rank, keys in enumerate(lists):
+        if keys == lists[0]:
             continue
-        for i in range(max(len(keys), len(told[0]))):
-            first = told[0][i] if i < len(told[0]) else None
+        for i in range(max(len(keys), len(lists[0]))):
+            first = lists[0][i] if i < len(lists[0]) else None
             other = keys[i] if i < len(keys) else None
             if first != other:
                 raise MXNetError(
@@ -25,5 +25,5 @@ def _described(entry):
     if entry is None:
         return "no further key"
     key, shape, dtype, *still = entry  # values on servers have no such buckets
-    told = f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"
-    return f"{told} without a gradient" if any(still) else told
+    text = f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"
+    return f"{text} without a gradient" if any(still) else text

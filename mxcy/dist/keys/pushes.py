@@ -21,17 +21,17 @@ class WholePush:
         ``fill(buffer)`` writes all of it to the places of the keys.
     source : numpy.ndarray or None
         All of it, if it lies so and stays until it has been summed.
-    told : callable
-        ``told(error, sums, lease)``, on the progress thread: the text of an error or None, and all
-        sums, or None if they have been delivered key by key.
+    on_done : callable
+        ``on_done(error, sums, lease)``, on the progress thread: the text of an error or None, and
+        all sums, or None if they have been delivered key by key.
     since : float
         When it came.
     in_place : bool
-        Whether sums may be made in `source`: those that are told are there then.
+        Whether sums may be made in `source`: those passed to `on_done` are there then.
     """
 
-    def __init__(self, fill, source, told, since, in_place=False):
-        self.fill, self.source, self.told, self.since = fill, source, told, since
+    def __init__(self, fill, source, on_done, since, in_place=False):
+        self.fill, self.source, self.on_done, self.since = fill, source, on_done, since
         self.in_place = in_place
 
 

@@ -66,8 +66,8 @@ class Slot:
     def answer(self):
         """Tell those who wait for rounds that are done, or for nothing any more."""
         while self.pulls and (self.failed or self.pulls[0][0] <= self.rounds):
-            needed, told, _ = self.pulls.popleft()
-            told(self.failed if self.rounds < needed or self.failed else None)
+            needed, on_done, _ = self.pulls.popleft()
+            on_done(self.failed if self.rounds < needed or self.failed else None)
 
 
 def plan(slots, bound, first, most):

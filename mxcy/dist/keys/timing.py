@@ -61,7 +61,7 @@ class Pace:
         self._progress, self._interval = progress, seconds
         self._samples = 0  # of this rank
         self._began = time.monotonic()
-        self._told = self._figures()
+        self._reported = self._figures()
         self._others = {}  # rank -> figures of its last interval
 
     def note(self, samples):
@@ -77,21 +77,21 @@ class Pace:
         if not self._interval or now - self._began < self._interval:
             return
         figures = self._figures()
-        since = [new - old for new, old in zip(figures, self._told, strict=True)]
+        since = [new - old for new, old in zip(figures, self._reported, strict=True)]
         lasted = now - self._began
         mine = [since[0] / lasted, since[1] / lasted, *since[2:]]
-        self._began, self._told = now, figures
+        self._began, self._reported = now, figures
         if self._progress.world.rank:
             self._progress.control.to_one(0, "pace", figures=mine)
             return
-        told = [mine, *self._others.values()]
-        samples, share, hidden, seconds = (sum(column) for column in zip(*told, strict=True))
+        reports = [mine, *self._others.values()]
+        samples, share, hidden, seconds = (sum(column) for column in zip(*reports, strict=True))
         logging.info(
             "%.1f samples/s of %d ranks, %.1f %% of the time in communication, "
             "%.1f %% of it hidden",
             samples,
-            len(told),
-            100 * share / len(told),
+            len(reports),
+            100 * share / len(reports),
             100 * hidden / seconds if seconds else 0,
         )
 

@@ -64,7 +64,7 @@ class Admission:
         self._wanted = progress.world.size
         self.steps = {}
         self._last = None  # the exchange that was the last one to make its first step
-        self._told = threading.Condition()
+        self._news = threading.Condition()
         self._halted = False  # whether steps wait until it is known when others come
         self._after = self._count = None  # the step after which processes come, and how many
         self._answers = None  # of rank 0: how many steps each has made
@@ -80,13 +80,13 @@ class Admission:
 
     def end_step(self, number):
         """The program has ended a step with an exchange of that number."""
-        with self._told:
+        with self._news:
             if number not in self.steps:
                 self._last = number
             self.steps[number] = self.steps.get(number, 0) + 1
             if number != self._last:
                 return
-            self._told.wait_for(lambda: not self._halted)
+            self._news.wait_for(lambda: not self._halted)
             if self._after != self.steps[number]:
                 return
         before = self._progress.membership.size
@@ -99,16 +99,16 @@ class Admission:
 
     # -- the progress thread ---------------------------------------------------------------------
 
-    def take_over(self, told):
+    def take_over(self, state):
         """Go on as the processes do that have let this one in."""
         progress = self._progress
         self.arriving = True
-        self.steps.update(told["steps"])
-        self._last, self._wanted = told["last"], told["wanted"]
-        self._replacements, self._generation = told["replacements"], told["generation"]
-        progress.membership.most = told["most"]
+        self.steps.update(state["steps"])
+        self._last, self._wanted = state["last"], state["wanted"]
+        self._replacements, self._generation = state["replacements"], state["generation"]
+        progress.membership.most = state["most"]
         progress.membership.resize()
-        for exchange in told["exchanges"]:
+        for exchange in state["exchanges"]:
             progress.unclaimed.append(Exchange(progress, exchange["bound"]))
 
     def _grow(self):
@@ -123,7 +123,7 @@ class Admission:
             progress.control.renew(formers)
             progress.polling.count(world)
             membership.resize()
-            told = {
+            state = {
                 "exchanges": exchanges,
                 "tasks": progress.started,
                 "most": membership.most,
@@ -133,7 +133,7 @@ class Admission:
                 "replacements": self._replacements,
                 "generation": self._generation,
             }
-            world.take_from(0, told if world.rank == 0 else None)
+            world.broadcast_from(0, state if world.rank == 0 else None)
             for exchange in progress.exchanges:
                 exchange.resize(membership.factor)
 
@@ -162,7 +162,7 @@ class Admission:
         return min(files, default=None)
 
     def _halt(self):
-        with self._told:
+        with self._news:
             self._halted = True
             return self.steps.get(self._last, 0)
 
@@ -183,9 +183,9 @@ class Admission:
 
     def hear_admit(self, after, count):
         """All let so many processes in after a step."""
-        with self._told:
+        with self._news:
             self._halted, self._after, self._count = False, after, count
-            self._told.notify_all()
+            self._news.notify_all()
         if self._progress.joining.waits:
             self.end_all_steps()
 
@@ -196,16 +196,16 @@ class Admission:
 
     def forget(self):
         """Processes have died, or nothing goes on: what was agreed on does not hold."""
-        with self._told:
+        with self._news:
             self._halted, self._after, self._answers = False, None, None
-            self._told.notify_all()
+            self._news.notify_all()
 
     def _let_in(self):
         """Let processes in, as a generator of requests in which all processes take part."""
         progress = self._progress
         yield _Quiet(progress.exchanges)
-        told = yield from gather_texts(progress.world, self._obstacle())
-        obstacle = next(filter(None, told), None)
+        obstacles = yield from gather_texts(progress.world, self._obstacle())
+        obstacle = next(filter(None, obstacles), None)
         if obstacle is None:
             replaced = min(self._count, self._wanted - progress.world.size)
             self._replacements = max(0, self._replacements - replaced)

@@ -32,6 +32,6 @@ def new_line(generation):
     variables = {name: value for name, value in kept.items() if value is not None}
     starter = Path(__file__).parents[1] / "tools" / "rank.py"
     # process managers take short words of plain characters only
-    told = json.dumps([variables, sys.orig_argv]).encode()
-    words = textwrap.wrap(base64.urlsafe_b64encode(told).decode(), _WORD)
+    content = json.dumps([variables, sys.orig_argv]).encode()
+    words = textwrap.wrap(base64.urlsafe_b64encode(content).decode(), _WORD)
     return [sys.executable, str(starter), "--encoded", *words]

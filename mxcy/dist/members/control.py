@@ -220,10 +220,10 @@ class ControlMessages:
                 continue
             elif exchange is not None and _rounds_of(state, exchange, waited) <= waited.rounds:
                 behind.append(self.name(rank))
-        told = [f"{', '.join(silent)} does not answer"] if silent else []
-        told += [f"{', '.join(behind)} has not come there"] if behind else []
+        reasons = [f"{', '.join(silent)} does not answer"] if silent else []
+        reasons += [f"{', '.join(behind)} has not come there"] if behind else []
         return f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for {what}: " + (
-            "; ".join(told) or "all have come there"
+            "; ".join(reasons) or "all have come there"
         )
 
 

@@ -24,9 +24,9 @@ class Joining:
 
     # -- for other threads ------------------------------------------------------------------------
 
-    def join(self, told):
-        """Take part with nothing, until all do; ``told(error)`` is called then."""
-        self._progress.submit(lambda: self._join(told))
+    def join(self, on_done):
+        """Take part with nothing, until all do; ``on_done(error)`` is called then."""
+        self._progress.submit(lambda: self._join(on_done))
 
     # -- the progress thread ---------------------------------------------------------------------
 
@@ -40,10 +40,10 @@ class Joining:
         """bool: whether this worker has joined, and waits for others."""
         return self._over is not None
 
-    def _join(self, told):
+    def _join(self, on_done):
         for exchange in self._progress.exchanges:
             exchange.seal()
-        self._over = told
+        self._over = on_done
         sessions = [exchange.sessions() for exchange in self._progress.exchanges]
         self._progress.control.to_all("join", round=self._round, sessions=sessions)
         self.hear_join(self._progress.world.rank, self._round, sessions)

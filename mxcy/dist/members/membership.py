@@ -49,7 +49,7 @@ class Membership:
         """Processes have died; on the progress thread, with the lock."""
         world, self.shrunk = self._progress.world, True
         rounds = max((one.submitted() for one in self._progress.exchanges), default=0)
-        self._last = max(world.tell_all(rounds))
+        self._last = max(world.allgather(rounds))
         self._scale()
 
     def _scale(self):

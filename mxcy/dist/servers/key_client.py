@@ -38,7 +38,7 @@ class Answers:
     Parameters
     ----------
     count : int
-    told : callable, optional
+    on_done : callable, optional
         Gets the text of an error, or None.
 
     Attributes
@@ -47,8 +47,8 @@ class Answers:
         The first error.
     """
 
-    def __init__(self, count, told=None):
-        self._missing, self.failed, self._told = count, None, told
+    def __init__(self, count, on_done=None):
+        self._missing, self.failed, self._on_done = count, None, on_done
 
     def done(self):
         """Whether all have come."""
@@ -58,8 +58,8 @@ class Answers:
         """One has come."""
         self._missing -= 1
         self.failed = self.failed or error
-        if self._told is not None and not self._missing:
-            self._told(self.failed)
+        if self._on_done is not None and not self._missing:
+            self._on_done(self.failed)
 
 
 class KeyClient:
@@ -124,8 +124,8 @@ class KeyClient:
     def _enter(self, entries, weights, levels, what):
         world = self._progress.world
         mine = [[key, list(array.shape), array.dtype.str] for key, array in entries]
-        told = yield from collectives.gather_texts(world, mine)
-        compare_keys(told)
+        lists = yield from collectives.gather_texts(world, mine)
+        compare_keys(lists)
         added = [self._divide(key, array, levels) for key, array in entries]
         failed = None
         if world.rank == 0:
@@ -204,7 +204,7 @@ class KeyClient:
                 lambda: away.take(None),
             )
 
-    def pull(self, served, target, told, priority=0):
+    def pull(self, served, target, on_done, priority=0):
         """Fill an array with a key's value, which has in it what this worker has pushed.
 
         Parameters
@@ -212,16 +212,16 @@ class KeyClient:
         served : ServedKey
         target : numpy.ndarray
             Contiguous, of the dtype in which values travel.
-        told : callable
+        on_done : callable
             Gets the text of an error, or None.
         priority : int
             Larger ones go first.
         """
-        self._progress.submit(lambda: self._pull(served, target, told, priority))
+        self._progress.submit(lambda: self._pull(served, target, on_done, priority))
 
-    def _pull(self, served, target, told, priority):
+    def _pull(self, served, target, on_done, priority):
         flat = target.reshape(-1)
-        answers = Answers(len(served.shares), told)
+        answers = Answers(len(served.shares), on_done)
         what = f"the value of key {served.key!r}"
         for number, server, begin, length in served.shares:
             self._post.ask(
@@ -299,11 +299,11 @@ class KeyClient:
         """Have all servers do something before they get what is pushed from now on."""
         self._progress.submit(lambda: self._commanding(head, text, "a command", None))
 
-    def settle(self, told):
-        """Have ``told(error)`` called when servers have all that this worker has pushed."""
+    def settle(self, on_done):
+        """Have ``on_done(error)`` called when servers have all that this worker has pushed."""
 
         def fence():
-            answers = Answers(len(self.places), told)
+            answers = Answers(len(self.places), on_done)
             for place in self.places:
                 content = [self.number, NOTHING, ""]
                 last = float("-inf")

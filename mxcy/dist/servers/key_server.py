@@ -58,7 +58,7 @@ class KeyServer:
         try:
             pushed = share.read(body, form)
         except Exception as error:
-            share.failed = share.failed or f"key {share.key!r}: {_told(error)}"
+            share.failed = share.failed or f"key {share.key!r}: {_text_of(error)}"
             self._answer(share)
             return
         if not share.waits:
@@ -79,7 +79,7 @@ class KeyServer:
             if not self.rules.apply(store, share, total):
                 share.replace(total)
         except Exception as error:  # of an updater
-            share.failed = f"key {share.key!r}, update {share.rounds}: {_told(error)}"
+            share.failed = f"key {share.key!r}, update {share.rounds}: {_text_of(error)}"
 
     def _pull(self, place, body, ticket, store, number, asked):
         share = self._shares[store, number]
@@ -110,7 +110,7 @@ class KeyServer:
         try:
             error, answer = None, self.rules.command(store, head, text, body)
         except Exception as failure:
-            error, answer = _told(failure), None
+            error, answer = _text_of(failure), None
         self._post.answer(place, ticket, error, None, answer)
 
     # -- workers that leave -----------------------------------------------------------------------
@@ -153,5 +153,5 @@ class KeyServer:
             )
 
 
-def _told(error):
+def _text_of(error):
     return str(error) if isinstance(error, MXNetError) else f"{type(error).__name__}: {error}"

@@ -79,25 +79,25 @@ class PostOffice:
         self._lines.setdefault(line, deque()).append((kind, content, body, away))
         heapq.heappush(self._queues.setdefault(place, []), (-priority, number, line))
 
-    def ask(self, place, kind, content, told, what, **options):
+    def ask(self, place, kind, content, on_done, what, **options):
         """Send a letter that is answered, with the same priority.
 
         Parameters
         ----------
         place, kind, content
             See `send`; the content begins with a ticket that `answer` gives back.
-        told : callable
-            ``told(error, form, body)`` gets the text of an error or None, and the answer.
+        on_done : callable
+            ``on_done(error, form, body)`` gets the text of an error or None, and the answer.
         what : str
             What is requested, for errors.
         **options
             Of `send`.
         """
         if self._failed:
-            told(self._failed, None, None)
+            on_done(self._failed, None, None)
             return
         number = next(self._tickets)
-        self._questions[number] = (time.monotonic(), place, what, told)
+        self._questions[number] = (time.monotonic(), place, what, on_done)
         ticket = [number, options.get("priority", 0)]
         self.send(place, kind, [ticket, *content], **options)
 
@@ -120,11 +120,11 @@ class PostOffice:
         if not self._patience:
             return
         late = now - self._patience - _GRACE
-        for number, (since, place, what, told) in list(self._questions.items()):
+        for number, (since, place, what, on_done) in list(self._questions.items()):
             if since > late:
                 break
             del self._questions[number]
-            told(
+            on_done(
                 f"waited {self._patience + _GRACE:g} seconds (MXCY_DIST_TIMEOUT) for {what}: "
                 f"{self.name(place)} does not answer",
                 None,
@@ -185,8 +185,8 @@ class PostOffice:
         """Nothing is sent any more."""
         self._failed = text
         questions, self._questions = self._questions, {}
-        for _, _, what, told in questions.values():
-            told(f"{text}, in {what}", None, None)
+        for _, _, what, on_done in questions.values():
+            on_done(f"{text}, in {what}", None, None)
         for under_way in self._away.values():
             for entry in under_way:
                 self._release(entry[1])

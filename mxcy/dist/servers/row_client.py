@@ -67,21 +67,21 @@ class RowClient(KeyClient):
 
         self._progress.submit(send)
 
-    def pull_rows(self, served, ids, told, priority=0):
+    def pull_rows(self, served, ids, on_done, priority=0):
         """Get rows, which have in them what this worker has pushed.
 
         Parameters
         ----------
         served : ServedKey
         ids : numpy.ndarray of int64
-        told : callable
-            ``told(error, rows)`` gets the text of an error or None, and the rows.
+        on_done : callable
+            ``on_done(error, rows)`` gets the text of an error or None, and the rows.
         priority : int
         """
         rows = np.empty((ids.size, *served.shape[1:]), served.dtype)
         wanted = [one for one in self._dealt(served, ids) if one[2].size]
         if not wanted:
-            told(None, rows)
+            on_done(None, rows)
             return
 
         def filling(own, answers):
@@ -93,7 +93,7 @@ class RowClient(KeyClient):
             return take
 
         def ask():
-            answers = Answers(len(wanted), lambda error: told(error, rows))
+            answers = Answers(len(wanted), lambda error: on_done(error, rows))
             for number, place, own, local in wanted:
                 self._post.ask(
                     place,

@@ -100,14 +100,14 @@ class MemoryJob:
             When one of the members has died.
         """
         with self.lock:
-            told = self._meetings.setdefault(("told", name), {})
-            told[place] = value
+            values = self._meetings.setdefault(("gathered", name), {})
+            values[place] = value
             self.lock.notify_all()
-            while not told.keys() >= set(members):
+            while not values.keys() >= set(members):
                 if self.dead & set(members):
                     raise _RankDied
                 self.lock.wait()
-            return [told[member] for member in members]
+            return [values[member] for member in members]
 
     def survivors(self, name, place, members):
         """Those of the members that are alive, once all of them have asked for that."""
@@ -149,7 +149,7 @@ class MemoryWorld:
         self.members, self.epoch = list(range(self.size)), epoch  # places, and their changes
         self.channels = []
         self._control = _Channel(self, "control", self.rank, self.size)
-        self._ends = self._told = 0
+        self._ends = self._gathers = 0
         if members is not None:
             self._begin_anew(members)
 
@@ -209,24 +209,24 @@ class MemoryWorld:
 
     def grow(self, line, count):
         """Go on with further ranks, which the first one starts; all others do so."""
-        told = self.job.add(count, self.members) if self.rank == 0 else None
-        members = self.take_from(0, told)
+        joined = self.job.add(count, self.members) if self.rank == 0 else None
+        members = self.broadcast_from(0, joined)
         first = self.rank == 0
         self.epoch += 1
         self._begin_anew(members)
         if first:
             for member in members[-count:]:
                 self.job.start(member, self.epoch, members)
-        self.tell_all(len(self.channels))
+        self.allgather(len(self.channels))
 
     def let_in(self):
         """Take part in what the others do in `grow`."""
-        for _ in range(max(self.tell_all(0))):
+        for _ in range(max(self.allgather(0))):
             self.new_channel()
 
     def _begin_anew(self, members):
         """Have other ranks than before."""
-        self.members, self._ends, self._told, self.levels = members, 0, 0, None
+        self.members, self._ends, self._gathers, self.levels = members, 0, 0, None
         self.rank, self.size = members.index(self.place), len(members)
         self.hosts = [self.job.hosts[member] for member in members]
         self.machines, self.processes = self.hosts, [["", 0]] * self.size
@@ -234,15 +234,15 @@ class MemoryWorld:
         for channel in (self._control, *self.channels):
             channel.begin_anew(self.rank, self.size)
 
-    def tell_all(self, value):
+    def allgather(self, value):
         """What each rank says; it waits for all."""
-        self._told += 1
-        name = self.epoch, self._told
+        self._gathers += 1
+        name = self.epoch, self._gathers
         return self.job.gather(name, self.place, self.members, value)
 
-    def take_from(self, root, value):
+    def broadcast_from(self, root, value):
         """What one rank says; it waits for it."""
-        return self.tell_all(value)[root]
+        return self.allgather(value)[root]
 
     def everybody(self):
         """A request that is done when all ranks have made it."""

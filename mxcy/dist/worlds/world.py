@@ -99,8 +99,8 @@ class World:
         self.roles, self.machines, self.place = list(roles), list(machines), whole.rank
         self._comm = whole.Split(roles.index(role), whole.rank)
         self.rank, self.size = self._comm.rank, self._comm.size
-        told = self._comm.allgather((socket.gethostname(), identity()))
-        self.hosts, self.processes = [host for host, _ in told], [one for _, one in told]
+        rows = self._comm.allgather((socket.gethostname(), identity()))
+        self.hosts, self.processes = [host for host, _ in rows], [one for _, one in rows]
         self.name = f"rank {self.rank}"
         self.levels = None if elastic else levels_of(self.rank, self.hosts)
         self._posts, self._letters = whole.Dup(), self._comm.Dup()
@@ -260,18 +260,18 @@ class World:
         whole.Set_errhandler(self._mpi.ERRORS_RETURN)
         self._whole = whole
         self._comm, self._letters, self._posts = whole.Dup(), whole.Dup(), whole.Dup()
-        told = whole.allgather([former, socket.gethostname(), identity(), len(self.channels)])
-        formers, hosts, processes, counts = (list(column) for column in zip(*told, strict=True))
+        rows = whole.allgather([former, socket.gethostname(), identity(), len(self.channels)])
+        formers, hosts, processes, counts = (list(column) for column in zip(*rows, strict=True))
         self.rank = self.place = whole.rank
         self.size, self.hosts, self.processes, self.machines = whole.size, hosts, processes, hosts
         self.roles = ["worker"] * self.size
         return counts, formers
 
-    def tell_all(self, value):
+    def allgather(self, value):
         """What each process says; it waits for all."""
         return self._comm.allgather(value)
 
-    def take_from(self, root, value):
+    def broadcast_from(self, root, value):
         """What one process says; it waits for it."""
         return self._comm.bcast(value, root)
 

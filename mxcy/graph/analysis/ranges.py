@@ -22,7 +22,7 @@ def known_ranges(graph):
             continue  # of three outputs two are the range
         ranges = [known.get(entry) for entry in node.inputs]
         ins = [graph.spec(entry) for entry in node.inputs]
-        told = node.op.out_range(node.attrs, ranges, ins, graph.specs[number])
-        if told is not None:
-            known[number, 0] = told
+        bounds = node.op.out_range(node.attrs, ranges, ins, graph.specs[number])
+        if bounds is not None:
+            known[number, 0] = bounds
     return known

@@ -14,7 +14,7 @@ from mxcy.ops.core.record import find
 __all__ = ["run"]
 
 _RNN = find("RNN")
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def run(graph, target):
@@ -62,6 +62,6 @@ def _constant(graph):
 
 def _tell(text):
     """Log a warning, once."""
-    if text not in _told:
-        _told.add(text)
+    if text not in _warned:
+        _warned.add(text)
         logging.getLogger("mxcy").warning(text)

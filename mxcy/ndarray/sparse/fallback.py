@@ -4,7 +4,7 @@ from mxcy import env
 
 __all__ = ["tell"]
 
-_told: set = set()  # operators, storage types and devices that were told of
+_warned: set = set()  # (operator, storage types, device) of warnings that were given
 
 
 def _types(arrays):
@@ -40,9 +40,9 @@ def tell(op, attrs, inputs, outputs, kind):
     context = inputs[0].context if inputs else outputs[0].context
     # Without the attributes: rates and counts of updates differ in every step.
     call = (op.name, *(array.stype for array in inputs), *results, context.device_type)
-    if call in _told:
+    if call in _warned:
         return
-    _told.add(call)
+    _warned.add(call)
     text = (
         "Storage type fallback detected:\n"
         f"operator = {op.name}\n"

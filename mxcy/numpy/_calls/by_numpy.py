@@ -10,7 +10,7 @@ from mxcy.numpy._calls.operands import from_onp, is_array
 
 __all__ = ["as_mx", "as_onp", "by_numpy", "offered"]
 
-_told = set()
+_warned = set()
 
 
 def as_onp(value):
@@ -63,8 +63,8 @@ def by_numpy(function, name, args, kwargs):
             f"{name} is computed by NumPy, so it cannot be recorded: call it outside of "
             "autograd.record()"
         )
-    if name not in _told:
-        _told.add(name)
+    if name not in _warned:
+        _warned.add(name)
         logging.getLogger(__name__).warning(
             "np.%s is a fallback operator, which is actually using official numpy's "
             "implementation.",

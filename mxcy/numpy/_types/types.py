@@ -182,8 +182,8 @@ class _Limits:
         return type(self), (self.dtype,)
 
     def __repr__(self):
-        told = (name for name in ("min", "max", "eps", "dtype") if hasattr(self, name))
-        limits = ", ".join(f"{name}={getattr(self, name)}" for name in told)
+        fields = (name for name in ("min", "max", "eps", "dtype") if hasattr(self, name))
+        limits = ", ".join(f"{name}={getattr(self, name)}" for name in fields)
         return f"{type(self).__name__}({limits})"
 
 

@@ -210,7 +210,7 @@ class Expressions:
         """The entry of a value in the symbol; constants become nodes or parameters."""
         if value.entry is None:
             if self.open.has(value.array):
-                value.entry = self._reckoned(value)
+                value.entry = self._computed_extents(value)
                 return value.entry
             small = value.array.nbytes <= _WRITTEN
             if small and (value.name is None or value.kind != "f" or value.ndim == 0):
@@ -281,12 +281,12 @@ class Expressions:
                 sources.extend([value] * (places[0] == len(sources)))
                 leaves[tree] = places[0], axis
 
-        def noted(told):
-            if isinstance(told, Extent):
-                tree = self.open.tree(told)
+        def noted(value):
+            if isinstance(value, Extent):
+                tree = self.open.tree(value)
                 leaf(tree)
                 return {"extent": postfix(tree, leaves)}
-            return [noted(part) for part in told] if isinstance(told, tuple | list) else told
+            return [noted(part) for part in value] if isinstance(value, tuple | list) else value
 
         texts = {
             "operator": operator,
@@ -326,13 +326,13 @@ class Expressions:
             )
         return x.extents
 
-    def _reckoned(self, value):
+    def _computed_extents(self, value):
         """The entry of a constant that tells open extents: computed when the graph runs."""
         parts = [
             self.shaped("_npi_full", [], {"shape": (1,), "int_value": n, "value_type": 0,
                                           "dtype": "int64"}, ((1,), "int64"))
             if isinstance(n, str) else self.constant(np.array([n], np.int64))
-            for n in self.open.told(value.array)
+            for n in self.open.named(value.array)
         ]  # fmt: skip
         return self.concat(parts, 0).reshape(*value.array.shape).entry
 
@@ -344,17 +344,17 @@ class Expressions:
         word = dtypes.name_of(value.spec.dtype)
         return self.shaped("_npi_reshape", [value], {"newshape": extents}, (extents, word))
 
-    def filled(self, told, number):
+    def filled(self, shape, number):
         """An array of one number whose shape may have names.
 
         Parameters
         ----------
-        told : tuple of int and str
+        shape : tuple of int and str
         number : Value
             A scalar.
         """
         word = dtypes.name_of(number.spec.dtype)
-        return self.shaped("_npi_broadcast_to", [number], {"shape": told}, (told, word))
+        return self.shaped("_npi_broadcast_to", [number], {"shape": shape}, (shape, word))
 
     def binary(self, name, left, right):
         """A function of two values that meet by broadcasting, in its form with a number if can be.

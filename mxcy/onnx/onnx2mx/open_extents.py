@@ -100,8 +100,8 @@ class OpenExtents:
         """The array of a function of two arrays, some of whose elements stand for extents."""
         whole = np.broadcast_shapes(left.shape, right.shape)
         pairs = zip(
-            self.told(np.broadcast_to(left, whole)),
-            self.told(np.broadcast_to(right, whole)),
+            self.named(np.broadcast_to(left, whole)),
+            self.named(np.broadcast_to(right, whole)),
             strict=True,
         )
         return self.array([self.combined(sign, x, y) for x, y in pairs]).reshape(whole)
@@ -145,10 +145,10 @@ class OpenExtents:
         """Whether results with the numbers and with the others differ by them alone."""
         return array.dtype == np.int64 and np.array_equal(self.probed(array), probe)
 
-    def told(self, array):
+    def named(self, array):
         """The elements as a tuple, names in the place of their numbers."""
-        told = (self.names.get(number, number) for number in array.reshape(-1).tolist())
-        return tuple(Extent(n) if isinstance(n, str) else n for n in told)
+        named = (self.names.get(number, number) for number in array.reshape(-1).tolist())
+        return tuple(Extent(n) if isinstance(n, str) else n for n in named)
 
 
 def named_extents(graph, shapes):
@@ -166,20 +166,20 @@ def named_extents(graph, shapes):
     """
     extents = {}
     for entry in graph.input:
-        told = shapes.get(entry.name)
+        given = shapes.get(entry.name)
         dims = entry.type.tensor_type.shape.dim
-        if told is not None and len(told) != len(dims):
+        if given is not None and len(given) != len(dims):
             continue
         extents[entry.name] = tuple(
-            _named(f"{entry.name}.{axis}", dim, told[axis] if told is not None else None)
+            _named(f"{entry.name}.{axis}", dim, given[axis] if given is not None else None)
             for axis, dim in enumerate(dims)
         )
     return extents
 
 
-def _named(usual, dim, told):
-    if told is not None and told >= 0:
-        return int(told)
+def _named(usual, dim, given):
+    if given is not None and given >= 0:
+        return int(given)
     if dim.HasField("dim_value"):
         return dim.dim_value
     return dim.dim_param or usual

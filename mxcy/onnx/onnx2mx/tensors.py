@@ -60,9 +60,9 @@ class Folder:
         MXNetError
             When the place is outside the folder, is no plain file, or has fewer bytes.
         """
-        told = {entry.key: entry.value for entry in tensor.external_data}
+        fields = {entry.key: entry.value for entry in tensor.external_data}
         what = f"tensor {tensor.name!r}: external data"
-        location = told.get("location", "")
+        location = fields.get("location", "")
         if self.path is None:
             raise MXNetError(f"{what} at {location!r}: the model has no folder to look in")
         path = os.path.realpath(os.path.join(self.path, location))
@@ -72,10 +72,10 @@ class Folder:
         if not os.path.isfile(path):
             raise MXNetError(f"{what}: there is no file {location!r} beside the model")
         try:
-            offset, size = int(told.get("offset", 0)), os.path.getsize(path)
-            length = int(told.get("length", size - offset))
+            offset, size = int(fields.get("offset", 0)), os.path.getsize(path)
+            length = int(fields.get("length", size - offset))
         except ValueError:
-            raise MXNetError(f"{what}: offset and length must be integers, got {told}") from None
+            raise MXNetError(f"{what}: offset and length must be integers, got {fields}") from None
         if offset < 0 or length < 0 or offset + length > size:
             raise MXNetError(
                 f"{what}: bytes {offset} to {offset + length} of {location!r}, which has {size}"

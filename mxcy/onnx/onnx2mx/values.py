@@ -148,9 +148,9 @@ class Value:
         return self.array
 
     def _open(self, what):
-        told = ", ".join(map(str, self.F.open.told(self.array)))
+        listed = ", ".join(map(str, self.F.open.named(self.array)))
         return UnknownValueError(
-            f"{what} is {told}, which has to be known when the model is imported: "
+            f"{what} is {listed}, which has to be known when the model is imported: "
             "give input_shapes",
             tuple(self.F.inputs),
         )
@@ -160,10 +160,10 @@ class Value:
         """Whether it is a constant in which numbers stand for extents that are open."""
         return self.array is not None and self.F.open.has(self.array)
 
-    def told(self, what):
+    def integers_or_names(self, what):
         """The constant as a tuple of Python ints, and names for extents that are open."""
         if self.array is not None and self.F.open.has(self.array):
-            return self.F.open.told(self.array)
+            return self.F.open.named(self.array)
         return self.integers(what)
 
     def integers(self, what):

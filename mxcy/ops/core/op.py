@@ -357,8 +357,8 @@ class Op:
         if not isinstance(error, ShapeError) or self.variadic or ins[0].shape is None:
             return ""
         name, shape = self.arguments(a)[0], str(ins[0].shape)
-        told = shape in str(error) or str(error).startswith(f"argument {name}:")
-        return "" if told else f"; {name} has shape {shape}"
+        is_named = shape in str(error) or str(error).startswith(f"argument {name}:")
+        return "" if is_named else f"; {name} has shape {shape}"
 
     def _check_count(self, a: Attrs, n: int) -> None:
         """Refuse another number of inputs than the attributes ask for."""

@@ -219,8 +219,10 @@ def _other_layout(name: str, params: bytes | None, call: Any, library: Any) -> s
         size = library.query(name, params, call.ins, call.outs, "packed")
     except MXNetError as error:
         return str(error)
-    told = call.attrs.packed
-    return None if size == told else f"its weights take {size} bytes, not the {told} of packed"
+    promised = call.attrs.packed
+    return (
+        None if size == promised else f"its weights take {size} bytes, not the {promised} of packed"
+    )
 
 
 def _adopt(call: Any, kernel: Any, name: str, dtype: int, library: Any) -> str | None:

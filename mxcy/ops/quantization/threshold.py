@@ -73,12 +73,12 @@ def _divergence(counts, width, levels):
     starts, sizes = _groups(kept.size, levels)
     filled = np.add.reduceat((inside != 0).astype(np.float32), starts)
     level = np.add.reduceat(inside, starts) / np.maximum(filled, 1)
-    told = np.where(kept != 0, np.repeat(level, sizes), np.float32(0))
-    kept, told = _smoothed(kept), _smoothed(told)
-    if kept is None or told is None:
+    approximation = np.where(kept != 0, np.repeat(level, sizes), np.float32(0))
+    kept, approximation = _smoothed(kept), _smoothed(approximation)
+    if kept is None or approximation is None:
         return np.inf
-    kept, told = kept / _added(kept), told / _added(told)
-    return _added(kept * np.log(kept / told))
+    kept, approximation = kept / _added(kept), approximation / _added(approximation)
+    return _added(kept * np.log(kept / approximation))
 
 
 def _added(values):
@@ -149,7 +149,9 @@ class _Running:
         weight = mass.copy()
         weight[:, -1] -= counts[last]
         ends = (low, level[:, 0]), (high, level[:, -1])
-        told = (between * level).sum(1) + sum(np.where(end != 0, at, 0) for end, at in ends)
+        approximation = (between * level).sum(1) + sum(
+            np.where(end != 0, at, 0) for end, at in ends
+        )
         empty = sizes - between.sum(1) - sum((end != 0) & (at != 0) for end, at in ends)
         price_told = _EPSILON * empty / (sizes - empty)
         weight -= between * price[:, None]
@@ -161,7 +163,7 @@ class _Running:
             own += np.where(end != 0, reduced * np.log(reduced), 0)
             divergences += np.where(end != 0, reduced * np.log(image), 0)
         total = self.mass[-1]
-        losses = (own - divergences) / total + np.log(told / total)
+        losses = (own - divergences) / total + np.log(approximation / total)
         losses[(price >= 1) | (price_told >= 1) | (sizes == empty)] = np.inf
         losses[price > 0.1 * self.least] = np.nan  # where `_own` is not good enough
         return losses

@@ -16,7 +16,7 @@ CALLS = [pytest.param(*call, id=call[0].replace(" ", "")) for call in cases.call
 
 
 def run(key, name, attrs, letters, caplog):
-    fallback._told.clear()
+    fallback._warned.clear()
     with caplog.at_level(logging.WARNING, "mxcy"):
         out = cases.function(mx, name)(*cases.inputs(mx, letters), **attrs)
     told = any("Storage type fallback detected" in record.message for record in caplog.records)

@@ -150,7 +150,7 @@ class MobileNetV2(HybridBlock):
         return self.output(self.features(x))
 
 
-def _told(multiplier):
+def _suffix(multiplier):
     """A multiplier as models' names have it: 1.0, 0.75, 0.5."""
     text = f"{multiplier:.2f}"
     return text[:-1] if text in ("1.00", "0.50") else text
@@ -180,7 +180,7 @@ def get_mobilenet(
     """
     net = MobileNet(multiplier, **kwargs)
     if pretrained:
-        load_pretrained(net, f"mobilenet{_told(multiplier)}", device or ctx, root)
+        load_pretrained(net, f"mobilenet{_suffix(multiplier)}", device or ctx, root)
     return net
 
 
@@ -208,7 +208,7 @@ def get_mobilenet_v2(
     """
     net = MobileNetV2(multiplier, **kwargs)
     if pretrained:
-        load_pretrained(net, f"mobilenetv2_{_told(multiplier)}", device or ctx, root)
+        load_pretrained(net, f"mobilenetv2_{_suffix(multiplier)}", device or ctx, root)
     return net
 
 

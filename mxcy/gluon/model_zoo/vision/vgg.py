@@ -118,9 +118,9 @@ def _variant(num_layers, batch_norm):
             kwargs["batch_norm"] = True
         return get_vgg(num_layers, **kwargs)
 
-    ending, told = ("_bn", " with batch normalization") if batch_norm else ("", "")
+    ending, addition = ("_bn", " with batch normalization") if batch_norm else ("", "")
     make.__name__ = make.__qualname__ = f"vgg{num_layers}{ending}"
-    make.__doc__ = f"""Make VGG-{num_layers}{told}.
+    make.__doc__ = f"""Make VGG-{num_layers}{addition}.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def range_of(G, kind, top, low=None):
     return [G.full([1], 0, np.float32) if kind == np.uint8 else G.Neg(top), top]
 
 
-def _told(G, a):
+def _range(G, a):
     """The range that attributes tell, as it is."""
     return [G.const(np.asarray([n], np.float32)) for n in (a.min_calib_range, a.max_calib_range)]
 
@@ -179,7 +179,7 @@ def quantized_add(a, G, x, y, *ranges):
     total = G.op("Add", *_operands(G, x, y, ranges))
     if calibrated(a):
         kind = G.out.dtype
-        return [quantized(G, total, step(G, reach_of(a), limit_of(kind)), kind), *_told(G, a)]
+        return [quantized(G, total, step(G, reach_of(a), limit_of(kind)), kind), *_range(G, a)]
     tops = [reach(G, low, high) for low, high in zip(ranges[::2], ranges[1::2], strict=True)]
     known = all(isinstance(top, np.float32) for top in tops)
     top = np.float32(tops[0] + tops[1]) if known else G.op("Add", *(_value(G, t) for t in tops))
@@ -194,7 +194,7 @@ def quantized_multiply(a, G, x, y, *ranges):
         return product
     if calibrated(a):
         scaled = product * float(LIMITS["int8"] / max(reach_of(a), _TINY))
-        return [G.cast(G.clip(scaled, -128, 127), np.int8), *_told(G, a)]
+        return [G.cast(G.clip(scaled, -128, 127), np.int8), *_range(G, a)]
     numbers = G.op("Mul", G.cast(x, np.int32), G.cast(y, np.int32))
     numbers.real = product
     steps = [
@@ -242,7 +242,7 @@ def quantized_normalization(a, G, x, gamma, beta, mean, variance, low, high):
     normalized.shape = transposed.shape
     real = G.transpose(normalized, [order.index(i) for i in range(x.ndim)])
     if calibrated(a):
-        return [quantized(G, real, step(G, reach_of(a), LIMITS["int8"]), np.int8), *_told(G, a)]
+        return [quantized(G, real, step(G, reach_of(a), LIMITS["int8"]), np.int8), *_range(G, a)]
     top = _largest(G, real)
     return [quantized(G, real, step(G, top, LIMITS["int8"]), np.int8), *range_of(G, np.int8, top)]
 

@@ -30,11 +30,11 @@ def constant(F, a):
 
 @row("ConstantOfShape", since=9)
 def constant_of_shape(F, a, shape):
-    told = shape.told("the input shape")
-    if any(isinstance(n, str) for n in told):
+    extents = shape.integers_or_names("the input shape")
+    if any(isinstance(n, str) for n in extents):
         number = F.constant(np.array(0, np.float32)) if a.value is None else a.tensor(a.value)
-        return F.filled(told, F.constant(number.array.reshape(()), number.spec.dtype))
-    shape = told
+        return F.filled(extents, F.constant(number.array.reshape(()), number.spec.dtype))
+    shape = extents
     if min(shape, default=0) < 0 or np.prod(shape, dtype=float) > _MOST:
         raise MXNetError(f"the input shape: cannot make an array of shape {shape}")
     if a.value is None:
@@ -48,7 +48,7 @@ def constant_of_shape(F, a, shape):
 def range_(F, a, start, limit, delta):
     code = start.spec.dtype
     if any(value.is_open for value in (start, limit, delta)):
-        (begin,), (end,), (step,) = (value.told("") for value in (start, limit, delta))
+        (begin,), (end,), (step,) = (value.integers_or_names("") for value in (start, limit, delta))
         if step == 1:
             count = F.open.combined("-", end, begin)
             numbers = {"start": begin, "stop": end, "dtype": "int64"}

@@ -101,8 +101,8 @@ def _decided(F, name, x, y):
     whole = np.broadcast_shapes(x.shape, y.shape)
     truths = []
     for left, right in zip(
-        F.open.told(np.broadcast_to(x.array, whole)),
-        F.open.told(np.broadcast_to(y.array, whole)),
+        F.open.named(np.broadcast_to(x.array, whole)),
+        F.open.named(np.broadcast_to(y.array, whole)),
         strict=True,
     ):
         if left == right:

@@ -108,7 +108,7 @@ def _sizes(F, a, x, scales, sizes):
     axes = [axis % x.ndim for axis in a.axes] if a.axes else list(range(x.ndim))
     whole, ratios = list(extents), [1.0] * x.ndim
     if sizes is not None and sizes.full_shape != (0,):
-        wanted = dict(zip(axes, sizes.told("the input sizes"), strict=True))
+        wanted = dict(zip(axes, sizes.integers_or_names("the input sizes"), strict=True))
         policy = a.keep_aspect_ratio_policy or "stretch"
         if policy != "stretch":
             extents = x.full_shape

@@ -48,10 +48,10 @@ def along(F, x, indices, axis):
             if _has_names(whole)
             else F("slice", x, **cut)
         )
-    told = {"axis": axis, "mode": "wrap", "taken": wanted[axis]}
+    attrs = {"axis": axis, "mode": "wrap", "taken": wanted[axis]}
     if not _has_names(wanted):
-        return F("_take_along", x, indices, **told)
-    return F.shaped("_take_along", [x, indices], told, (wanted, word))
+        return F("_take_along", x, indices, **attrs)
+    return F.shaped("_take_along", [x, indices], attrs, (wanted, word))
 
 
 def _has_names(extents):
@@ -62,8 +62,8 @@ def counted(F, extent):
     """The integers from 0 below an extent."""
     if not isinstance(extent, str):
         return F.constant(np.arange(extent, dtype=np.int64))
-    told = {"start": 0, "stop": extent, "dtype": "int64"}
-    return F.shaped("_npi_arange", [], told, ((extent,), "int64"))
+    attrs = {"start": 0, "stop": extent, "dtype": "int64"}
+    return F.shaped("_npi_arange", [], attrs, ((extent,), "int64"))
 
 
 @row("GatherElements", since=11)

@@ -20,8 +20,8 @@ def _number(F, extent):
     """An extent as a float scalar of the graph."""
     if not isinstance(extent, str):
         return F.constant(np.float32(extent))
-    told = {"shape": (), "int_value": extent, "value_type": 0, "dtype": "float32"}
-    return F.shaped("_npi_full", [], told, ((), "float32"))
+    attrs = {"shape": (), "int_value": extent, "value_type": 0, "dtype": "float32"}
+    return F.shaped("_npi_full", [], attrs, ((), "float32"))
 
 
 def _places(F, size, extent, ratio, how):

@@ -26,14 +26,14 @@ def top_k_by_attribute(F, a, x):
 
 @row("TopK", since=10)
 def top_k(F, a, x, k):
-    (k,), axis = k.told("the input K"), a.axis % x.ndim
+    (k,), axis = k.integers_or_names("the input K"), a.axis % x.ndim
     largest = a.largest is None or bool(a.largest)
     if not isinstance(k, str):
         return _top(F, x, axis, k, largest)
     whole = tuple(k if i == axis else n for i, n in enumerate(F.extents(x)))
-    told = {"axis": axis, "k": k, "ret_typ": "both", "is_ascend": not largest, "dtype": "int64"}
+    attrs = {"axis": axis, "k": k, "ret_typ": "both", "is_ascend": not largest, "dtype": "int64"}
     return tuple(
-        F.shaped("topk", [x], told, (whole, dtypes.name_of(x.spec.dtype)), (whole, "int64"))
+        F.shaped("topk", [x], attrs, (whole, dtypes.name_of(x.spec.dtype)), (whole, "int64"))
     )
 
 
@@ -60,8 +60,8 @@ def unique(F, a, x):
 
 def _unique(F, a, x):
     """Of values that are known when the graph runs."""
-    told = {"return_index": True, "return_inverse": True, "return_counts": True, "axis": a.axis}
-    distinct, first, inverse, counts = F("_npi_unique", x, **told)
+    attrs = {"return_index": True, "return_inverse": True, "return_counts": True, "axis": a.axis}
+    distinct, first, inverse, counts = F("_npi_unique", x, **attrs)
     if not a.sorted:  # in the order in which they come
         order = F("argsort", first, dtype="int64")
         places = F("argsort", order, dtype="int64")

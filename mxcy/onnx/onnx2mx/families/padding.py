@@ -40,8 +40,8 @@ def _padded_by_names(F, x, before, after, mode, value):
         for n, b, e in zip(named, before, after, strict=True)
     )
     width = tuple(zip(before, after, strict=True))
-    told = {"pad_width": width, "mode": mode, "constant_values": float(value)}
-    return F.shaped("_npi_pad", [x], told, (whole, dtypes.name_of(x.spec.dtype)))
+    attrs = {"pad_width": width, "mode": mode, "constant_values": float(value)}
+    return F.shaped("_npi_pad", [x], attrs, (whole, dtypes.name_of(x.spec.dtype)))
 
 
 def _wrapped(F, x, width):
@@ -73,7 +73,7 @@ def pad_by_attributes(F, a, x):
 @row("Pad", since=11)
 def pad(F, a, x, pads, value=None, axes=None):
     axes = None if axes is None else axes.integers("the input axes")
-    width = pads.told("the input pads")
+    width = pads.integers_or_names("the input pads")
     if value is not None and value.array is None and a.mode == "constant":
         shown = _pad(F, a, F("ones_like", x).astype("bool"), width, 0, axes)
         return F.where(shown, _pad(F, a, x, width, 0, axes), value.reshape())

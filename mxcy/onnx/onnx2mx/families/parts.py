@@ -64,7 +64,7 @@ def split(F, a, x, parts=None):
         raise MXNetError(f"attribute num_outputs: {count} for {len(a.outputs)} outputs")
     axis = (a.axis or 0) % x.ndim
     if parts is not None and parts.is_open:
-        return _split_by_names(F, a, x, axis, parts.told("the input split"))
+        return _split_by_names(F, a, x, axis, parts.integers_or_names("the input split"))
     parts = a.split if parts is None else parts.integers("the input split")
     if parts is None:
         if count == 1:
@@ -130,7 +130,10 @@ def slice_(F, a, x, starts, ends, axes=None, steps=None):
 
 
 def _slice_by_names(F, a, x, starts, ends, axes, steps):
-    starts, ends = starts.told("the input starts"), ends.told("the input ends")
+    starts, ends = (
+        starts.integers_or_names("the input starts"),
+        ends.integers_or_names("the input ends"),
+    )
     axes = range(len(starts)) if axes is None else axes.integers("the input axes")
     steps = (1,) * len(starts) if steps is None else steps.integers("the input steps")
     named = F.extents(x)

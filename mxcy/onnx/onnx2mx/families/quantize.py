@@ -221,8 +221,8 @@ def _matmul_integer(F, x, y, x_zero, y_zero):
 @row("ConvInteger", since=10)
 def conv_integer(F, a, x, weight, x_zero=None, weight_zero=None):
     if x_zero is None or x_zero.array is not None:
-        told = x, x_zero, weight, weight_zero, 0
-        sums = _sums(F, *told, lambda data, filters: convolution(F, a, data, filters))
+        operands = x, x_zero, weight, weight_zero, 0
+        sums = _sums(F, *operands, lambda data, filters: convolution(F, a, data, filters))
         if sums is not None:
             exactly = functools.partial(_conv_integer, F, a, x, weight, x_zero, weight_zero)
             return _whole_numbers(sums, math.prod(weight.full_shape[1:]), exactly)
@@ -268,8 +268,8 @@ def _layer(F, x, w, scale, zero, axis, compute):
 @row("QLinearMatMul", since=10)
 def qlinear_matmul(F, a, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
     if y.ndim == 2 and x.ndim >= 2 and 0 not in y.shape:
-        told = (x, x_scale, x_zero), (y, y_scale, y_zero), scale, zero
-        result = _layer(F, *told, 1, lambda data, weight: product(F, data, weight))
+        operands = (x, x_scale, x_zero), (y, y_scale, y_zero), scale, zero
+        result = _layer(F, *operands, 1, lambda data, weight: product(F, data, weight))
         if result is not None:
             return result
     left = _centred(F, x, x_zero, _of_rows(x_zero))
@@ -293,9 +293,11 @@ def float_bias(F, bias, x_scale, w_scale):
 @row("QLinearConv", since=10)
 def qlinear_conv(F, a, x, x_scale, x_zero, w, w_scale, w_zero, scale, zero, bias=None):
     if bias is None or bias.array is not None:
-        told = (x, x_scale, x_zero), (w, w_scale, w_zero), scale, zero
+        operands = (x, x_scale, x_zero), (w, w_scale, w_zero), scale, zero
         floats = bias and float_bias(F, bias, x_scale, w_scale)
-        result = _layer(F, *told, 0, lambda data, weight: convolution(F, a, data, weight, floats))
+        result = _layer(
+            F, *operands, 0, lambda data, weight: convolution(F, a, data, weight, floats)
+        )
         if result is not None:
             return result
     channels = (-1, *(1,) * (w.ndim - 1))

@@ -104,7 +104,7 @@ _OF_EXTENTS = {"ReduceProd": "*", "ReduceSum": "+", "ReduceMax": "max", "ReduceM
 
 def _of_extents(F, sign, x, keepdims):
     """All extents of a shape, some of which are open, together."""
-    first, *others = F.open.told(x.array)
+    first, *others = F.open.named(x.array)
     for other in others:
         first = F.open.combined(sign, first, other)
     return F.constant(F.open.array([first]).reshape((1,) * x.ndim if keepdims else ()))

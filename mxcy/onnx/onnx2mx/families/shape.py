@@ -40,41 +40,45 @@ def reshape_by_attribute(F, a, x):
 
 @row("Reshape", since=5)
 def reshape(F, a, x, target):
-    told = target.told("the input shape")
-    if any(isinstance(n, str) for n in told):
+    wanted = target.integers_or_names("the input shape")
+    if any(isinstance(n, str) for n in wanted):
         named = F.extents(x)
-        codes = None if a.allowzero and 0 in told else _without_names(told, named)
+        codes = None if a.allowzero and 0 in wanted else _without_names(wanted, named)
         if codes is None:
-            return _reshape_by_names(F, x, told, named, a.allowzero)
+            return _reshape_by_names(F, x, wanted, named, a.allowzero)
         if codes.count(0):
             return F("_npx_reshape", x, newshape=tuple(-2 if n == 0 else n for n in codes))
         return _reshape(F, x, codes, False)
-    return _reshape(F, x, told, bool(a.allowzero))
+    return _reshape(F, x, wanted, bool(a.allowzero))
 
 
-def _without_names(told, named):
+def _without_names(wanted, named):
     """A target of Reshape with 0 and -1, which copy and follow, in the place of open extents.
 
     None where these do not suffice.
     """
-    extents = [0 if isinstance(n, str) and n in named[i : i + 1] else n for i, n in enumerate(told)]
+    extents = [
+        0 if isinstance(n, str) and n in named[i : i + 1] else n for i, n in enumerate(wanted)
+    ]
     others = [i for i, n in enumerate(extents) if isinstance(n, str)]
     if len(others) > 1 or others and -1 in extents:
         return None
     return tuple(-1 if i in others else n for i, n in enumerate(extents))
 
 
-def _reshape_by_names(F, x, told, named, literal):
-    told = tuple(named[i] if n == 0 and not literal else n for i, n in enumerate(told))
+def _reshape_by_names(F, x, wanted, named, literal):
+    wanted = tuple(named[i] if n == 0 and not literal else n for i, n in enumerate(wanted))
     left, others = list(named), []
-    for n in told:  # extents on both sides need no division
+    for n in wanted:  # extents on both sides need no division
         if n in left and n != -1:
             left.remove(n)
         elif n != -1:
             others.append(n)
     follows = F.open.combined("/", product(F, left), product(F, others))
-    whole = tuple(follows if n == -1 else n for n in told)
-    return F.shaped("_npi_reshape", [x], {"newshape": told}, (whole, dtypes.name_of(x.spec.dtype)))
+    whole = tuple(follows if n == -1 else n for n in wanted)
+    return F.shaped(
+        "_npi_reshape", [x], {"newshape": wanted}, (whole, dtypes.name_of(x.spec.dtype))
+    )
 
 
 def _reshape(F, x, target, literal):
@@ -130,14 +134,14 @@ def unsqueeze(F, a, x, axes=None):
 
 @row("Expand", since=8)
 def expand(F, a, x, target):
-    told = target.told("the input shape")
-    if -1 not in x.shape and not any(isinstance(n, str) for n in told):
-        whole = np.broadcast_shapes(x.shape, told)
+    wanted = target.integers_or_names("the input shape")
+    if -1 not in x.shape and not any(isinstance(n, str) for n in wanted):
+        whole = np.broadcast_shapes(x.shape, wanted)
         return x if whole == x.shape else F("_npi_broadcast_to", x, shape=whole)
-    rank = max(x.ndim, len(told))
+    rank = max(x.ndim, len(wanted))
     named = (1,) * (rank - x.ndim) + F.extents(x)
-    told = (1,) * (rank - len(told)) + told
-    whole = tuple(_met(F, n, m) for n, m in zip(named, told, strict=True))
+    wanted = (1,) * (rank - len(wanted)) + wanted
+    whole = tuple(_met(F, n, m) for n, m in zip(named, wanted, strict=True))
     if whole == named and rank == x.ndim:
         return x
     if rank == x.ndim and all(n == m for n, m in zip(named, whole, strict=True) if n != 1):
@@ -172,7 +176,7 @@ def tile_by_number(F, a, x, tiles, axis):
 
 @row("Tile", since=6)
 def tile(F, a, x, repeats):
-    times = repeats.told("the input repeats")
+    times = repeats.integers_or_names("the input repeats")
     if not any(isinstance(n, str) for n in times):
         return F("_npi_tile", x, reps=times)
     named = F.extents(x)
