@@ -176,8 +176,9 @@ struct Problem {
       const int64_t length =
           mask->dtype == MX_I32 ? data<int32_t>(*mask)[at] : data<int64_t>(*mask)[at];
       pass([=](V x, int64_t i, int) MX_ALWAYS {
-        const int64_t left = length - from - i;
-        return with_rest<T>(x, left < 0 ? 0 : left, none);
+        // lengths are the caller's: any number
+        const int64_t left = length <= from + i ? 0 : length - from - i;
+        return with_rest<T>(x, left, none);
       });
     } else {
       pass([](V x, int64_t, int) MX_ALWAYS { return x; });
