@@ -69,7 +69,7 @@ class CudaModule:
     def __init__(self, source, options=(), exports=()):
         if not num_gpus():
             raise MXNetError(
-                "CudaModule: mxcy computes on CPUs, for there is no GPU here to run the source on. "
+                "CudaModule: there is no GPU here to run the source on. "
                 "A mx.operator.CustomOp runs Python, and with it NumPy, Numba or Cython"
             )
         options, exports = ((x,) if isinstance(x, str) else tuple(x) for x in (options, exports))
@@ -108,7 +108,7 @@ class CudaModule:
             match = _PARAMETER.match(text)
             if not match or match[2] == "const":
                 raise ValueError(
-                    f'CudaModule: invalid parameter "{text}"; expected such as "const float *x"'
+                    f'CudaModule: invalid parameter "{text}"; expected a declaration like "const float *x"'
                 )
             if match[2] not in _TYPES:
                 raise TypeError(f"CudaModule: unsupported type {match[2]} of a parameter")

@@ -42,7 +42,7 @@ Blas& blas() {
   return *one;
 }
 
-bool told(int status, const char* doing) {
+bool checked(int status, const char* doing) {
   return status == 0 || mx_fail("cuBLAS status %d while %s", status, doing) == 0;
 }
 
@@ -54,10 +54,10 @@ Handle handle_of(int32_t device, Stream stream) {
   if (handle) return handle;
   Handle made = nullptr;
   Address workspace = 0;
-  if (!told(self.create(&made), "starting") ||
-      !told(self.set_stream(made, stream), "choosing a stream") ||
+  if (!checked(self.create(&made), "starting") ||
+      !checked(self.set_stream(made, stream), "choosing a stream") ||
       !succeeded(api().MemAlloc(&workspace, kWorkspace), "taking memory for cuBLAS") ||
-      !told(self.set_workspace(made, (void*)workspace, kWorkspace), "lending memory"))
+      !checked(self.set_workspace(made, (void*)workspace, kWorkspace), "lending memory"))
     return nullptr;
   return handle = made;
 }
@@ -203,7 +203,7 @@ bool multiply(int32_t device, Stream stream, const Way& way, const Product& p) {
                                  alpha.bytes, p.b, way.type, (int)p.b_step, p.b_stride, p.a,
                                  way.type, (int)p.a_step, p.a_stride, beta.bytes, p.c, way.type,
                                  (int)p.c_step, p.c_stride, (int)p.batch, way.compute, -1);
-  return told(status, "multiplying matrices");
+  return checked(status, "multiplying matrices");
 }
 
 bool ready_blas(int32_t device, Stream stream) {

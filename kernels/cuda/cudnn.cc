@@ -52,23 +52,24 @@ Library& cudnn() {
   return *one;
 }
 
-bool told(int status, const char* doing) {
+bool checked(int status, const char* doing) {
   return status == 0 || mx_fail("cuDNN: %s while %s", cudnn().explain(status), doing) == 0;
 }
 
 // A descriptor that is being made; it is destroyed unless it is kept.
 class Made {
  public:
-  explicit Made(int kind) { good_ = told(cudnn().make(kind, &descriptor_), "starting"); }
+  explicit Made(int kind) { good_ = checked(cudnn().make(kind, &descriptor_), "starting"); }
   Made(const Made&) = delete;
   Made& operator=(const Made&) = delete;
   ~Made() {
     if (descriptor_) cudnn().destroy(descriptor_);
   }
   void set(int attribute, int type, int64_t count, const void* values) {
-    good_ = good_ && told(cudnn().set(descriptor_, attribute, type, count, values), "describing");
+    good_ =
+        good_ && checked(cudnn().set(descriptor_, attribute, type, count, values), "describing");
   }
-  bool finish() { return good_ && told(cudnn().finalize(descriptor_), "building a plan"); }
+  bool finish() { return good_ && checked(cudnn().finalize(descriptor_), "building a plan"); }
   const Descriptor& get() const { return descriptor_; }
   Descriptor keep() { return std::exchange(descriptor_, nullptr); }
 
@@ -84,8 +85,8 @@ Handle handle_of(int32_t device, Stream stream) {
   Handle& handle = self.handles[{device, stream}];
   if (handle) return handle;
   Handle made = nullptr;
-  if (!told(self.create(&made), "starting") ||
-      !told(self.set_stream(made, stream), "choosing a stream"))
+  if (!checked(self.create(&made), "starting") ||
+      !checked(self.set_stream(made, stream), "choosing a stream"))
     return nullptr;
   return handle = made;
 }
@@ -97,7 +98,7 @@ bool run(Descriptor plan, int32_t device, Stream stream, void* const* operands, 
   pack.set(kPackNames, kInt64, 3, kNames);
   pack.set(kPackPointers, kPointer, 3, operands);
   pack.set(kPackWorkspace, kPointer, 1, &workspace);
-  return pack.finish() && told(cudnn().execute(handle, plan, pack.get()), "convolving");
+  return pack.finish() && checked(cudnn().execute(handle, plan, pack.get()), "convolving");
 }
 
 // out[image][channel][place] += bias[channel], by the kernel that came along.
@@ -194,7 +195,7 @@ extern "C" void* mx_gpu_conv_plan(int32_t device, const char* properties, const 
   plan.set(kPlanProperties, kDescriptor, 1, &about.get());
   plan.set(kPlanText, kChar, (int64_t)strlen(text), text);
   if (!plan.finish() ||
-      !told(cudnn().get(plan.get(), kPlanWorkspace, kInt64, 1, &count, workspace), "asking"))
+      !checked(cudnn().get(plan.get(), kPlanWorkspace, kInt64, 1, &count, workspace), "asking"))
     return nullptr;
   about.keep();  // the plan may look at it
   return plan.keep();

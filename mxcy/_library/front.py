@@ -164,7 +164,7 @@ def prepare_engine(names: dict[str, Any]) -> None:
         try:
             names["wait_all"]()
         except Exception as error:
-            print("mxcy: nobody waited for what failed:", error, file=sys.stderr)
+            print("mxcy: an error that nothing waited for:", error, file=sys.stderr)
         names["configure_engine"]("NaiveEngine", *settings[1:])  # for what objects do that go now
 
     atexit.register(end)

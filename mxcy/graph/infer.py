@@ -7,7 +7,7 @@ and backwards until nothing new is learnt. Where a record can tell inputs from o
 
 Operators that make arrays of nothing may have extents of 0 or -1 in their `shape`: MXNet's symbols
 mean "unknown" by that, as in recurrent networks' first states. Such nodes learn their shape from
-their users; a 0 of which nobody tells is meant as it stands in the end.
+their users; a 0 that no user replaces is taken literally in the end.
 """
 
 from mxcy._base.errors import MXNetError
@@ -27,7 +27,7 @@ def infer_partial(graph, known, settle=False):
     known : dict of str to Spec
         What is known of variables, by name; shapes may be partial (-1 or None).
     settle : bool
-        Whether extents of 0 that no one has told more about are meant as they stand.
+        Whether extents of 0 that no user has replaced are taken literally.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def _round(graph, specs, pending, cache):
 def _inferred(node, ins, outs):
     """What a record infers; of shapes nothing where none is known of any input or output.
 
-    A record may know the rank or an extent without that, but MXNet tells such shapes as unknown.
+    A record may know the rank or an extent without that, but MXNet reports such shapes as unknown.
     """
     if not ins or any(spec.shape is not None for spec in (*ins, *outs)):
         return node.op.infer(node.attrs, ins)

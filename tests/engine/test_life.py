@@ -139,7 +139,7 @@ mx.engine.push(lambda: fail("unseen"), writes=[variable], name="last")
     )
     done = python(code)
     assert done.out == "caught\n"
-    expected = "mxcy: nobody waited for what failed: Error in operator last: ValueError: unseen"
+    expected = "mxcy: an error that nothing waited for: Error in operator last: ValueError: unseen"
     assert done.err.startswith(expected) and len(done.err.splitlines()) == 1
 
 

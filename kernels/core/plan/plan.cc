@@ -168,9 +168,9 @@ extern "C" void mx_plan_sources(mx_plan* plan, const int32_t* sources) {
   plan->sources.store(kept, std::memory_order_release);
 }
 
-// Tells the profiler of a run of steps that began at `begin`; sources: NULL if it did not listen.
-static void tell_segment(const mx_plan* plan, const int32_t* sources, int32_t first, int32_t last,
-                         int64_t begin) {
+// Gives the profiler a run of steps that began at `begin`; sources: NULL if it did not listen.
+static void profile_segment(const mx_plan* plan, const int32_t* sources, int32_t first,
+                            int32_t last, int64_t begin) {
   if (!sources || last - first < 2) return;
   const int64_t end = mx_profile_now();
   std::lock_guard<std::mutex> guard(plan->segments_lock);
@@ -208,6 +208,6 @@ extern "C" int mx_plan_run(const mx_plan* plan, int32_t first, int32_t last, voi
       return -1;
     }
   }
-  tell_segment(plan, sources, first, last, began);
+  profile_segment(plan, sources, first, last, began);
   return 0;
 }

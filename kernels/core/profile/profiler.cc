@@ -177,7 +177,7 @@ Buffer* make_lane(const char* name) {
 void append_to_lane(Buffer* lane, const Event& event) { append_to(lane, event); }
 void before_reading(void (*tell)()) { g_tell = tell; }
 
-void tell_what_is_known() {
+void finish_before_reading() {
   if (void (*tell)() = g_tell.load()) tell();
 }
 
@@ -294,7 +294,7 @@ extern "C" int mx_profile_kernel(mx_kernel kernel, const mx_call* call, int32_t 
 extern "C" int32_t mx_profile_running(void) { return t_running; }
 
 extern "C" void mx_profile_count(int32_t wanted) {
-  tell_what_is_known();
+  finish_before_reading();
   Guard guard;
   for (Buffer* buffer : buffers())
     advance(buffer->counted, [&](const Event& event) {

@@ -54,9 +54,9 @@ std::string device_name(int32_t number);
 // A row for what no thread does: a device's stream. Whoever knows tells of it, one at a time.
 Buffer* make_lane(const char* name);  // NULL without memory; in a forked child it is gone
 void append_to_lane(Buffer* lane, const Event& event);
-// Have a function called before events are read, which tells what is known by then.
+// Have a function called before events are read, which adds those that are complete by then.
 void before_reading(void (*tell)());
-void tell_what_is_known();
+void finish_before_reading();
 
 const Source& source_of(int32_t number);
 std::vector<Buffer*>& buffers();  // under a Guard

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kFlush = 1 << 20;
 constexpr int32_t kCategoryPid = 10000;  // categories come after the devices' numbers
 
-// What one file has been told so far; whoever writes holds the lock.
+// What has been written to a file so far; whoever writes holds the lock.
 struct Trace {
   std::mutex lock;
   std::vector<int32_t> devices{0};                // cpu(0) is named in the file's head
@@ -27,21 +27,21 @@ struct Trace {
 
 Trace* g_trace = new Trace;  // never destroyed
 
-// What a thread told since the last time.
-struct Told {
+// The events of a thread since the last time.
+struct Recording {
   int32_t thread;
   std::string name;
   std::vector<Event> events;
 };
 
-std::vector<Told> take_events() {
-  std::vector<Told> recordings;
-  tell_what_is_known();
+std::vector<Recording> take_events() {
+  std::vector<Recording> recordings;
+  finish_before_reading();
   Guard guard;
   for (Buffer* buffer : buffers()) {
-    Told told{buffer->thread, buffer->name, {}};
-    advance(buffer->written, [&](const Event& event) { told.events.push_back(event); });
-    if (!told.events.empty()) recordings.push_back(std::move(told));
+    Recording recording{buffer->thread, buffer->name, {}};
+    advance(buffer->written, [&](const Event& event) { recording.events.push_back(event); });
+    if (!recording.events.empty()) recordings.push_back(std::move(recording));
   }
   release_chunks();
   return recordings;
@@ -79,10 +79,10 @@ class Writer {
     return ok_;
   }
 
-  void thread_events(const Told& told) {
-    thread_ = &told;
+  void thread_events(const Recording& recording) {
+    thread_ = &recording;
     std::vector<const Event*> nested;
-    for (const Event& event : told.events) {
+    for (const Event& event : recording.events) {
       const Source& source = source_of(event.source);
       if (source.kind == MX_EVENT_OPERATOR || source.kind == MX_EVENT_SEGMENT ||
           source.kind == MX_EVENT_SPAN)
@@ -242,7 +242,7 @@ class Writer {
 
   // B and E of events that nest, in the order in which viewers need them.
   void nest(std::vector<const Event*>& events) {
-    // Threads tell of an event when it is over: of two equal ones the later one is outside.
+    // Threads record an event when it is over: of two equal ones the later one is outside.
     std::reverse(events.begin(), events.end());
     std::stable_sort(events.begin(), events.end(), [](const Event* a, const Event* b) {
       return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
@@ -264,7 +264,7 @@ class Writer {
   bool ok_ = true;
   std::string text_;
   Trace* trace_;
-  const Told* thread_ = nullptr;
+  const Recording* thread_ = nullptr;
   std::vector<std::pair<int64_t, int32_t>> calls_;  // (time, +1 or -1)
 };
 
@@ -284,7 +284,7 @@ void forget_trace() { g_trace = new Trace; }  // the lock of the old one may be 
 using namespace mx::profiler;
 
 extern "C" int mx_profile_write(int32_t fd, int32_t fresh) {
-  const std::vector<Told> told = take_events();
+  const std::vector<Recording> recordings = take_events();
   if (fd < 0) return 0;
   std::lock_guard<std::mutex> guard(g_trace->lock);
   if (fresh) {
@@ -295,7 +295,7 @@ extern "C" int mx_profile_write(int32_t fd, int32_t fresh) {
     g_trace->calls = 0;
   }
   Writer writer(fd, g_trace);
-  for (const Told& thread : told) writer.thread_events(thread);
+  for (const Recording& thread : recordings) writer.thread_events(thread);
   writer.call_counters();
   return writer.flush(true) ? 0 : -1;
 }

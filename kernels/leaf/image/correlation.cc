@@ -32,7 +32,7 @@ struct Padded {
       for (int64_t x = 0; x < p->source[1]; ++x) row[column(x + p->pad)] = *from++;
     }
   }
-  void empty(T* image, int64_t c, T scale) const {
+  void write_back(T* image, int64_t c, T scale) const {
     const T* from = data + c * plane();
     T* to = image + c * p->source[0] * p->source[1];
     for (int64_t y = 0; y < p->source[0]; ++y) {
@@ -42,7 +42,7 @@ struct Padded {
   }
 };
 
-// How many elements an image has, and the part of each in a mean.
+// How many displacements there are along an axis, and the part of each product in a mean.
 inline int64_t side(const mx_correlation_params& p) { return 2 * p.radius + 1; }
 template <class T>
 T share(const mx_correlation_params& p) {
@@ -185,7 +185,7 @@ int correlation_grad(const mx_call* call) {
         share_channel(images, grads, c);
         for (int i = 0; i < 2; ++i) {
           if (!call->out[i].data) continue;
-          images[2 + i].empty(data<T>(call->out[i]) + image * size, c, share<T>(p));
+          images[2 + i].write_back(data<T>(call->out[i]) + image * size, c, share<T>(p));
         }
       }
     });

@@ -11,13 +11,13 @@
 MX_LEAF_BEGIN
 namespace {
 
-void tell_range(const mx_call* call, float low, float high) {
+void write_range(const mx_call* call, float low, float high) {
   if (call->out[1].data) *data<float>(call->out[1]) = low;
   if (call->out[2].data) *data<float>(call->out[2]) = high;
 }
 
 void keep_range(const mx_call* call) {
-  tell_range(call, *data<float>(call->in[1]), *data<float>(call->in[2]));
+  write_range(call, *data<float>(call->in[1]), *data<float>(call->in[2]));
 }
 
 // --- sums
@@ -48,7 +48,7 @@ int add(const mx_call* call) {
     add_as<L, uint8_t, uint8_t>(call, top);
   else
     add_as<L, uint8_t, int8_t>(call, top);
-  tell_range(call, (float)p.low, (float)p.high);
+  write_range(call, (float)p.low, (float)p.high);
   return 0;
 }
 
@@ -166,7 +166,7 @@ int concat_as(const mx_call* call, int64_t rows) {
       at += n;
     }
   });
-  tell_range(call, low, high);
+  write_range(call, low, high);
   return 0;
 }
 

@@ -51,7 +51,7 @@ void narrow(const mx_call* call, float factor) {
   });
 }
 
-void tell_range(const mx_call* call, float low, float high) {
+void write_range(const mx_call* call, float low, float high) {
   if (call->out[1].data) *data<float>(call->out[1]) = low;
   if (call->out[2].data) *data<float>(call->out[2]) = high;
 }
@@ -66,10 +66,10 @@ int quantize_v2(const mx_call* call) {
   const float factor = per_unit(is_signed ? 127.5f : 255.5f, top);
   if (is_signed) {
     narrow<float, int8_t>(call, factor);
-    tell_range(call, -top, top);
+    write_range(call, -top, top);
   } else {
     narrow<float, uint8_t>(call, factor);
-    tell_range(call, range.low, range.high);
+    write_range(call, range.low, range.high);
   }
   return 0;
 }
@@ -85,7 +85,7 @@ int requantize(const mx_call* call) {
   const bool is_signed = call->out[0].dtype == MX_I8;
   const float factor = step * per_unit(is_signed ? 127.f : 255.f, top);
   is_signed ? narrow<int32_t, int8_t>(call, factor) : narrow<int32_t, uint8_t>(call, factor);
-  tell_range(call, is_signed ? -top : 0, top);
+  write_range(call, is_signed ? -top : 0, top);
   return 0;
 }
 

@@ -22,9 +22,7 @@ def refusing(name: str) -> Callable[..., Any]:
     """The rule of the operator `name` that stands for `no_rule`."""
 
     def rule(a: Attrs, F: Any, g: Any) -> None:
-        raise MXNetError(
-            f"Error in operator {name}: it is not differentiable, but its gradient was requested"
-        )
+        raise MXNetError(f"Error in operator {name}: it has no gradient, but one was requested")
 
     return rule
 
