@@ -108,7 +108,8 @@ class CudaModule:
             match = _PARAMETER.match(text)
             if not match or match[2] == "const":
                 raise ValueError(
-                    f'CudaModule: invalid parameter "{text}"; expected a declaration like "const float *x"'
+                    f'CudaModule: invalid parameter "{text}"; '
+                    'expected a declaration like "const float *x"'
                 )
             if match[2] not in _TYPES:
                 raise TypeError(f"CudaModule: unsupported type {match[2]} of a parameter")
