@@ -4,8 +4,8 @@
 // 4 x 4 elements each, so the 16 threads of a row are half a warp.
 //
 // In front of this stand the types T (of elements) and M (of masks), and SLICE, MASKING and BY.
-// Two blocks share a processor, where 128 registers are enough for a thread.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+// Two blocks share a processor, where 128 registers are enough for a thread: not everywhere.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < (MASKING == 1 ? 900 : 800)
 #define BOUNDS 256, 1
 #else
 #define BOUNDS 256
