@@ -3,15 +3,16 @@
 import numpy as np
 
 from mxcy.graph.fused.records import BODY
-from mxcy.graph.node import output_name, topological
+from mxcy.graph.node import topological
 from mxcy.quantization import calibration
+from mxcy.quantization.beside import Narrow, beside
 from mxcy.quantization.centre import centre
 from mxcy.quantization.collectors import CalibrationCollector
 from mxcy.quantization.equalise import equalise, shared_channels
 from mxcy.quantization.layers import layers_of
-from mxcy.quantization.rounding import Moments, round_layer
+from mxcy.quantization.rounding import round_layer
 
-__all__ = ["Preparation", "adjusted"]
+__all__ = ["Preparation"]
 
 
 class _Extremes(CalibrationCollector):
@@ -58,22 +59,33 @@ class Preparation:
         self.floats = dict(values)
         prefix = "quantized_"
         narrow = [node for node in topological(qsym._entries) if node.name.startswith(prefix)]
-        quantized = {node.name.removeprefix(prefix): node for node in narrow}
+        self._narrow = {node.name.removeprefix(prefix): node for node in narrow}
+        self._sym, self._batches, self._ctx = sym, batches, ctx
         self._rounded = values = self.floats.copy()
-        self._layers = layers = layers_of(sym, set(quantized), values)
-        if not layers or not batches:
-            return
-        if scales:
+        self._layers = layers = layers_of(sym, set(self._narrow), values)
+        if layers and batches and scales:
             _make_alike(sym, layers, values, batches, ctx)
         self.floats = values.copy()
-        readers = {}
-        for layer in layers.values():
-            readers.setdefault(output_name(*layer.source), []).append(layer)
-        moments = Moments(readers, len(batches))
-        calibration.collect(sym, self.floats, batches, moments, ctx)
-        for layer in layers.values():
-            whole = layer.is_dense and "min_weight" in _roles(quantized[layer.node.name])
-            round_layer(layer, moments, whole)
+
+    def round(self, ranges, dtype):
+        """Round the parameters of layers.
+
+        Parameters
+        ----------
+        ranges : dict of str to (float, float)
+            What calibration found, by the names of arrays.
+        dtype : {'int8', 'uint8', 'auto'}
+            What data become.
+        """
+        if not self._layers or not self._batches:
+            return
+        both = (self.floats, self._rounded)
+        narrow = Narrow(set(self._narrow), ranges, dtype)
+        for node, exact, rough in beside(self._sym, narrow, *both, self._batches, self._ctx):
+            layer = self._layers.get(id(node))
+            if layer is not None:
+                whole = layer.is_dense and "min_weight" in _roles(self._narrow[node.name])
+                round_layer(layer, exact[0], rough[0], whole)
 
     def rounded(self, kept=frozenset()):
         """The parameters, those of layers rounded.
@@ -92,22 +104,6 @@ class Preparation:
             if layer.node.name not in kept:
                 values.update((name, self._rounded[name]) for name in layer.names.values())
         return values
-
-
-def adjusted(sym, qsym, values, batches, ctx, *, scales=True):
-    """The parameters of a `Preparation`, rounded.
-
-    Parameters
-    ----------
-    sym, qsym, values, batches, ctx, scales
-        Those of `Preparation`.
-
-    Returns
-    -------
-    dict of str to NDArray
-        Like `values`.
-    """
-    return Preparation(sym, qsym, values, batches, ctx, scales=scales).rounded()
 
 
 def _make_alike(sym, layers, values, batches, ctx):

@@ -16,7 +16,7 @@ __all__ = ["equalise", "shared_channels"]
 #: the largest factor: weights of the next layer get so much smaller
 _LARGEST = 8.0
 #: how much further than in the calibration data a channel may reach before a limit cuts it
-_MARGIN = 1.1
+_MARGIN = 1.35
 _POOLING, _ACTIVATION, _FLATTEN = find("Pooling"), find("Activation"), find("Flatten")
 _SUMS = find("elemwise_add"), find("_npi_add")
 

@@ -133,6 +133,7 @@ def quantize_net(
         if adjust_parameters and ctx.device_type == "cpu":
             custom = calib_mode in ("custom", "customize")  # its ranges may be of this very network
             task.preparation = Preparation(fused, qsym, values, first, ctx, scales=not custom)
+        read = getattr(collector, "include_layers", None)  # what 8 bits round if all layers do
         if tolerance is not None:
             wanted = {*(collector.include_layers or ()), *outputs_around(fused)}
             collector.include_layers = sorted(wanted)
@@ -141,6 +142,9 @@ def quantize_net(
             fused, task.parameters(), batches, collector, ctx, logger, num_calib_batches
         )
         task.ranges = ranges_of(collector, quantized_dtype, logger)
+        if task.preparation:
+            known = task.ranges if read is None else {n: task.ranges.get(n) for n in read}
+            task.preparation.round(known, quantized_dtype)
         if tolerance is not None:
             kept = frozenset(
                 float_layers(fused, qsym, task.finish, values, first, ctx, tolerance, logger)

@@ -4,13 +4,13 @@ The numbers that a filter reads go together, neighbours in an image above all. S
 weight does to the result is taken back by the weights that are rounded after it, as far as their
 data are alike: the error e of weight i is spread over those j > i by ``e U[i, j] / U[i, i]``, where
 the upper triangle U is the Cholesky factor of the inverse of the data's second moments (the way of
-optimal brain surgeons). What it does on the average is added to the layer's shift.
+optimal brain surgeons). What it does on the average is added to the layer's shift, and so is what
+rounding and cutting did to the data on the average, in all layers before.
 """
 
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.quantization.collectors import CalibrationCollector
 
 __all__ = ["Moments", "round_layer", "rounded"]
 
@@ -29,93 +29,87 @@ _FLOOR = 1e-6
 _LIMIT = 127
 
 
-class Moments(CalibrationCollector):
-    """Keeps the means and covariances of what layers read.
+class Moments:
+    """The means of what a layer reads in floats and in 8 bits, and the latter's covariances.
 
     Parameters
     ----------
-    readers : dict of str to list of Layer
-        Layers by the names of their data.
-    batches : int
-        How many there will be.
+    layer : Layer
+    exact, rough : list of NDArray
+        The layer's data for each batch: in the float network and in the one of 8 bits.
     """
 
-    def __init__(self, readers, batches):
-        super().__init__()
-        self.include_layers = list(readers)
-        self._readers, self._batches = readers, batches
-        self._random = np.random.default_rng(0)
-        self._sums = {}  # id of a layer -> [count, what is taken off, sums, products by block]
-
-    def collect(self, name, op_name, arr):
-        """Look at one array.
-
-        Parameters
-        ----------
-        name, op_name : str
-        arr : NDArray
-        """
-        array = arr.asnumpy().astype(np.float32)
-        for layer in self._readers[name]:
-            self._add(layer, array)
-
-    def _add(self, layer, array):
+    def __init__(self, layer, exact, rough):
         groups, _, depth = layer.rows().shape
-        count = min(_PLACES // self._batches, _NUMBERS // (groups * depth))
-        read = _places(layer, array, max(count, 16), self._random)
-        read = read.reshape(len(read), groups, depth).transpose(1, 2, 0)
-        if id(layer) not in self._sums:
-            widths = [min(_BLOCK, depth - first) for first in range(0, depth, _BLOCK)]
-            products = [np.zeros((groups, width, width)) for width in widths]
-            middle = read.mean(axis=-1, keepdims=True)  # small numbers leave small rounding errors
-            self._sums[id(layer)] = [0, middle, np.zeros((groups, depth)), products]
-        sums = self._sums[id(layer)]
-        read = read - sums[1]
-        sums[0] += read.shape[-1]
-        sums[2] += read.sum(axis=-1, dtype=np.float64)
-        for number, products in enumerate(sums[3]):
+        count = max(16, min(_PLACES // len(exact), _NUMBERS // (groups * depth)))
+        random = np.random.default_rng(0)
+        widths = [min(_BLOCK, depth - first) for first in range(0, depth, _BLOCK)]
+        self._products = [np.zeros((groups, width, width)) for width in widths]
+        self._sums, self._count, self._middle = np.zeros((2, groups, depth)), 0, None
+        for pair in zip(exact, rough, strict=True):
+            wanted, read = (
+                rows.reshape(len(rows), groups, depth).transpose(1, 2, 0)
+                for rows in _places(layer, [array.asnumpy() for array in pair], count, random)
+            )
+            if self._middle is None:  # small numbers leave small rounding errors
+                self._middle = read.mean(axis=-1, keepdims=True)
+            self._add(wanted - self._middle, read - self._middle)
+
+    def _add(self, wanted, read):
+        self._count += read.shape[-1]
+        self._sums += [part.sum(axis=-1, dtype=np.float64) for part in (wanted, read)]
+        for number, products in enumerate(self._products):
             part = read[:, number * _BLOCK : (number + 1) * _BLOCK]
             products += _product(part, part.transpose(0, 2, 1))
 
-    def of(self, layer):
-        """What was found out about a layer's data.
+    def means(self):
+        """What the float network reads on the average, and what the other one does.
 
         Returns
         -------
-        (numpy.ndarray, list of numpy.ndarray) or None
-            The means (groups, n), and for each block of numbers their covariances (groups, n, n).
+        numpy.ndarray
+            (2, groups, n).
         """
-        if id(layer) not in self._sums:
-            return None
-        count, middle, sums, products = self._sums[id(layer)]
-        off, covariances = sums / count, []
-        for number, product in enumerate(products):
-            part = off[:, number * _BLOCK : number * _BLOCK + product.shape[-1]]
-            covariances.append(product / count - part[:, :, None] * part[:, None])
-        return middle[..., 0] + off, covariances
+        return self._middle[..., 0] + self._sums / self._count
+
+    def covariances(self):
+        """For each block of the numbers that are read in 8 bits their covariances (groups, n, n).
+
+        Returns
+        -------
+        list of numpy.ndarray
+        """
+        off, covariances = self._sums[1] / self._count, []
+        for number, products in enumerate(self._products):
+            part = off[:, number * _BLOCK : number * _BLOCK + products.shape[-1]]
+            covariances.append(products / self._count - part[:, :, None] * part[:, None])
+        return covariances
 
 
-def _places(layer, array, count, random):
-    """What a layer's filters read at `count` places of its data, as rows."""
+def _places(layer, arrays, count, random):
+    """What a layer's filters read at `count` places of its data, as rows; of arrays alike."""
     if layer.is_dense:
-        rows = array.reshape(len(array), -1) if layer.attrs.flatten else array
-        rows = rows.reshape(-1, rows.shape[-1])
-        return rows if len(rows) <= count else rows[random.choice(len(rows), count, replace=False)]
+        rows = [a.reshape(len(a), -1) if layer.attrs.flatten else a for a in arrays]
+        rows = [a.reshape(-1, a.shape[-1]) for a in rows]
+        if len(rows[0]) <= count:
+            return rows
+        chosen = random.choice(len(rows[0]), count, replace=False)
+        return [a[chosen] for a in rows]
     kernel = layer.attrs.kernel
     ones = (1,) * len(kernel)
     stride, dilate = layer.attrs.stride or ones, layer.attrs.dilate or ones
     pad = layer.attrs.pad or (0,) * len(kernel)
-    padded = np.pad(array, ((0, 0), (0, 0), *((p, p) for p in pad)))
-    index = [random.integers(len(array), size=count).reshape(-1, *[1] * len(kernel)), slice(None)]
+    padded = [np.pad(a, ((0, 0), (0, 0), *((p, p) for p in pad))) for a in arrays]
+    shape = padded[0].shape
+    index = [random.integers(shape[0], size=count).reshape(-1, *[1] * len(kernel)), slice(None)]
     for axis, (k, s, d) in enumerate(zip(kernel, stride, dilate, strict=True)):
-        last = (padded.shape[2 + axis] - (k - 1) * d - 1) // s
+        last = (shape[2 + axis] - (k - 1) * d - 1) // s
         starts = random.integers(last + 1, size=count) * s
-        shape = [1] * len(kernel)
-        shape[axis] = k
-        steps = starts.reshape(-1, *[1] * len(kernel)) + d * np.arange(k).reshape(1, *shape)
-        index.append(steps)
-    read = padded[tuple(index)]  # (count, kernel..., channels)
-    return np.moveaxis(read, -1, 1).reshape(count, -1)
+        steps = [1] * len(kernel)
+        steps[axis] = k
+        index.append(starts.reshape(-1, *[1] * len(kernel)) + d * np.arange(k).reshape(1, *steps))
+    # (count, kernel..., channels)
+    return [np.moveaxis(a[tuple(index)], -1, 1).reshape(count, -1) for a in padded]
 
 
 def _product(lhs, rhs):
@@ -124,40 +118,42 @@ def _product(lhs, rhs):
     return nd.linalg.gemm2(lhs, rhs).asnumpy()
 
 
-def round_layer(layer, moments, whole):
+def round_layer(layer, exact, rough, whole):
     """Round a layer's weight.
 
     Parameters
     ----------
     layer : Layer
         Its parameters are replaced.
-    moments : Moments
-        That have seen its data.
+    exact, rough : list of NDArray
+        Its data for each batch: in the float network and in the one of 8 bits.
     whole : bool
         Whether all weights have one step, or those of each filter.
     """
     rows = layer.rows().astype(np.float64)
-    seen = moments.of(layer)
-    if seen is None or rows.size > _WEIGHTS or rows.size == 0 or not np.isfinite(rows).all():
+    if rows.size > _WEIGHTS or rows.size == 0 or not np.isfinite(rows).all():
         return
-    means, covariances = seen
+    if not all(array.size for array in exact):
+        return
+    moments = Moments(layer, exact, rough)
+    wanted, read = moments.means()
     tops = np.abs(rows).max(axis=None if whole else -1, keepdims=True)
     steps = np.broadcast_to(np.where(tops > 0, tops, 1.0) / _LIMIT, (*rows.shape[:2], 1))
     parts = []
-    for number, second in enumerate(covariances):
+    for number, second in enumerate(moments.covariances()):
         block = slice(number * _BLOCK, number * _BLOCK + second.shape[-1])
         if not np.isfinite(second).all():
             return
-        squares = means[:, block] ** 2
+        squares = read[:, block] ** 2
         floor = _FLOOR * (squares + np.einsum("gii->gi", second)).mean(axis=-1)
         second = second + floor[:, None, None] * np.eye(second.shape[-1])
         if not layer.shifts():
-            second = second + means[:, block, None] * means[:, None, block]
+            second = second + read[:, block, None] * read[:, None, block]
         parts.append(rounded(rows[..., block], steps, second))
     kept = np.concatenate(parts, axis=-1)
     layer.keep_rows(kept.astype(np.float32))
     if layer.shifts():
-        layer.shift((((rows - kept) * means[:, None]).sum(axis=-1)).reshape(-1))
+        layer.shift((rows * wanted[:, None] - kept * read[:, None]).sum(axis=-1).reshape(-1))
 
 
 def rounded(rows, steps, moments):

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.contrib.quantization import quantize_net
+from mxcy.contrib.quantization import CalibrationCollector, quantize_net
 from mxcy.gluon import nn
-from mxcy.quantization.adjust import adjusted
+from mxcy.graph.node import topological
+from mxcy.quantization.adjust import Preparation
+from mxcy.quantization.beside import Narrow, beside
 from mxcy.quantization.equalise import shared_channels
 from mxcy.quantization.layers import layers_of
 from mxcy.quantization.rounding import rounded
@@ -118,7 +120,7 @@ def test_factors_of_channels_do_not_change_results(network, images):
     # between expansion and depthwise, between that and projection, and all sums
     assert sorted(len(group.writers) for group in groups) == [1, 1, 1, 1, 3]
     assert sorted(group.limit for group in groups) == [6, 6, 6, 6, 6]
-    scaled = adjusted(sym, qsym, values, [{"data": images}], mx.cpu())
+    scaled = Preparation(sym, qsym, values, [{"data": images}], mx.cpu()).floats
     changed = [name for name in values if (scaled[name].asnumpy() != values[name].asnumpy()).any()]
     assert any(name.endswith("gamma") for name in changed)
     actual = run(sym, scaled, images)
@@ -185,3 +187,47 @@ def _floats(values, end):
     (name,) = [n for n in values if n.endswith(end)]
     step = max(abs(values[f"{name}_{side}"][0]) for side in ("min", "max")) / 127
     return values[name].astype(float) * step
+
+
+class Cut(CalibrationCollector):
+    """Ranges of a fourth of what numbers reach."""
+
+    def collect(self, name, op_name, arr):
+        high = float(arr.max().asscalar()) / 4
+        self.min_max_dict[name] = (min(float(arr.min().asscalar()), 0.0) / 4, high)
+
+
+def test_what_ranges_cut_is_given_back_on_the_average():
+    mx.random.seed(4)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(8, 3, in_channels=3, activation="relu"), nn.Conv2D(6, 1, in_channels=8))
+    net.initialize(mx.init.Xavier())
+    images = mx.nd.array(np.random.RandomState(3).gamma(1.0, size=(32, 3, 12, 12)))
+    expected = net(images).asnumpy().mean(axis=(0, 2, 3))
+    errors = []
+    for adjusts in (False, True):
+        quantized = quantize_net(
+            net,
+            calib_data=loader(images),
+            calib_mode="custom",
+            LayerOutputCollector=Cut(),
+            adjust_parameters=adjusts,
+        )
+        errors.append(np.abs(quantized(images).asnumpy().mean(axis=(0, 2, 3)) - expected).max())
+    assert errors[1] < 0.25 * errors[0]
+    assert errors[0] > 0.1 * np.abs(expected).max()
+
+
+def test_nodes_are_shown_with_their_data_in_both_networks(network, images):
+    sym, values = fused(network)
+    ranges = {"data": (-1.0, 1.0)}
+    names = [n.name for n in topological(sym._entries) if n.name.startswith("sg_")]
+    batches = [{"data": images[:8]}, {"data": images[8:16]}]
+    shown = list(
+        beside(sym, Narrow(set(names), ranges, "auto"), values, dict(values), batches, mx.cpu())
+    )
+    assert [node.name for node, *_ in shown] == names
+    _, (exact,), (rough,) = shown[0]
+    assert np.array_equal(exact[1].asnumpy(), images[8:16].asnumpy())
+    expected = np.clip(np.rint(exact[1].asnumpy() * np.float32(127.5)), -128, 127)
+    np.testing.assert_allclose(rough[1].asnumpy() * 127.5, expected, atol=1e-3)
