@@ -140,7 +140,7 @@ def test_negative_numbers_where_uint8_was_asked_for():
     sym, shape = NETS["tanh"]
     data, args, auxs = golden.inputs(mx, "tanh", sym, shape)
     expected = outputs_of(sym, args, auxs, data)
-    with pytest.warns(UserWarning, match="negative numbers for data_quantize"):
+    with pytest.warns(UserWarning, match="negative values for data_quantize"):
         qsym, qargs, _ = quant.quantize_model_mkldnn(
             sym,
             args,
