@@ -153,6 +153,46 @@ def _gradients(kv, shapes, devices):
     return arrays, sum(map(sum, numbers))
 
 
+def _store(options):
+    """The key-value store that is measured, with its compression and optimizer."""
+    kv = mx.kv.create(options.kv_store)
+    if options.gc_type != "none":
+        kv.set_gradient_compression({"type": options.gc_type})
+    if options.optimizer != "None":
+        kv.set_optimizer(mx.optimizer.create(options.optimizer))
+    return kv
+
+
+def _push_and_pull(kv, gradients, pulled):
+    """Seconds in which all keys are pushed and pulled."""
+    mx.nd.waitall()
+    began = time.perf_counter()
+    for key, arrays in enumerate(gradients):
+        kv.push(key, arrays, priority=-key)
+    for key, arrays in enumerate(pulled):
+        kv.pull(key, arrays, priority=-key)
+    mx.nd.waitall()
+    return time.perf_counter() - began
+
+
+def _bandwidth(size, devices, seconds):
+    """GB/s of each device: all but one of several send and receive their share."""
+    share = 1 if devices == 1 else (devices - 1) / devices
+    return size * 2 * share / seconds / 1e9
+
+
+def _log(round_, seconds, result):
+    """Report a round, with the mean seconds of those since the last report."""
+    logging.info(
+        "iter %d, %f sec, %f GB/sec per gpu, error %f%s",
+        round_,
+        seconds,
+        result["bandwidth"] * result["time"] / seconds,
+        result["error"],
+        f", MPI alone {result['raw']:f} sec" if "raw" in result else "",
+    )
+
+
 def run(options):
     """Measure.
 
@@ -165,21 +205,16 @@ def run(options):
     -------
     list of dict
         Of each round that was timed: ``time`` in seconds, ``bandwidth`` in GB/s of each device,
-        ``error``, and ``raw`` where it was requested.
+        ``error``, and ``raw`` where it was asked for.
     """
-    kv = mx.kv.create(options.kv_store)
-    if options.gc_type != "none":
-        kv.set_gradient_compression({"type": options.gc_type})
-    if options.optimizer != "None":
-        kv.set_optimizer(mx.optimizer.create(options.optimizer))
+    kv = _store(options)
     devices = devices_of(options.gpus, options.cpu)
     shapes = shapes_of(
         options.network, options.num_layers, options.image_shape, options.num_classes
     )
     size = 4 * sum(int(np.prod(shape)) for shape in shapes)
     logging.info("%d arrays of %.1f MB, %d devices", len(shapes), size / 1e6, len(devices))
-    keys = list(range(len(shapes)))
-    for key, shape in zip(keys, shapes, strict=True):
+    for key, shape in enumerate(shapes):
         kv.init(key, mx.nd.zeros(shape))
     gradients, total = _gradients(kv, shapes, devices)
     pulled = [[mx.nd.zeros(shape, device) for device in devices] for shape in shapes]
@@ -187,36 +222,18 @@ def run(options):
     compare = options.test_results and options.gc_type == "none" and "async" not in kv.type
     results, since = [], []
     for round_ in range(options.num_batches + 1):
-        mx.nd.waitall()
-        began = time.perf_counter()
-        for key in keys:
-            kv.push(key, gradients[key], priority=-key)
-        for key in keys:
-            kv.pull(key, pulled[key], priority=-key)
-        mx.nd.waitall()
-        seconds = time.perf_counter() - began
+        seconds = _push_and_pull(kv, gradients, pulled)
         expected.go_on()
-        told = {"time": seconds}
-        told["bandwidth"] = size * 2 * (len(devices) - 1) / len(devices) / seconds / 1e9
-        if len(devices) == 1:
-            told["bandwidth"] = size * 2 / seconds / 1e9
-        told["error"] = _error(pulled, expected.values) if compare else 0.0
+        result = {"time": seconds, "bandwidth": _bandwidth(size, len(devices), seconds)}
+        result["error"] = _error(pulled, expected.values) if compare else 0.0
         if options.raw and kv.num_workers > 1:
-            told["raw"] = _raw(size)
+            result["raw"] = _raw(size)
         if round_ == 0:  # what is made once
             continue
-        results.append(told)
+        results.append(result)
         since.append(seconds)
         if round_ % options.disp_batches == 0:
-            mean = sum(since) / len(since)
-            logging.info(
-                "iter %d, %f sec, %f GB/sec per gpu, error %f%s",
-                round_,
-                mean,
-                told["bandwidth"] * seconds / mean,
-                told["error"],
-                f", MPI alone {told['raw']:f} sec" if "raw" in told else "",
-            )
+            _log(round_, sum(since) / len(since), result)
             since = []
     return results
 
