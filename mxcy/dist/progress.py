@@ -14,7 +14,7 @@ from mxcy.dist.members.joining import Joining
 from mxcy.dist.members.membership import Membership
 from mxcy.dist.members.named_calls import NamedCalls
 from mxcy.dist.polling import Polling
-from mxcy.dist.servers.post_office import PostOffice
+from mxcy.dist.servers.messenger import Messenger
 from mxcy.dist.worlds.collectives import gather_texts
 
 __all__ = ["ProgressThread"]
@@ -240,7 +240,7 @@ class ProgressThread:
             self.world = open_world()
             self.control = ControlMessages(self, self._patience, self._heartbeat)
             self.named_calls, self.joining = NamedCalls(self), Joining(self)
-            self.post = PostOffice(self.world, self._patience)
+            self.messenger = Messenger(self.world, self._patience)
             self.membership = Membership(self)
             self.admission = Admission(self, *self._admitting)
             self.polling = Polling(self.world, self._wake, self._any_done)
@@ -293,7 +293,7 @@ class ProgressThread:
                     )
                 )
                 return
-            for waiting in (self.named_calls, self.joining, self.post):
+            for waiting in (self.named_calls, self.joining, self.messenger):
                 waiting.fail_waiting(f"{dead} died")
             if self._current is not None:
                 self._current.error = MXNetError(f"{dead} died, in {self._current.what}")
@@ -323,7 +323,7 @@ class ProgressThread:
         went, waits = self.named_calls.step()
         moved |= went | self.control.look(now)
         busy |= waits
-        went, waits = self.post.step(now)
+        went, waits = self.messenger.step(now)
         moved |= went
         busy |= waits
         if self.closing is not None and self.closing.done():
@@ -394,12 +394,12 @@ class ProgressThread:
     def _begin_close(self):
         for exchange in self.exchanges:
             exchange.closing = True
-        self.post.leave()
+        self.messenger.leave()
         self._say_goodbye()
 
     def _say_goodbye(self):
         self.control.to_all("bye", **self.report())
-        self.closing = self.world.everybody()
+        self.closing = self.world.begin_barrier()
 
     def lose(self, rank, fate):
         """Another process has died, or does not answer."""
@@ -417,7 +417,7 @@ class ProgressThread:
         self.named_calls.fail(str(error))
         self.joining.fail(str(error))
         self.admission.forget()
-        self.post.fail(str(error))
+        self.messenger.fail(str(error))
 
     @property
     def waiting(self):

@@ -8,13 +8,13 @@ from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.dist.roles import read_place
 from mxcy.dist.servers.key_server import KeyServer
-from mxcy.dist.servers.post_office import PostOffice
+from mxcy.dist.servers.messenger import Messenger
 from mxcy.dist.worlds.world import World
 from mxcy.kvstore.server_rules import ServerRules
 
 __all__ = ["KVStoreServer", "serve"]
 
-#: seconds between looks for letters: soon after one, between stores' letters, and without a store
+#: seconds between looks for messages: soon after one, between stores' messages, and without a store
 _SOON, _LATER, _IDLE = 50e-6, 1e-3, 0.02
 
 
@@ -69,10 +69,10 @@ def run(world, patience):
     patience : float
         See `KeyServer`.
     """
-    post = PostOffice(world)
-    server = KeyServer(post, patience, ServerRules(world.rank))
-    over = world.everybody()
+    messenger = Messenger(world)
+    server = KeyServer(messenger, patience, ServerRules(world.rank))
+    over = world.begin_barrier()
     while not over.done():
-        moved, expects = post.step(time.monotonic())
+        moved, expects = messenger.step(time.monotonic())
         if not moved:
             time.sleep(_SOON if expects else _LATER if server.stores else _IDLE)

@@ -172,7 +172,7 @@ def _reduced(tensor, average, name, priority, prescale, postscale):
 
     def make_steps(channel, terms):
         _alike(name, terms)
-        yield channel.sum(window(source).numpy_view(), window(target).numpy_view())
+        yield channel.all_reduce(window(source).numpy_view(), window(target).numpy_view())
 
     _call(name, _terms(tensor), [source], [target], make_steps, priority)
     whole = np.dtype(target.dtype).kind in "iu"
@@ -314,7 +314,7 @@ def allgather(tensor, name=None, priority=0):
         rows = sum(shape[0] for shape, _ in terms)
         together = np.empty(rows * content[:1].size, content.dtype)
         lengths = [int(np.prod(shape)) for shape, _ in terms]
-        yield channel.gather_parts(content.reshape(-1), together, lengths)
+        yield channel.all_gather_v(content.reshape(-1), together, lengths)
         return together.reshape(rows, *content.shape[1:])
 
     result = _wait_for(name, _terms(tensor), [], make_steps)
@@ -356,7 +356,9 @@ def alltoall(tensor, splits=None, name=None, priority=0):
         row = content[:1].size if len(content) else int(np.prod(content.shape[1:]))
         together = np.empty(sum(taken) * row, content.dtype)
         sent = [count * row for count in counts]
-        yield channel.deal(content.reshape(-1), sent, together, [count * row for count in taken])
+        yield channel.all_to_all_v(
+            content.reshape(-1), sent, together, [count * row for count in taken]
+        )
         return together.reshape(sum(taken), *content.shape[1:])
 
     result = _wait_for(name, [_terms(tensor), counts], [], make_steps)
@@ -399,7 +401,7 @@ def allgather_object(obj, name=None):
 
     def make_steps(channel, terms):
         together = np.empty(sum(terms), np.uint8)
-        yield channel.gather_parts(content, together, terms)
+        yield channel.all_gather_v(content, together, terms)
         return collectives.parts(together, terms)
 
     return [pickle.loads(part.tobytes()) for part in _wait_for(name, content.size, [], make_steps)]

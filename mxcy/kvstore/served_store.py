@@ -206,8 +206,8 @@ class ServedStore(DistStore):
 
     def _host(self, client, updater):
         """Have the server of this process change a client's values by a function."""
-        post = self._progress.post
-        self._progress.submit(lambda: post.server.rules.set_updater(client.number, updater))
+        messenger = self._progress.messenger
+        self._progress.submit(lambda: messenger.server.rules.set_updater(client.number, updater))
 
     def check_states(self):
         """States can be saved: servers send them all."""

@@ -113,6 +113,6 @@ class SharedRows:
 
 def host_server(progress, number):
     """The server of this process, which is made when it is first asked for; on its thread."""
-    if progress.post.server is None:
-        return KeyServer(progress.post, env.get("MXCY_DIST_TIMEOUT"), ServerRules(number))
-    return progress.post.server
+    if progress.messenger.server is None:
+        return KeyServer(progress.messenger, env.get("MXCY_DIST_TIMEOUT"), ServerRules(number))
+    return progress.messenger.server

@@ -35,9 +35,9 @@ class SharedUpdates:
         self._store, self._updater = store, updater
         self._parts = get_updater(updater.optimizer)  # whose states are of this worker's parts
         self._rows = {}  # key -> the first and the last of its rows that are this worker's
-        post = store.progress.post
+        messenger = store.progress.messenger
         self._kind = f"states {store.exchange.number}"
-        store.progress.submit(lambda: post.handlers.update({self._kind: self._send_states}))
+        store.progress.submit(lambda: messenger.handlers.update({self._kind: self._send_states}))
 
     @classmethod
     def of(cls, store, updater, before):
@@ -136,7 +136,7 @@ class SharedUpdates:
     def _send_states(self, place, body, ticket):
         """Tell another worker of the states that are here."""
         content = np.frombuffer(pickle.dumps(self._mine()), np.uint8)
-        self._store.progress.post.answer(place, ticket, body=content)
+        self._store.progress.messenger.answer(place, ticket, body=content)
 
     def states_read(self):
         """The updater has got all states from a file."""
@@ -189,7 +189,7 @@ class SharedUpdates:
 
         def ask():
             for place in others:
-                progress.post.ask(place, self._kind, [], on_done, "states of the optimizer")
+                progress.messenger.ask(place, self._kind, [], on_done, "states of the optimizer")
 
         mine = self._mine()
         if not others:

@@ -25,16 +25,16 @@ def test_a_program_that_tells_of_its_messages(level, connections, sums):
     assert told.out.strip() == str([1.0] * 5)
     lines = told.err.splitlines()
     assert sum("connected to process 0 (worker on" in line for line in lines) == connections
-    assert sum("worker 0: begins sum of 20 bytes" in line for line in lines) == sums
+    assert sum("worker 0: begins all_reduce of 20 bytes" in line for line in lines) == sums
 
 
-def test_messages_and_letters_pass_unchanged(capsys):
+def test_messages_of_both_kinds_pass_unchanged(capsys):
     first, second = (logged(world, 2) for world in MemoryJob(2).worlds)
-    first.send(1, b'{"kind": "who"}')
-    assert second.receive() == (0, b'{"kind": "who"}') and second.receive() is None
-    second.post(0, b'["push", 3]', np.arange(4, dtype="float32"))
-    place, head, body = first.fetch()
-    assert (place, head) == (1, b'["push", 3]') and first.fetch() is None
+    first.send_control(1, b'{"kind": "who"}')
+    assert second.receive_control() == (0, b'{"kind": "who"}') and second.receive_control() is None
+    second.send_message(0, b'["push", 3]', np.arange(4, dtype="float32"))
+    place, head, body = first.receive_message()
+    assert (place, head) == (1, b'["push", 3]') and first.receive_message() is None
     assert body.view("float32").tolist() == [0, 1, 2, 3]
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == [
@@ -45,8 +45,8 @@ def test_messages_and_letters_pass_unchanged(capsys):
     assert lines[4:] == [
         'worker 0: sends to rank 1: {"kind": "who"}',
         'worker 1: receives from rank 0: {"kind": "who"}',
-        'worker 1: posts to process 0: ["push", 3] and 16 bytes',
-        'worker 0: fetches from process 1: ["push", 3] and 16 bytes',
+        'worker 1: sends to process 0: ["push", 3] and 16 bytes',
+        'worker 0: receives from process 1: ["push", 3] and 16 bytes',
     ]
 
 
@@ -58,4 +58,4 @@ def test_two_workers():
     for rank in range(2):
         assert f"worker {rank}: connected to process {1 - rank} (worker on" in ended.err
         assert f'worker {rank}: sends to rank {1 - rank}: {{"kind": "bye"' in ended.err
-        assert f"worker {rank}: begins sum of 20 bytes" in ended.err
+        assert f"worker {rank}: begins all_reduce of 20 bytes" in ended.err

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def _letter(ids, rows):
+def _message(ids, rows):
     ids, rows = np.array(ids, np.int64), np.array(rows, np.float32).reshape(len(ids), 2)
     return np.concatenate([ids.view(np.uint8), rows.reshape(-1).view(np.uint8)]), [len(ids)]
 
@@ -25,9 +25,9 @@ def test_a_share_adds_up_rows():
     share = RowShare("w", terms, np.ones(8, np.float32).view(np.uint8))
     draw = np.random.RandomState(0).uniform(-1, 1, (3, 2)).astype(np.float32)
     pushed = [
-        share.read(*_letter([3, 1], draw[:2])),
-        share.read(*_letter([], [])),
-        share.read(*_letter([1], draw[2:])),
+        share.read(*_message([3, 1], draw[:2])),
+        share.read(*_message([], [])),
+        share.read(*_message([1], draw[2:])),
     ]
     ids, rows = share.total(pushed)
     assert ids.tolist() == [1, 3]
@@ -37,7 +37,7 @@ def test_a_share_adds_up_rows():
     assert share.answer([], np.array([3], np.int64).view(np.uint8))[1].tolist() == [
         draw[0].tolist()
     ]
-    share.replace(share.total([share.read(*_letter([], []))] * 2))
+    share.replace(share.total([share.read(*_message([], []))] * 2))
     assert not share.value.any()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import mxcy as mx
 from mxcy.dist.keys.partition import parts, slices
-from mxcy.dist.servers.post_office import PostOffice
+from mxcy.dist.servers.messenger import Messenger
 from mxcy.dist.worlds.memory_world import MemoryJob
 from tests.dist.servers import run
 
@@ -53,14 +53,15 @@ def test_slices(monkeypatch):
 
 def test_urgent_letters_go_first():
     world = MemoryJob(1, servers=1).worlds[0]
-    post, sent = PostOffice(world), []
-    world.post = lambda place, head, body: sent.append(head) or _Never()
+    messenger, sent = Messenger(world), []
+    world.send_message = lambda place, head, body: sent.append(head) or _Never()
     for key, priority in enumerate((0, -3, 5, -1)):
-        post.send(1, "push", [key], priority=priority, line=key)
-    post.send(1, "pull", [1], priority=9, line=1)  # it takes what is before it in its line along
+        messenger.send(1, "push", [key], priority=priority, line=key)
+    # It takes along what is before it in its line.
+    messenger.send(1, "pull", [1], priority=9, line=1)
     for _ in range(3):
-        post.step(0)
-        post._away[1].clear()
+        messenger.step(0)
+        messenger._away[1].clear()
     assert [head.decode() for head in sent] == [
         '["push", 1]',
         '["push", 2]',
@@ -72,7 +73,7 @@ def test_urgent_letters_go_first():
 
 def test_an_answer_is_as_urgent_as_its_question():
     job = MemoryJob(1, servers=1)
-    worker, server = PostOffice(job.worlds[0]), PostOffice(job.servers[0])
+    worker, server = Messenger(job.worlds[0]), Messenger(job.servers[0])
     asked, told = [], []
     server.handlers["question"] = lambda place, body, ticket, name: asked.append((ticket, name))
     for name, priority in (("first", -4), ("second", 3), ("third", -1)):
@@ -131,8 +132,8 @@ def _hosting(program):
     from mxcy.kvstore.server_rules import ServerRules
 
     def hosting(worker):
-        post = worker.progress.post
-        worker.progress.submit(lambda: KeyServer(post, 0, ServerRules(worker.rank)))
+        messenger = worker.progress.messenger
+        worker.progress.submit(lambda: KeyServer(messenger, 0, ServerRules(worker.rank)))
         return program(worker)
 
     return hosting
@@ -242,14 +243,14 @@ def test_who_is_waited_for():
 
 def test_a_server_that_does_not_answer():
     world = MemoryJob(1, servers=1).worlds[0]
-    post, errors = PostOffice(world, patience=0.01), []
-    post.ask(1, "pull", [], lambda error, *_: errors.append(error), "the value of key 'a'")
-    post.step(time.monotonic())
+    messenger, errors = Messenger(world, patience=0.01), []
+    messenger.ask(1, "pull", [], lambda error, *_: errors.append(error), "the value of key 'a'")
+    messenger.step(time.monotonic())
     assert not errors
-    post.step(time.monotonic() + 10)
+    messenger.step(time.monotonic() + 10)
     assert "for the value of key 'a': server 0 (memory) does not answer" in errors[0]
-    post.fail("MPI failed")
-    post.ask(1, "pull", [], lambda error, *_: errors.append(error), "the value")
+    messenger.fail("MPI failed")
+    messenger.ask(1, "pull", [], lambda error, *_: errors.append(error), "the value")
     assert errors[1] == "MPI failed"
 
 

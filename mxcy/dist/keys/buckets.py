@@ -261,7 +261,7 @@ class Bucket:
             if not everything:
                 mine[:] = [bool(slot.inputs) for slot in self.slots]
             everybody = np.empty_like(mine)
-            now = yield self.channel.least(mine, everybody)
+            now = yield self.channel.all_reduce_min(mine, everybody)
             agreed = self.slots
             if not everybody.all():
                 agreed = [

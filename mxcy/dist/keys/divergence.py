@@ -31,12 +31,12 @@ def differences(channel, ranks, slots, digest, name):
     """
     mine = np.array([digest(slot.key) for slot in slots], np.int64)
     extremes = np.empty(2 * len(slots), np.int64)
-    yield channel.least(np.concatenate([mine, -mine]), extremes)
+    yield channel.all_reduce_min(np.concatenate([mine, -mine]), extremes)
     least, most = extremes[: len(slots)], -extremes[len(slots) :]
     if (least == most).all():
         return {}
     everybody = np.empty(ranks * len(slots), np.int64)
-    yield channel.gather(mine, everybody)
+    yield channel.all_gather(mine, everybody)
     texts = {}
     for slot, digests in zip(slots, everybody.reshape(ranks, -1).T.tolist(), strict=True):
         others = [name(rank) for rank in range(ranks) if digests[rank] != digests[0]]

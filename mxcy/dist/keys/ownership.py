@@ -107,9 +107,9 @@ def update_shares(bucket, slots, rank, arrays):
     shares = bucket.ownership.shares(slots)
     lengths = [sum(share.length for share in owned) for owned in shares]
     begin = sum(lengths[:rank])
-    yield bucket.channel.sum_parts(source, sums, lengths)
+    yield bucket.channel.reduce_scatter(source, sums, lengths)
     sums, values = sums[: lengths[rank]], target[begin : begin + lengths[rank]]
     owned = {share.slot for share in shares[rank]}
     others = [slot for slot in slots if slot not in owned]
     yield bucket.updating.update(shares[rank], sums, values, others)
-    return (yield bucket.channel.gather_parts(None, target, lengths))
+    return (yield bucket.channel.all_gather_v(None, target, lengths))

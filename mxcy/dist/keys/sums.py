@@ -50,7 +50,7 @@ class WholeSum:
             What has been sent in after the last request: the time.
         """
         if channel.inside is None or source.nbytes < _LEAST_BYTES:
-            return (yield channel.sum(source, target))
+            return (yield channel.all_reduce(source, target))
         return (yield from _in_levels(channel, source, target))
 
 
@@ -63,17 +63,17 @@ def _in_levels(channel, source, target):
         lengths = [length for _, _, length in parts(whole.size, 0, inside.size, 0)]
         first = sum(lengths[: inside.rank])
         mine = np.empty(lengths[inside.rank], source.dtype)
-        request = inside.sum_parts(source[begin : begin + _PIECE], mine, lengths)
+        request = inside.reduce_scatter(source[begin : begin + _PIECE], mine, lengths)
         pieces.append((whole, lengths, slice(first, first + mine.size), mine, request))
     sums = []
     for *_, mine, request in pieces:
         yield request
-        sums.append(between.sum(mine, mine))
+        sums.append(between.all_reduce(mine, mine))
     spread = []
     for (whole, lengths, place, mine, _), request in zip(pieces, sums, strict=True):
         yield request
         whole[place] = mine
-        spread.append(inside.gather_parts(None, whole, lengths))
+        spread.append(inside.all_gather_v(None, whole, lengths))
     for request in spread:
         now = yield request
     return now
@@ -106,9 +106,9 @@ class CompressedSum(WholeSum):
         mine = shares[channel.rank][2]
         taken = [levels.bytes_of(mine)] * channel.size
         words = np.empty(sum(taken), np.uint8)
-        yield channel.deal(np.concatenate(packed), sent, words, taken)
+        yield channel.all_to_all_v(np.concatenate(packed), sent, words, taken)
         ends = list(itertools.accumulate(taken))
         total = levels.unpack(words[: ends[0]], mine)
         for begin, end in itertools.pairwise(ends):
             total += levels.unpack(words[begin:end], mine)
-        return (yield channel.gather_parts(total, target, [length for _, _, length in shares]))
+        return (yield channel.all_gather_v(total, target, [length for _, _, length in shares]))

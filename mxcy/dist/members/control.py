@@ -52,11 +52,11 @@ class ControlMessages:
         text = json.dumps({"kind": kind, **content}).encode()
         for rank in range(self._world.size):
             if rank != self._world.rank:
-                self._world.send(rank, text)
+                self._world.send_control(rank, text)
 
     def to_one(self, rank, kind, **content):
         """Write to one process."""
-        self._world.send(rank, json.dumps({"kind": kind, **content}).encode())
+        self._world.send_control(rank, json.dumps({"kind": kind, **content}).encode())
 
     def name(self, rank):
         """A process in messages."""
@@ -68,7 +68,7 @@ class ControlMessages:
             return False
         self._looked = now
         moved = False
-        while (message := self._world.receive()) is not None:
+        while (message := self._world.receive_control()) is not None:
             rank, content = message
             self._read(rank, json.loads(content))
             moved = True

@@ -1,1 +1,1 @@
-"""Keys whose values lie on servers: letters, and both sides of a store."""
+"""Keys whose values are kept by servers: messages, and both sides of such a store."""

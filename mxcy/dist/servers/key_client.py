@@ -90,13 +90,13 @@ class KeyClient:
     """
 
     def __init__(self, progress, waits, bound, most=None, among_workers=False):
-        self._progress, self._post = progress, progress.post
+        self._progress, self._messenger = progress, progress.messenger
         self._waits, self._bound, self._most = waits, bound, most
         roles = progress.world.roles
         servers = [i for i, role in enumerate(roles) if role == "server"]
         workers = [i for i, role in enumerate(roles) if role == "worker"]
         self.places = workers if among_workers or not servers else servers
-        self.number = next(self._post.store_numbers)
+        self.number = next(self._messenger.store_numbers)
         self.keys, self._shares = {}, 0
         self.sent = 0
 
@@ -167,7 +167,7 @@ class KeyClient:
                 terms["levels"] = [served.levels.kind, float(served.levels.threshold)]
             content = [self.number, number, served.key, terms]
             part = flat[begin : begin + length]
-            self._post.ask(self.places[server], "put", content, answers.take, what, body=part)
+            self._messenger.ask(self.places[server], "put", content, answers.take, what, body=part)
 
     # -- values -----------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class KeyClient:
             if served.levels is not None:
                 part = served.levels.pack(part)
             self.sent += part.nbytes
-            self._post.send(
+            self._messenger.send(
                 self.places[server],
                 "push",
                 [self.number, number, None],
@@ -224,7 +224,7 @@ class KeyClient:
         answers = Answers(len(served.shares), on_done)
         what = f"the value of key {served.key!r}"
         for number, server, begin, length in served.shares:
-            self._post.ask(
+            self._messenger.ask(
                 self.places[server],
                 "pull",
                 [self.number, number, None],
@@ -292,7 +292,7 @@ class KeyClient:
                 answers.take(error)
 
             body = bodies[i] if isinstance(bodies, list) else bodies
-            self._post.ask(place, "command", [self.number, head, text], take, what, body=body)
+            self._messenger.ask(place, "command", [self.number, head, text], take, what, body=body)
         return answers, contents
 
     def note(self, head, text):
@@ -307,7 +307,9 @@ class KeyClient:
             for place in self.places:
                 content = [self.number, NOTHING, ""]
                 last = float("-inf")
-                self._post.ask(place, "command", content, answers.take, "settling", priority=last)
+                self._messenger.ask(
+                    place, "command", content, answers.take, "settling", priority=last
+                )
 
         self._progress.submit(fence)
 

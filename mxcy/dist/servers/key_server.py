@@ -17,7 +17,7 @@ class KeyServer:
 
     Parameters
     ----------
-    post : PostOffice
+    messenger : Messenger
     patience : float
         Seconds after which a worker that waits for others is told which; 0: never.
     rules : object
@@ -31,14 +31,14 @@ class KeyServer:
         How many stores have values here.
     """
 
-    def __init__(self, post, patience, rules):
-        self._post, self._patience, self.rules = post, patience, rules
-        self._workers = [i for i, role in enumerate(post.world.roles) if role == "worker"]
+    def __init__(self, messenger, patience, rules):
+        self._messenger, self._patience, self.rules = messenger, patience, rules
+        self._workers = [i for i, role in enumerate(messenger.world.roles) if role == "worker"]
         self._shares, self._left = {}, set()
         self.stores = 0
-        post.server = self
-        post.watchers.append(self._look)
-        post.handlers.update(
+        messenger.server = self
+        messenger.watchers.append(self._look)
+        messenger.handlers.update(
             put=self._put,
             push=self._push,
             pull=self._pull,
@@ -50,7 +50,7 @@ class KeyServer:
         self.stores = max(self.stores, store + 1)
         kind = RowShare if terms.get("by_rows") else Share
         self._shares[store, number] = kind(key, terms, body)
-        self._post.answer(place, ticket)
+        self._messenger.answer(place, ticket)
 
     def _push(self, place, body, store, number, form):
         share = self._shares[store, number]
@@ -95,23 +95,23 @@ class KeyServer:
                 self._refuse(pull, share.failed)
             elif pull.needed <= share.rounds:
                 form, value = share.answer(pull.asked, pull.body)
-                self._post.answer(pull.place, pull.ticket, None, form, value)
+                self._messenger.answer(pull.place, pull.ticket, None, form, value)
             else:
                 share.pulls.append(pull)
 
     def _refuse(self, pull, text):
-        server = self._post.name(self._post.world.place)
-        self._post.answer(pull.place, pull.ticket, f"{server}: {text}")
+        server = self._messenger.name(self._messenger.world.place)
+        self._messenger.answer(pull.place, pull.ticket, f"{server}: {text}")
 
     def _command(self, place, body, ticket, store, head, text):
         if head == NOTHING:
-            self._post.answer(place, ticket)
+            self._messenger.answer(place, ticket)
             return
         try:
             error, answer = None, self.rules.command(store, head, text, body)
         except Exception as failure:
             error, answer = _text_of(failure), None
-        self._post.answer(place, ticket, error, None, answer)
+        self._messenger.answer(place, ticket, error, None, answer)
 
     # -- workers that leave -----------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class KeyServer:
             pushed = share.arrived.get(place, 0)
             if pushed < max(pull.needed for pull in share.pulls):
                 share.failed = share.failed or (
-                    f"{self._post.name(place)} left the job in round {pushed + 1} of key "
+                    f"{self._messenger.name(place)} left the job in round {pushed + 1} of key "
                     f"{share.key!r}, which it has not pushed"
                 )
                 self._answer(share)
@@ -140,7 +140,7 @@ class KeyServer:
 
     def _lose_patience(self, share):
         missing = [
-            self._post.name(place)
+            self._messenger.name(place)
             for place in self._workers
             if share.arrived.get(place, 0) <= share.rounds
         ]

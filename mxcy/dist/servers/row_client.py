@@ -29,7 +29,7 @@ class RowClient(KeyClient):
             }
             rows = np.ascontiguousarray(array[begin :: len(self.places)])
             content = [self.number, number, served.key, terms]
-            self._post.ask(self.places[server], "put", content, answers.take, what, body=rows)
+            self._messenger.ask(self.places[server], "put", content, answers.take, what, body=rows)
 
     def _dealt(self, served, ids):
         """Of each share: its number, its server's place, its ids, and their places there."""
@@ -40,7 +40,7 @@ class RowClient(KeyClient):
             yield number, self.places[server], own, local
 
     def push_rows(self, served, ids, rows, done, priority=0):
-        """Send rows to their servers; all servers get a letter, as it counts as a push.
+        """Send rows to their servers; all servers get a message, as it counts as a push.
 
         Parameters
         ----------
@@ -51,18 +51,18 @@ class RowClient(KeyClient):
             Called when `rows` are not needed any more.
         priority : int
         """
-        letters = []
+        messages = []
         for number, place, own, local in self._dealt(served, ids):
             octets = np.ascontiguousarray(rows[own]).reshape(-1).view(np.uint8)
-            letters.append(
+            messages.append(
                 (number, place, len(own), np.concatenate([local.view(np.uint8), octets]))
             )
         done()
 
         def send():
-            for number, place, count, body in letters:
+            for number, place, count, body in messages:
                 content, line = [self.number, number, [count]], (self.number, number)
-                self._post.send(place, "push", content, body, priority, line)
+                self._messenger.send(place, "push", content, body, priority, line)
                 self.sent += body.nbytes
 
         self._progress.submit(send)
@@ -95,7 +95,7 @@ class RowClient(KeyClient):
         def ask():
             answers = Answers(len(wanted), lambda error: on_done(error, rows))
             for number, place, own, local in wanted:
-                self._post.ask(
+                self._messenger.ask(
                     place,
                     "pull",
                     [self.number, number, None],

@@ -43,7 +43,9 @@ def command_servers(progress, head, text):
 
     def ask():
         for place in places:
-            progress.post.ask(place, "command", [0, head, text], answers.take, f"command {head}")
+            progress.messenger.ask(
+                place, "command", [0, head, text], answers.take, f"command {head}"
+            )
 
     progress.submit(ask)
     over.wait()

@@ -59,7 +59,7 @@ class Share:
         self.waits, self.failed = terms["waits"], None
 
     def read(self, body, form):
-        """What a letter adds."""
+        """What a message adds."""
         if self._levels is not None:
             body = self._levels.unpack(body, self.value.size)
         return body.view(self.value.dtype).reshape(self.value.shape)

@@ -169,11 +169,11 @@ class _ClockChannel:
         world = self._world
         return _Request(world.job.meet(name, world.rank, source, combine, stages), target)
 
-    def sum(self, source, target):
+    def all_reduce(self, source, target):
         stages = self._world.job.links.stages(source.nbytes, self.copied)
         return self._meet(source, target, _total, stages)
 
-    def least(self, source, target):
+    def all_reduce_min(self, source, target):
         stages = self._world.job.links.stages(source.nbytes)
         return self._meet(source, target, lambda brought: np.min(brought, axis=0), stages)
 

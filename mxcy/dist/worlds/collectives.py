@@ -1,4 +1,4 @@
-"""Agreements of all processes, as generators: they yield requests and go on once those are done."""
+"""Collective calls as generators: they yield requests and continue once those are done."""
 
 import json
 
@@ -8,13 +8,13 @@ __all__ = ["barrier", "broadcast", "gather_texts", "parts"]
 
 
 def gather_texts(world, value):
-    """What each process says, as values that JSON can tell.
+    """Gather a value from each process.
 
     Parameters
     ----------
     world : World
     value : object
-        What this process says.
+        This process's, serializable as JSON.
 
     Yields
     ------
@@ -28,9 +28,9 @@ def gather_texts(world, value):
     channel = world.control()
     content = np.frombuffer(json.dumps(value).encode(), np.uint8)
     lengths = np.zeros(world.size, np.int64)
-    yield channel.gather(np.array([content.size], np.int64), lengths)
+    yield channel.all_gather(np.array([content.size], np.int64), lengths)
     together = np.empty(int(lengths.sum()), np.uint8)
-    yield channel.gather_parts(content, together, [int(length) for length in lengths])
+    yield channel.all_gather_v(content, together, [int(length) for length in lengths])
     return [json.loads(part.tobytes()) for part in parts(together, lengths)]
 
 
@@ -40,7 +40,7 @@ def parts(together, lengths):
 
 
 def broadcast(world, arrays, root=0):
-    """Take the contents of contiguous arrays from one process.
+    """Overwrite contiguous arrays with those of one process.
 
     Parameters
     ----------
@@ -65,4 +65,4 @@ def barrier(world):
     ------
     request
     """
-    yield world.control().sum(np.zeros(1, np.int64), np.empty(1, np.int64))
+    yield world.control().all_reduce(np.zeros(1, np.int64), np.empty(1, np.int64))

@@ -144,7 +144,7 @@ class MemoryWorld:
         self.hosts = ["memory"] * self.size if server else list(job.hosts)
         self.processes = [["", 0]] * self.size
         self.levels = None if server else levels_of(self.rank, self.hosts)
-        self.mailbox, self.letters = deque(), deque()
+        self.mailbox, self.messages = deque(), deque()
         self._draw = None if seed is None else random.Random(seed * 1009 + place)
         self.members, self.epoch = list(range(self.size)), epoch  # places, and their changes
         self.channels = []
@@ -168,15 +168,15 @@ class MemoryWorld:
         return channel
 
     def control(self):
-        """The channel for agreements."""
+        """The channel for collective calls outside of buckets."""
         return self._control
 
-    def send(self, rank, content):
+    def send_control(self, rank, content):
         """Send bytes to a rank."""
         self.job.worlds[self.members[rank]].mailbox.append((self.epoch, self.rank, content))
 
-    def receive(self):
-        """A message that has come, or None."""
+    def receive_control(self):
+        """The next message that has arrived, or None."""
         self.check()
         while self.mailbox and self.mailbox[0][0] <= self.epoch:
             epoch, rank, content = self.mailbox.popleft()
@@ -235,40 +235,40 @@ class MemoryWorld:
             channel.begin_anew(self.rank, self.size)
 
     def allgather(self, value):
-        """What each rank says; it waits for all."""
+        """The values of all ranks; blocks."""
         self._gathers += 1
         name = self.epoch, self._gathers
         return self.job.gather(name, self.place, self.members, value)
 
     def broadcast_from(self, root, value):
-        """What one rank says; it waits for it."""
+        """The value of rank `root`; blocks."""
         return self.allgather(value)[root]
 
-    def everybody(self):
-        """A request that is done when all ranks have made it."""
+    def begin_barrier(self):
+        """A nonblocking barrier of all ranks; a request."""
         self._ends += 1
         place = self.place if self.epoch == 0 else self.rank
         meeting = self.job.meet((self.epoch, "end", self._ends), place, None, len(self.roles))
         return self.request(meeting, lambda brought: None)
 
-    def post(self, place, head, body=None):
-        """Send a letter to a process of any role."""
+    def send_message(self, place, head, body=None):
+        """Send a message to a process of any role."""
         content = np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
-        self.job.places[place].letters.append([self._delay(), (self.place, head, content)])
+        self.job.places[place].messages.append([self._delay(), (self.place, head, content)])
         return self.request(_Meeting(0), lambda brought: None)
 
-    def receives(self):
-        """Whether letters are on their way here."""
+    def receiving(self):
+        """Whether bodies of messages are still arriving."""
         return False
 
-    def fetch(self):
-        """A letter that has come, or None."""
-        if not self.letters:
+    def receive_message(self):
+        """The next message that has arrived, or None."""
+        if not self.messages:
             return None
-        if self.letters[0][0]:
-            self.letters[0][0] -= 1
+        if self.messages[0][0]:
+            self.messages[0][0] -= 1
             return None
-        return self.letters.popleft()[1]
+        return self.messages.popleft()[1]
 
     def finalize(self):
         """Nothing: threads need no leave."""
@@ -300,7 +300,7 @@ class _Channel:
         name = world.epoch, self._name, self._calls
         return world.request(world.job.meet(name, self.rank, copied, self.size), take)
 
-    def sum(self, source, target):
+    def all_reduce(self, source, target):
         def take(brought):
             target[...] = brought[0]
             for part in brought[1:]:
@@ -308,15 +308,15 @@ class _Channel:
 
         return self._meet(source, take)
 
-    def least(self, source, target):
+    def all_reduce_min(self, source, target):
         return self._meet(source, lambda brought: np.copyto(target, np.min(brought, axis=0)))
 
-    def gather(self, source, target):
+    def all_gather(self, source, target):
         return self._meet(
             source, lambda brought: np.copyto(target.reshape(len(brought), -1), np.stack(brought))
         )
 
-    def sum_parts(self, source, target, lengths):
+    def reduce_scatter(self, source, target, lengths):
         rank = self.rank
 
         def take(brought):
@@ -325,12 +325,12 @@ class _Channel:
 
         return self._meet(source, take)
 
-    def gather_parts(self, source, target, lengths):
+    def all_gather_v(self, source, target, lengths):
         if source is None:
             source = parts(target, lengths)[self.rank]
         return self._meet(source, lambda brought: np.copyto(target, np.concatenate(brought)))
 
-    def deal(self, source, sent, target, taken):
+    def all_to_all_v(self, source, sent, target, taken):
         rank = self.rank
 
         def take(brought):

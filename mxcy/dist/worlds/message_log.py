@@ -14,7 +14,7 @@ def logged(world, level):
     ----------
     world : World
     level : int
-        0: nothing; 1: who is connected; 2: each message, letter and collective call as well.
+        0: nothing; 1: who is connected; 2: messages of both kinds and collective calls as well.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def _tell(world, text):
 
 
 class _LoggedWorld:
-    """Tells of messages and letters, and passes all else on."""
+    """Logs messages of both kinds, and passes all else on."""
 
     def __init__(self, world):
         self._world = world
@@ -55,28 +55,28 @@ class _LoggedWorld:
     def control(self):
         return _LoggedChannel(self._world, self._world.control())
 
-    def send(self, rank, content):
+    def send_control(self, rank, content):
         _tell(self._world, f"sends to rank {rank}: {content.decode()}")
-        self._world.send(rank, content)
+        self._world.send_control(rank, content)
 
-    def receive(self):
-        message = self._world.receive()
+    def receive_control(self):
+        message = self._world.receive_control()
         if message is not None:
             _tell(self._world, f"receives from rank {message[0]}: {message[1].decode()}")
         return message
 
-    def post(self, place, head, body=None):
+    def send_message(self, place, head, body=None):
         length = 0 if body is None else body.nbytes
-        _tell(self._world, f"posts to process {place}: {head.decode()} and {length} bytes")
-        return self._world.post(place, head, body)
+        _tell(self._world, f"sends to process {place}: {head.decode()} and {length} bytes")
+        return self._world.send_message(place, head, body)
 
-    def fetch(self):
-        letter = self._world.fetch()
-        if letter is not None:
-            place, head, body = letter
-            text = f"fetches from process {place}: {head.decode()} and {body.nbytes} bytes"
+    def receive_message(self):
+        message = self._world.receive_message()
+        if message is not None:
+            place, head, body = message
+            text = f"receives from process {place}: {head.decode()} and {body.nbytes} bytes"
             _tell(self._world, text)
-        return letter
+        return message
 
     def shrink(self):
         formers = self._world.shrink()

@@ -15,8 +15,12 @@ from mxcy.dist.worlds.neighbour import identity
 
 __all__ = ["World", "has_engine", "no_engine"]
 
-_CONTROL, _HEAD, _BODY = 1, 2, 3  # tags: of control messages, and of the two parts of letters
-_MOST_BODIES = 64  # of letters that are on their way; the heads of others wait
+_CONTROL, _HEAD, _BODY = (
+    1,
+    2,
+    3,
+)  # tags: of control messages, and of the two parts of other messages
+_MOST_BODIES = 64  # of messages in flight; the heads of others wait
 _LENGTH_BYTES = 8
 
 
@@ -81,8 +85,8 @@ class World:
             library.on_exit(library._exit, None)
         mpi = self._mpi
         self.channels, self._aborted, self._broken = [], [], None
-        self._own = deque()  # letters to this process
-        self._coming = {}  # place -> its letters whose bodies may be on their way
+        self._own = deque()  # messages from this process to itself
+        self._coming = {}  # place -> its messages whose bodies may be in flight
         self._sent = []
         self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
         self.joins, self.levels = bool(joins), None
@@ -103,10 +107,10 @@ class World:
         self.hosts, self.processes = [host for host, _ in rows], [one for _, one in rows]
         self.name = f"rank {self.rank}"
         self.levels = None if elastic else levels_of(self.rank, self.hosts)
-        self._posts, self._letters = whole.Dup(), self._comm.Dup()
+        self._message_comm, self._control_comm = whole.Dup(), self._comm.Dup()
 
     def new_channel(self):
-        """Open a channel, on which collective calls meet in order; all processes call this."""
+        """Open a channel, on which collective calls match in order; all processes call this."""
         channel = _Channel(self._mpi, self._comm.Dup(), len(self.channels))
         if self.levels is not None:
             machine, number = self.levels
@@ -116,43 +120,43 @@ class World:
         return channel
 
     def control(self):
-        """The channel for agreements."""
+        """The channel for collective calls outside of buckets."""
         return _Channel(self._mpi, self._comm)
 
-    # -- control messages: what one process tells another
+    # -- control messages: small, between processes of one role
 
-    def send(self, rank, content):
-        """Send bytes to a process; the call does not wait."""
+    def send_control(self, rank, content):
+        """Send bytes to a process of the same role; the call does not wait."""
         if self._broken is None:
             self._sent = [request for request in self._sent if not request.Test()]
         octets = bytearray(content)
         try:
-            self._sent.append(self._letters.Isend([octets, self._mpi.BYTE], rank, _CONTROL))
+            self._sent.append(self._control_comm.Isend([octets, self._mpi.BYTE], rank, _CONTROL))
         except self._mpi.Exception as error:
             self._broken = error  # `receive` tells of it, when it can be dealt with
 
-    def receive(self):
-        """A message that has come, as (rank of the sender, bytes), or None."""
+    def receive_control(self):
+        """The next control message that has arrived, as (rank of the sender, bytes), or None."""
         mpi, status = self._mpi, self._mpi.Status()
         if self._broken is not None:
             raise self._broken
-        if not self._letters.Iprobe(mpi.ANY_SOURCE, _CONTROL, status):
+        if not self._control_comm.Iprobe(mpi.ANY_SOURCE, _CONTROL, status):
             return None
         octets = bytearray(status.Get_count(mpi.BYTE))
-        self._letters.Recv([octets, mpi.BYTE], status.source, _CONTROL)
+        self._control_comm.Recv([octets, mpi.BYTE], status.source, _CONTROL)
         return status.source, bytes(octets)
 
-    # -- letters: a text and an array, between processes of any role ------------------------------
+    # -- messages: a head and an array, between processes of any role -----------------------------
 
-    def post(self, place, head, body=None):
-        """Send a letter.
+    def send_message(self, place, head, body=None):
+        """Send a message to a process of any role.
 
         Parameters
         ----------
         place : int
         head : bytes
         body : numpy.ndarray, optional
-            Contiguous; it may change when the letter is away.
+            Contiguous; it may change once the request is done.
 
         Returns
         -------
@@ -167,14 +171,14 @@ class World:
             return _Requests([], None)
         length = 0 if body is None else body.nbytes
         octets = bytearray(length.to_bytes(_LENGTH_BYTES, "little") + head)
-        requests = [self._posts.Isend([octets, mpi.BYTE], place, _HEAD)]
+        requests = [self._message_comm.Isend([octets, mpi.BYTE], place, _HEAD)]
         if length:
             content = body.reshape(-1).view(np.uint8)
-            requests.append(self._posts.Isend([content, mpi.BYTE], place, _BODY))
+            requests.append(self._message_comm.Isend([content, mpi.BYTE], place, _BODY))
         return _Requests(requests, octets)
 
-    def fetch(self):
-        """A letter that has come as a whole, or None; those of one sender come in order.
+    def receive_message(self):
+        """The next complete message, or None; those of one sender keep their order.
 
         Returns
         -------
@@ -184,30 +188,32 @@ class World:
         if self._own:
             return self._own.popleft()
         self._take_heads()
-        for place, letters in self._coming.items():
-            if letters and (letters[0][2] is None or letters[0][2].Test()):
-                head, body, _ = letters.popleft()
+        for place, messages in self._coming.items():
+            if messages and (messages[0][2] is None or messages[0][2].Test()):
+                head, body, _ = messages.popleft()
                 return place, head, body
         return None
 
-    def receives(self):
-        """Whether bodies of letters are on their way here."""
-        return any(letters and letters[0][2] is not None for letters in self._coming.values())
+    def receiving(self):
+        """Whether bodies of messages are still arriving."""
+        return any(messages and messages[0][2] is not None for messages in self._coming.values())
 
     def _take_heads(self):
         mpi, status = self._mpi, self._mpi.Status()
         while sum(map(len, self._coming.values())) < _MOST_BODIES:
-            message = self._posts.Improbe(mpi.ANY_SOURCE, _HEAD, status)
+            message = self._message_comm.Improbe(mpi.ANY_SOURCE, _HEAD, status)
             if message is None:
                 return
             octets = bytearray(status.Get_count(mpi.BYTE))
             message.Recv([octets, mpi.BYTE])
             body = np.empty(int.from_bytes(octets[:_LENGTH_BYTES], "little"), np.uint8)
             request = (
-                self._posts.Irecv([body, mpi.BYTE], status.source, _BODY) if body.size else None
+                self._message_comm.Irecv([body, mpi.BYTE], status.source, _BODY)
+                if body.size
+                else None
             )
-            letters = self._coming.setdefault(status.source, deque())
-            letters.append((bytes(octets[_LENGTH_BYTES:]), body, request))
+            messages = self._coming.setdefault(status.source, deque())
+            messages.append((bytes(octets[_LENGTH_BYTES:]), body, request))
 
     # -- processes that die ------------------------------------------------------------------------
 
@@ -223,7 +229,7 @@ class World:
         )
 
     def shrink(self):
-        """Go on without the processes that have died; all others do so.
+        """Continue without the processes that have died; all survivors call this.
 
         Returns
         -------
@@ -233,7 +239,12 @@ class World:
         former = self.rank
         self._aborted += self._sent  # MPI may still read what they have sent
         self._sent, self._broken = [], None
-        for comm in (self._comm, self._letters, self._posts, *(c.comm for c in self.channels)):
+        for comm in (
+            self._comm,
+            self._control_comm,
+            self._message_comm,
+            *(c.comm for c in self.channels),
+        ):
             comm.Revoke()
         self._whole.Revoke()
         counts, formers = self._begin_anew(self._whole.Shrink(), former)
@@ -254,12 +265,12 @@ class World:
             channel.replace(self._comm.Dup())
 
     def _begin_anew(self, whole, former=0):
-        """Have other processes than before: how many channels each has, and its former rank."""
+        """Take over a new communicator: how many channels each process has, and its former rank."""
         if self._elastic:  # MPI's own end would wait for those that have died
             self._owned = False
         whole.Set_errhandler(self._mpi.ERRORS_RETURN)
         self._whole = whole
-        self._comm, self._letters, self._posts = whole.Dup(), whole.Dup(), whole.Dup()
+        self._comm, self._control_comm, self._message_comm = whole.Dup(), whole.Dup(), whole.Dup()
         rows = whole.allgather([former, socket.gethostname(), identity(), len(self.channels)])
         formers, hosts, processes, counts = (list(column) for column in zip(*rows, strict=True))
         self.rank = self.place = whole.rank
@@ -268,21 +279,21 @@ class World:
         return counts, formers
 
     def allgather(self, value):
-        """What each process says; it waits for all."""
+        """The values of all processes, by rank; blocks."""
         return self._comm.allgather(value)
 
     def broadcast_from(self, root, value):
-        """What one process says; it waits for it."""
+        """The value of process `root`; blocks."""
         return self._comm.bcast(value, root)
 
     # -- the end ----------------------------------------------------------------------------------
 
-    def everybody(self):
-        """A request that is done when all processes of the job, of all roles, have made it."""
+    def begin_barrier(self):
+        """A nonblocking barrier of all processes of the job, of all roles; a request."""
         return _Request(self._whole.Ibarrier())
 
     def finalize(self):
-        """Leave MPI, which all processes have to do."""
+        """Finalize MPI, which all processes must do."""
         if self._owned and not self._mpi.Is_finalized():
             self._mpi.Finalize()
 
@@ -305,7 +316,7 @@ def _open():
 
 
 class _Channel:
-    """Collective calls that do not wait; each gives a request.
+    """Nonblocking collective calls of a communicator; each returns a request.
 
     Attributes
     ----------
@@ -322,7 +333,7 @@ class _Channel:
         self._mpi, self.comm, self.number = mpi, comm, number
 
     def replace(self, comm):
-        """Go on with other processes, without levels, when nothing is under way."""
+        """Go on with another communicator, without levels, when no call is in flight."""
         for channel in (self.inside, self.between):
             if channel is not None:
                 channel.comm.Free()
@@ -339,57 +350,57 @@ class _Channel:
         """int: how many there are."""
         return self.comm.size
 
-    def sum(self, source, target):
-        """Add up arrays of all processes; the same array for both is changed in place."""
+    def all_reduce(self, source, target):
+        """Sum the arrays of all processes; in place if both are the same array."""
         mpi = self._mpi
         mine = mpi.IN_PLACE if source is target else source
         return _Request(self.comm.Iallreduce(mine, target, mpi.SUM))
 
-    def least(self, source, target):
-        """The least of each element over all processes."""
+    def all_reduce_min(self, source, target):
+        """The minimum of each element over all processes."""
         return _Request(self.comm.Iallreduce(source, target, self._mpi.MIN))
 
-    def gather(self, source, target):
-        """The arrays of all processes, as rows, or one after the other."""
+    def all_gather(self, source, target):
+        """Concatenate the arrays of all processes, which have the same length."""
         return _Request(self.comm.Iallgather(source, target))
 
-    def sum_parts(self, source, target, lengths):
-        """Add up arrays; each process gets its part of the sum, at the beginning of `target`.
+    def reduce_scatter(self, source, target, lengths):
+        """Sum arrays; each process gets its part of the sum, at the start of `target`.
 
-        It cannot be done in place: MPICH refuses parts of several lengths then.
+        Never in place: MPICH refuses that for parts of different lengths.
         """
         mine = target[: lengths[self.rank]]
         return _Request(self.comm.Ireduce_scatter(source, mine, lengths, self._mpi.SUM))
 
-    def gather_parts(self, source, target, lengths):
-        """Arrays of several lengths one after the other; None: each is in its place."""
+    def all_gather_v(self, source, target, lengths):
+        """Concatenate arrays of different lengths; a source of None is in its place already."""
         kind = self._mpi._typedict[target.dtype.char]
         mine = self._mpi.IN_PLACE if source is None else source
         return _Request(self.comm.Iallgatherv(mine, [target, lengths, kind]))
 
-    def deal(self, source, sent, target, taken):
-        """Send parts of given lengths to the processes in order, and take theirs."""
+    def all_to_all_v(self, source, sent, target, taken):
+        """Send each process a part of `source`, and receive one from each; lengths by rank."""
         kind = self._mpi._typedict[source.dtype.char]
         return _Request(self.comm.Ialltoallv([source, sent, kind], [target, taken, kind]))
 
     def broadcast(self, array, root):
-        """Take the array of one process."""
+        """Overwrite the array with that of process `root`."""
         return _Request(self.comm.Ibcast(array, root))
 
 
 class _Request:
-    """What has been started and may be done."""
+    """A call in flight."""
 
     def __init__(self, request):
         self._request = request
 
     def done(self):
-        """Whether it is; asking makes it go on."""
+        """Whether it has finished; MPI makes progress while it is asked."""
         return self._request.Test()
 
 
 class _Requests:
-    """Several at once; they keep what they read."""
+    """Several calls, which keep the memory they read alive."""
 
     def __init__(self, requests, kept):
         self._requests, self._kept = requests, kept

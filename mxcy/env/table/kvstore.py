@@ -136,7 +136,7 @@ ROWS = (
              inert="MPI has variables of its own for it, such as UCX_NET_DEVICES and FI_TCP_IFACE"),
     Variable("PS_VERBOSE", integer(0), 0, "C", "mxcy.dist.job",
              "1: each process tells on the standard error which processes it is connected to; 2: "
-             "also of each message, letter and collective call.",
+             "also of each message and collective call.",
              test="dist/test_message_log.py::test_a_program_that_tells_of_its_messages"),
     Variable("PS_HEARTBEAT_INTERVAL", number(0), 0, "C", "mxcy.dist.job",
              "Seconds between signs of life that each worker gives to the next one, once "

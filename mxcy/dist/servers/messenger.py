@@ -1,4 +1,4 @@
-"""Letters between processes of any role: sent by priority, and handed to who takes their kind."""
+"""Messages between processes of any role: sent by priority, and handed to who takes their kind."""
 
 import heapq
 import itertools
@@ -6,17 +6,17 @@ import json
 import time
 from collections import deque
 
-__all__ = ["PostOffice"]
+__all__ = ["Messenger"]
 
-_AWAY = 2  # letters to one process that are sent at a time
-_AT_ONCE = 64  # letters that are read before others get a turn
-_RECENT = 0.2  # seconds after a letter in which more are expected soon
+_AWAY = 2  # messages to one process that are sent at a time
+_AT_ONCE = 64  # messages that are read before others get a turn
+_RECENT = 0.2  # seconds after a message in which more are expected soon
 _LOOK_SECONDS = 0.1  # between looks for questions without an answer
 _GRACE = 5  # seconds that others have to tell who is missing before they count as silent
 
 
-class PostOffice:
-    """Sends and reads the letters of a world, on the thread that owns it.
+class Messenger:
+    """Sends and reads the messages of a world, on the thread that owns it.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class PostOffice:
     Attributes
     ----------
     handlers : dict of str to callable
-        By the kind of letters: ``handler(place, body, *content)``.
+        By the kind of messages: ``handler(place, body, *content)``.
     watchers : list of callable
         Called with the time now and then.
     store_numbers : iterator
@@ -54,7 +54,7 @@ class PostOffice:
         return f"{what} {number} ({world.machines[place]})"
 
     def send(self, place, kind, content, body=None, priority=0, line=None, away=None):
-        """Send a letter when its turn comes.
+        """Send a message when its turn comes.
 
         Parameters
         ----------
@@ -65,9 +65,9 @@ class PostOffice:
         body : numpy.ndarray, optional
             Contiguous.
         priority : int
-            Letters with larger numbers go first.
+            Messages with larger numbers go first.
         line : hashable, optional
-            Letters of one line go in their order; each lends its priority to those before it.
+            Messages of one line go in their order; each lends its priority to those before it.
         away : callable, optional
             Called when `body` is not needed any more.
         """
@@ -80,7 +80,7 @@ class PostOffice:
         heapq.heappush(self._queues.setdefault(place, []), (-priority, number, line))
 
     def ask(self, place, kind, content, on_done, what, **options):
-        """Send a letter that is answered, with the same priority.
+        """Send a message that is answered, with the same priority.
 
         Parameters
         ----------
@@ -132,18 +132,18 @@ class PostOffice:
             )
 
     def step(self, now):
-        """Carry letters on; whether something moved, and whether something is waited for."""
+        """Carry messages on; whether something moved, and whether something is waited for."""
         moved = self._dispatch()
         for _ in range(_AT_ONCE):
-            letter = self.world.fetch()
-            if letter is None:
+            message = self.world.receive_message()
+            if message is None:
                 break
-            place, head, body = letter
+            place, head, body = message
             kind, *content = json.loads(head)
             self.handlers[kind](place, body, *content)
             moved, self._last = True, now
         self._look(now)
-        if not moved and (self.world.receives() or any(self._away.values())):
+        if not moved and (self.world.receiving() or any(self._away.values())):
             time.sleep(0)  # a big body goes in many pieces, each of which needs a look
             moved = True
         busy = bool(self._questions) or any(self._away.values()) or any(self._queues.values())
@@ -160,12 +160,12 @@ class PostOffice:
                     self._release(entry[1])
             while queue and len(under_way) < _AWAY:
                 _, _, line = heapq.heappop(queue)
-                letters = self._lines[line]
-                kind, content, body, away = letters.popleft()
-                if not letters:
+                messages = self._lines[line]
+                kind, content, body, away = messages.popleft()
+                if not messages:
                     del self._lines[line]
                 head = json.dumps([kind, *content]).encode()
-                under_way.append((self.world.post(place, head, body), away))
+                under_way.append((self.world.send_message(place, head, body), away))
                 moved = True
         return moved
 
@@ -191,8 +191,8 @@ class PostOffice:
             for entry in under_way:
                 self._release(entry[1])
             under_way.clear()
-        for letters in self._lines.values():
-            for _, _, _, away in letters:
+        for messages in self._lines.values():
+            for _, _, _, away in messages:
                 self._release(away)
         self._lines.clear()
         self._queues.clear()
