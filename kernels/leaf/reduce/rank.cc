@@ -136,7 +136,7 @@ int percentile(const mx_call* call) {
       if (!(percents[i] >= 0 && percents[i] <= 100)) {
         const double wrong = percents[i];
         mx_system_free(percents);
-        return mx_fail("percentiles must be in [0, 100], got %g", wrong);
+        return mx_fail("ValueError: percentiles must be in [0, 100], got %g", wrong);
       }
   }
   int failed = 0;

@@ -4,6 +4,7 @@ import operator
 
 import numpy as onp
 
+from mxcy._base.errors import InvalidValueError
 from mxcy._library import front
 from mxcy.numpy._calls.by_numpy import as_onp
 from mxcy.numpy._calls.general import operate
@@ -288,5 +289,5 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     a, b = as_array(a), as_array(b)
     for vectors, place in ((a, axisa), (b, axisb)):
         if not is_symbol(vectors) and vectors.shape[place] not in (2, 3):
-            raise ValueError(f"cross: expected 2 or 3 components, got shape {vectors.shape}")
+            raise InvalidValueError(f"cross: expected 2 or 3 components, got shape {vectors.shape}")
     return operate("_npi_cross", a, b, axisa=axisa, axisb=axisb, axisc=axisc)

@@ -2,7 +2,7 @@
 
 import numpy as onp
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import InvalidValueError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
 
@@ -13,7 +13,7 @@ def _percentile(a, q, axis, out, method, keepdims, scale=1):
     array = as_np_array(a)
     if isinstance(q, (int, float, onp.generic)):
         if scale != 1 and not 0 <= q <= 1:
-            raise MXNetError(f"quantiles must be in [0, 1], got {q}")
+            raise InvalidValueError(f"quantiles must be in [0, 1], got {q}")
         attrs = {"q_scalar": float(q) * scale}
         return operate(
             "_npi_percentile",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from mxcy._base import dtypes
-from mxcy._base.errors import InferError, InvalidAxisError, ShapeError
+from mxcy._base.errors import InferError, InvalidAxisError, InvalidValueError, ShapeError
 
 __all__ = [
     "MOST_STEP",
@@ -30,6 +30,7 @@ __all__ = [
     "most",
     "refuse_complex",
     "require_plane",
+    "require_value",
     "whole_shape",
     "normal_axis",
     "normal_axes",
@@ -127,6 +128,12 @@ def require(condition: object, message: str) -> None:
     """Raise InferError(message) unless the condition holds."""
     if not condition:
         raise InferError(message)
+
+
+def require_value(condition: object, message: str) -> None:
+    """Raise InvalidValueError(message), a ValueError as NumPy's, unless the condition holds."""
+    if not condition:
+        raise InvalidValueError(message)
 
 
 def refuse_complex(op: Any, specs: Sequence[Spec]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mxcy._base.dtypes import CODES, name_of
 from mxcy.ops.core.attrs import Bool, Int, IntOrNone
-from mxcy.ops.core.infer import Spec, normal_axis, require
+from mxcy.ops.core.infer import Spec, normal_axis, require, require_value
 from mxcy.ops.core.record import op, sample, values
 
 __all__ = []
@@ -134,15 +134,15 @@ class BinCount:
         return ("data", "weights") if a.has_weights else ("data",)
 
     def infer(a, data, weights=None):
-        require(a.minlength >= 0, f"minlength: must not be negative, got {a.minlength}")
+        require_value(a.minlength >= 0, f"minlength: must not be negative, got {a.minlength}")
         require(data.shape is None or data.ndim == 1, f"data: must be 1-D, got shape {data.shape}")
         return Spec((-1,), _INT64 if weights is None else weights.dtype)
 
     def eager(a, F, array, data, weights=None):
         BinCount.infer(a, [Spec(x.shape, 0) for x in (data, weights) if x is not None])
         numbers = data.asnumpy()
-        if numbers.size and numbers.min() < 0:
-            raise ValueError("bincount: values must not be negative")
+        negative = numbers.size and numbers.min() < 0
+        require_value(not negative, "bincount: values must not be negative")
         if weights is None:
             whole = numbers.astype("int64", copy=False)
             return array(np.bincount(whole, minlength=a.minlength))

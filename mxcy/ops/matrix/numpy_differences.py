@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy._base.dtypes import CODES, name_of
 from mxcy.ops.core.attrs import Bool, Double, DoubleOrNone, Int
-from mxcy.ops.core.infer import Spec, normal_axis, require
+from mxcy.ops.core.infer import Spec, normal_axis, require, require_value
 from mxcy.ops.core.params import INTERP, KRON, SCAN
 from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import PROMOTE
@@ -123,7 +123,7 @@ class PolyVal:
 
     def infer(a, p, x):
         if p.shape is not None:
-            require(p.ndim == 1, f"p: expected one dimension, got {p.shape}")
+            require_value(p.ndim == 1, f"p: expected one dimension, got {p.shape}")
         return Spec(x.shape, PROMOTE(a, p, x))
 
     def ref(a, xp, p, x):

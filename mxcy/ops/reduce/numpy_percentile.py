@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy._base.dtypes import code_of, is_float, name_of
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, ShapeOrNone
-from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.infer import Spec, require, require_value
 from mxcy.ops.core.params import PERCENTILE
 from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import TypeRule, default_float
@@ -101,7 +101,8 @@ class Percentile:
     def infer(a, x, q=None):
         code = _PERCENTILE(a, x)
         if q is None:
-            require(0 <= a.q_scalar <= 100, f"percentiles must be in [0, 100], got {a.q_scalar}")
+            inside = 0 <= a.q_scalar <= 100
+            require_value(inside, f"percentiles must be in [0, 100], got {a.q_scalar}")
         if x.shape is None or (q is not None and q.shape is None):
             return Spec(None, code)
         axes = axes_of(a, x.ndim)
@@ -140,7 +141,7 @@ class Percentile:
         wide = x.astype("float64" if x.dtype.kind != "f" else np.result_type(x.dtype, "float32"))
         q = a.q_scalar if q is None else q.astype("float64")
         inside = xp.asarray((q >= 0) & (q <= 100)).all()
-        require(bool(inside), f"percentiles must be in [0, 100], got {q}")
+        require_value(bool(inside), f"percentiles must be in [0, 100], got {q}")
         if not axes:
             result = wide if np.ndim(q) == 0 else wide + 0 * q.reshape((*q.shape, *(1,) * x.ndim))
         else:

@@ -280,3 +280,22 @@ def test_numpys_types_hold_for_densities_and_chosen_means():
         counts, bounds = np.histogram([1, 2, 1, 5], bins=[0, 2, 4, 6], density=True)
         assert (counts.dtype, bounds.dtype) == ("float64", "int64")
         assert np.mean([1, 2, 3], where=np.array([True, True, False])).dtype == "float64"
+
+
+@pytest.mark.parametrize("error", [ValueError, mx.MXNetError])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: np.percentile(np.ones(3), 101),
+        lambda: np.percentile(np.ones(3), np.array([120.0])),
+        lambda: np.quantile(np.ones(3), 2),
+        lambda: np.quantile(np.ones(3), [0.5, -1.0]),
+        lambda: np.bincount(np.array([1, 2]), minlength=-1),
+        lambda: np.bincount(np.array([-1, 2])),
+        lambda: np.polyval(np.ones((2, 2)), np.ones(2)),
+        lambda: np.cross(np.ones(4), np.ones(4)),
+    ],
+)
+def test_refusals_are_value_errors_too(call, error):
+    with pytest.raises(error):
+        call().asnumpy()
