@@ -130,9 +130,10 @@ def round_layer(layer, exact, rough, whole):
     whole : bool
         Whether all weights have one step, or those of each filter.
     """
-    rows = layer.rows().astype(np.float64)
+    rows = layer.rows()
     if rows.size > _WEIGHTS or rows.size == 0 or not np.isfinite(rows).all():
         return
+    rows = rows.astype(np.float64)
     if not all(array.size for array in exact):
         return
     moments = Moments(layer, exact, rough)
