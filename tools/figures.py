@@ -2,6 +2,7 @@
 
 python tools/figures.py measure               runs benchmarks/bench_key.py, and keeps what it gives
 python tools/figures.py keep --kind calls     of what `make bench` kept here; or training, scoring
+python tools/figures.py keep --kind training --table FILE       of a file that --score-json wrote
 python tools/figures.py slower                what became slower since the release before
 
 A developer's own runs lie in .benchmarks/history (benchmarks/history.py); a release's figures are
@@ -19,7 +20,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,12 +37,10 @@ KINDS = {
     "key": "key figures",
 }
 MOST = 1.05  # so much longer than in the release before may a figure take
-YARDSTICK = "yardstick"  # what NumPy does beside key figures, which is nothing to compare with
 #: of a figure in each release, at least, before it is judged: with three, of thirty figures of a
 #: busy machine one was slower by chance in two comparisons of five, with five in one of twenty, and
 #: after more runs in one of a hundred; of figures slower by 15 % 93 in a hundred were found
 RUNS = 5
-_WIDTH, _ROW, _LEFT = 560, 18, 140  # narrow: phones show it at two thirds of its size
 
 
 def from_rows(rows, kind):
@@ -67,6 +65,26 @@ def from_rows(rows, kind):
             others = {n: seconds for n, seconds in times.items() if not n.startswith(OURS)}
             entries[f"{kind}, {label}"] = {"seconds": min(ours), "others": others}
     return entries
+
+
+def rows_of_table(path):
+    """The rows of a file that ``--score-json`` of the benchmarks has written.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    dict
+        As `History.last` gives them.
+    """
+    table = json.loads(path.read_text(encoding="utf-8"))
+    rows = {}
+    for cell in table["cells"]:
+        label = f"{cell['network']} b{cell['batch_size']}, {table['threads']} threads"
+        rows[label] = {n: min(found["seconds"]) for n, found in cell["contenders"].items()}
+    return rows
 
 
 def runs(folder):
@@ -156,54 +174,6 @@ def told(folder):
     return f"{count} key figures of {newest['release']} were compared with {before['release']}"
 
 
-def bars(run):
-    """A run as SVG: for each figure how many times as long others take.
-
-    Parameters
-    ----------
-    run : dict
-        Its figures beside nothing but a yardstick are left out.
-
-    Returns
-    -------
-    str
-        Empty where no figure is left.
-    """
-    shown = {
-        title: figure
-        for title, figure in run["figures"].items()
-        if figure["others"].keys() - {YARDSTICK}
-    }
-    if not shown:
-        return ""
-    longest = max(t / f["seconds"] for f in shown.values() for t in f["others"].values())
-    longest = max(1.0, longest)
-    scale = (_WIDTH - _LEFT - 60) / longest
-    parts, y = [], 12
-    for title, figure in shown.items():
-        rows = [("mxcy", figure["seconds"]), *sorted(figure["others"].items(), key=lambda o: o[1])]
-        parts.append(f'<text x="8" y="{y + 13}" font-weight="bold">{escape(title)}</text>')
-        y += _ROW
-        for name, seconds in rows:
-            factor = seconds / figure["seconds"]
-            colour = "#33658a" if name == "mxcy" else "#c9d6e2"
-            told = f"{seconds * 1e3:.4g} ms" if name == "mxcy" else f"{factor:.2f} x"
-            parts.append(
-                f'<text x="{_LEFT - 10}" y="{y + 12}" text-anchor="end">{escape(name)}</text>'
-                f'<rect x="{_LEFT}" y="{y + 1}" width="{factor * scale:.1f}" height="{_ROW - 5}" '
-                f'fill="{colour}"/><text x="{_LEFT + factor * scale + 6:.1f}" y="{y + 12}">{told}'
-                f"</text>"
-            )
-            y += _ROW
-        y += 8
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" role="img" '
-        f'aria-label="Times of others as multiples of ours"><rect width="{_WIDTH}" height="{y}" '
-        f'fill="#fff"/><g font-family="sans-serif" font-size="12" fill="#111">{"".join(parts)}'
-        "</g></svg>\n"
-    )
-
-
 def keep(rows, kind, folder, release, machine, load=None, day=None):
     """Add figures of rows to the kept run of this release, machine and day.
 
@@ -214,6 +184,7 @@ def keep(rows, kind, folder, release, machine, load=None, day=None):
     kind, release, machine : str
     folder : Path
     load : float, optional
+        The load average meanwhile, kept for each kind.
     day : date, optional
 
     Returns
@@ -224,9 +195,10 @@ def keep(rows, kind, folder, release, machine, load=None, day=None):
     day = day or datetime.datetime.now(datetime.UTC).date()
     name = re.sub(r"\W+", "-", f"{release} {day} {machine}").strip("-").lower()
     target = folder / f"{name}.json"
-    about = {"release": release, "day": str(day), "machine": machine, "load": load, "figures": {}}
+    about = {"release": release, "day": str(day), "machine": machine, "loads": {}, "figures": {}}
     if target.exists():
         about = json.loads(target.read_text(encoding="utf-8"))
+    about["loads"][kind] = load
     about["figures"].update(from_rows(rows, kind))
     _write(target, about)
     return target
@@ -292,6 +264,7 @@ def main():
     one = which.add_parser("keep", help="keep the newest rows of this machine's own runs")
     one.add_argument("--kind", required=True, choices=KINDS)
     one.add_argument("--rows", help="only those whose label has this regular expression")
+    one.add_argument("--table", type=Path, help="a file of --score-json, instead of kept runs")
     one.add_argument("--history", type=Path, default=ROOT / ".benchmarks" / "history")
     one.add_argument("--load", type=float, default=round(os.getloadavg()[0], 1))
     one.add_argument("--day", type=datetime.date.fromisoformat)
@@ -308,10 +281,13 @@ def main():
         print(measure(asked.runs, HISTORY, release, machine()))
         return
     rows = History(asked.history, KINDS[asked.kind]).last()
+    if asked.table:
+        rows = rows_of_table(asked.table)
     rows = {label: rows[label] for label in rows if re.search(asked.rows or "", label)}
     if not rows:
         raise SystemExit(
-            f"{asked.history} has no such rows of {KINDS[asked.kind]!r} of {machine()}"
+            f"{asked.table or asked.history} has no such rows of {KINDS[asked.kind]!r} of "
+            f"{machine()}"
         )
     print(keep(rows, asked.kind, HISTORY, release, machine(), asked.load, asked.day))
 

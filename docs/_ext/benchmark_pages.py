@@ -1,6 +1,6 @@
 """The key figures of benchmarks/history as a page: the newest beside others, and all releases."""
 
-from tools import figures
+from tools import figure_drawings, figures
 
 _HEAD = """\
 # Figures of releases
@@ -8,7 +8,8 @@ _HEAD = """\
 Shortest times of steps or batches, as `make train-table` and `make score` measured them beside
 other frameworks in the same minutes, and key figures: time on the CPU with one thread, beside
 something fixed that NumPy does, by which releases are compared. `tools/figures.py` keeps them. Bars
-are times as multiples of ours.
+are times as multiples of ours; dots are key figures, and lines NumPy's yardsticks in the same runs,
+which tell how fast the machine was: mostly they do something else than the figure beside them.
 
 """
 
@@ -19,14 +20,20 @@ def page():
     lines, plots, machines = [_HEAD], {}, {}
     for run in runs:
         machines.setdefault(run["machine"], []).append(run)
-    for number, (machine, known) in enumerate(machines.items()):
+    newest_first = sorted(machines.items(), key=lambda item: item[1][-1]["day"], reverse=True)
+    for number, (machine, known) in enumerate(newest_first):
         newest = known[-1]
-        load = "" if newest["load"] is None else f", load average {newest['load']}"
+        loads = [f"{load} ({kind})" for kind, load in newest["loads"].items() if load is not None]
+        load = f", load average {', '.join(loads)}" if loads else ""
         lines += [f"## {machine}", "", f"Version {newest['release']}, {newest['day']}{load}.", ""]
-        drawing = figures.bars(newest)
-        if drawing:
-            plots[f"figures{number}.svg"] = drawing
-            lines += [f"```{{image}} plots/figures{number}.svg", ":alt: Bars of times", "```", ""]
+        drawings = {
+            f"figures{number}.svg": (figure_drawings.bars(newest), "Bars of times"),
+            f"scale{number}.svg": (figure_drawings.scale(known), "Key figures of releases"),
+        }
+        for name, (drawing, alternative) in drawings.items():
+            if drawing:
+                plots[name] = drawing
+                lines += [f"```{{image}} plots/{name}", f":alt: {alternative}", "```", ""]
         titles = list(dict.fromkeys(title for run in known for title in run["figures"]))
         heads = [f"{run['release']}, {run['day']}" for run in known]
         lines += [f"| milliseconds | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
