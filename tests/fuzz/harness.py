@@ -55,7 +55,7 @@ def expected(*errors):
         yield
 
 
-def run(fuzzer, first, count, seconds=20, memory=2**30, until=None):
+def run(fuzzer, first, count, seconds=20, memory=2**30, until=None, step=1):
     """Run cases, in a new child after each one that ended a child.
 
     Parameters
@@ -63,7 +63,7 @@ def run(fuzzer, first, count, seconds=20, memory=2**30, until=None):
     fuzzer : str
         The module's name.
     first, count : int
-        The seeds.
+        The first seed, and how many there are.
     seconds : float
         How long a case may take; five times as long under a sanitizer.
     memory : int
@@ -71,6 +71,8 @@ def run(fuzzer, first, count, seconds=20, memory=2**30, until=None):
         such limit.
     until : float, optional
         When to stop, as `time.monotonic` tells it.
+    step : int
+        From one seed to the next.
 
     Returns
     -------
@@ -78,25 +80,24 @@ def run(fuzzer, first, count, seconds=20, memory=2**30, until=None):
     done : int
         How many cases were run.
     """
-    findings, seed = [], first
-    while seed < first + count and not (until and time.monotonic() > until):
-        seed, finding = _child(fuzzer, seed, first + count - seed, seconds, memory, until)
+    findings, seeds = [], range(first, first + count * step, step)
+    while seeds and not (until and time.monotonic() > until):
+        done, finding = _child(fuzzer, seeds, seconds, memory, until)
         if finding is not None:
             findings.append(finding)
-            seed += 1
-    return findings, seed - first
+            done += 1
+        seeds = seeds[done:]
+    return findings, count - len(seeds)
 
 
-def _child(fuzzer, seed, count, seconds, memory, until):
-    """Run cases until one is a finding: (its seed, or the one after the last; Finding or None)."""
+def _child(fuzzer, seeds, seconds, memory, until):
+    """Run cases until one is a finding: (how many went before it, Finding or None)."""
     command = [
         sys.executable,
         "-m",
         "tests.fuzz.worker",
         fuzzer,
-        str(seed),
-        str(count),
-        str(memory),
+        *map(str, (seeds.start, len(seeds), memory, seeds.step)),
     ]
     with (
         tempfile.TemporaryDirectory(prefix="fuzz") as folder,
@@ -109,30 +110,31 @@ def _child(fuzzer, seed, count, seconds, memory, until):
         ) as child,
     ):
         try:
-            return _watch(child, fuzzer, seed, seconds * _SLOWER, until)
+            return _watch(child, fuzzer, seeds, seconds * _SLOWER, until)
         finally:
             child.kill()
 
 
-def _watch(child, fuzzer, seed, seconds, until):
-    lines, tail, wait = _lines(child.stdout), [], _STARTING
+def _watch(child, fuzzer, seeds, seconds, until):
+    lines, tail, wait, done = _lines(child.stdout), [], _STARTING, 0
     while True:
         line = lines(wait)
+        seed = seeds[min(done, len(seeds) - 1)]  # some crash after the last one
         if line is None:
-            return seed, Finding(fuzzer, seed, f"no end after {wait} seconds")
+            return done, Finding(fuzzer, seed, f"no end after {wait} seconds")
         if line == "":
             status = child.wait()
             if status == 0:
-                return seed, None
+                return done, None
             # a sanitizer's report begins with the error and ends with Python's frames
             text = "\n    ".join(tail if len(tail) <= 25 else [*tail[:15], "...", *tail[-9:]])
-            return seed, Finding(fuzzer, seed, f"ended with status {status}:\n    {text}")
+            return done, Finding(fuzzer, seed, f"ended with status {status}:\n    {text}")
         if line.startswith("begins "):
-            seed, wait, tail = int(line.split()[1]), seconds, []
+            wait, tail = seconds, []
             if until and time.monotonic() > until:
-                return seed, None
+                return done, None
         elif line.startswith("done "):
-            seed = int(line.split()[1]) + 1
+            done += 1
         else:
             tail.append(line)
 

@@ -1,4 +1,4 @@
-"""A child of the harness: ``python -m tests.fuzz.worker FUZZER SEED COUNT [BYTES]``."""
+"""A child of the harness: ``python -m tests.fuzz.worker FUZZER SEED COUNT [BYTES [STEP]]``."""
 
 import faulthandler
 import importlib
@@ -17,7 +17,7 @@ def limit_memory(size):
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def main(fuzzer, seed, count, memory=0):
+def main(fuzzer, seed, count, memory=0, step=1):
     """Run cases, telling which one begins and ends."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
@@ -25,7 +25,7 @@ def main(fuzzer, seed, count, memory=0):
     getattr(module, "prepare", lambda: None)()
     if memory and not SANITIZED:
         limit_memory(memory)
-    for case in range(seed, seed + count):
+    for case in range(seed, seed + count * step, step):
         print(f"begins {case}", flush=True)
         module.case(case)
         print(f"done {case}", flush=True)

@@ -3,7 +3,9 @@
 import datetime
 import importlib.util
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ spec = importlib.util.spec_from_file_location("release_check", ROOT / "tools/rel
 release_check = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(release_check)
 figures = release_check.figures
+drawings = importlib.import_module("tools.figure_drawings")
+steps = importlib.import_module("tools.release_steps")
 
 
 def tree(root, version="1.2.3", cited="1.2.3", changes="## [1.2.3] - 2026-11-23\n\n* It works.\n"):
@@ -200,17 +204,112 @@ def test_what_runs_have_kept_becomes_a_release(tmp_path):
     assert figures.slower(tmp_path) == []  # one run of each tells nothing
 
 
+def test_a_table_that_was_written_becomes_a_release(tmp_path):
+    contenders = {"mxcy Gluon": {"seconds": [0.03, 0.02]}, "PyTorch": {"seconds": [0.05, 0.06]}}
+    cell = {"network": "lenet", "batch_size": 64, "contenders": contenders}
+    (tmp_path / "table.json").write_text(json.dumps({"threads": 2, "cells": [cell]}))
+    rows = figures.rows_of_table(tmp_path / "table.json")
+    assert rows == {"lenet b64, 2 threads": {"mxcy Gluon": 0.02, "PyTorch": 0.05}}
+
+
+def test_each_kind_of_figures_keeps_its_load(tmp_path):
+    day = datetime.date(2026, 1, 2)
+    for kind, load in (("calls", 3.5), ("training", 0.5)):
+        figures.keep({"a": {"mxcy": 1.0}}, kind, tmp_path, "1.0.0", "one", load, day)
+    (run,) = figures.runs(tmp_path)
+    assert run["loads"] == {"calls": 3.5, "training": 0.5}
+
+
 def test_kept_figures_can_be_drawn():
-    folder = ROOT / "benchmarks" / "history"
-    runs = figures.runs(folder)
-    assert runs and all(run["figures"] for run in runs)
-    drawing = figures.bars(runs[0])
-    assert drawing.startswith("<svg") and all(name in drawing for name in runs[0]["figures"])
+    for run in figures.runs(ROOT / "benchmarks" / "history"):
+        assert run["figures"]
+        drawing = drawings.bars(run)
+        assert drawing.startswith("<svg") and "PyTorch" in drawing
 
 
 def test_yardsticks_are_not_drawn_beside_figures():
-    beside = {"seconds": 1.0, "others": {figures.YARDSTICK: 2.0}}
+    beside = {"seconds": 1.0, "others": {drawings.YARDSTICK: 2.0}}
     others = {"seconds": 1.0, "others": {"PyTorch": 3.0}}
-    assert figures.bars({"figures": {"a + b": beside}}) == ""
-    drawing = figures.bars({"figures": {"a + b": beside, "lenet": others}})
+    assert drawings.bars({"figures": {"a + b": beside}}) == ""
+    drawing = drawings.bars({"figures": {"a + b": beside, "lenet": others}})
     assert "lenet" in drawing and "a + b" not in drawing
+
+
+def test_bars_have_lengths_by_time_and_an_end():
+    times = {"MXNet": 2.0, "PyTorch": 40.0}
+    drawing = drawings.bars({"figures": {"lenet": {"seconds": 1.0, "others": times}}})
+    ours, twice, long = map(float, re.findall(r'<rect x="140" [^>]*?width="([\d.]+)"', drawing))
+    assert twice == pytest.approx(2 * ours, abs=0.2) and 2 * twice == pytest.approx(long, abs=0.4)
+    assert "40.00 x" in drawing
+
+
+def test_key_figures_of_releases_stand_on_one_scale():
+    def run(release, **seconds):
+        entries = {
+            f"key, {name}": {"seconds": t, "others": {drawings.YARDSTICK: 3e-4}}
+            for name, t in seconds.items()
+        }
+        return {"release": release, "figures": {**entries, "lenet": {"seconds": 1.0, "others": {}}}}
+
+    drawing = drawings.scale([run("1.0.0", exp=1e-3), run("2.0.0", exp=1e-4, add=1e-5)])
+    dots = re.findall(r'<circle cx="([\d.]+)" cy="(\d+)" ', drawing)
+    places = [float(x) for x, y in dots if int(y) > 40]  # below the names of the releases
+    ticks = {text: float(x) for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>(1 .s)<', drawing)}
+    assert len(places) == 3  # two of exp, one of add
+    assert "lenet" not in drawing and drawing.count("2.0.0: 0.1 ms") == 1
+    assert max(places) == ticks["1 ms"] and min(places) < max(places)
+    assert drawings.scale([{"release": "1.0.0", "figures": {}}]) == ""
+
+
+@pytest.fixture
+def stepped(tmp_path):
+    """A repository whose Makefile has steps, each of which notes that it ran; one fails."""
+    recipe = "\t@echo $@ >> $(CURDIR)/../ran; [ $@ != docs ] || [ -e ../mended ]\n"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "Makefile").write_text(f"lint docs fuzz:\n{recipe}")
+    (tmp_path / "tree" / ".gitignore").write_text("/build/\n")
+    _git(tmp_path / "tree", "init", "-q")
+    _git(tmp_path / "tree", "add", ".")
+    _commit(tmp_path / "tree")
+    return tmp_path
+
+
+def _git(tree, *command):
+    names = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in WHAT}
+    subprocess.run(["git", "-C", tree, *command], check=True, env={**os.environ, **names})
+
+
+def _commit(tree):
+    _git(tree, "commit", "-q", "--allow-empty", "-m", "A state of the tree")
+
+
+WHAT = ("NAME", "EMAIL")
+
+
+def _ran(stepped, **options):
+    ran = stepped / "ran"
+    ran.unlink(missing_ok=True)
+    lines, failed = steps.run(["lint", "docs", "fuzz"], "make", stepped / "tree", **options)
+    assert len(lines) == 3
+    return ran.read_text().split() if ran.exists() else [], failed
+
+
+def test_a_step_that_failed_ends_no_other_and_what_passed_is_not_repeated(stepped):
+    assert _ran(stepped) == (["lint", "docs", "fuzz"], 1)
+    assert _ran(stepped) == (["docs"], 1)
+    (stepped / "mended").touch()
+    assert _ran(stepped) == (["docs"], 0)
+    assert _ran(stepped) == ([], 0)
+    assert _ran(stepped, again=True) == (["lint", "docs", "fuzz"], 0)
+
+
+def test_what_passed_on_another_state_of_the_tree_is_repeated(stepped):
+    (stepped / "mended").touch()
+    assert _ran(stepped) == (["lint", "docs", "fuzz"], 0)
+    (stepped / "tree" / "new.py").touch()
+    assert _ran(stepped) == (["lint", "docs", "fuzz"], 0)
+    assert _ran(stepped) == (["lint", "docs", "fuzz"], 0)  # nor is that remembered
+    (stepped / "tree" / "new.py").unlink()
+    assert _ran(stepped) == ([], 0)
+    _commit(stepped / "tree")
+    assert _ran(stepped) == (["lint", "docs", "fuzz"], 0)
