@@ -1,4 +1,4 @@
-"""`mx.random`: the seed of all random streams, and random arrays."""
+"""`mx.random`: seeding and random sampling."""
 
 from mxcy._base.listing import listing
 from mxcy._devices.streams import get_state, seed, set_state

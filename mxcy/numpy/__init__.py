@@ -1,11 +1,11 @@
-"""`mx.np`: arrays with NumPy's functions, and with gradients.
+"""`mx.np`: NumPy-compatible arrays and functions, differentiable by autograd.
 
-Functions behind which an operator stands are made of its record when they are first asked for;
-what is made of other functions stands in this package's modules.
+Functions backed by an operator are created from its record on first access; composite functions
+are defined in this package's modules.
 """
 
 from mxcy._library import front
-from mxcy.numpy import fallback, fallback_linalg, fft, linalg, random, register  # noqa: F401  they are found here
+from mxcy.numpy import fallback, fallback_linalg, fft, linalg, random, register  # noqa: F401  re-exported
 from mxcy.numpy._arrays import operators
 from mxcy.numpy._arrays.einops_backend import introduce as _introduce
 from mxcy.numpy._arrays.memory import *  # noqa: F403
@@ -35,7 +35,7 @@ from mxcy.numpy._shape.extents import *  # noqa: F403
 from mxcy.numpy._shape.manipulation import *  # noqa: F403
 from mxcy.numpy._shape.padding import *  # noqa: F403
 from mxcy.numpy._shape.splitting import *  # noqa: F403
-from mxcy.numpy._statistics import reductions  # noqa: F401  it registers handlers
+from mxcy.numpy._statistics import reductions  # noqa: F401  registers handlers
 from mxcy.numpy._statistics.averages import *  # noqa: F403
 from mxcy.numpy._statistics.covariance import *  # noqa: F403
 from mxcy.numpy._statistics.histograms import *  # noqa: F403

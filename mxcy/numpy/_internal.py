@@ -1,4 +1,4 @@
-"""The operators of `mx.np` under their registered names, without prefix: `mx.nd.np._internal`."""
+"""`mx.nd.np._internal`: the operators of `mx.np` under their registered names, unprefixed."""
 
 from mxcy.numpy import register
 

@@ -1,4 +1,4 @@
-"""How `mx.np` prints arrays and numbers."""
+"""Printing of `mx.np` arrays and scalars."""
 
 import numpy as onp
 
@@ -28,15 +28,15 @@ get_printoptions, printoptions = onp.get_printoptions, onp.printoptions
 
 
 def array2string(a, *args, **kwargs):
-    """The elements of an array as text; see `numpy.array2string` for the arguments."""
+    """Return a string representation of an array; see `numpy.array2string` for the arguments."""
     return onp.array2string(as_np_array(a).asnumpy(), *args, **kwargs)
 
 
 def array_repr(arr):
-    """The text that `repr` gives for an array."""
+    """Return the `repr` of an array."""
     return repr(as_np_array(arr))
 
 
 def array_str(a):
-    """The text that `str` gives for an array."""
+    """Return the `str` of an array."""
     return str(as_np_array(a))

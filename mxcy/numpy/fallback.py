@@ -1,6 +1,6 @@
-"""`mx.np.fallback`: the functions that MXNet leaves to NumPy.
+"""`mx.np.fallback`: the functions that MXNet delegates to NumPy.
 
-Here most are functions of `mx.np` like others, with gradients; NumPy computes those in `on_copies`.
+Here most are ordinary differentiable `mx.np` functions; NumPy computes those in `on_copies`.
 """
 
 from importlib import import_module
@@ -30,7 +30,7 @@ __version__, _NoValue = onp.__version__, onp._NoValue
 def __getattr__(name):
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("mxcy.numpy"), name)  # which may use this module
+    return getattr(import_module("mxcy.numpy"), name)  # may import this module
 
 
 def __dir__():

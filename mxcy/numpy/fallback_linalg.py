@@ -1,6 +1,6 @@
-"""`mx.np.fallback_linalg`: the functions of linear algebra that MXNet leaves to NumPy.
+"""`mx.np.fallback_linalg`: the linear algebra functions that MXNet delegates to NumPy.
 
-Here they are functions of `mx.np.linalg` like others, with gradients where there are any.
+Here they are ordinary `mx.np.linalg` functions, differentiable where defined.
 """
 
 from mxcy.numpy._linalg.norms import cond

@@ -1,4 +1,4 @@
-"""`mx.np.fft`: discrete Fourier transforms, with gradients."""
+"""`mx.np.fft`: differentiable discrete Fourier transforms."""
 
 import operator
 
@@ -47,7 +47,7 @@ def _norm(norm):
 
 
 def _points(n, name):
-    """A number of points; -1 for all there are."""
+    """Check a number of points; -1 stands for the input's own."""
     n = operator.index(n)
     if n < 1 and n != -1:
         raise ValueError(f"{name}: invalid number of data points: {n}")
@@ -55,7 +55,7 @@ def _points(n, name):
 
 
 def _transformed(kind, name, a, s, axes, norm, out):
-    """A transform over several axes, one after the other."""
+    """Transform over several axes."""
     array, norm = as_np_array(a), _norm(norm)
     if axes is None:
         axes = range(array.ndim - (array.ndim if s is None else len(s)), array.ndim)
@@ -85,81 +85,81 @@ def _one(kind, name, a, n, axis, norm, out):
 
 
 def fft(a, n=None, axis=-1, norm=None, out=None):
-    """The discrete Fourier transform along an axis.
+    """Compute the discrete Fourier transform along an axis.
 
     Parameters
     ----------
     a : array_like
     n : int, optional
-        The number of points, to which the input is cut or filled up with zeros.
+        Number of points; the input is cropped or zero-padded to it.
     axis : int
     norm : {'backward', 'ortho', 'forward'}, optional
-        Which of a transform and its inverse is divided by the number of points; with ``'ortho'``
-        both are by its square root. By default the inverse.
+        Normalisation: ``'backward'`` (default) scales the inverse transform by 1/n, ``'forward'``
+        the forward one, ``'ortho'`` both by 1/sqrt(n).
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
     ndarray
-        complex64 of float32 and float16, complex128 of float64; integers count as numbers of the
-        default floating type.
+        complex64 for float32 and float16, complex128 for float64; integers are treated as the
+        default floating-point dtype.
     """
     return _one("fft", "fft", a, n, axis, norm, out)
 
 
 def ifft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse discrete Fourier transform along an axis; parameters as those of `fft`."""
+    """Compute the inverse discrete Fourier transform along an axis; parameters as in `fft`."""
     return _one("ifft", "ifft", a, n, axis, norm, out)
 
 
 def rfft(a, n=None, axis=-1, norm=None, out=None):
-    """The transform of real numbers along an axis: the first ``n // 2 + 1`` numbers of `fft`.
+    """Compute the Fourier transform of real input: the first ``n // 2 + 1`` values of `fft`.
 
-    The others are the conjugates of these; parameters as those of `fft`.
+    The other values are their conjugates. Parameters as in `fft`.
     """
     return _one("rfft", "rfft", a, n, axis, norm, out)
 
 
 def irfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of `rfft`: `n` real numbers, by default ``2 * (m - 1)`` of m complex ones.
+    """Compute the inverse of `rfft`: `n` real values, by default ``2 * (m - 1)`` for m inputs.
 
-    Parameters as those of `fft`.
+    Parameters as in `fft`.
     """
     return _one("irfft", "irfft", a, n, axis, norm, out)
 
 
 def hfft(a, n=None, axis=-1, norm=None, out=None):
-    """The transform of numbers of which half are given, and half are the conjugates of these.
+    """Compute the Fourier transform of a signal with Hermitian symmetry, given its first half.
 
-    The `n` results are real; parameters as those of `irfft`.
+    The `n` results are real. Parameters as in `irfft`.
     """
     return _one("irfft", "hfft", conj(a), n, axis, _REVERSED[_norm(norm)], out)
 
 
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of `hfft`, of real numbers: the first half of the result.
+    """Compute the inverse of `hfft`: the first half of the Hermitian signal.
 
-    Parameters as those of `rfft`.
+    Parameters as in `rfft`.
     """
     return into(conj(_one("rfft", "ihfft", a, n, axis, _REVERSED[_norm(norm)], None)), out)
 
 
 def fftn(a, s=None, axes=None, norm=None, out=None):
-    """The discrete Fourier transform along several axes.
+    """Compute the discrete Fourier transform along several axes.
 
     Parameters
     ----------
     a : array_like
     s : sequence of int, optional
-        The numbers of points along the axes, to which the input is cut or filled up with zeros; -1
-        for all there are.
+        Number of points along each axis; the input is cropped or zero-padded to it. -1 keeps the
+        input's extent.
     axes : sequence of int, optional
-        By default all, or the last ones if there are fewer numbers in `s`.
+        By default all, or the last ``len(s)`` axes if `s` is given.
     norm : {'backward', 'ortho', 'forward'}, optional
-        As `fft` has it.
+        See `fft`.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -169,40 +169,40 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
 
 
 def ifftn(a, s=None, axes=None, norm=None, out=None):
-    """The inverse transform along several axes; parameters as those of `fftn`."""
+    """Compute the inverse Fourier transform along several axes; parameters as in `fftn`."""
     return _transformed("ifft", "ifftn", a, s, axes, norm, out)
 
 
 def rfftn(a, s=None, axes=None, norm=None, out=None):
-    """The transform of real numbers along several axes, by `rfft` along the last of them.
+    """Compute the Fourier transform of real input along several axes: `rfft` along the last one.
 
-    Parameters as those of `fftn`.
+    Parameters as in `fftn`.
     """
     return _transformed("rfft", "rfftn", a, s, axes, norm, out)
 
 
 def irfftn(a, s=None, axes=None, norm=None, out=None):
-    """The inverse of `rfftn`, by `irfft` along the last of the axes; parameters as of `fftn`."""
+    """Compute the inverse of `rfftn`: `irfft` along the last axis; parameters as in `fftn`."""
     return _transformed("irfft", "irfftn", a, s, axes, norm, out)
 
 
 def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The transform along two axes; parameters as those of `fftn`."""
+    """Compute the Fourier transform along two axes; parameters as in `fftn`."""
     return _transformed("fft", "fft2", a, s, axes, norm, out)
 
 
 def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The inverse transform along two axes; parameters as those of `fftn`."""
+    """Compute the inverse Fourier transform along two axes; parameters as in `fftn`."""
     return _transformed("ifft", "ifft2", a, s, axes, norm, out)
 
 
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The transform of real numbers along two axes; parameters as those of `rfftn`."""
+    """Compute the Fourier transform of real input along two axes; parameters as in `rfftn`."""
     return _transformed("rfft", "rfft2", a, s, axes, norm, out)
 
 
 def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The inverse of `rfft2`; parameters as those of `irfftn`."""
+    """Compute the inverse of `rfft2`; parameters as in `irfftn`."""
     return _transformed("irfft", "irfft2", a, s, axes, norm, out)
 
 
@@ -213,28 +213,28 @@ def _frequencies(name, n, d, dtype, device):
 
 
 def fftfreq(n, d=1.0, dtype=None, device=None):
-    """The frequencies of the numbers that `fft` gives, in cycles per unit.
+    """Return the frequencies of the bins of `fft`, in cycles per unit.
 
     Parameters
     ----------
     n : int
-        The number of points.
+        Number of points.
     d : float
-        The distance of two points.
+        Sample spacing.
     dtype : dtype, optional
-        The default floating type by default.
+        Default floating-point type if omitted.
     device : Device, optional
 
     Returns
     -------
     ndarray
-        First zero and the positive frequencies, then the negative ones.
+        Zero and the positive frequencies first, then the negative ones.
     """
     return _frequencies("fftfreq", n, d, dtype, device)
 
 
 def rfftfreq(n, d=1.0, dtype=None, device=None):
-    """The frequencies of the numbers that `rfft` gives; parameters as those of `fftfreq`."""
+    """Return the frequencies of the bins of `rfft`; parameters as in `fftfreq`."""
     return _frequencies("rfftfreq", n, d, dtype, device)
 
 
@@ -249,7 +249,7 @@ def _shifted(x, axes, backwards):
 
 
 def fftshift(x, axes=None):
-    """The array with the number for frequency zero in the middle of each axis.
+    """Shift the zero-frequency component to the centre of each axis.
 
     Parameters
     ----------
@@ -265,5 +265,5 @@ def fftshift(x, axes=None):
 
 
 def ifftshift(x, axes=None):
-    """The inverse of `fftshift`, with the same parameters."""
+    """Undo `fftshift`; same parameters."""
     return _shifted(x, axes, True)

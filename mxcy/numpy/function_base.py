@@ -1,4 +1,4 @@
-"""`mx.np.function_base`: grids of coordinates, under the name of the module where MXNet has it."""
+"""`mx.np.function_base`: coordinate grids, under MXNet's module name."""
 
 from mxcy.numpy._creation.grids import meshgrid
 

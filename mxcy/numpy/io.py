@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that read arrays from files, text and memory, and write them."""
+"""`mx.np` functions that read and write arrays: files, text and memory."""
 
 import io
 import os
@@ -29,11 +29,11 @@ __all__ = [
 
 __dir__ = listing(__name__)
 
-_PACKERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # by the end of a text file's name
+_PACKERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # by text file extension
 
 
 def _to_write(file, end):
-    """A binary file; that of a path, with this end, takes its place once all is written."""
+    """Open a binary file to write; a path gets this extension and is replaced atomically."""
     if hasattr(file, "write"):
         return nullcontext(file)
     path = os.fspath(file)
@@ -41,32 +41,32 @@ def _to_write(file, end):
 
 
 def genfromtxt(fname, *args, ctx=None, device=None, **kwargs):
-    """An array of a text file of numbers; `numpy.genfromtxt` reads it.
+    """Load an array from a text file with `numpy.genfromtxt`, which handles missing values.
 
     Parameters
     ----------
     fname : str, path, file or list of str
-        What to read.
+        Source to read from.
     *args, **kwargs
         Further arguments of `numpy.genfromtxt`, such as `dtype`, `delimiter` and `skip_header`.
     ctx, device : Device, optional
-        Where to put it; the current device by default.
+        Device of the result; the current device by default.
 
     Returns
     -------
     ndarray
-        A tuple of them with ``unpack=True`` where columns have several types.
+        A tuple of arrays with ``unpack=True`` if columns have several types.
 
     Raises
     ------
     TypeError
-        When columns have several types, or one holds text.
+        If columns have several types, or one holds text.
     """
     return _columns(onp.genfromtxt(fname, *args, **kwargs), place(ctx, device))
 
 
 def _columns(read, where):
-    """An array, or one of each column where they have several types."""
+    """Convert to an array, or to one array per column if they have several dtypes."""
     if isinstance(read, list):
         return tuple(_array(column, where) for column in read)
     return _array(read, where)
@@ -79,33 +79,33 @@ def _array(values, where):
 
 
 def loadtxt(fname, *args, ctx=None, device=None, **kwargs):
-    """An array of a text file of numbers without gaps; `numpy.loadtxt` reads it.
+    """Load an array from a text file without missing values with `numpy.loadtxt`.
 
     Parameters
     ----------
     fname : str, path, file or list of str
-        What to read.
+        Source to read from.
     *args, **kwargs
         Further arguments of `numpy.loadtxt`, such as `dtype`, `delimiter` and `skiprows`.
     ctx, device : Device, optional
-        Where to put it; the current device by default.
+        Device of the result; the current device by default.
 
     Returns
     -------
     ndarray
-        A tuple of them with ``unpack=True`` where columns have several types.
+        A tuple of arrays with ``unpack=True`` if columns have several types.
     """
     return _columns(onp.loadtxt(fname, *args, **kwargs), place(ctx, device))
 
 
 def savetxt(fname, X, *args, **kwargs):  # noqa: N803  its public name
-    """Write an array to a text file.
+    """Save an array to a text file.
 
     Parameters
     ----------
     fname : str, path or file
     X : array_like
-        With one or two axes.
+        1-D or 2-D array.
     *args, **kwargs
         Further arguments of `numpy.savetxt`, such as `fmt` and `delimiter`.
     """
@@ -120,7 +120,7 @@ def savetxt(fname, X, *args, **kwargs):  # noqa: N803  its public name
 
 
 def save(file, arr):
-    """Write an array to a ``.npy`` file, whose name gets that end if need be.
+    """Save an array to a ``.npy`` file; the extension is added if missing.
 
     Parameters
     ----------
@@ -132,13 +132,13 @@ def save(file, arr):
 
 
 def savez(file, *args, **kwds):
-    """Write arrays to a ``.npz`` file, whose name gets that end if need be.
+    """Save arrays to a ``.npz`` file; the extension is added if missing.
 
     Parameters
     ----------
     file : str, path or file
     *args : array_like
-        They are called ``arr_0``, ``arr_1`` and so on.
+        Saved as ``arr_0``, ``arr_1`` and so on.
     **kwds : array_like
         Arrays by name.
     """
@@ -146,7 +146,7 @@ def savez(file, *args, **kwds):
 
 
 def savez_compressed(file, *args, **kwds):
-    """Write arrays to a compressed ``.npz`` file; see `savez`."""
+    """Save arrays to a compressed ``.npz`` file; see `savez`."""
     _save_all(onp.savez_compressed, file, args, kwds)
 
 
@@ -161,13 +161,13 @@ def _values(array):
 
 
 def load(file, ctx=None, device=None):
-    """The array of a ``.npy`` file, or those of a ``.npz`` file by name.
+    """Load the array of a ``.npy`` file, or a dict of the arrays of a ``.npz`` file.
 
     Parameters
     ----------
     file : str, path or file
     ctx, device : Device, optional
-        Where to put them; the current device by default.
+        Device of the results; the current device by default.
 
     Returns
     -------
@@ -182,21 +182,21 @@ def load(file, ctx=None, device=None):
 
 
 def fromfile(file, dtype=None, count=-1, sep="", offset=0, ctx=None, device=None):
-    """A vector of the numbers in a file, without any description of them.
+    """Load a 1-D array from a raw binary or text file.
 
     Parameters
     ----------
     file : str, path or file
     dtype : dtype, optional
-        The default floating type unless given.
+        Default floating-point type if omitted.
     count : int
-        How many; -1 takes all.
+        Number of elements to read; -1 reads all.
     sep : str
-        What stands between numbers that are text; nothing does between bytes.
+        Separator of a text file; empty for a binary file.
     offset : int
-        How many bytes to pass over.
+        Number of bytes to skip.
     ctx, device : Device, optional
-        Where to put it; the current device by default.
+        Device of the result; the current device by default.
 
     Returns
     -------
@@ -207,19 +207,19 @@ def fromfile(file, dtype=None, count=-1, sep="", offset=0, ctx=None, device=None
 
 
 def frombuffer(buffer, dtype=None, count=-1, offset=0, ctx=None, device=None):
-    """A copy of memory as a vector.
+    """Create a 1-D array from a copy of a buffer.
 
     Parameters
     ----------
     buffer : bytes-like
     dtype : dtype, optional
-        The default floating type unless given.
+        Default floating-point type if omitted.
     count : int
-        How many; -1 takes all.
+        Number of elements to read; -1 reads all.
     offset : int
-        How many bytes to pass over.
+        Number of bytes to skip.
     ctx, device : Device, optional
-        Where to put it; the current device by default.
+        Device of the result; the current device by default.
 
     Returns
     -------
@@ -229,19 +229,19 @@ def frombuffer(buffer, dtype=None, count=-1, offset=0, ctx=None, device=None):
 
 
 def fromstring(string, dtype=None, count=-1, *, sep=" ", ctx=None, device=None):
-    """A vector of the numbers in a text.
+    """Create a 1-D array from the numbers in a string.
 
     Parameters
     ----------
     string : str
     dtype : dtype, optional
-        The default floating type unless given.
+        Default floating-point type if omitted.
     count : int
-        How many; -1 takes all.
+        Number of elements to read; -1 reads all.
     sep : str
-        What stands between them.
+        Separator between numbers.
     ctx, device : Device, optional
-        Where to put it; the current device by default.
+        Device of the result; the current device by default.
 
     Returns
     -------
@@ -251,17 +251,17 @@ def fromstring(string, dtype=None, count=-1, *, sep=" ", ctx=None, device=None):
 
 
 def fromiter(iter, dtype=None, count=-1, ctx=None, device=None):
-    """A vector of the numbers that an iterable gives.
+    """Create a 1-D array from an iterable.
 
     Parameters
     ----------
     iter : iterable of number
     dtype : dtype, optional
-        The default floating type unless given.
+        Default floating-point type if omitted.
     count : int
-        How many; -1 takes all.
+        Number of elements to read; -1 reads all.
     ctx, device : Device, optional
-        Where to put it; the current device by default.
+        Device of the result; the current device by default.
 
     Returns
     -------

@@ -16,13 +16,13 @@ __getattr__, __dir__ = register.offer(__name__, "linalg")
 
 
 def cross(a, b, axis=-1):
-    """The cross product of vectors.
+    """Compute the cross product of 3-component vectors.
 
     Parameters
     ----------
     a, b : array_like
     axis : int
-        Along which the vectors lie.
+        Axis of the vectors.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def cross(a, b, axis=-1):
     Raises
     ------
     ValueError
-        With NumPy's types when the vectors have not three components.
+        With NumPy's dtypes, if the vectors do not have three components.
     """
     if front.has_numpy_types() and not symbolic.any_symbols((a, b)):
         shapes = [_as_array(x).shape for x in (a, b)]

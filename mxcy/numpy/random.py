@@ -1,4 +1,4 @@
-"""`mx.np.random`: random arrays out of the current device's streams, MXNet 2's for a seed."""
+"""`mx.np.random`: random sampling from the device's streams, reproducing MXNet 2's."""
 
 from mxcy import random as streams
 from mxcy._base.suggestions import no_attribute
@@ -11,9 +11,9 @@ __all__ = [*continuous.__all__, *discrete.__all__, "get_state", "seed", "set_sta
 get_state, set_state = streams.get_state, streams.set_state
 
 
-#: what to do without names that many programs use
+#: hints for NumPy names that are missing here
 _INSTEAD = {
-    "default_rng": "np.random.seed(n) starts the engine that np.random.normal() and its like use"
+    "default_rng": "np.random.seed(n) seeds the generator behind np.random.normal() and the others"
 }
 
 
@@ -26,7 +26,7 @@ def __dir__():
 
 
 def seed(seed_state, device="all"):
-    """Start all random streams of a device afresh, as `mx.random.seed` does.
+    """Seed all random streams of a device, as `mx.random.seed` does.
 
     Parameters
     ----------

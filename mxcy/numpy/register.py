@@ -1,4 +1,4 @@
-"""Functions of `mx.np` and `mx.npx`, made of records when they are first asked for."""
+"""Functions of `mx.np` and `mx.npx`, created from operator records on first access."""
 
 import math
 import sys
@@ -23,12 +23,12 @@ _made = {}
 
 
 def function(namespace, name):
-    """The function that a namespace offers under a name, None when no record has it.
+    """Return a function of a namespace by name, None if no record has it.
 
     Parameters
     ----------
     namespace, name : str
-        As `mxcy.ops.core.homes.numpy_homes` has them.
+        See `mxcy.ops.core.homes.numpy_homes`.
     """
     entry = homes.numpy_homes().get((namespace, name))
     if entry is None:
@@ -40,42 +40,42 @@ def function(namespace, name):
 
 
 def _places(record, public, names):
-    """Where arguments go: the number of an input or attribute, the last one for `out`, or -1."""
+    """Map parameters to input or attribute positions, the last one for `out`, or -1."""
     fields = record.schema.names
     inputs = () if record.variadic else record.inputs
     known = {name: i for i, name in enumerate((*inputs, *fields, "out"))}
-    for own, name in zip(inputs, names, strict=False):  # x1 stands for lhs
+    for own, name in zip(inputs, names, strict=False):  # x1 is lhs
         known.setdefault(name, known[own])
     return [known.get(public.rename.get(name, name), -1) for name in names]
 
 
 def _docstring(record, names, places):
-    """Summary, parameters in the signature's order, and the returned value."""
+    """Return the docstring: summary, parameters in signature order, and returned value."""
     inputs = () if record.variadic else record.inputs
     fields, lines = record.schema.fields, [record.doc, "", "Parameters", "----------"]
     for name, place in zip(names, places, strict=True):
         if name == record.variadic:
             lines.append(f"{name} : ndarrays")
         elif place < 0:
-            lines += [f"{name} : optional", "    As NumPy has it."]
+            lines += [f"{name} : optional", "    See NumPy."]
         elif place < len(inputs):
             optional = ", optional" if inputs[place] in record.optional else ""
             lines.append(f"{name} : ndarray{optional}")
         elif place < len(inputs) + len(fields):
             lines.append(f"{name} : {fields[place - len(inputs)].text}")
         else:
-            lines += [f"{name} : ndarray, optional", "    The array that takes the result."]
+            lines += [f"{name} : ndarray, optional", "    Array to write the result to."]
     return "\n".join([*lines, "", "Returns", "-------", "ndarray or list of ndarrays"])
 
 
 def _unlike(field, default):
-    """A parameter's default where the operator has another one, else `_Null`."""
+    """Return a parameter's default if it differs from the operator's, else `_Null`."""
     if default is ... or default is _Null or default is None or field.type.dynamic:
         return _Null
     if field.default is REQUIRED:
         return default
     value = field.type.parse(default)
-    if isinstance(value, float) and isinstance(field.default, float):  # which float32 may hold
+    if isinstance(value, float) and isinstance(field.default, float):  # may be rounded to float32
         return _Null if math.isclose(value, field.default, rel_tol=1e-6) else default
     return _Null if value == field.default else default
 
@@ -87,7 +87,7 @@ def _compile(namespace, name, record, public):
     listed = parameters(public.signature)
     names = [parameter for parameter, _ in listed]
     places = _places(record, public, names)
-    # One object for equal words: the quick way compares identities.
+    # Intern equal strings: the fast path compares identities.
     defaults = [sys.intern(value) if isinstance(value, str) else value for _, value in listed]
     numbers = [n and front.bind(find(n)) for n in (public.number, public.number_first)]
     absent, ninputs = [_Null] * len(record.schema.names), len(record.inputs)
@@ -100,15 +100,15 @@ def _compile(namespace, name, record, public):
 
 
 def plain(namespace, name, record, public):
-    """A Python function of an operator, which takes the slow way with whatever it gets.
+    """Create an operator's Python function, which takes the general path for any arguments.
 
     Parameters
     ----------
     namespace, name : str
-        As `mxcy.ops.core.homes.numpy_homes` has them.
+        See `mxcy.ops.core.homes.numpy_homes`.
     record : Op
     public : Public
-        What it says for them.
+        Its record's public part for that name.
     """
     names = [parameter for parameter, _ in parameters(public.signature)]
     places = _places(record, public, names)
@@ -138,12 +138,12 @@ def plain(namespace, name, record, public):
     return compiled
 
 
-#: where a name is that somebody looked for beside it
+#: homes of names looked up in the wrong namespace
 _SIBLINGS = {"mxcy.numpy": "mxcy.numpy_extension", "mxcy.numpy_extension": "mxcy.numpy"}
 
 
 def offer(module, namespace):
-    """``__getattr__`` and ``__dir__`` of a module that offers the operators of a namespace."""
+    """Return ``__getattr__`` and ``__dir__`` of a module that exposes a namespace's operators."""
 
     def lookup(name):
         value = function(namespace, name)

@@ -1,4 +1,4 @@
-"""`mx.np.set_functions`: distinct elements, under the name of the module where MXNet has it."""
+"""`mx.np.set_functions`: unique elements, under MXNet's module name."""
 
 from mxcy.numpy._selection.sets import unique_all, unique_counts, unique_inverse, unique_values
 

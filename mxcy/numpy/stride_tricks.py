@@ -1,4 +1,4 @@
-"""`mx.np.stride_tricks`: arrays of one shape, under the name of the module where MXNet has it."""
+"""`mx.np.stride_tricks`: broadcasting, under MXNet's module name."""
 
 from mxcy.numpy._creation.grids import broadcast_arrays
 

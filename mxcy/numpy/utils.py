@@ -1,10 +1,10 @@
-"""`mx.np.utils`: the constants and element types of `mx.np`, types by their names."""
+"""`mx.np.utils`: constants and dtypes of `mx.np`, under MXNet's module name."""
 
 import builtins
 from itertools import product
 
 from mxcy._base import dtypes
-from mxcy.numpy._types.types import (  # noqa: F401  all are names of MXNet's
+from mxcy.numpy._types.types import (  # noqa: F401  MXNet's names
     NAN,
     NINF,
     NZERO,
@@ -51,7 +51,7 @@ _DTYPE_2_STR_ = {
     builtins.bool: "bool",
     None: "None",
 }
-#: the type in which arrays of two types meet, in MXNet's policy
+#: promotion of two dtypes under MXNet's policy
 _type_promotion_table = {
     pair: dtypes.dtype_of(promote(False, *map(dtypes.code_of, pair)))
     for pair in product((*integer_dtypes, *floating_dtypes, bool_), repeat=2)

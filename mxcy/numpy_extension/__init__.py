@@ -1,6 +1,6 @@
-"""`mx.npx`: what `mx.np` arrays have beyond NumPy: layers of networks, switches, devices, files.
+"""`mx.npx`: extensions of `mx.np` beyond NumPy: neural network layers, switches, devices, files.
 
-Functions behind which an operator stands are made of its record when they are first asked for.
+Functions backed by an operator are created from its record on first access.
 """
 
 from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus  # noqa: F401

@@ -1,4 +1,4 @@
-"""`mx.npx.save`, `savez` and `load`: arrays in NumPy's files."""
+"""`mx.npx.save`, `savez` and `load`: array files."""
 
 from mxcy import profile
 from mxcy._base.files import replacing
@@ -9,21 +9,21 @@ __all__ = ["load", "save", "savez"]
 
 
 def save(file, arr):
-    """Write an array, or several, to a file.
+    """Save one or several arrays to a file.
 
-    Lists and dicts are written in MXNet's own format. One array becomes a ``.npy`` file, as in
-    MXNet 2; under the profile of MXNet 1.9 only where the name ends so, otherwise a list of one.
+    Lists and dicts are saved in MXNet's own format. A single array becomes a ``.npy`` file, as in
+    MXNet 2; under the MXNet 1.9 profile only if the name has that extension, else a list of one.
 
     Parameters
     ----------
     file : str or path
-        Used as it is given.
+        File name, used as given.
     arr : ndarray, list of ndarray, or dict of str to ndarray
 
     Raises
     ------
     TypeError
-        When `arr`, or something in it, is no array.
+        If `arr` is not an array or contains something else.
     """
     several = isinstance(arr, (list, tuple, dict))
     for array in (arr.values() if isinstance(arr, dict) else arr) if several else (arr,):
@@ -36,23 +36,23 @@ def save(file, arr):
 
 
 def savez(file, *args, **kwds):
-    """Write arrays as a ``.npz`` archive without compression.
+    """Save arrays to an uncompressed ``.npz`` archive.
 
     Parameters
     ----------
     file : str or path
-        Used as it is given.
+        File name, used as given.
     *args : ndarray
-        They are called ``arr_0``, ``arr_1`` and so on.
+        Saved as ``arr_0``, ``arr_1`` and so on.
     **kwds : ndarray
         Arrays by name.
 
     Raises
     ------
     ValueError
-        When an array of a name like ``arr_0`` is there twice.
+        If a keyword clashes with a name like ``arr_0``.
     TypeError
-        When one is no array.
+        If an argument is not an array.
     """
     arrays = {f"arr_{i}": array for i, array in enumerate(args)}
     for name, array in kwds.items():
@@ -66,7 +66,7 @@ def savez(file, *args, **kwds):
 
 
 def load(file):
-    """Load arrays from a ``.npy`` or ``.npz`` file, or one of `mx.nd.save`.
+    """Load arrays from a ``.npy`` or ``.npz`` file, or from a file of `mx.nd.save`.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ def load(file):
     Returns
     -------
     ndarray, list of ndarray, or dict of str to ndarray
-        As the file has it.
+        The contents of the file.
 
     Raises
     ------
     MXNetError
-        When the file cannot be read or is damaged.
+        If the file cannot be read or is corrupt.
     """
     content = utils.load(file)
     if isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""Layers of networks whose parameters differ from those of the operators behind them."""
+"""Neural network layers whose parameters differ from their operators'."""
 
 from functools import cache
 
@@ -11,21 +11,21 @@ __all__ = ["fully_connected"]
 
 
 def fully_connected(x, weight, bias=None, num_hidden=None, no_bias=True, flatten=True, **kwargs):
-    """Affine map of the last axis: ``x . weight^T + bias``.
+    """Apply an affine map to the last axis: ``x . weight^T + bias``.
 
     Parameters
     ----------
     x : ndarray
-        Of shape (batch, ...), flattened to (batch, n), or with ``flatten=False`` (..., n).
+        Shape (batch, ...), flattened to (batch, n), or with ``flatten=False`` (..., n).
     weight : ndarray
-        Of shape (num_hidden, n).
+        Shape (num_hidden, n).
     bias : ndarray, optional
-        Of shape (num_hidden,); it counts only with ``no_bias=False``.
+        Shape (num_hidden,); ignored unless ``no_bias=False``.
     num_hidden : int
     no_bias : bool, default True
     flatten : bool, default True
     **kwargs
-        ``out``, the array that takes the result.
+        ``out``: array to write the result to.
 
     Returns
     -------
@@ -37,13 +37,13 @@ def fully_connected(x, weight, bias=None, num_hidden=None, no_bias=True, flatten
 
 @cache
 def _affine():
-    """The function of the operator, which refuses a bias that does not count."""
+    """Return the operator's function, which rejects an unused bias."""
     return register.function("npx", "fully_connected")
 
 
 @handles("npx.log_softmax")
 def _log_softmax(called, inputs, raw, out, keywords):
-    """`log_softmax` of the first elements of each row alone, which its operator does not know."""
+    """Handle `log_softmax` with lengths, which its operator lacks."""
     length = keywords.pop("length", None)
     if length is None:
         return call(called, inputs, raw, out, keywords)

@@ -1,4 +1,4 @@
-"""`mx.npx.random`: random arrays with what NumPy lacks."""
+"""`mx.npx.random`: random sampling beyond NumPy's interface."""
 
 from mxcy import random as streams
 from mxcy._base import dtypes
@@ -16,20 +16,20 @@ def __dir__():
 
 
 def _batch(shape):
-    """A size: batches of the parameters' common shape, for which -2 stands."""
+    """Return a `size` for batches of the parameters' common shape, denoted by -2."""
     if shape is None:
         return None
     return (-2, *((shape,) if isinstance(shape, integer_types) else shape))
 
 
 def uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, device=None, ctx=None):
-    """Batches of samples of the uniform distribution on [low, high).
+    """Draw batches of samples from the uniform distribution on [low, high).
 
     Parameters
     ----------
     low, high : float or ndarray
     batch_shape : int or tuple of int, optional
-        What stands before the parameters' shape.
+        Leading dimensions, before the parameters' shape.
     dtype : dtype, optional
     device, ctx : Device, optional
 
@@ -41,13 +41,13 @@ def uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, device=None, ctx=
 
 
 def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, device=None, ctx=None):
-    """Batches of samples of the normal distribution.
+    """Draw batches of samples from the normal distribution.
 
     Parameters
     ----------
     loc, scale : float or ndarray
     batch_shape : int or tuple of int, optional
-        What stands before the parameters' shape.
+        Leading dimensions, before the parameters' shape.
     dtype : dtype, optional
     device, ctx : Device, optional
 
@@ -59,15 +59,16 @@ def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, device=None, ctx=
 
 
 def categorical(data, shape=(), get_prob=False, dtype="int32"):
-    """Indices drawn with the probabilities along the last axis.
+    """Draw indices from the categorical distributions along the last axis.
 
     Parameters
     ----------
     data : array_like
+        Probabilities along the last axis.
     shape : int or tuple of int
-        How many for each row.
+        Shape of the samples for each row.
     get_prob : bool
-        Whether to return the logarithms of their probabilities as well.
+        Whether to return the log-probabilities of the samples as well.
     dtype : dtype
 
     Returns
@@ -80,16 +81,16 @@ def categorical(data, shape=(), get_prob=False, dtype="int32"):
 
 
 def multinomial(n, p, shape=(), dtype="float32"):
-    """How often each index is drawn with the probabilities along the last axis.
+    """Draw counts from the multinomial distributions along the last axis.
 
     Parameters
     ----------
     n : array_like
-        How many draws, for each row.
+        Number of draws for each row.
     p : array_like
-        Probabilities, shape (..., k), where n has shape (...).
+        Probabilities, shape (..., k) for `n` of shape (...).
     shape : int or tuple of int
-        How many counts for each row.
+        Shape of the samples for each row.
     dtype : dtype
 
     Returns
@@ -102,7 +103,7 @@ def multinomial(n, p, shape=(), dtype="float32"):
 
 
 def seed(seed, device="all", ctx=None):
-    """Start all random streams of a device afresh, as `mx.random.seed` does.
+    """Seed all random streams of a device, as `mx.random.seed` does.
 
     Parameters
     ----------

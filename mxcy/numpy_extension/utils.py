@@ -1,4 +1,4 @@
-"""`mx.npx.utils`: files and memory of others, under the name of the module where MXNet has them."""
+"""`mx.npx.utils`: files and memory sharing, under MXNet's module name."""
 
 from mxcy.ndarray._exchange.dlpack import to_dlpack_for_read, to_dlpack_for_write
 from mxcy.numpy._arrays.exchange import from_dlpack, from_numpy

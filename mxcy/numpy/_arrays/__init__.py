@@ -1,1 +1,1 @@
-"""The array class of `mx.np`: its operators, its indexing, its protocols, shared memory."""
+"""The `mx.np.ndarray` class: operators, indexing, protocols and memory sharing."""

@@ -1,6 +1,6 @@
-"""Arrays of `mx.np` in einops, which knows libraries by subclasses of its `AbstractBackend`.
+"""einops support for `mx.np` arrays: a subclass of einops' `AbstractBackend`.
 
-The subclass for `mx.np` is made when einops is imported, before mxcy or after it.
+The subclass is defined when einops is imported, whether before or after mxcy.
 """
 
 from mxcy._library.imports import when_imported
@@ -9,11 +9,11 @@ from mxcy.numpy._arrays.operators import function
 
 __all__ = ["introduce"]
 
-_made = []  # einops refers to subclasses weakly
+_made = []  # einops holds subclasses weakly
 
 
 def _make_backend(module):
-    """Define the backend; einops finds it among the subclasses."""
+    """Define the backend; einops discovers it through its subclasses."""
 
     class MxcyBackend(module.AbstractBackend):
         framework_name = "mxcy.numpy"
@@ -52,5 +52,5 @@ def _make_backend(module):
 
 
 def introduce():
-    """Let einops know arrays of `mx.np`, now or when it is imported."""
+    """Register the backend with einops, now or when it is imported."""
     when_imported("einops._backends", _make_backend)

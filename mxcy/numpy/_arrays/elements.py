@@ -1,4 +1,4 @@
-"""Methods of `mx.np.ndarray` that write all its elements, or give them away as they are."""
+"""Methods of `mx.np.ndarray` that fill the array or export its elements."""
 
 from contextlib import nullcontext
 
@@ -11,17 +11,17 @@ __all__ = ["Elements"]
 
 
 class Elements:
-    """The elements of an array, one after the other."""
+    """Mixin with elementwise access to an array in C order."""
 
     __slots__ = ()
 
     def fill(self, value):
-        """Set all elements to a value."""
+        """Fill the array with a value."""
         self[...] = value
 
     @property
     def flat(self):
-        """ndarray: the elements along one axis, over the same memory; also to be assigned to."""
+        """ndarray: A 1-D view of the array; can be assigned to."""
         return self.reshape(-1)
 
     @flat.setter
@@ -29,30 +29,30 @@ class Elements:
         function("put")(self, onp.arange(self.size), values)
 
     def put(self, indices, values, mode="raise"):
-        """Write elements at places in the flattened array; see `mx.np.put`."""
+        """Set elements at indices of the flattened array; see `mx.np.put`."""
         function("put")(self, indices, values, mode)
 
     def tobytes(self, order="C"):
-        """The elements as bytes.
+        """Return the elements as bytes.
 
         Parameters
         ----------
         order : {'C', 'F', 'A'}
-            Whether the last or the first axis changes fastest.
+            Row-major ('C', 'A') or column-major ('F') order.
         """
         return self.asnumpy().tobytes(order)
 
     def tofile(self, fid, sep="", format="%s"):
-        """Write the elements to a file, as bytes or, with something between them, as text.
+        """Write the elements to a file, as bytes or as separated text.
 
         Parameters
         ----------
         fid : str, path or binary file
-            A path's file is replaced once everything is written.
+            A path is replaced only after everything has been written.
         sep : str
-            What stands between elements.
+            Separator between elements; bytes are written if empty.
         format : str
-            How each is written.
+            Format of each element in text mode.
         """
         values = self.asnumpy()
         if sep:

@@ -1,4 +1,4 @@
-"""Arrays of `mx.np` over memory of others."""
+"""`mx.np` arrays that share memory with other libraries."""
 
 from mxcy._base import dtypes
 from mxcy.ndarray._exchange import dlpack
@@ -9,12 +9,12 @@ __all__ = ["from_dlpack", "from_numpy"]
 
 
 def from_dlpack(x):
-    """An array over the memory of another library's array, or of a DLPack capsule.
+    """Create an array that shares memory with a DLPack capsule or another library's array.
 
     Parameters
     ----------
     x : object
-        A capsule, or what offers ``__dlpack__``.
+        DLPack capsule, or an object with ``__dlpack__``.
 
     Returns
     -------
@@ -24,14 +24,14 @@ def from_dlpack(x):
 
 
 def from_numpy(ndarray, zero_copy=True):
-    """An array made of a NumPy array.
+    """Create an array from a NumPy array.
 
     Parameters
     ----------
     ndarray : numpy.ndarray
     zero_copy : bool
-        Share the memory: `ndarray` becomes read-only, since both would change together. Otherwise
-        copy.
+        Share memory instead of copying. `ndarray` then becomes read-only, as a write to either
+        would change both.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def from_numpy(ndarray, zero_copy=True):
     Raises
     ------
     ValueError
-        When memory that is not contiguous shall be shared.
+        If the memory to share is not contiguous.
     """
     if not zero_copy:
         return from_onp(ndarray)

@@ -1,8 +1,8 @@
-"""Indexing of `mx.np` arrays: what `a[key]` reads and `a[key] = value` writes.
+"""Indexing of `mx.np` arrays: ``a[key]`` and ``a[key] = value``.
 
-Keys are those of NumPy, except that floats in arrays and lists count as integers, as MXNet has
-it. A result shares the array's memory when its elements lie there side by side; others are copies.
-While recording, reads go through operators, so that gradients flow back to the array.
+Keys follow NumPy, except that float arrays and lists are accepted as integer indices, as in MXNet.
+A result is a view if its elements are contiguous in memory, otherwise a copy. While recording,
+reads go through operators, so that gradients flow back to the array.
 """
 
 import math
@@ -22,22 +22,22 @@ __all__ = ["are_places", "read", "write"]
 
 _BFLOAT16, _INT64 = dtypes.CODES["bfloat16"], dtypes.CODES["int64"]
 _WHOLE = (_INT64, dtypes.CODES["int32"])
-_MANY = 4096  # indices for which it pays to look at them first
+_MANY = 4096  # fewest indices worth checking beforehand
 
 
 def are_places(indices, extent):
-    """Whether these are many integers, which it waits for, that all are indices of an axis.
+    """Check whether many integer indices are all in bounds; waits for their values.
 
     Parameters
     ----------
     indices : NDArray
     extent : int
-        That of the axis; negative indices count from its end.
+        Size of the axis; negative indices count from its end.
 
     Returns
     -------
     bool
-        False also where nobody looked.
+        False also if the indices were not checked.
     """
     if indices.dtype_code not in _WHOLE or indices.size < _MANY or front.is_deferred():
         return False
@@ -50,7 +50,7 @@ def are_places(indices, extent):
 
 
 def _entry(entry):
-    """One entry of a key as NumPy takes it, and whether it picks elements one by one."""
+    """Return a key's entry in NumPy's form, and whether it is an advanced index."""
     if isinstance(entry, (bool, onp.bool_)):
         return onp.asarray(entry), True
     if entry is None or entry is Ellipsis or isinstance(entry, (slice, *integer_types)):
@@ -80,7 +80,7 @@ def _plain(value):
 
 
 def _numpy_key(key):
-    """A key as NumPy takes it, and whether it picks elements one by one."""
+    """Return a key in NumPy's form, and whether it uses advanced indexing."""
     entries = key if isinstance(key, tuple) else (key,)
     pairs = [_entry(entry) for entry in entries]
     return tuple(entry for entry, _ in pairs), any(picks for _, picks in pairs)
@@ -90,7 +90,7 @@ def _numpy_key(key):
 
 
 def read(array, key):
-    """What ``array[key]`` is.
+    """Return ``array[key]``.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ def read(array, key):
     Returns
     -------
     ndarray
-        A view when the elements lie side by side in memory, otherwise a copy.
+        A view if the elements are contiguous in memory, otherwise a copy.
 
     Raises
     ------
     IndexError
-        When an index is out of bounds, there are too many, or it is none.
+        If an index is out of bounds or invalid, or there are too many.
     TypeError
-        When a list or an array of NumPy's is an index while operations are only recorded.
+        If an index is a list or a NumPy array in deferred computation.
     """
     entries = key if isinstance(key, tuple) else (key,)
     if front.is_deferred() and not keeps_constants.value:
@@ -129,7 +129,7 @@ def read(array, key):
         result = _read_taped(array, numpy_key, isinstance(key, tuple))
         return _read_picked(array, numpy_key) if result is None else result
     key = numpy_key
-    view = array.held_view()  # to find out what the key means
+    view = array.held_view()  # resolves the key
     has_rest = any(entry is Ellipsis for entry in key)
     picked = view[key if has_rest else (*key, Ellipsis)]
     if not picked.flags.c_contiguous:
@@ -142,7 +142,7 @@ def read(array, key):
 
 
 def _read_places(array, entries):
-    """Elements at places that arrays of integers hold, by operators; None for other keys."""
+    """Index by integer arrays through an operator; None for other keys."""
     places = [entry for entry in entries if isinstance(entry, front.NDArrayBase)]
     if any(x.dtype_code == dtypes.CODES["bool"] for x in places):
         return _read_mask(array, *places) if len(places) == len(entries) == 1 else None
@@ -162,7 +162,7 @@ def _read_places(array, entries):
 
 
 def _read_mask(array, mask):
-    """Elements where a mask of the leading axes holds, by the operator; None for other masks."""
+    """Index by a mask of the leading axes through an operator; None for other masks."""
     outer, inner = array.shape[: mask.ndim], array.shape[mask.ndim :]
     if not mask.ndim or mask.shape != outer:
         return None
@@ -173,9 +173,9 @@ def _read_mask(array, mask):
 
 
 def _read_taped(array, key, in_tuple):
-    """Elements picked by integers and slices, on the tape by the operators that MXNet has for it.
+    """Index by integers and slices, recorded with MXNet's operators for it.
 
-    The memory is the array's where it lies side by side. None when there are no elements.
+    The result is a view if it is contiguous, and None if it has no elements.
     """
     final = array.held_view()[key].shape
     if 0 in array.shape or 0 in final:
@@ -204,7 +204,7 @@ def _read_taped(array, key, in_tuple):
 
 
 def _along_axes(key, ndim):
-    """A key's integers and slices along the first axes, and whether it makes new axes."""
+    """Return a key's integers and slices for the leading axes, and whether it adds axes."""
     has_new = any(entry is None for entry in key)
     entries = [entry for entry in key if entry is not None]
     place = next((i for i, entry in enumerate(entries) if entry is Ellipsis), None)
@@ -216,7 +216,7 @@ def _along_axes(key, ndim):
 
 
 def _bounds(key, shape):
-    """The attributes of operator `slice` for a key, and the shape that it leaves."""
+    """Return the attributes of operator `slice` for a key, and the resulting shape."""
     begin, end, step, extents = [], [], [], []
     for entry, extent in zip(key, shape, strict=False):
         if isinstance(entry, slice):
@@ -230,7 +230,7 @@ def _bounds(key, shape):
 
 
 def _beside(array, key, shape):
-    """A view of what a key picks, in the shape that slices leave; None if it lies not together."""
+    """Return a view of the selected elements; None if they are not contiguous."""
     view = array.held_view()
     picked = view[(*key, Ellipsis)]
     if not picked.flags.c_contiguous:
@@ -241,7 +241,7 @@ def _beside(array, key, shape):
 
 
 def _read_apart(array, key, picked):
-    """Elements that do not lie side by side, picked by slices."""
+    """Copy elements selected by slices that are not contiguous."""
     copy = front.empty(picked.shape, array.dtype_code, array.context, type(array.detached()))
     with front.held((array,), (copy,), whole=True):
         if array.on_device:
@@ -252,7 +252,7 @@ def _read_apart(array, key, picked):
 
 
 def _positions(key, shape):
-    """Where in the flattened leading axes picked elements are, and how many axes those are."""
+    """Return the selected positions in the flattened leading axes, and the number of those axes."""
     entries, leading = list(key), len(shape)
     if entries and not any(entry is None or entry is Ellipsis for entry in entries):
         while len(entries) > 1 and _is_all(entries[-1]):
@@ -271,7 +271,7 @@ def _is_all(entry):
 
 
 def _read_picked(array, key):
-    """Elements picked by arrays of places or by masks."""
+    """Return the elements selected by index arrays or masks."""
     if not is_taped(array):
         with front.held((array,)):
             values = onp.asarray(array.held_read_view()[key], order="C")
@@ -290,24 +290,24 @@ def _read_picked(array, key):
 
 
 def write(array, key, value):
-    """Do ``array[key] = value``.
+    """Assign ``array[key] = value``.
 
     Parameters
     ----------
     array : ndarray
     key : as in `read`
     value : number or array_like
-        Broadcast to the shape of ``array[key]`` and cast to the array's element type.
+        Broadcast to the shape of ``array[key]`` and cast to the array's dtype.
 
     Raises
     ------
     IndexError
-        When an index is out of bounds, there are too many, or it is none.
+        If an index is out of bounds or invalid, or there are too many.
     ValueError
-        When the value cannot be broadcast, or the array is read-only.
+        If the value cannot be broadcast, or the array is read-only.
     MXNetError
-        While recording, when the array is part of a graph, or when the value is and `key` is not
-        the whole array.
+        While recording, if the array is part of a graph, or if the value is and `key` does not
+        select the whole array.
     """
     key, _ = _numpy_key(key)
     whole = all(_is_all(entry) or entry is Ellipsis for entry in key)
@@ -326,7 +326,7 @@ def write(array, key, value):
 
 
 def _write_taped(array, whole, value):
-    """Handle a write while recording; whether it is done."""
+    """Handle a write while recording; return whether it was done."""
     taped = isinstance(value, front.NDArrayBase) and front.history(value) is not None
     if front.history(array) is not None:
         raise MXNetError(
@@ -341,7 +341,7 @@ def _write_taped(array, whole, value):
             "autograd."
         )
     extra = value.ndim - array.ndim
-    if extra > 0 and value.shape[:extra] == (1,) * extra:  # as NumPy assigns such values
+    if extra > 0 and value.shape[:extra] == (1,) * extra:  # NumPy assigns these values too
         value = F._backward_reshape(value, shape=value.shape[extra:])
     if value.shape != array.shape:
         value = value.broadcast_to(array.shape)
@@ -350,7 +350,7 @@ def _write_taped(array, whole, value):
 
 
 def _values(array, value):
-    """A value to assign as a NumPy array of the type in which the array's elements are stored."""
+    """Return a value to assign as a NumPy array of the array's storage dtype."""
     if isinstance(value, front.NDArrayBase):
         result = value.held_read_view()
         if value.dtype_code == array.dtype_code:

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that tell whether arrays lie in the same memory."""
+"""`mx.np` functions that check whether arrays share memory."""
 
 import numpy as onp
 
@@ -8,7 +8,7 @@ __all__ = ["may_share_memory", "shares_memory"]
 
 
 def shares_memory(a, b, max_work=None):
-    """Whether two arrays have elements in common.
+    """Return whether two arrays share elements in memory.
 
     Parameters
     ----------

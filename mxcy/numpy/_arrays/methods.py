@@ -1,4 +1,4 @@
-"""Methods that are functions of a module, and methods that a class hides."""
+"""Descriptors for methods that forward to module functions, and for hidden methods."""
 
 import sys
 
@@ -6,7 +6,7 @@ __all__ = ["FunctionMethod", "Hidden"]
 
 
 class FunctionMethod:
-    """A method that is the function of the same name of the class's module, once there is one."""
+    """Method that forwards to the module function of the same name, looked up on access."""
 
     def __set_name__(self, owner, name):
         self._owner, self._name = owner, name
@@ -21,7 +21,7 @@ class FunctionMethod:
 
 
 class Hidden:
-    """A method of a base class that a class does not have."""
+    """Hide an inherited method: accessing it raises AttributeError."""
 
     def __init__(self, name):
         self._name = name

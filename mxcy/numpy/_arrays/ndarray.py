@@ -1,4 +1,4 @@
-"""`mx.np.ndarray`, the array with NumPy's ways: a second class over the memory of `mx.nd`."""
+"""`mx.np.ndarray`: the array class with NumPy semantics, over the same memory as `mx.nd`."""
 
 import functools
 import sys
@@ -23,7 +23,7 @@ __all__ = ["METHODS", "ndarray"]
 
 
 def _binary(name):
-    """The special methods of an operator: for the left operand, the right one, and in place."""
+    """Return an operator's special methods: left operand, right operand, in place."""
     if name in operators.NAMES:
         number = operators.NAMES.index(name)
         both = front.numpy_operator(number), front.numpy_operator(number, reflected=True)
@@ -36,9 +36,9 @@ def _binary(name):
 
 
 class ndarray(Elements, NDArray):  # noqa: N801  its public name
-    """An array of one element type on one device, with NumPy's operators and indexing.
+    """Array of one dtype on one device, with NumPy's operators and indexing.
 
-    Make arrays with `mx.np.array`, `zeros`, `ones` and the like.
+    Create arrays with `mx.np.array`, `zeros`, `ones` and similar functions.
     """
 
     __slots__ = ("__dict__",)
@@ -46,36 +46,36 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
     _is_numpy = True
     _functions_of = __module__
 
-    # --- what it is ---
+    # --- properties ---
     @property
     def dtype(self):
-        """numpy.dtype: the type of the elements."""
+        """numpy.dtype: Dtype of the elements."""
         return dtypes.dtype_of(self.dtype_code)
 
     @property
     def itemsize(self):
-        """int: the bytes of an element."""
+        """int: Size of an element in bytes."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self):
-        """int: the bytes of all elements."""
+        """int: Size of all elements in bytes."""
         return self.size * self.dtype.itemsize
 
     @property
     @direct("_npi_transpose", simple=False)
     def T(self):
-        """ndarray: the array with its axes in reverse order."""
+        """ndarray: The transposed array, axes in reverse order."""
         return self.transpose()
 
     @property
     def mT(self):  # noqa: N802  its public name
-        """ndarray: the array with its last two axes exchanged.
+        """ndarray: The array with its last two axes swapped.
 
         Raises
         ------
         ValueError
-            When it has less than two.
+            If it has fewer than two axes.
         """
         if self.ndim < 2:
             raise ValueError(f"matrix transpose needs two dimensions, got shape {self.shape}")
@@ -83,33 +83,33 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
 
     @property
     def real(self):
-        """ndarray: the real parts, a copy of complex numbers; else the array itself."""
+        """ndarray: The real part: a copy if the array is complex, else the array itself."""
         return operators.function("real")(self)
 
     @property
     def imag(self):
-        """ndarray: the imaginary parts, a copy; zeros of real numbers."""
+        """ndarray: A copy of the imaginary part; zeros if the array is real."""
         return operators.function("imag")(self)
 
     @property
     def grad(self):
-        """ndarray: the gradient that `backward` computes; None without `attach_grad`."""
+        """ndarray: Gradient computed by `backward`; None without `attach_grad`."""
         gradient = None if self.node is None else self.node.grad
         return gradient.as_np_ndarray() if type(gradient) is NDArray else gradient
 
     def as_nd_ndarray(self):
-        """The same memory, gradient and history as an array of `mx.nd`."""
+        """Return an `mx.nd` array that shares memory, gradient and history."""
         return as_class(self, NDArray)
 
     def as_np_ndarray(self):
-        """The array itself."""
+        """Return the array itself."""
         return self
 
     def detach(self):
-        """The same memory as an array without gradient."""
+        """Return an array that shares the memory but is cut off from the graph."""
         return self.detached()
 
-    # --- text ---
+    # --- printing ---
     def __repr__(self):
         values = self.asnumpy()
         text = onp.array2string(values, separator=", ", prefix="array(")
@@ -120,7 +120,7 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
         return f"array({text}{extra}{place})"
 
     def _is_usual(self):
-        """Whether the element type is one that printing leaves out."""
+        """Return whether `repr` omits the dtype."""
         default = onp.float64 if front.has_numpy_types() else onp.float32
         return self.dtype in (default, onp.bool_)
 
@@ -134,7 +134,7 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
             raise TypeError(f"unsupported format string passed to {type(self).__name__}.__format__")
         return str(self)
 
-    # --- as a number ---
+    # --- scalar conversion ---
     def __bool__(self):
         if self.size > 1:
             raise ValueError(
@@ -170,12 +170,12 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
 
     @front.shortcut
     def item(self, *args):
-        """An element as a Python number.
+        """Return an element as a Python scalar.
 
         Parameters
         ----------
         *args : int
-            Its place, in the flattened array when there is one number; none for the only element.
+            Index of the element; a single integer indexes the flattened array. Omit for size 1.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
         return self.asnumpy().item(*args)
 
     def tolist(self):
-        """The elements as nested lists of Python numbers."""
+        """Return the elements as nested lists of Python scalars."""
         return self.asnumpy().tolist()
 
     def __iter__(self):
@@ -259,7 +259,7 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
     # --- copies ---
     @functools.partial(front.shortcut, op=find("Cast"))
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """The array with another element type.
+        """Return the array cast to another dtype.
 
         Parameters
         ----------
@@ -268,9 +268,9 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
         casting : {'unsafe', 'same_kind', 'safe', 'equiv', 'no'}
             Which casts are allowed.
         subok : bool
-            Has no effect.
+            Ignored.
         copy : bool
-            False returns the array itself when it has that type already.
+            If False, return the array itself if it already has that dtype.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
         Raises
         ------
         TypeError
-            When the cast is not allowed.
+            If the cast is not allowed.
         """
         if order == "F":
             raise NotImplementedError("astype: arrays are always in order 'C'")
@@ -289,7 +289,7 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
         return NDArray.astype(self, wanted, copy)
 
     def copy(self, order="C"):
-        """A copy on the same device.
+        """Return a copy on the same device.
 
         Parameters
         ----------
@@ -304,21 +304,21 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
         return self.copyto(self.context)
 
     def _fresh(self, code, context):
-        """A new array of this class and shape."""
+        """Return a new uninitialised array of this class and shape."""
         return front.empty(self.shape, code, context, ndarray)
 
     def as_in_ctx(self, ctx):
-        """The array on a device: itself when it is there already, otherwise a copy."""
+        """Return the array on a device: itself if it is already there, otherwise a copy."""
         return self.as_in_context(as_context(ctx))
 
     def to_device(self, device, stream=None):
-        """The array on a device: itself when it is there already, otherwise a copy.
+        """Return the array on a device: itself if it is already there, otherwise a copy.
 
         Parameters
         ----------
         device : Device
         stream : None
-            No device of mxcy has streams.
+            Must be None: devices have no streams.
 
         Returns
         -------
@@ -331,15 +331,15 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
     # --- shapes ---
     @front.shortcut
     def reshape(self, *shape, order="C", copy=None):
-        """The array with another shape, a view while nothing is recorded.
+        """Return the array with another shape; a view unless recording.
 
         Parameters
         ----------
         *shape : int, or one tuple of int
-            One extent may be -1, what remains.
+            One dimension may be -1 and is then inferred.
         order : {'C', 'F'}
         copy : bool, optional
-            True copies.
+            If True, always copy.
 
         Returns
         -------
@@ -350,17 +350,17 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
         return operators.function("reshape")(self, shape, order=order, copy=copy)
 
     def reshape_view(self, *shape, **kwargs):
-        """The same as `reshape`."""
+        """Alias of `reshape`."""
         return self.reshape(*shape, **kwargs)
 
     def transpose(self, *axes):
-        """The array with its axes in another order, reversed by default."""
+        """Return the array with permuted axes, reversed by default."""
         if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], integer_types)):
             (axes,) = axes
         return operators.function("transpose")(self, axes or None)
 
     def flatten(self, order="C"):
-        """A copy with one axis."""
+        """Return a flattened 1-D copy."""
         flat = operators.function("ravel")(self, order)
         return flat if front.is_deferred() else flat.copy()
 
@@ -401,20 +401,20 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
     var = FunctionMethod()
 
     def compress(self, condition, axis=None, out=None):
-        """The slices along an axis where a condition holds; see `mx.np.compress`."""
+        """Return selected slices along an axis; see `mx.np.compress`."""
         return operators.function("compress")(condition, self, axis, out)
 
     def broadcast_like(self, other):
-        """The array broadcast to the shape of another."""
+        """Broadcast the array to the shape of another."""
         return self.broadcast_to(other.shape)
 
 
 operands.offer_class(ndarray)
 
-#: the names of the methods that are functions of `mx.np`
+#: methods that forward to functions of `mx.np`
 METHODS = tuple(n for n, value in vars(ndarray).items() if isinstance(value, FunctionMethod))
 
-#: methods of `mx.nd.NDArray` that it defines itself and that arrays of `mx.np` do not have
+#: methods defined by `mx.nd.NDArray` itself that `mx.np` arrays do not have
 _ONLY_CLASSIC = ("asscalar", "split_v2", "diag", "expand_dims")
 
 for _name in {*vars(NDArray), *REGISTRY}:

@@ -1,4 +1,4 @@
-"""Python's operators between arrays of `mx.np` and anything else."""
+"""Python operators between `mx.np` arrays and other operands."""
 
 import math
 import sys
@@ -12,7 +12,7 @@ from mxcy.ops.core.record import find
 
 __all__ = ["NAMES", "apply", "function", "in_place", "records", "unusual"]
 
-#: the functions behind the operators: first those of `mxcy.ops.core.operators.TABLE`
+#: functions behind the operators, those of `mxcy.ops.core.operators.TABLE` first
 NAMES = (
     "add",
     "subtract",
@@ -40,7 +40,7 @@ _functions = {}
 
 
 def records():
-    """For each operator: its records for two arrays, an array and a number, a number first."""
+    """Return each operator's records for (array, array), (array, scalar) and (scalar, array)."""
     homed = homes.numpy_homes()
     records_of = []
     for name in NAMES:
@@ -50,7 +50,7 @@ def records():
 
 
 def function(name):
-    """A function of `mx.np`."""
+    """Return a function of `mx.np` by name."""
     known = _functions.get(name)
     if known is None:
         known = _functions[name] = getattr(sys.modules["mxcy.numpy"], name)
@@ -58,7 +58,7 @@ def function(name):
 
 
 def apply(name, lhs, rhs):
-    """What an operator beyond `NAMES` gives; NotImplemented for what is no operand."""
+    """Apply an operator that is not in `NAMES`; NotImplemented for unsupported operands."""
     if not _is_operand(lhs) or not _is_operand(rhs):
         return NotImplemented
     return function(name)(lhs, rhs)
@@ -70,9 +70,9 @@ def in_place(name, array, other):
     Raises
     ------
     ValueError
-        When `array` is read-only.
+        If `array` is read-only.
     MXNetError
-        When the result has another shape, or an element type that cannot be cast.
+        If the result has another shape, or a dtype that cannot be cast.
     """
     if not array.writable:
         raise ValueError("output array is read-only")
@@ -88,7 +88,7 @@ def _is_operand(value):
 
 
 def unusual(operation, lhs, rhs):
-    """What the fronts call for operands that are neither arrays nor plain Python numbers."""
+    """Apply an operator to operands other than arrays and Python scalars; called by the fronts."""
     other = rhs if is_array(lhs) else lhs
     if not _is_operand(other):
         if operation in (_EQUAL, _NOT_EQUAL) and (other is None or isinstance(other, str)):
@@ -100,7 +100,7 @@ def unusual(operation, lhs, rhs):
         kind, operands = as_operands(lhs, rhs, NAMES[operation].startswith("bitwise"))
     except TypeError:
         return NotImplemented
-    except OverflowError:  # integers compare with what they cannot reach
+    except OverflowError:  # integers compare with out-of-range values
         if not _EQUAL <= operation <= _LESS_EQUAL or not isinstance(other, int):
             raise
         beyond = math.copysign(math.inf, other)

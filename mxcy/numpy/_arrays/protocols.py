@@ -1,7 +1,6 @@
 """NumPy's functions on arrays of `mx.np`: `__array_ufunc__` and `__array_function__`.
 
-A function goes to that of `mx.np` with the same name; NumPy computes what there is no such function
-for.
+A call is forwarded to the `mx.np` function of the same name; if there is none, NumPy computes it.
 """
 
 import sys
@@ -15,7 +14,7 @@ __all__ = ["call_function", "call_ufunc"]
 
 
 def _own(home, name):
-    """The function of `mx.np` in a home such as ``'linalg'``, None where there is none."""
+    """Return an `mx.np` function from a namespace such as ``'linalg'``; None if there is none."""
     module = sys.modules["mxcy.numpy"]
     for part in (*filter(None, home.split(".")), name):
         module = getattr(module, part, None)
@@ -23,9 +22,9 @@ def _own(home, name):
 
 
 def call_ufunc(ufunc, method, inputs, kwargs):
-    """What a ufunc of NumPy gives for arrays of `mx.np` among its inputs or outputs."""
+    """Call a NumPy ufunc with `mx.np` arrays among its inputs or outputs."""
     outs = kwargs.pop("out", ())
-    if any(isinstance(out, onp.ndarray) for out in outs):  # NumPy's arrays stay NumPy's
+    if any(isinstance(out, onp.ndarray) for out in outs):  # NumPy outputs stay NumPy arrays
         result = getattr(ufunc, method)(*as_onp(inputs), out=as_onp(outs), **as_onp(kwargs))
         return outs[0] if len(outs) == 1 else result
     own = _own("", ufunc.__name__) if method == "__call__" else None
@@ -44,7 +43,7 @@ def call_ufunc(ufunc, method, inputs, kwargs):
 
 
 def _stored(results, outs):
-    """A result, in the arrays that shall take it."""
+    """Return a result, stored in the output arrays if given."""
     if not outs:
         return results
     for out, values in zip(
@@ -55,7 +54,7 @@ def _stored(results, outs):
 
 
 def call_function(function, args, kwargs):
-    """What a function of NumPy gives for arrays of `mx.np` among its arguments."""
+    """Call a NumPy function with `mx.np` arrays among its arguments."""
     home = getattr(function, "__module__", "numpy") or "numpy"
     home = home.removeprefix("numpy").removeprefix(".")
     own = _own("" if home.startswith(("_", "lib", "core")) else home, function.__name__)

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that go through elements in Python, or ask what something is."""
+"""`mx.np` functions that iterate in Python, and type queries."""
 
 import numbers
 
@@ -21,7 +21,7 @@ ndindex, iterable = onp.ndindex, onp.iterable
 
 
 def ndenumerate(arr):
-    """The coordinates and values of all elements, in order.
+    """Iterate over pairs of index and value in C order.
 
     Parameters
     ----------
@@ -35,27 +35,27 @@ def ndenumerate(arr):
 
 
 class vectorize(onp.vectorize):  # noqa: N801  its public name
-    """A function of numbers, called for each element of arrays; see `numpy.vectorize`.
+    """Vectorize a scalar function; see `numpy.vectorize`.
 
-    It runs Python for each element, on copies and without a gradient.
+    The function is called in Python for each element, on copies and without gradients.
     """
 
     def __call__(self, *args, **kwargs):
-        """The function's results as arrays of `mx.np`."""
+        """Call the function and return the results as `mx.np` arrays."""
         name = getattr(getattr(self, "pyfunc", None), "__name__", "vectorize")
         return by_numpy(super().__call__, f"vectorize({name})", args, kwargs)
 
 
 def isscalar(element):
-    """Whether something is a number or a text, and no array of any kind."""
+    """Return whether an object is a scalar (a number or a string)."""
     return isinstance(element, (numbers.Number, str, bytes, onp.generic))
 
 
 def iscomplexobj(x):
-    """Whether the element type of something is complex, whatever the values are."""
+    """Return whether an object has a complex dtype, whatever its values."""
     return is_complex(x) if is_array(x) else onp.iscomplexobj(x)
 
 
 def isrealobj(x):
-    """Whether the element type of something is not complex."""
+    """Return whether an object has a non-complex dtype."""
     return not iscomplexobj(x)

@@ -1,1 +1,1 @@
-"""Calls of `mx.np` functions: operands from anything, the general way, symbols, NumPy itself."""
+"""Call paths of `mx.np` functions: operand conversion, general calls, symbols, NumPy fallback."""

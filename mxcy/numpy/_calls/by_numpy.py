@@ -1,4 +1,4 @@
-"""Functions that NumPy itself computes on copies of the elements: no gradients, no graphs."""
+"""Fallback to NumPy on copies of the elements: no gradients, no graphs."""
 
 import functools
 import logging
@@ -14,7 +14,7 @@ _warned = set()
 
 
 def as_onp(value):
-    """What arrays of mxcy in a value, also in lists, tuples and dicts, are in NumPy."""
+    """Convert mxcy arrays to NumPy, recursively in lists, tuples and dicts."""
     if is_array(value):
         return value.asnumpy()
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -27,7 +27,7 @@ def as_onp(value):
 
 
 def as_mx(value):
-    """What NumPy's arrays in a value, also in lists and tuples, are here."""
+    """Convert NumPy arrays to `mx.np`, recursively in lists and tuples."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(as_mx, value))
     if isinstance(value, (list, tuple)):
@@ -38,25 +38,25 @@ def as_mx(value):
 
 
 def by_numpy(function, name, args, kwargs):
-    """Have NumPy compute a function.
+    """Compute a function with NumPy.
 
     Parameters
     ----------
     function : callable
     name : str
-        What messages call it.
+        Name of the function in messages.
     args : tuple
     kwargs : dict
 
     Returns
     -------
     object
-        NumPy's result with arrays of `mx.np` in place of NumPy's.
+        NumPy's result, its arrays converted to `mx.np`.
 
     Raises
     ------
     ValueError
-        While recording: no gradient could flow.
+        If recording, as no gradient could flow.
     """
     if front.is_recording():
         raise ValueError(
@@ -74,7 +74,7 @@ def by_numpy(function, name, args, kwargs):
 
 
 def offered(module, names):
-    """Functions of a module of NumPy as functions of `mx.np`; names that NumPy lacks are left out.
+    """Wrap functions of a NumPy module for `mx.np`; names that NumPy lacks are skipped.
 
     Parameters
     ----------
@@ -94,6 +94,6 @@ def _offer(function, name):
         return by_numpy(function, name, args, kwargs)
 
     run.__module__ = "mxcy.numpy"
-    run.__doc__ = f"What `numpy.{name}` computes on copies of the elements, without a gradient."
+    run.__doc__ = f"Call `numpy.{name}` on copies of the elements; not differentiable."
     del run.__wrapped__
     return run

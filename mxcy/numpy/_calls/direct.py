@@ -1,4 +1,4 @@
-"""Functions in Python of which usual calls go to an operator without running them."""
+"""Decorator that dispatches common calls of a Python function straight to an operator."""
 
 import inspect
 
@@ -10,23 +10,23 @@ __all__ = ["direct"]
 
 
 def direct(operator, rename=None, joins=0, simple=True, **fixed):
-    """Decorate a function that does, for arrays, what an operator does.
+    """Dispatch common calls of the decorated function directly to an operator.
 
-    Calls with arrays and plain values that the operator knows of do not run the function. What the
-    operator lacks has to keep its default.
+    Calls whose arguments are arrays and plain values known to the operator bypass the function;
+    parameters unknown to the operator must then have their defaults.
 
     Parameters
     ----------
     operator : str
-        Its registered name.
+        Registered name of the operator.
     rename : dict of str to str, optional
-        Parameters of the function whose attributes have other names; "" for those without.
+        Attribute names of parameters named differently; "" for parameters without attribute.
     joins : int
-        1: the first parameter is a sequence of arrays of one type, 2: and of one shape.
+        1: the first parameter is a sequence of arrays of one dtype; 2: also of one shape.
     simple : bool
-        Whether arrays without dimensions or elements always run the function.
+        Whether 0-d and empty arrays always run the function.
     **fixed
-        Values of attributes where calls do not give them.
+        Attribute values that calls cannot set.
     """
     record, rename = find(operator), rename or {}
     inputs, fields = 1 if joins else len(record.inputs), record.schema.names

@@ -1,4 +1,4 @@
-"""Calls of `mx.np` functions with unusual arguments: numbers, lists, NumPy's arrays, keywords."""
+"""General path for `mx.np` calls: scalars, lists, NumPy arrays, ufunc keywords."""
 
 import numpy as onp
 
@@ -20,7 +20,7 @@ _USUAL = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "d
 
 
 class Called:
-    """What stands behind a function of `mx.np`.
+    """The operator behind an `mx.np` function.
 
     Parameters
     ----------
@@ -36,23 +36,23 @@ class Called:
         self.name, self.record, self.public, self.cls = name, record, public, cls
         self.handle = front.bind(record)
         forms = (public.number, public.number_first)
-        if len(record.inputs) != 2:  # where: its handler sees to numbers
+        if len(record.inputs) != 2:  # the handler of `where` takes scalars itself
             forms = (None, None)
         self.number, self.number_first = (form and front.bind(find(form)) for form in forms)
 
 
 def call(called, inputs, raw, out, keywords):
-    """Call an operator with whatever a program gave.
+    """Call an operator with arbitrary arguments.
 
     Parameters
     ----------
     called : Called
     inputs : tuple
     raw : tuple
-        The attributes in the order of the schema, `_Null` for one that is not given.
+        Attributes in schema order, `_Null` for those not given.
     out : NDArray, tuple of one, or None
     keywords : dict
-        What the operator does not know of, by name.
+        Keyword arguments unknown to the operator.
     """
     if isinstance(out, tuple):
         if len(out) != 1:
@@ -75,19 +75,19 @@ def call(called, inputs, raw, out, keywords):
 
 
 def _by_numpy(called, inputs, raw, keywords):
-    """The result of numbers alone, which is NumPy's own; None where it has none."""
+    """Compute a call without arrays by NumPy; None if NumPy cannot."""
     options = dict(zip(called.record.schema.names, raw, strict=True), **keywords)
     options = {name: value for name, value in options.items() if value is not _Null}
     for name in ("ctx", "device"):
         options.pop(name, None)
     try:
         return getattr(onp, called.name.rpartition(".")[2])(*inputs, **options)
-    except TypeError:  # not of numbers: the operator says why
+    except TypeError:  # let the operator raise the error
         return None
 
 
 def _placed(called, raw, keywords):
-    """Without the keywords that say where the result shall be, which go to attribute `ctx`."""
+    """Move the device keywords to the attribute `ctx`; return the other keywords."""
     device = keywords.pop("device", None)
     names = called.record.schema.names
     if "ctx" in names:
@@ -101,13 +101,13 @@ def _placed(called, raw, keywords):
 
 
 def _checked(called, keywords, raw):
-    """The mask and the element type among the keywords; others may only be what they always are."""
+    """Return mask and dtype from the keywords; others must have their defaults."""
     where = dtype = None
     for key, value in keywords.items():
         if key == "order" and value == "C" and not _is_elementwise(called):
             continue
         if key == "name" and "name=" in called.public.signature:
-            continue  # that of a node, which eager calls do not make
+            continue  # node name, meaningless in eager calls
         if key not in _USUAL:
             raise TypeError(f"{called.name}() got an unexpected keyword argument {key!r}")
         if key == "where" and (is_array(value) or isinstance(value, (list, onp.ndarray))):
@@ -126,17 +126,17 @@ def _checked(called, keywords, raw):
 
 
 def _is_elementwise(called):
-    """Whether NumPy has the function as a ufunc; MXNet refuses these an order."""
+    """Return whether NumPy has the function as a ufunc; MXNet rejects `order` for these."""
     return isinstance(getattr(onp, called.name.rpartition(".")[2], None), onp.ufunc)
 
 
 def _cast(called, inputs, dtype):
-    """The inputs in an element type that NumPy's casting 'same_kind' allows."""
+    """Cast the inputs to a dtype allowed by NumPy's casting rule 'same_kind'."""
     arrays = [as_array(x) for x in inputs]
     for operand, array in zip(inputs, arrays, strict=True):
         own = dtypes.dtype_of(array.dtype_code)
         shorter = own.kind in "iu" and dtype.kind in "iu" and dtype.itemsize < own.itemsize
-        shorter = shorter and is_array(operand)  # which MXNet refuses
+        shorter = shorter and is_array(operand)  # rejected by MXNet
         if shorter or not onp.can_cast(own, dtype, "same_kind"):
             raise NotImplementedError(
                 f"dtype={dtype} is not implemented yet for operator {called.name} on arrays of "
@@ -169,7 +169,7 @@ def _run(called, inputs, raw, out):
 
 
 def _describe(called, inputs, raw, keywords):
-    """The symbol of a call; symbols have no memory, so that `out` means nothing."""
+    """Return the symbol of a call; `out` is ignored, as symbols have no memory."""
     keywords, raw = _placed(called, raw, keywords)
     where, dtype = _checked(called, keywords, raw)
     if where is not None:
@@ -191,7 +191,7 @@ def _describe(called, inputs, raw, keywords):
 
 
 def _masked(result, mask, out, cls):
-    """What `out` holds after it took a result where a mask is True."""
+    """Store a result in `out` where a mask is True."""
     if mask.dtype_code != dtypes.CODES["bool"]:
         raise TypeError("where: expected an array of booleans")
     shape = onp.broadcast_shapes(result.shape, mask.shape)
@@ -221,19 +221,19 @@ def _check_cast(result, out):
 
 
 def store(result, out):
-    """Cast a result into an array of another element type; the fronts call it.
+    """Cast a result into an array of another dtype; called by the fronts.
 
     Raises
     ------
     MXNetError
-        When NumPy's casting 'same_kind' does not allow it.
+        If NumPy's casting rule 'same_kind' forbids it.
     """
     _check_cast(result, out)
     return cast(result, out.dtype_code, out)
 
 
 def _by_values(name, inputs, attrs):
-    """Call an operator whose outputs' shapes depend on values."""
+    """Call an operator with data-dependent output shapes."""
     options = {field: value for field, value in attrs.items() if value is not _Null}
     result = getattr(F, name)(*inputs, **options)
     if isinstance(result, list):
@@ -242,7 +242,7 @@ def _by_values(name, inputs, attrs):
 
 
 def operate(name, *inputs, out=None, **attrs):
-    """Call an operator by its registered name; results are arrays of `mx.np`.
+    """Call an operator by its registered name; results are `mx.np` arrays.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def operate(name, *inputs, out=None, **attrs):
     *inputs : NDArray
     out : NDArray, optional
     **attrs
-        Its attributes.
+        Attributes of the operator.
 
     Returns
     -------
@@ -270,7 +270,7 @@ def operate(name, *inputs, out=None, **attrs):
 
 
 def cast(array, code, out=None):
-    """An array in another element type, by MXNet's operator where it has that type.
+    """Cast an array to another dtype, with MXNet's operator if it supports that dtype.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def cast(array, code, out=None):
 
 
 def into(result, out):
-    """A result, in the array that shall take it where there is one.
+    """Store a result in `out`, if given.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def into(result, out):
     Returns
     -------
     NDArray
-        `out`, or `result` without one.
+        `out`, or `result` if `out` is None.
     """
     if out is None:
         return result

@@ -1,13 +1,13 @@
-"""Who sees to the parameters of a function that its operator does not know."""
+"""Handlers for parameters that a function has and its operator lacks."""
 
 __all__ = ["UNUSUAL", "handles"]
 
-#: public name -> ``handler(called, inputs, raw, out, keywords)``, as `general.call`
+#: public name -> ``handler(called, inputs, raw, out, keywords)``, see `general.call`
 UNUSUAL = {}
 
 
 def handles(*names):
-    """Decorate what runs in place of `general.call` for functions of these names."""
+    """Register the decorated function as a replacement of `general.call` for these names."""
 
     def decorate(handler):
         UNUSUAL.update(dict.fromkeys(names, handler))

@@ -1,4 +1,4 @@
-"""What programs mix with arrays of `mx.np`: numbers, lists and NumPy's arrays become operands."""
+"""Conversion of operands: scalars, lists and NumPy arrays mixed with `mx.np` arrays."""
 
 import numbers
 import operator
@@ -26,27 +26,27 @@ __all__ = [
     "whole_number",
 ]
 
-_MOST_EXACT = 1 << 53  # integers up to here are doubles
+_MOST_EXACT = 1 << 53  # integers up to here are exact doubles
 _BOOL = dtypes.CODES["bool"]
 
 
 def is_array(value):
-    """Whether a value is an array of `mx.np` or `mx.nd`."""
+    """Return whether a value is an `mx.np` or `mx.nd` array."""
     return isinstance(value, front.NDArrayBase)
 
 
 def is_complex(value):
-    """Whether a value is an array of complex numbers; those of symbols are not."""
+    """Return whether a value is a complex array; False for symbols."""
     return is_array(value) and dtypes.is_complex(value.dtype_code)
 
 
 def numbers_only(values):
-    """Whether all values are numbers of Python or NumPy."""
+    """Return whether all values are Python or NumPy scalars."""
     return all(isinstance(value, (numbers.Number, onp.generic)) for value in values)
 
 
 def is_number_type(kind):
-    """Whether arrays of `mx.np` can hold elements of a NumPy dtype.
+    """Return whether `mx.np` arrays can have a NumPy dtype.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def is_number_type(kind):
 
 
 def whole_number(function, argument, value):
-    """A Python int of an argument; TypeError names the argument, and tells where arrays belong."""
+    """Convert an argument to int; the TypeError names it and hints at misplaced arrays."""
     try:
         return operator.index(value)
     except TypeError:
@@ -69,7 +69,7 @@ _classes = []
 
 
 def offer_class(cls):
-    """Tell the class of arrays, which stands above this module."""
+    """Register the array class, which is defined in a higher layer."""
     _classes.append(cls)
 
 
@@ -79,12 +79,12 @@ def array_class():
 
 
 def from_onp(values, dtype=None, ctx=None):
-    """An array of `mx.np` with the elements of a NumPy array.
+    """Create an `mx.np` array from a NumPy array.
 
     Raises
     ------
     TypeError
-        When no array can hold such elements.
+        If `mx.np` does not support the dtype.
     """
     dtype = values.dtype if dtype is None else dtype
     try:
@@ -102,18 +102,18 @@ def from_onp(values, dtype=None, ctx=None):
 
 
 def as_array(value):
-    """An operand as an array.
+    """Convert an operand to an array.
 
     Parameters
     ----------
     value : array_like
-        Arrays and symbols stay what they are. Those of NumPy keep their element type, Python's
-        floating-point numbers get the default one.
+        Arrays and symbols are returned unchanged. NumPy arrays keep their dtype, Python floats get
+        the default one.
 
     Raises
     ------
     TypeError
-        When it is none.
+        If it is not array-like.
     """
     if isinstance(value, front.NDArrayBase) or is_symbol(value):
         return value
@@ -130,20 +130,20 @@ def as_array(value):
 
 
 def as_np_array(value):
-    """An operand as an array of `mx.np`; see `as_array`."""
+    """Convert an operand to an `mx.np` array; see `as_array`."""
     return as_array(value).as_np_ndarray()
 
 
 def as_operands(lhs, rhs, bits=False):
-    """Two operands as an operator takes them.
+    """Convert two operands to the form that an operator takes.
 
-    With `bits`, of operators on bits, True stays a boolean beside booleans; others take it for 1.
+    With `bits` (bitwise operators), True stays a boolean next to booleans, otherwise it is 1.
 
     Returns
     -------
     (str, tuple)
-        ``('number', (array, number))`` where the second is a number, ``('first', (array, number))``
-        where the first is, ``('', (lhs, rhs))`` for two arrays.
+        ``('number', (array, number))`` if the second is a scalar, ``('first', (array, number))`` if
+        the first is, ``('', (lhs, rhs))`` for two arrays.
     """
     for kind, array, other in (("number", lhs, rhs), ("first", rhs, lhs)):
         if is_symbol(array) and isinstance(other, (numbers.Real, onp.generic)):
@@ -159,7 +159,7 @@ def as_operands(lhs, rhs, bits=False):
 
 
 def _weak(code, number, bits):
-    """A number as Python's float or int where that says all, else None."""
+    """Return a scalar as a Python float or int if that is lossless, else None."""
     if isinstance(number, onp.generic):
         if front.has_numpy_types() or number.dtype.kind not in "biufc":
             return None
@@ -177,7 +177,7 @@ def _weak(code, number, bits):
 
 
 def _strong(array, number):
-    """A number as an array without dimensions."""
+    """Return a scalar as a 0-d array."""
     if isinstance(number, complex) and not (
         isinstance(number, onp.generic) and front.has_numpy_types()
     ):

@@ -1,7 +1,7 @@
-"""Symbols among the operands of functions of `mx.np`: operators are described in place of run.
+"""Symbols as operands of `mx.np` functions: operators build a graph instead of running.
 
-Symbols stand above this package: `mxcy.symbol.numpy` tells what they are and how operators apply
-to them. Until it was imported there are none.
+Symbols belong to a higher layer: `mxcy.symbol.numpy` registers their class and how operators apply
+to them. Until it is imported there are none.
 """
 
 import threading
@@ -14,26 +14,26 @@ class _State(threading.local):
 
 
 _state = _State()
-_offered: list = []  # the class of symbols, and what applies operators to them
+_offered: list = []  # symbol class, and the function that applies operators
 
 
 def offer(cls, describe):
-    """Tell the class of symbols, and ``describe(name, inputs, attrs)`` that makes them."""
+    """Register the symbol class and ``describe(name, inputs, attrs)``, which creates symbols."""
     _offered[:] = cls, describe
 
 
 def is_symbol(value):
-    """Whether a value is a symbol of `mx.sym.np`."""
+    """Return whether a value is an `mx.sym.np` symbol."""
     return bool(_offered) and isinstance(value, _offered[0])
 
 
 def kind(called):
-    """The class of what a function gives: symbols' where it describes, else the function's own."""
+    """Return the result class of a function: symbols if it builds a graph, else its own."""
     return _offered[0] if _state.on else called
 
 
 def any_symbols(inputs):
-    """Whether a call describes: an input is a symbol, or a function of `mx.sym.np` has none."""
+    """Return whether a call builds a graph: an input is a symbol, or it is a source in `scope`."""
     if not _offered:
         return False
     if not inputs:
@@ -46,7 +46,7 @@ def any_symbols(inputs):
 
 
 def apply(name, inputs, attrs):
-    """The symbol of an operator, or a list of symbols of several outputs.
+    """Return the symbol of an operator, or a list of symbols if it has several outputs.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def apply(name, inputs, attrs):
 
 
 class scope:  # noqa: N801 - a context
-    """Operators without inputs are described as well."""
+    """Context in which operators without inputs build a graph, too."""
 
     def __enter__(self):
         self._before, _state.on = _state.on, True

@@ -1,1 +1,1 @@
-"""New arrays: constants, sequences, copies, and grids of coordinates."""
+"""Array creation: constants, sequences, conversions and coordinate grids."""

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that make arrays of one value."""
+"""`mx.np` functions that create constant arrays."""
 
 from mxcy._base import dtypes
 from mxcy._library import front
@@ -23,13 +23,13 @@ __all__ = ["empty", "full", "identity", "ones", "zeros"]
 
 @quick
 def empty(shape, dtype=None, order="C", ctx=None, device=None):
-    """An array whose elements are not set.
+    """Return a new uninitialised array.
 
     Parameters
     ----------
     shape : int or tuple of int
     dtype : dtype, optional
-        The default floating type by default.
+        Default floating-point type if omitted.
     order : {'C'}
     ctx, device : Device, optional
 
@@ -43,7 +43,7 @@ def empty(shape, dtype=None, order="C", ctx=None, device=None):
 
 
 def _function(name):
-    """A function that fills arrays, quick where a call is usual."""
+    """Create `zeros` or `ones`, with a fast path for common calls."""
     operator = register.function("", name)
 
     def zeros(shape, dtype=None, order="C", ctx=None, device=None):
@@ -56,7 +56,7 @@ def _function(name):
     ----------
     shape : int or tuple of int
     dtype : dtype, optional
-        The default floating type by default.
+        Default floating-point type if omitted.
     order : {{'C'}}
     ctx, device : Device, optional
 
@@ -72,7 +72,7 @@ zeros, ones = _function("zeros"), _function("ones")
 
 @quick
 def full(shape, fill_value, dtype=None, order="C", ctx=None, device=None, out=None):
-    """An array filled with a value.
+    """Return a new array filled with a value.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, device=None, out=No
     fill_value : scalar or array_like
         Broadcast to the shape.
     dtype : dtype, optional
-        By default int64 for an integer, bool for a boolean, that of an array, else the default
-        floating or complex type.
+        By default int64 for an integer, bool for a boolean, the dtype of an array, else the default
+        floating-point or complex dtype.
     order : {'C'}
     ctx, device : Device, optional
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, device=None, out=No
 
 
 def identity(n, dtype=None, ctx=None, device=None):
-    """A square matrix with ones on its diagonal and zeros elsewhere.
+    """Return the identity matrix.
 
     Parameters
     ----------

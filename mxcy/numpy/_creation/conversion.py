@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that make arrays of objects: of Python, of NumPy, of other libraries."""
+"""`mx.np` functions that convert Python objects, NumPy arrays and others to arrays."""
 
 import numpy as onp
 
@@ -26,19 +26,19 @@ __all__ += ["copy", "from_dlpack"]
 
 @quick
 def array(object, dtype=None, copy=True, ctx=None, device=None):
-    """An array with the elements of an array-like object.
+    """Create an array from an array-like object.
 
     Parameters
     ----------
     object : array_like
         An array, a NumPy array, a number, or nested sequences.
     dtype : dtype, optional
-        By default that of an array of mxcy; of others the default floating or complex type, unless
-        NumPy's default types are on, where NumPy arrays keep theirs.
+        By default mxcy arrays keep theirs; other objects get the default floating-point or complex
+        dtype, except that NumPy arrays keep theirs if NumPy's default dtypes are on.
     copy : bool
-        False gives an array of `mx.np` back as it is, if it has that type.
+        If False, return an `mx.np` array itself if it already has that dtype.
     ctx, device : Device, optional
-        Where to put it; the current device by default.
+        Device of the result; the current device by default.
 
     Returns
     -------
@@ -47,10 +47,10 @@ def array(object, dtype=None, copy=True, ctx=None, device=None):
     Raises
     ------
     TypeError
-        When the object is not array-like, its elements are no numbers, or complex ones shall become
-        real.
+        If the object is not array-like, its elements are not numbers, or complex elements would
+        have to become real.
     """
-    if isinstance(copy, (Context, str)):  # as MXNet orders them
+    if isinstance(copy, (Context, str)):  # MXNet's argument order
         copy, device = True, copy
     if is_array(object):
         return _of_array(object, dtype, copy, ctx, device)
@@ -79,7 +79,7 @@ def _of_array(array, dtype, copy, ctx, device):
 
 
 def onp_array(object):
-    """An array-like object as a NumPy array."""
+    """Convert an array-like object to a NumPy array."""
     try:
         values = onp.asarray(object)
     except ValueError as error:
@@ -90,27 +90,27 @@ def onp_array(object):
 
 
 def _exactly(object, values, dtype):
-    """The elements of lists, where NumPy chose floating-point numbers for large integers."""
+    """Convert lists whose large integers NumPy turned into floats."""
     whole = dtype.kind in "iu" and dtype.itemsize == 8
     if not whole or values.dtype.kind != "f" or isinstance(object, onp.ndarray):
         return values
     try:
         return onp.asarray(object, dtype)
-    except (OverflowError, ValueError):  # of NaN, or of numbers beyond the type
+    except (OverflowError, ValueError):  # NaN, or out of range
         return values
 
 
 def asarray(obj, dtype=None, device=None, copy=None, ctx=None):
-    """An array, without copying an array of mxcy that fits.
+    """Convert to an array, without copying a suitable mxcy array.
 
     Parameters
     ----------
     obj : array_like
-        Python's integers become int64 and booleans bool, as the array API has it.
+        By default Python integers become int64 and booleans bool, as in the array API.
     dtype : dtype, optional
     device, ctx : Device, optional
     copy : bool, optional
-        True copies; False raises ValueError where a copy is needed.
+        True always copies; False raises ValueError if a copy is needed.
 
     Returns
     -------
@@ -133,7 +133,7 @@ asanyarray = asarray
 
 
 def asarray_chkfinite(a, dtype=None, order=None):
-    """An array, of finite numbers only; see `asarray`.
+    """Convert to an array, checking that all elements are finite; see `asarray`.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def asarray_chkfinite(a, dtype=None, order=None):
     Raises
     ------
     ValueError
-        When an element is infinite or NaN.
+        If an element is infinite or NaN.
     """
     check_order(order, "asarray_chkfinite")
     array = asarray(a, dtype)
@@ -158,16 +158,16 @@ def asarray_chkfinite(a, dtype=None, order=None):
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """An array with another element type.
+    """Cast an array to another dtype.
 
     Parameters
     ----------
     x : ndarray
     dtype : dtype
     copy : bool
-        False returns the array itself when it has that type already.
+        If False, return the array itself if it already has that dtype.
     device : Device, optional
-        By default where the array is.
+        By default the device of the array.
 
     Returns
     -------
@@ -178,18 +178,18 @@ def astype(x, dtype, /, *, copy=True, device=None):
 
 
 def ascontiguousarray(a, dtype=None):
-    """The array itself: all arrays of mxcy are contiguous."""
+    """Return the array itself: mxcy arrays are always contiguous."""
     return asarray(a, dtype)
 
 
 def copy(a, out=None):
-    """A copy of an array.
+    """Return a copy of an array.
 
     Parameters
     ----------
     a : array_like
     out : ndarray, optional
-        The array that takes it.
+        Array to write the copy to.
 
     Returns
     -------
@@ -203,16 +203,16 @@ def copy(a, out=None):
 
 
 def from_dlpack(x, device=None, copy=None):
-    """An array over the memory of another library's array.
+    """Create an array that shares memory with another library's array.
 
     Parameters
     ----------
     x : object
-        Offers ``__dlpack__``.
+        Object with ``__dlpack__``.
     device : Device, optional
-        Where it shall be; by default where it is.
+        Device of the result; by default that of the array.
     copy : bool, optional
-        True copies, False never does.
+        True always copies, False never does.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def from_dlpack(x, device=None, copy=None):
     Raises
     ------
     BufferError
-        When the memory cannot be shared and `copy` is False.
+        If the memory cannot be shared and `copy` is False.
     """
     if is_array(x):
         shared = x.detached(ndarray)

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that make coordinates, and that bring arrays to one shape."""
+"""`mx.np` functions for index grids and broadcasting."""
 
 import numpy as onp
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def broadcast_arrays(*args):
-    """Arrays brought to the shape to which they broadcast together.
+    """Broadcast arrays against each other.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def broadcast_arrays(*args):
 
 
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, ctx=None, device=None):
-    """`num` values from start to stop, each the same multiple of the one before.
+    """Return `num` values evenly spaced on a logarithmic scale (a geometric progression).
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, ctx=None, 
         Whether the last value is `stop`.
     dtype : dtype, optional
     axis : int
-        Where the values lie of arrays.
+        Axis of the values if `start` or `stop` is an array.
     ctx, device : Device, optional
 
     Returns
@@ -64,7 +64,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, ctx=None, 
     Raises
     ------
     ValueError
-        When a bound is 0 or `num` negative.
+        If a bound is 0 or `num` is negative.
     """
     bounds = [x.asnumpy() if is_array(x) else x for x in (start, stop)]
     values = onp.geomspace(*bounds, num, endpoint, axis=axis).tolist()
@@ -72,17 +72,17 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, ctx=None, 
 
 
 def fromfunction(function, shape, *, dtype=None, **kwargs):
-    """What a function computes of the coordinates of all elements, which it gets as arrays.
+    """Construct an array by calling a function with arrays of coordinates.
 
     Parameters
     ----------
     function : callable
-        Called once, with an array of coordinates for each axis.
+        Called once, with one coordinate array per axis.
     shape : tuple of int
     dtype : dtype, optional
-        Of the coordinates: the default floating type unless given.
+        Dtype of the coordinates; the default floating-point type if omitted.
     **kwargs
-        Further arguments of the function.
+        Passed on to the function.
 
     Returns
     -------
@@ -94,18 +94,18 @@ def fromfunction(function, shape, *, dtype=None, **kwargs):
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    """The coordinates of a grid from those of its axes.
+    """Return coordinate arrays of a grid from its axis coordinates.
 
     Parameters
     ----------
     *xi : array_like
-        The coordinates along each axis.
+        Coordinates along each axis.
     copy : bool
-        Has no effect.
+        Ignored.
     sparse : bool
-        Whether the results have extent 1 along the axes where they do not change.
+        If True, results have extent 1 along the axes on which they are constant.
     indexing : {'xy', 'ij'}
-        Whether the first two axes are exchanged, as in drawings.
+        Cartesian ('xy', first two axes swapped) or matrix ('ij') indexing.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     Raises
     ------
     ValueError
-        When `indexing` is neither.
+        If `indexing` is neither.
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -130,12 +130,12 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 
 def ix_(*args):
-    """Vectors of indices along axes of their own, so that together they pick all combinations.
+    """Construct an open mesh from index vectors, one axis each.
 
     Parameters
     ----------
     *args : array_like
-        One vector for each axis; of booleans the places of True are taken.
+        One vector per axis; boolean vectors select the indices of True.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def ix_(*args):
     Raises
     ------
     ValueError
-        When one is no vector.
+        If an argument is not 1-D.
     """
     vectors = []
     for axis, value in enumerate(args):
@@ -161,29 +161,29 @@ def ix_(*args):
 
 
 def diag_indices(n, ndim=2):
-    """The coordinates of the diagonal of an array of `n` along each axis, as a tuple."""
+    """Return the indices of the main diagonal of an array with `ndim` axes of extent `n`."""
     places = from_onp(onp.arange(n))
     return (places,) * ndim
 
 
 def diag_indices_from(arr):
-    """The coordinates of the diagonal of an array with equal extents, as a tuple."""
+    """Return the indices of the main diagonal of an array with equal extents."""
     array = as_np_array(arr)
     coordinates = operate("_npi_diag_indices_from", array)
     return tuple(coordinates[i] for i in range(array.ndim))
 
 
 def tril_indices(n, k=0, m=None):
-    """The rows and the columns of the elements at and below a diagonal.
+    """Return the indices of the lower triangle of a matrix.
 
     Parameters
     ----------
     n : int
-        The rows of the matrix.
+        Number of rows.
     k : int
-        Which diagonal.
+        Diagonal offset.
     m : int, optional
-        Its columns, `n` by default.
+        Number of columns, `n` by default.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def tril_indices(n, k=0, m=None):
 
 
 def triu_indices(n, k=0, m=None, device=None):
-    """The rows and the columns of the elements at and above a diagonal; see `tril_indices`."""
+    """Return the indices of the upper triangle of a matrix; see `tril_indices`."""
     return tuple(from_onp(values, ctx=device) for values in onp.triu_indices(n, k, m))
 
 
@@ -204,24 +204,24 @@ def _extents(name, arr):
 
 
 def tril_indices_from(arr, k=0):
-    """The rows and the columns of the elements of a matrix at and below a diagonal."""
+    """Return the indices of the lower triangle of the given matrix."""
     n, m = _extents("tril_indices_from", arr)
     return tril_indices(n, k, m)
 
 
 def triu_indices_from(arr, k=0):
-    """The rows and the columns of the elements of a matrix at and above a diagonal."""
+    """Return the indices of the upper triangle of the given matrix."""
     n, m = _extents("triu_indices_from", arr)
     return triu_indices(n, k, m)
 
 
 def mask_indices(n, mask_func, k=0):
-    """The coordinates of the elements of a square matrix that a function does not set to zero.
+    """Return the indices of a square matrix that a masking function leaves nonzero.
 
     Parameters
     ----------
     n : int
-        Rows and columns of the matrix.
+        Number of rows and columns.
     mask_func : callable
         ``mask_func(matrix, k)``, such as `triu`.
     k : number
@@ -235,14 +235,14 @@ def mask_indices(n, mask_func, k=0):
 
 
 def unravel_index(indices, shape, order="C"):
-    """Coordinates in an array of a shape from positions in the flattened array.
+    """Convert flat indices to coordinates in an array of the given shape.
 
     Parameters
     ----------
     indices : array_like of int
     shape : int or tuple of int
     order : {'C', 'F'}
-        Whether the last or the first coordinate changes fastest.
+        Row-major ('C') or column-major ('F') order.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def unravel_index(indices, shape, order="C"):
     Raises
     ------
     ValueError
-        When `order` is neither.
+        If `order` is neither.
     """
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
@@ -265,18 +265,18 @@ def unravel_index(indices, shape, order="C"):
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
-    """Positions in the flattened array from coordinates in an array of a shape.
+    """Convert coordinates in an array of the given shape to flat indices.
 
     Parameters
     ----------
     multi_index : tuple of array_like
-        The coordinates along each axis.
+        Coordinates along each axis.
     dims : tuple of int
-        The shape.
+        Shape of the array.
     mode : str or tuple of str
-        What becomes of coordinates outside: 'raise' refuses them, 'wrap' and 'clip' bring them in.
+        Treatment of coordinates out of bounds: raise an error, clip, or wrap around.
     order : {'C', 'F'}
-        Whether the last or the first coordinate changes fastest.
+        Row-major ('C') or column-major ('F') order.
 
     Returns
     -------
@@ -287,16 +287,16 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
 
 
 def vander(x, N=None, increasing=False):
-    """The matrix whose columns are powers of a vector.
+    """Generate a Vandermonde matrix: its columns are powers of a vector.
 
     Parameters
     ----------
     x : array_like
         A vector.
     N : int, optional
-        How many columns, by default as many as rows.
+        Number of columns, ``len(x)`` by default.
     increasing : bool
-        Whether the first column is that of power 0, else the last.
+        Order the powers from left to right ascending instead of descending.
 
     Returns
     -------
@@ -305,7 +305,7 @@ def vander(x, N=None, increasing=False):
     Raises
     ------
     ValueError
-        When `x` is no vector.
+        If `x` is not 1-D.
     """
     array = as_np_array(x)
     if array.ndim != 1:

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that make arrays of the shape and type of others."""
+"""`mx.np` functions that create arrays with the shape and dtype of another."""
 
 from mxcy._base import dtypes
 from mxcy._library import front
@@ -12,7 +12,7 @@ __all__ = ["empty_like", "full_like"]
 
 
 def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device=None):
-    """An array whose elements are not set, of the shape and type of another.
+    """Return a new uninitialised array with the shape and dtype of another.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device
     -------
     ndarray
     """
-    if isinstance(order, (Context, type(None))):  # as MXNet orders them
+    if isinstance(order, (Context, type(None))):  # MXNet's argument order
         order, device = "C", order if device is None else device
     check_order(order, "empty_like")
     if subok:
@@ -40,7 +40,7 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device
 
 
 def full_like(a, fill_value, dtype=None, order="C", ctx=None, device=None, out=None):
-    """An array of the shape and type of another, filled with a value.
+    """Return a new array with the shape and dtype of another, filled with a value.
 
     Parameters
     ----------

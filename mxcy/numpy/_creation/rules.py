@@ -1,4 +1,4 @@
-"""What functions that make arrays share: defaults, devices, constants."""
+"""Shared helpers of array creation: default dtypes, devices, constants."""
 
 import functools
 
@@ -32,39 +32,39 @@ quick = functools.partial(front.shortcut, cls=ndarray)
 
 
 def check_order(order, name, like=True):
-    """Refuse memory layouts other than that of C, which may be that of an array to be `like`."""
+    """Raise unless `order` means C order: None, 'C', 'K', and with `like` also 'A'."""
     if order not in ((None, "C", "K", "A") if like else (None, "C", "K")):
         raise NotImplementedError(f"{name}: arrays are always in order 'C', got order={order!r}")
 
 
 def place(ctx, device=None):
-    """A context that can hold arrays, of ``ctx=`` or ``device=``."""
+    """Return the context given as ``ctx=`` or ``device=``, checked to be usable."""
     ctx = as_context(device if ctx is None else ctx)
     check_usable(ctx)
     return ctx
 
 
 def default_float():
-    """The floating NumPy type that is used where none is given."""
+    """Return the default floating-point NumPy dtype."""
     return onp.dtype(onp.float64 if front.has_numpy_types() else onp.float32)
 
 
 def default_type(kind):
-    """The type that is used for numbers of a NumPy type: a floating or a complex one."""
+    """Return the default dtype for values of a NumPy dtype: floating-point or complex."""
     if kind.kind == "c":
         return dtypes.dtype_of(default_complex(front.has_numpy_types()))
     return default_float()
 
 
 def named_type(dtype):
-    """An element type of anything that names one."""
+    """Return the dtype denoted by an object."""
     if isinstance(dtype, str) and dtype in dtypes.CODES:
         return dtypes.dtype_of(dtypes.CODES[dtype])
     return dtypes.numpy_dtype(dtype)
 
 
 def extents_of(shape):
-    """A shape of a number or a sequence of numbers."""
+    """Return a shape given as an int or a sequence of ints as a tuple."""
     if isinstance(shape, integer_types) or hasattr(shape, "__index__"):
         return (shape.__index__(),)
     return tuple(extent.__index__() for extent in shape)
@@ -82,7 +82,7 @@ def _raw(record, ctx, attrs):
 
 
 def type_of_value(value):
-    """The element type of an array filled with a value, where none is given."""
+    """Return the default dtype of an array filled with a value."""
     if is_array(value) or isinstance(value, (onp.ndarray, onp.generic)):
         return value.dtype
     kind = onp.asarray(value).dtype
@@ -90,14 +90,14 @@ def type_of_value(value):
 
 
 def full_attributes(shape, value, dtype):
-    """The attributes of operator `_npi_full`: numbers stand where they are exact."""
+    """Return the attributes of operator `_npi_full`, storing the value losslessly."""
     dtype = type_of_value(value) if dtype is None else named_type(dtype)
     attrs = {"shape": extents_of(shape), "dtype": dtypes.name_of(dtypes.code_of(dtype))}
     return {**attrs, **exact_numbers(value, value=value)}
 
 
 def exact_numbers(*numbers, **named):
-    """Numbers by the names of their kind, and attribute `value_type`."""
+    """Return attributes that store numbers losslessly, by kind, with `value_type`."""
     whole = all(isinstance(x, integer_types) for x in numbers)
     low, high = min(numbers), max(numbers)
     signed, unsigned = -(1 << 63) <= low and high < 1 << 63, low >= 0 and high < 1 << 64
@@ -109,7 +109,7 @@ def exact_numbers(*numbers, **named):
 
 
 def filled(array, value):
-    """An array that has taken a value, which is broadcast to its shape."""
+    """Fill an array with a value broadcast to its shape; return the array."""
     if is_array(value):
         if value.shape != array.shape:
             value = value.as_np_ndarray().broadcast_to(array.shape)

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that make evenly spaced values."""
+"""`mx.np` functions that create evenly spaced values, and windows."""
 
 import numpy as onp
 
@@ -18,24 +18,24 @@ from mxcy.numpy._creation.rules import (
 
 __all__ = ["arange", "bartlett", "kaiser", "linspace", "logspace"]
 
-_MOST_EXACT = 1 << 53  # integers up to here are doubles, which operators take
+_MOST_EXACT = 1 << 53  # integers up to here are exact as doubles, which operators take
 
 
 def linspace_attributes(start, stop, num, endpoint):
-    """The attributes of operator `_npi_linspace`."""
+    """Return the attributes of operator `_npi_linspace`."""
     numbers = exact_numbers(start, stop, start=start, stop=stop)
     return {**numbers, "num": num.__index__(), "endpoint": endpoint}
 
 
 @quick
 def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
-    """Evenly spaced values in the half-open interval from start to stop, or from 0 to `start`.
+    """Return evenly spaced values in [start, stop), or in [0, start) with one bound.
 
     Parameters
     ----------
     start, stop, step : number
     dtype : dtype, optional
-        float32 by default; with NumPy's default types int64 of integers, else float64.
+        float32 by default; with NumPy's default dtypes int64 for integers, else float64.
     ctx, device : Device, optional
 
     Returns
@@ -45,7 +45,7 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
     Raises
     ------
     MXNetError
-        When `step` is 0.
+        If `step` is 0.
     """
     start, stop = (0, start) if stop is None else (start, stop)
     start, step = 0 if start is None else start, 1 if step is None else step
@@ -64,7 +64,7 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
 def linspace(
     start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, ctx=None, device=None
 ):
-    """`num` evenly spaced values from start to stop.
+    """Return `num` evenly spaced values from start to stop.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def linspace(
         Whether to return the step as well.
     dtype : dtype, optional
     axis : int
-        Where the values lie of arrays.
+        Axis of the values if `start` or `stop` is an array.
     ctx, device : Device, optional
 
     Returns
@@ -106,7 +106,7 @@ def linspace(
 def logspace(
     start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, ctx=None, device=None
 ):
-    """`num` values from base ** start to base ** stop, evenly spaced on a logarithmic scale.
+    """Return `num` values from base ** start to base ** stop, evenly spaced on a log scale.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def logspace(
     base : float
     dtype : dtype, optional
     axis : int
-        Where the values lie of arrays.
+        Axis of the values if `start` or `stop` is an array.
     ctx, device : Device, optional
 
     Returns
@@ -134,13 +134,13 @@ def logspace(
 
 
 def bartlett(M, dtype=None, ctx=None, device=None):  # noqa: N803  its public name
-    """A window of `M` points that rises evenly to 1 and falls to 0.
+    """Return the Bartlett (triangular) window with `M` points.
 
     Parameters
     ----------
     M : int
     dtype : dtype, optional
-        The default floating type unless given.
+        Default floating-point type if omitted.
     ctx, device : Device, optional
 
     Returns
@@ -151,15 +151,15 @@ def bartlett(M, dtype=None, ctx=None, device=None):  # noqa: N803  its public na
 
 
 def kaiser(M, beta, dtype=None, ctx=None, device=None):  # noqa: N803  its public name
-    """A window of `M` points of Bessel functions.
+    """Return the Kaiser window with `M` points.
 
     Parameters
     ----------
     M : int
     beta : float
-        How narrow it is.
+        Shape parameter: larger values give a narrower window.
     dtype : dtype, optional
-        The default floating type unless given.
+        Default floating-point type if omitted.
     ctx, device : Device, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""Objects of `mx.np` that make arrays of slices: `mgrid`, `ogrid`, `r_`, `c_`; and `s_`."""
+"""Index-based array constructors: `mgrid`, `ogrid`, `r_`, `c_`, `s_`."""
 
 import numpy as onp
 
@@ -16,12 +16,12 @@ s_, index_exp = onp.s_, onp.index_exp
 
 
 def _spaced(values):
-    """NumPy's evenly spaced values: integers stay, floating-point numbers get the default type."""
+    """Convert NumPy's evenly spaced values: integers keep their dtype, floats get the default."""
     return from_onp(values, None if values.dtype.kind in "iu" else default_type(values.dtype))
 
 
 class _Grid:
-    """Coordinates of a grid, of slices: ``start:stop:step``, or ``start:stop:nj`` for n values."""
+    """Grid coordinates from slices ``start:stop:step``, or ``start:stop:nj`` for n values."""
 
     def __init__(self, whole):
         self._whole = whole
@@ -37,16 +37,16 @@ class _Grid:
 
 
 class _Joined:
-    """Arrays, numbers and slices, joined along an axis.
+    """Concatenation of arrays, scalars and slices along an axis.
 
     Parameters
     ----------
     axis : int
-        Along which they are joined.
+        Axis of the concatenation.
     ndim : int
-        How many axes they get at least.
+        Minimum number of axes of each item.
     first : int
-        Where those of an array come among them; -1 puts them last.
+        Position of an array's own axes among these; -1 puts them last.
     """
 
     def __init__(self, axis, ndim, first):
@@ -74,7 +74,7 @@ class _Joined:
         return concatenate(parts, axis)
 
     def _directive(self, text):
-        """Axis, number of axes, and place of an array's own ones, of a text such as ``'0,2,1'``."""
+        """Parse a directive such as ``'0,2,1'`` into (axis, ndim, first)."""
         if text in ("r", "c"):
             raise ValueError(f"{text!r} asks for a matrix, which mx.np does not have")
         try:
@@ -88,19 +88,19 @@ class _Joined:
 
 
 def _raised(item, ndim, first):
-    """An array or a slice with `ndim` axes at least."""
+    """Return an array or a slice with at least `ndim` axes."""
     array = _spaced(onp.r_[item]) if isinstance(item, slice) else as_np_array(item)
     if array.ndim >= ndim:
         return array
     added = ndim - array.ndim
-    start = added if first == -1 else first  # before which of the added axes the own ones stand
+    start = added if first == -1 else first  # the added axis before which the array's own axes go
     if start < 0:
         start += added + 1
     return array.reshape((1,) * start + array.shape + (1,) * (added - start))
 
 
 def _number(value, meeting, ndim):
-    """A number as an array, in the type of the arrays where that can hold it."""
+    """Return a scalar as an array, in the arrays' common dtype if that can hold it."""
     array = from_onp(onp.asarray(value))
     if meeting is not None and not isinstance(value, (bool, complex, onp.generic)):
         code = with_number(front.has_numpy_types(), meeting, isinstance(value, int))

@@ -1,1 +1,1 @@
-"""Linear algebra: factorizations, norms, and products."""
+"""Linear algebra: factorisations, norms, and products."""

@@ -1,4 +1,4 @@
-"""Factors of matrices: their eigenvalues, singular values, determinants."""
+"""Matrix factorisations, eigenvalues, singular values and determinants."""
 
 from collections import namedtuple
 
@@ -26,14 +26,14 @@ SVDResult = namedtuple("SVDResult", "U S Vh")
 
 
 def cholesky(a, upper=False):
-    """The Cholesky factors L of positive definite matrices: ``a = L L^H``.
+    """Compute the Cholesky factor L of positive definite matrices: ``a = L L^H``.
 
     Parameters
     ----------
     a : array_like
-        Only one triangle is read.
+        Hermitian matrices; only one triangle is read.
     upper : bool
-        Give U with ``a = U^H U``, from the upper triangles.
+        Return U with ``a = U^H U``, reading the upper triangle.
 
     Returns
     -------
@@ -43,18 +43,18 @@ def cholesky(a, upper=False):
 
 
 def qr(a, mode="reduced"):
-    """Factors ``a = Q R`` with orthonormal columns of Q and upper triangular R.
+    """Compute the QR factorisation ``a = Q R``: orthonormal columns in Q, upper triangular R.
 
     Parameters
     ----------
     a : array_like
     mode : {'reduced', 'complete', 'r'}
-        Whether Q is square, or not wanted.
+        'complete' makes Q square, 'r' returns only R.
 
     Returns
     -------
     QRResult
-        `Q` and `R`; with ``'r'`` only R.
+        `Q` and `R`; only R in mode ``'r'``.
 
     Raises
     ------
@@ -68,22 +68,22 @@ def qr(a, mode="reduced"):
 
 
 def svd(a, full_matrices=None, compute_uv=True, hermitian=False):
-    """Singular values and vectors: ``a = U diag(S) Vh``.
+    """Compute the singular value decomposition ``a = U diag(S) Vh``.
 
     Parameters
     ----------
     a : array_like
     full_matrices : bool, optional
-        Whether U and Vh are square; by default so with NumPy's types only.
+        Whether U and Vh are square; by default only with NumPy's dtypes.
     compute_uv : bool
-        Whether U and Vh are wanted.
+        Whether to compute U and Vh.
     hermitian : bool
-        Has no effect: what is symmetric is treated as other matrices.
+        Ignored: Hermitian matrices are treated like others.
 
     Returns
     -------
     SVDResult or ndarray
-        `U`, `S` (largest first) and `Vh`; only S without `compute_uv`.
+        `U`, `S` (in descending order) and `Vh`; only S without `compute_uv`.
     """
     if not compute_uv:
         return svdvals(a)
@@ -92,7 +92,7 @@ def svd(a, full_matrices=None, compute_uv=True, hermitian=False):
 
 
 def svdvals(a):
-    """The singular values of matrices, largest first.
+    """Compute the singular values of matrices, in descending order.
 
     Parameters
     ----------
@@ -106,20 +106,20 @@ def svdvals(a):
 
 
 def eigh(a, upper=False, UPLO=None):  # noqa: N803  its public name
-    """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric or Hermitian matrices.
+    """Compute eigenvalues, ascending, and eigenvectors of symmetric or Hermitian matrices.
 
     Parameters
     ----------
     a : array_like
     upper : bool or {'L', 'U'}
-        Which triangle is read.
+        Triangle to read: the upper one if True.
     UPLO : {'L', 'U'}, optional
-        The same by the name that NumPy has.
+        NumPy's name for `upper`.
 
     Returns
     -------
     EighResult
-        `eigenvalues` and `eigenvectors`.
+        `eigenvalues` and `eigenvectors` (in columns).
     """
     upper = upper if UPLO is None else UPLO
     triangle = upper if isinstance(upper, str) else "U" if upper else "L"
@@ -127,15 +127,15 @@ def eigh(a, upper=False, UPLO=None):  # noqa: N803  its public name
 
 
 def eigvalsh(a, upper=False, UPLO=None):  # noqa: N803  its public name
-    """The eigenvalues of symmetric or Hermitian matrices, ascending.
+    """Compute the eigenvalues of symmetric or Hermitian matrices, ascending.
 
     Parameters
     ----------
     a : array_like
     upper : bool or {'L', 'U'}
-        Which triangle is read.
+        Triangle to read: the upper one if True.
     UPLO : {'L', 'U'}, optional
-        The same by the name that NumPy has.
+        NumPy's name for `upper`.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def eigvalsh(a, upper=False, UPLO=None):  # noqa: N803  its public name
 
 
 def eig(a):
-    """Eigenvalues and eigenvectors (in columns) of square matrices.
+    """Compute eigenvalues and right eigenvectors of square matrices.
 
     Parameters
     ----------
@@ -156,14 +156,14 @@ def eig(a):
     Returns
     -------
     EigResult
-        `eigenvalues` and `eigenvectors`, without gradient. They are complex with NumPy's types,
-        and of complex matrices; else real, with an error where one is not.
+        `eigenvalues` and `eigenvectors` (in columns), not differentiable. They are complex with
+        NumPy's dtypes and for complex matrices; otherwise real, and complex values are an error.
     """
     return apply_several(EigResult, "_npi_eig", a)
 
 
 def eigvals(a):
-    """The eigenvalues of square matrices, of the types that `eig` gives.
+    """Compute the eigenvalues of square matrices, with the dtypes of `eig`.
 
     Parameters
     ----------
@@ -172,13 +172,13 @@ def eigvals(a):
     Returns
     -------
     ndarray
-        Without gradient.
+        Not differentiable.
     """
     return apply("_npi_eigvals", a)
 
 
 def det(a):
-    """The determinants of square matrices.
+    """Compute the determinants of square matrices.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def det(a):
 
 
 def slogdet(a):
-    """The signs of determinants and the logarithms of their magnitudes.
+    """Compute the sign and the logarithm of the absolute value of determinants.
 
     Parameters
     ----------

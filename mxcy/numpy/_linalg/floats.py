@@ -1,4 +1,4 @@
-"""Operands of linear algebra in the floating and complex types that its operators take."""
+"""Conversion of operands to the floating-point and complex dtypes of linear algebra."""
 
 from mxcy._base import dtypes
 from mxcy._library import front
@@ -14,9 +14,9 @@ _COMPUTED = {dtypes.CODES[name] for name in ("float32", "float64", "complex64", 
 
 
 def cast(array, code):
-    """A result in another floating type; complex numbers and their parts stay as they are.
+    """Cast a result to another floating-point dtype; complex results and their parts are kept.
 
-    None for no other type.
+    A `code` of None keeps the dtype.
     """
     if code is None or array.dtype_code == code:
         return array
@@ -26,12 +26,12 @@ def cast(array, code):
 
 
 def in_floats(*operands):
-    """Operands in the floating or complex type in which they meet, and the type of the results.
+    """Promote operands to a common floating-point or complex dtype; also return the result dtype.
 
-    16 bits are computed in 32, integers in 64.
+    16-bit types are computed in 32 bits, integers in 64.
     """
     arrays = [as_array(operand) for operand in operands]
-    if symbolic.any_symbols(arrays):  # whose types nobody knows yet
+    if symbolic.any_symbols(arrays):  # dtypes not yet known
         return arrays, None
     result = promote(front.has_numpy_types(), *(array.dtype_code for array in arrays))
     if not dtypes.is_inexact(result):
@@ -43,12 +43,12 @@ def in_floats(*operands):
 
 
 def apply(name, *operands, **attrs):
-    """The single result of an operator over floating types."""
+    """Call a floating-point operator with one result."""
     arrays, code = in_floats(*operands)
     return cast(operate(name, *arrays, **attrs), code)
 
 
 def apply_several(kind, name, *operands, **attrs):
-    """The results of an operator over floating types, as a named tuple."""
+    """Call a floating-point operator with several results; return a named tuple."""
     arrays, code = in_floats(*operands)
     return kind(*(cast(part, code) for part in operate(name, *arrays, **attrs)))

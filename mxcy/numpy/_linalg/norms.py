@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _axes(axis, ndim):
-    """An axis, or several, counted from the first."""
+    """Return one or several axes as a tuple of non-negative ints."""
     axes = (axis,) if hasattr(axis, "__index__") else tuple(axis)
     axes = [operator.index(x) for x in axes]
     counted = tuple(x + ndim if x < 0 else x for x in axes)
@@ -41,17 +41,17 @@ _OF_MATRICES = (2, -2, "nuc", 1, -1, math.inf, -math.inf)
 
 @direct("_npi_norm", {"ord": "", "axis": ""})
 def norm(x, ord=None, axis=None, keepdims=False):
-    """The norms of vectors or matrices.
+    """Compute vector or matrix norms.
 
     Parameters
     ----------
     x : array_like
     ord : number, {'fro', 'nuc'}, optional
-        As `vector_norm` and `matrix_norm` take it; by default the root of the sum of squares.
+        See `vector_norm` and `matrix_norm`; by default the root of the sum of squares.
     axis : int or tuple of int, optional
-        One axis for vectors, two for matrices; by default all.
+        One axis for vector norms, two for matrix norms; by default all.
     keepdims : bool
-        Keep the axes with extent 1.
+        Keep the reduced axes with extent 1.
 
     Returns
     -------
@@ -60,11 +60,11 @@ def norm(x, ord=None, axis=None, keepdims=False):
     Raises
     ------
     ValueError
-        When there is no such norm.
+        If `ord` is not supported.
     """
     x = as_array(x)
-    if is_symbol(x) or (axis is None and _is_noted(x) and x.ndim == 2 and ord in _OF_MATRICES):
-        return _noted_norm(x, ord, axis, keepdims)
+    if is_symbol(x) or (axis is None and _is_recorded(x) and x.ndim == 2 and ord in _OF_MATRICES):
+        return _recorded_norm(x, ord, axis, keepdims)
     if axis is None and ord is None:
         return _of_vectors(x, 2, None, keepdims)
     axes = tuple(range(x.ndim)) if axis is None else _axes(axis, x.ndim)
@@ -77,13 +77,13 @@ def norm(x, ord=None, axis=None, keepdims=False):
     return _of_vectors(x, ord, axes, keepdims)
 
 
-def _is_noted(x):
-    """Whether norms of matrices are recorded as one operator, which knows real ones."""
+def _is_recorded(x):
+    """Return whether a matrix norm is recorded as one operator, which supports real arrays."""
     return front.is_deferred() and not dtypes.is_complex(x.dtype_code)
 
 
-def _noted_norm(x, ord, axis, keepdims):
-    """A norm as graphs have it: one operator, whose `flag` says of what."""
+def _recorded_norm(x, ord, axis, keepdims):
+    """Compute a norm by one operator, as in graphs; its `flag` selects vectors or matrices."""
     flag = -2 if axis is None else 1
     if ord is not None:
         flag = {"nuc": 2, "fro": 1, "f": 1}.get(ord, -1)
@@ -93,19 +93,19 @@ def _noted_norm(x, ord, axis, keepdims):
 
 
 def vector_norm(x, ord=None, axis=None, keepdims=False):
-    """The norms of vectors.
+    """Compute vector norms.
 
     Parameters
     ----------
     x : array_like
     ord : number, optional
-        The power p of ``sum(abs(x) ** p) ** (1 / p)``, 2 by default; ``inf`` is the largest
-        magnitude, ``-inf`` the smallest, and 0 counts what is not zero.
+        Exponent p of ``sum(abs(x) ** p) ** (1 / p)``, 2 by default; ``inf`` gives the largest
+        magnitude, ``-inf`` the smallest, and 0 the number of nonzero elements.
     axis : int or tuple of int, optional
-        Along which the vectors lie; by default all.
+        Axis or axes of the vectors; by default all.
     keepdims : bool
-        Keep the axes with extent 1. With MXNet's types all axes, or those of a tuple, become one
-        in front, as in MXNet 2.
+        Keep the reduced axes with extent 1. With MXNet's dtypes, reducing all axes or a tuple of
+        axes leaves a single leading one, as in MXNet 2.
 
     Returns
     -------
@@ -124,28 +124,28 @@ def vector_norm(x, ord=None, axis=None, keepdims=False):
 
 
 def _of_vectors(x, ord, axis, keepdims):
-    """The norms of vectors; axes that are kept stay where they are."""
+    """Compute vector norms; kept axes stay in place."""
     axes = None if axis is None else _axes(axis, x.ndim)
     flag = -2 if axes is None else -1 if ord not in (None, 2) else 1
-    if flag == -1 and len(axes) == 2:  # which would be a norm of matrices
+    if flag == -1 and len(axes) == 2:  # two axes would mean a matrix norm
         flag = -2
     ord = 2.0 if ord is None else float(ord)
     return operate("_npi_norm", x, ord=ord, axis=axes, keepdims=bool(keepdims), flag=flag)
 
 
 def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
-    """The norms of matrices.
+    """Compute matrix norms.
 
     Parameters
     ----------
     x : array_like
     ord : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}
-        The square root of the sum of squares, the sum of singular values, the largest (smallest)
-        sum of magnitudes of a column, singular value, sum of magnitudes of a row.
+        Frobenius norm; nuclear norm; largest (smallest) absolute column sum; largest (smallest)
+        singular value; largest (smallest) absolute row sum.
     axis : pair of int
         The axes of rows and columns.
     keepdims : bool
-        Keep the axes with extent 1.
+        Keep the reduced axes with extent 1.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
     Raises
     ------
     ValueError
-        When there is no such norm, or the axes are not two different ones.
+        If `ord` is not supported, or `axis` is not two distinct axes.
     """
     x = as_array(x)
     if not isinstance(axis, (tuple, list)) or len(axis) != 2:
@@ -164,8 +164,8 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
         raise ValueError("matrix_norm: expected two different axes")
     if ord in ("fro", "f", None):
         return operate("_npi_norm", x, axis=axes, keepdims=bool(keepdims), flag=1)
-    if _is_noted(x) and ord in _OF_MATRICES:
-        return _noted_norm(x, ord, axes, keepdims)
+    if _is_recorded(x) and ord in _OF_MATRICES:
+        return _recorded_norm(x, ord, axes, keepdims)
     if ord in (2, -2, "nuc"):
         norms = _of_singular_values(x, ord, axes)
     elif ord in (1, -1, math.inf, -math.inf):
@@ -190,7 +190,7 @@ def _of_singular_values(x, ord, axes):
 
 
 def _extreme(magnitudes, axis, ord):
-    """The largest along an axis, 0 of none; where `ord` is negative the smallest, `inf` of none."""
+    """Return the maximum along an axis (0 if empty); the minimum (inf) if `ord` is negative."""
     if not magnitudes.shape[axis]:
         none = operate("_npi_sum", magnitudes, axis=(axis,))
         return none if ord > 0 else none + math.inf
@@ -198,13 +198,13 @@ def _extreme(magnitudes, axis, ord):
 
 
 def cond(x, p=None):
-    """The condition numbers of matrices.
+    """Compute the condition numbers of matrices.
 
     Parameters
     ----------
     x : array_like
     p : {None, 'fro', 'nuc', 1, -1, 2, -2, inf, -inf}
-        In which norm; 2 by default.
+        Order of the norm; 2 by default.
 
     Returns
     -------
@@ -220,13 +220,13 @@ def cond(x, p=None):
 
 
 def diagonal(a, offset=0):
-    """The diagonals of matrices.
+    """Return the diagonals of matrices.
 
     Parameters
     ----------
     a : array_like
     offset : int
-        How far above the main diagonal; negative below.
+        Offset from the main diagonal: positive above, negative below.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def diagonal(a, offset=0):
     Raises
     ------
     ValueError
-        When there are less than two dimensions.
+        If there are fewer than two dimensions.
     """
     a = as_array(a)
     if a.ndim < 2:
@@ -255,15 +255,15 @@ def diagonal(a, offset=0):
 
 
 def trace(a, offset=0, *, dtype=None):
-    """The sums of the diagonals of matrices.
+    """Compute the sums along the diagonals of matrices.
 
     Parameters
     ----------
     a : array_like
     offset : int
-        How far above the main diagonal; negative below.
+        Offset from the main diagonal: positive above, negative below.
     dtype : dtype, optional
-        The type of the sums; that of `sum` by default.
+        Dtype of the sums; that of `sum` by default.
 
     Returns
     -------
@@ -274,14 +274,14 @@ def trace(a, offset=0, *, dtype=None):
 
 
 def vecdot(a, b, axis=None):
-    """The sum of products over one axis, the numbers of `a` conjugated.
+    """Compute the vector dot product along an axis, conjugating `a`.
 
     Parameters
     ----------
     a, b : array_like
     axis : int, optional
-        By default the flattened arrays are multiplied, as in MXNet; with NumPy's types it is the
-        last axis, as in the array API.
+        By default both arrays are flattened, as in MXNet; with NumPy's dtypes it is the last axis,
+        as in the array API.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def vecdot(a, b, axis=None):
 
 
 def matrix_transpose(a):
-    """The matrices with rows and columns exchanged.
+    """Transpose the matrices in the last two axes.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def matrix_transpose(a):
     Raises
     ------
     ValueError
-        When there are less than two dimensions.
+        If there are fewer than two dimensions.
     """
     a = as_array(a)
     if a.ndim < 2:

@@ -1,4 +1,4 @@
-"""Powers of matrices, and products of many."""
+"""Matrix powers and chained matrix products."""
 
 import operator
 
@@ -11,13 +11,13 @@ __all__ = ["matrix_power", "multi_dot"]
 
 
 def matrix_power(a, n):
-    """Powers of square matrices.
+    """Raise square matrices to an integer power.
 
     Parameters
     ----------
     a : array_like
     n : int
-        Negative ones are powers of the inverses.
+        Exponent; if negative, the inverses are raised to ``-n``.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def matrix_power(a, n):
     Raises
     ------
     ValueError
-        When the matrices are not square.
+        If the matrices are not square.
     """
     a, n = as_np_array(a), operator.index(n)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
@@ -45,14 +45,14 @@ def matrix_power(a, n):
 
 
 def multi_dot(arrays, *, out=None):
-    """The product of matrices, in the order that takes the fewest multiplications.
+    """Compute the product of several matrices in the cheapest order.
 
     Parameters
     ----------
     arrays : sequence of array_like
-        The first and the last may be vectors.
+        Matrices; the first and the last may be vectors.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def multi_dot(arrays, *, out=None):
     Raises
     ------
     ValueError
-        When there are less than two.
+        If there are fewer than two.
     """
     arrays = list(map(as_array, arrays))
     if len(arrays) < 2:
@@ -83,7 +83,7 @@ def multi_dot(arrays, *, out=None):
 
 
 def _splits(extents):
-    """Where to split each chain of matrices whose rows and columns are consecutive extents."""
+    """Return the optimal split of each subchain of matrices with consecutive extents."""
     count = len(extents) - 1
     costs, splits = {(i, i): 0 for i in range(count)}, {}
     for length in range(1, count):

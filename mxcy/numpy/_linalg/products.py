@@ -1,4 +1,4 @@
-"""Products of arrays that are made of other functions."""
+"""Array products composed of other functions."""
 
 import operator
 
@@ -18,7 +18,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def flat(array):
-    """An operand as a vector, a view where that can be."""
+    """Flatten an operand, as a view if possible."""
     array = as_array(array)
     if _is_traced(array) or not array.size:
         return operate("_npx_reshape", array, newshape=(-1,))
@@ -26,19 +26,19 @@ def flat(array):
 
 
 def tensordot(a, b, axes=2):
-    """The sum of products over pairs of axes.
+    """Compute the tensor dot product: the sum of products over pairs of axes.
 
     Parameters
     ----------
     a, b : array_like
     axes : int or pair of int or sequence of int
-        How many of the last axes of `a` meet as many of the first of `b`; or which axes of `a`, and
-        which of `b`.
+        Number of last axes of `a` and first axes of `b` to sum over; or the axes of `a` and those
+        of `b`.
 
     Returns
     -------
     ndarray
-        Of the other axes of `a`, then those of `b`.
+        The remaining axes of `a`, then those of `b`.
     """
     a, b = as_array(a), as_array(b)
     try:
@@ -52,12 +52,12 @@ def tensordot(a, b, axes=2):
 
 
 def inner(a, b):
-    """The sum of products over the last axes.
+    """Compute the inner product: the sum of products over the last axes.
 
     Parameters
     ----------
     a, b : array_like
-        A number multiplies.
+        A scalar multiplies the other operand.
 
     Returns
     -------
@@ -72,32 +72,32 @@ def inner(a, b):
 
 
 def outer(a, b):
-    """The products of all pairs of elements.
+    """Compute the outer product of two vectors.
 
     Parameters
     ----------
     a, b : array_like
-        They are flattened.
+        Flattened first.
 
     Returns
     -------
     ndarray
-        Of shape (a.size, b.size).
+        Shape (a.size, b.size).
     """
     a, b = flat(a), flat(b)
     if _is_traced(a, b):
         return operate("_npi_tensordot_int_axes", a, b, axes=0)
-    # sums of one product would begin with a zero, which takes the sign of negative ones
+    # a sum of one product would start from +0 and lose the sign of -0
     return operate("_npi_multiply", a.reshape((-1, 1)) if a.size else a[:, None], b)
 
 
 def vdot(a, b):
-    """The sum of the products of elements at the same place, those of `a` conjugated.
+    """Compute the dot product of two flattened arrays, conjugating `a`.
 
     Parameters
     ----------
     a, b : array_like
-        They are flattened.
+        Flattened first.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def vdot(a, b):
 
 
 def _is_traced(*arrays):
-    """Whether operators are recorded, for whose names MXNet's files have others."""
+    """Return whether operators are traced into a graph, where MXNet has other operators."""
     return front.is_deferred() or any(map(is_symbol, arrays))
 
 
@@ -119,12 +119,12 @@ def _conjugated(array):
 
 
 def vecdot(a, b, axis=-1):
-    """The sum of products over one axis, the numbers of `a` conjugated.
+    """Compute the vector dot product along an axis, conjugating `a`.
 
     Parameters
     ----------
     a, b : array_like
-        They broadcast.
+        Broadcast against each other.
     axis : int
 
     Returns
@@ -134,7 +134,7 @@ def vecdot(a, b, axis=-1):
     Raises
     ------
     ValueError
-        When the vectors differ in length.
+        If the vectors differ in length.
     """
     a, b = as_array(a), as_array(b)
     if operator.index(axis) != -1:
@@ -146,7 +146,7 @@ def vecdot(a, b, axis=-1):
 
 
 def matvec(x1, x2):
-    """The products of matrices and vectors.
+    """Compute matrix-vector products.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def matvec(x1, x2):
 
 
 def vecmat(x1, x2):
-    """The products of vectors, conjugated, and matrices.
+    """Compute vector-matrix products, conjugating the vectors.
 
     Parameters
     ----------
@@ -192,19 +192,19 @@ def _moved_last(array, axis):
 
 
 def einsum(*operands, out=None, optimize=False, **kwargs):
-    """Einstein's summation: products of elements, summed over letters that the result lacks.
+    """Evaluate the Einstein summation convention on the operands.
 
     Parameters
     ----------
     *operands : str and array_like
-        Subscripts such as ``"ij,jk->ik"`` and the operands; or each operand with a list of numbers
-        for its axes, and last, if given, a list for those of the result.
+        Subscripts such as ``"ij,jk->ik"`` and the operands; or each operand followed by a list of
+        axis labels, and optionally a list for the result at the end.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     optimize : bool or str
-        Has no effect on results: the order of the products is always chosen for speed.
+        Ignored: the contraction order is always optimised.
     **kwargs
-        `dtype`, `order` and `casting` may only be what they are by default.
+        `dtype`, `order` and `casting`, which must have their default values.
 
     Returns
     -------
@@ -233,12 +233,12 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
 
 
 def einsum_path(*operands, optimize="greedy"):
-    """An order for the products of `einsum`, and what it saves; see `numpy.einsum_path`.
+    """Return a contraction order for `einsum` and its cost; see `numpy.einsum_path`.
 
     Parameters
     ----------
     *operands : str and array_like
-        As `einsum` takes them.
+        See `einsum`.
     optimize : bool, str or list of tuple of int
 
     Returns
@@ -249,7 +249,7 @@ def einsum_path(*operands, optimize="greedy"):
 
 
 def _lettered(operands):
-    """Subscripts and operands of operands with lists of numbers."""
+    """Convert operands with lists of axis labels to subscripts and operands."""
     arrays, lists = operands[0 : len(operands) // 2 * 2 : 2], operands[1::2]
     text = ",".join(map(_letters, lists))
     if len(operands) % 2:
@@ -262,18 +262,18 @@ def _letters(axes):
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """The cross product of vectors.
+    """Compute the cross product of vectors with two or three components.
 
     Parameters
     ----------
     a, b : array_like
-        They broadcast.
+        Broadcast against each other.
     axisa, axisb : int
-        Along which axes the vectors of two or three components lie.
+        Axes of the vectors in `a` and `b`.
     axisc : int
-        Where they lie in the result; without meaning where all vectors have two components.
+        Axis of the vectors in the result; ignored if all vectors have two components.
     axis : int, optional
-        All three.
+        Sets all three.
 
     Returns
     -------
@@ -282,7 +282,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     Raises
     ------
     ValueError
-        When a vector has neither two nor three components.
+        If a vector has neither two nor three components.
     """
     if axis is not None:
         axisa = axisb = axisc = axis

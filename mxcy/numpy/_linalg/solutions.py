@@ -1,4 +1,4 @@
-"""Solutions of linear equations, inverses, and ranks."""
+"""Linear systems, inverses and ranks."""
 
 import operator
 from collections import namedtuple
@@ -20,7 +20,7 @@ def _shaped(array, shape):
 
 
 def inv(a):
-    """The inverses of square matrices.
+    """Compute the inverses of square matrices.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ def inv(a):
 
 
 def solve(a, b):
-    """The solutions x of linear systems ``a x = b``.
+    """Solve linear systems ``a x = b``.
 
     Parameters
     ----------
     a : array_like
         Square matrices.
     b : array_like
-        One vector, or matrices.
+        A single vector, or matrices.
 
     Returns
     -------
@@ -51,13 +51,13 @@ def solve(a, b):
 
 
 def tensorinv(a, ind=2):
-    """The inverse of an array as the linear map that `tensordot` makes of it.
+    """Compute the inverse of an array as a linear map with respect to `tensordot`.
 
     Parameters
     ----------
     a : array_like
     ind : int
-        How many of the first axes the map leads to.
+        Number of leading axes, the image of the map.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def tensorinv(a, ind=2):
     Raises
     ------
     ValueError
-        When `ind` is not positive.
+        If `ind` is not positive.
     """
     if ind <= 0:
         raise ValueError(f"tensorinv: expected a positive ind, got {ind}")
@@ -74,13 +74,13 @@ def tensorinv(a, ind=2):
 
 
 def tensorsolve(a, b, axes=None):
-    """The solution x of ``tensordot(a, x, x.ndim) = b``.
+    """Solve ``tensordot(a, x, x.ndim) = b`` for x.
 
     Parameters
     ----------
     a, b : array_like
     axes : sequence of int, optional
-        Axes of `a` that are moved to its end first.
+        Axes of `a` to move to the end before solving.
 
     Returns
     -------
@@ -95,17 +95,17 @@ def _epsilon(code):
 
 
 def pinv(a, rtol=None, hermitian=False, rcond=None):
-    """The pseudo-inverses of matrices.
+    """Compute the (Moore-Penrose) pseudo-inverses of matrices.
 
     Parameters
     ----------
     a : array_like
     rtol : float or array_like, optional
-        Singular values up to this part of the largest count as zero; by default rounding decides.
+        Singular values up to `rtol` times the largest count as zero; epsilon-based by default.
     hermitian : bool
-        Whether the matrices are symmetric, which is quicker.
+        Whether the matrices are Hermitian, which is faster.
     rcond : float, optional
-        `rtol` by the name that NumPy has.
+        NumPy's name for `rtol`.
 
     Returns
     -------
@@ -127,17 +127,17 @@ def pinv(a, rtol=None, hermitian=False, rcond=None):
 
 
 def matrix_rank(M, rtol=None, hermitian=False, tol=None):  # noqa: N803  its public name
-    """How many singular values of each matrix are not zero.
+    """Compute the rank of matrices: the number of nonzero singular values.
 
     Parameters
     ----------
     M : array_like
     rtol : float or array_like, optional
-        Singular values up to this part of the largest count as zero; by default rounding decides.
+        Singular values up to `rtol` times the largest count as zero; epsilon-based by default.
     hermitian : bool
-        Whether the matrices are symmetric, which is quicker.
+        Whether the matrices are Hermitian, which is faster.
     tol : float or array_like, optional
-        Singular values up to this count as zero, however large the largest.
+        Absolute threshold up to which singular values are treated as zero.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def matrix_rank(M, rtol=None, hermitian=False, tol=None):  # noqa: N803  its pub
 
 
 def lstsq(a, b, rcond="warn"):
-    """The smallest x for which ``a x`` is nearest to `b`.
+    """Compute the minimum-norm least-squares solution of ``a x = b``.
 
     Parameters
     ----------
@@ -169,13 +169,13 @@ def lstsq(a, b, rcond="warn"):
     b : array_like
         A vector or a matrix.
     rcond : float, optional
-        Singular values up to this part of the largest count as zero; by default rounding decides.
+        Singular values up to `rcond` times the largest count as zero; epsilon-based by default.
 
     Returns
     -------
     LstsqResult
-        `x`, the squared distances `residuals` (empty where `a` has not full column rank, or no more
-        rows than columns), the `rank` of `a` and its singular values `s`.
+        `x`, the sums of squared `residuals` (empty if `a` does not have full column rank or has no
+        more rows than columns), the `rank` of `a` and its singular values `s`.
     """
     (a, b), code = in_floats(a, b)
     if rcond == "warn" or rcond is None or rcond == -1:

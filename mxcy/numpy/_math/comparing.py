@@ -1,4 +1,4 @@
-"""Comparisons of whole arrays of `mx.np`, and up to a tolerance."""
+"""Comparisons within a tolerance and of whole arrays."""
 
 from mxcy._base import dtypes
 from mxcy.numpy._calls.general import operate
@@ -9,7 +9,7 @@ __all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
 
 
 def _comparable(a, b):
-    """Two arrays in a floating or complex type in which differences do not wrap around."""
+    """Cast two arrays to an inexact dtype, whose differences do not wrap around."""
     pair = promoted([as_np_array(a), as_np_array(b)])
     if not dtypes.is_inexact(pair[0].dtype_code):
         pair = [operate("Cast", x, dtype="float64") for x in pair]
@@ -17,14 +17,14 @@ def _comparable(a, b):
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether elements differ by no more than ``atol + rtol * abs(b)``.
+    """Return elementwise whether ``abs(a - b) <= atol + rtol * abs(b)``.
 
     Parameters
     ----------
     a, b : array_like
     rtol, atol : float
     equal_nan : bool
-        Take NaN for equal to NaN.
+        Treat NaNs as equal.
 
     Returns
     -------
@@ -40,14 +40,14 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all elements differ by no more than ``atol + rtol * abs(b)``.
+    """Return whether ``abs(a - b) <= atol + rtol * abs(b)`` for all elements.
 
     Parameters
     ----------
     a, b : array_like
     rtol, atol : float
     equal_nan : bool
-        Take NaN for equal to NaN.
+        Treat NaNs as equal.
 
     Returns
     -------
@@ -57,13 +57,13 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def array_equal(a1, a2, equal_nan=False):
-    """Whether two arrays have one shape and equal elements.
+    """Return whether two arrays have the same shape and elements.
 
     Parameters
     ----------
     a1, a2 : array_like
     equal_nan : bool
-        Take NaN for equal to NaN.
+        Treat NaNs as equal.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def _all_equal(a1, a2, equal_nan=False):
 
 
 def array_equiv(a1, a2):
-    """Whether elements are equal where one array is broadcast to the shape of the other.
+    """Return whether two arrays are equal after broadcasting one to the shape of the other.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Differences, slopes and interpolation."""
+"""Differences, gradients and interpolation."""
 
 import operator
 
@@ -14,16 +14,16 @@ __all__ = ["diff", "ediff1d", "gradient", "interp"]
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours.
+    """Compute the n-th discrete difference along an axis.
 
     Parameters
     ----------
     a : array_like
     n : int
-        How many times.
+        Number of times to take differences.
     axis : int
     prepend, append : array_like, optional
-        What stands before and behind the elements first; a number stands for a whole slice.
+        Values to add at both ends of the axis first; a scalar is broadcast to a slice.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     Raises
     ------
     ValueError
-        When `n` is negative.
+        If `n` is negative.
     """
     a = as_array(a)
     if n < 0:
@@ -47,7 +47,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
 
 def _slice_of(value, shape):
-    """What is put beside an array, a number as a slice of that shape."""
+    """Convert a value to prepend or append, broadcasting a scalar to a slice."""
     if value is None:
         return None
     value = as_array(value)
@@ -55,31 +55,31 @@ def _slice_of(value, shape):
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Slopes by central differences, by one-sided ones at both ends.
+    """Compute the gradient by central differences, one-sided at the boundaries.
 
     Parameters
     ----------
     f : array_like
         Values on a grid.
     *varargs : scalar or array_like
-        How far neighbours are apart (1 by default), or where the values are: one for all axes, or
-        one for each.
+        Spacing of the values (1 by default), or their coordinates: one for all axes, or one for
+        each.
     axis : int or tuple of int, optional
         The axes, by default all.
     edge_order : {1, 2}
-        The order of the differences at the ends.
+        Order of the differences at the boundaries.
 
     Returns
     -------
     ndarray or list of ndarrays
-        The slopes along each axis.
+        The derivatives along each axis.
 
     Raises
     ------
     ValueError
-        When an axis has too few values, or coordinates that do not fit.
+        If an axis has too few values, or coordinates of the wrong shape.
     TypeError
-        When there are not as many spacings as axes.
+        If the numbers of spacings and axes differ.
     """
     f = floating(as_np_array(f))
     single = isinstance(axis, int) or (axis is None and f.ndim == 1)
@@ -96,7 +96,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def _slopes(f, axis, step, edge_order):
-    """The slopes along one axis, of second order inside."""
+    """Compute the derivative along one axis, second-order accurate in the interior."""
     size = f.shape[axis]
     if size <= edge_order:
         raise ValueError(
@@ -112,8 +112,8 @@ def _slopes(f, axis, step, edge_order):
     def part(begin, end):
         return f[(slice(None),) * axis + (slice(begin, end),)]
 
-    def weighed(*weights):
-        """The sum of neighbours, each with its weights along the axis."""
+    def weighted(*weights):
+        """Sum neighbours with weights along the axis."""
         count = size - len(weights) + 1
         terms = [
             part(i, i + count) * as_np_array(weight.astype(f.dtype).reshape(shape))
@@ -122,7 +122,7 @@ def _slopes(f, axis, step, edge_order):
         return sum(terms[1:], terms[0])
 
     before, after = widths[:-1], widths[1:]
-    inner = weighed(
+    inner = weighted(
         -after / (before * (before + after)),
         (after - before) / (before * after),
         before / (after * (before + after)),
@@ -142,18 +142,18 @@ def _slopes(f, axis, step, edge_order):
 
 
 def ediff1d(ary, to_end=None, to_begin=None):
-    """Differences of neighbours among all elements.
+    """Compute differences between consecutive elements of a flattened array.
 
     Parameters
     ----------
     ary : array_like
     to_end, to_begin : array_like, optional
-        What stands behind and before them, in the type of `ary`.
+        Values to append and prepend, in the dtype of `ary`.
 
     Returns
     -------
     ndarray
-        With one axis.
+        1-D.
     """
     ary = as_array(ary)
     arrays, attrs = [ary], {}
@@ -167,17 +167,17 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """Values of the function that is linear between points, in float64 and without gradient.
+    """Interpolate linearly between points; float64 and not differentiable.
 
     Parameters
     ----------
     x : array_like
     xp, fp : array_like
-        The points; `xp` ascends.
+        Coordinates of the points; `xp` must be ascending.
     left, right : float, optional
-        The values before and behind all points; by default those of the first and the last.
+        Values below and above all points; by default those of the first and last point.
     period : float, optional
-        The function repeats.
+        Period of the x-coordinates.
 
     Returns
     -------

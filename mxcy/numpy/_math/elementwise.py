@@ -1,4 +1,4 @@
-"""Elementwise functions of `mx.np` made of others."""
+"""Elementwise `mx.np` functions composed of others."""
 
 import math
 
@@ -40,7 +40,7 @@ _FLOATS = (dtypes.CODES["float32"], dtypes.CODES["float64"])
 
 @handles("nan_to_num")
 def _nan_to_num(called, inputs, raw, out, keywords):
-    """With ``copy=False`` the array itself takes the result, unless the call is recorded."""
+    """Handle ``copy=False``: write the result to the input unless recording."""
     copy, (x,) = keywords.pop("copy", True), inputs
     if is_symbol(x):
         place = called.record.schema.names.index("copy")
@@ -51,17 +51,17 @@ def _nan_to_num(called, inputs, raw, out, keywords):
 
 
 def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
-    """The elements limited to an interval.
+    """Clip (limit) elements to an interval.
 
     Parameters
     ----------
     a : array_like
     min, max : scalar or array_like, optional
-        The bounds; None for none.
+        Bounds; None for no bound.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     a_min, a_max : scalar or array_like, optional
-        The bounds by the names that MXNet has.
+        MXNet's names for the bounds.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
 
 
 def _bound(array, bound):
-    """A bound that integers can reach, in MXNet's policy an integer itself."""
+    """Return a bound within the range of an integer array, under MXNet's dtype policy an int."""
     if is_symbol(array):
         return bound
     kind = dtypes.dtype_of(array.dtype_code)
@@ -101,7 +101,7 @@ def _bound(array, bound):
 
 
 def _fits_operator(array, bound):
-    """Whether the operator `clip`, which takes doubles and keeps types, is right for a bound."""
+    """Return whether operator `clip`, which takes doubles and keeps the dtype, supports a bound."""
     kind = None if is_symbol(array) else dtypes.dtype_of(array.dtype_code)
     if kind is None or kind.kind not in "iu":
         return bound is None or (isinstance(bound, numeric_types) and bound == bound)
@@ -109,13 +109,13 @@ def _fits_operator(array, bound):
 
 
 def divmod(x1, x2, out=None):
-    """Floor of the quotient, and the remainder with the sign of the divisor.
+    """Return the floored quotient and the remainder with the sign of the divisor.
 
     Parameters
     ----------
     x1, x2 : scalar or array_like
     out : tuple of two ndarrays, optional
-        The arrays that take the results.
+        Arrays to write the results to.
 
     Returns
     -------
@@ -126,13 +126,13 @@ def divmod(x1, x2, out=None):
 
 
 def exp2(x, out=None):
-    """2 to the power of each element.
+    """Compute ``2 ** x`` elementwise.
 
     Parameters
     ----------
     x : array_like
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -142,13 +142,13 @@ def exp2(x, out=None):
 
 
 def logaddexp2(x1, x2, out=None):
-    """log2(2 ** x1 + 2 ** x2).
+    """Compute ``log2(2 ** x1 + 2 ** x2)`` elementwise.
 
     Parameters
     ----------
     x1, x2 : scalar or array_like
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def logaddexp2(x1, x2, out=None):
 
 
 def sinc(x):
-    """sin(pi x) / (pi x), which is 1 at 0.
+    """Compute ``sin(pi x) / (pi x)`` elementwise, 1 at 0.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def sinc(x):
 
 
 def modf(x):
-    """The fractional and the whole parts, both with the sign of the number.
+    """Return the fractional and integral parts, both with the sign of the element.
 
     Parameters
     ----------
@@ -192,20 +192,20 @@ def modf(x):
 
 
 def as_real(x):
-    """An array in the element type that real functions of it have."""
+    """Cast an array to the dtype of real-valued functions of it."""
     if not is_symbol(x):
         code = real_type(front.has_numpy_types(), x.dtype_code)
         return x if code == x.dtype_code else cast(x, code)
-    # a symbol has no type yet: it takes that of such a function
+    # a symbol has no dtype yet; the sum with 0.0 stands for such a function
     return x * operate("_npi_ones_like", function("exp")(operate("_npi_zeros_like", x)))
 
 
 def _as_reals(name, x1, x2):
-    """Two operands in the floating type in which real functions of two compute."""
+    """Promote two operands to the floating-point dtype of real-valued binary functions."""
     arrays = [x.as_np_ndarray() for x in promoted((x1, x2))]
     if is_complex(arrays[0]):
         raise TypeError(f"{name}: expected real numbers, got {arrays[0].dtype}")
-    # the type of a result without elements tells that of all
+    # an empty result has the dtype of the full one
     few = [x if onp.isscalar(x) else as_array(x).reshape(-1)[:0] for x in (x1, x2)]
     meeting = function("hypot")(*few) if front.has_numpy_types() else None
     if is_array(meeting):
@@ -214,13 +214,13 @@ def _as_reals(name, x1, x2):
 
 
 def float_power(x1, x2, out=None):
-    """Powers, computed in float64, of complex numbers in complex128.
+    """Compute powers in float64, or complex128 for complex operands.
 
     Parameters
     ----------
     x1, x2 : scalar or array_like
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -235,13 +235,13 @@ def float_power(x1, x2, out=None):
 
 
 def heaviside(x1, x2, out=None):
-    """0 where x1 < 0, x2 where it is 0, else 1; NaN of NaN.
+    """Compute the Heaviside step function: 0 if x1 < 0, x2 if x1 == 0, else 1; NaN for NaN.
 
     Parameters
     ----------
     x1, x2 : scalar or array_like
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -254,35 +254,35 @@ def heaviside(x1, x2, out=None):
 
 
 def real(val):
-    """The real part of an array; of real numbers the array itself."""
+    """Return the real part of an array; the array itself if it is real."""
     array = as_np_array(val)
     return operate("_mx_real", array) if is_complex(array) else array
 
 
 def imag(val):
-    """The imaginary part of an array; of real numbers zeros."""
+    """Return the imaginary part of an array; zeros if it is real."""
     array = as_np_array(val)
     return operate("_mx_imag" if is_complex(array) else "_npi_zeros_like", array)
 
 
 def isreal(x):
-    """Where imaginary parts are zero."""
+    """Return elementwise whether the imaginary part is zero."""
     return imag(x) == 0
 
 
 def iscomplex(x):
-    """Where imaginary parts are not zero."""
+    """Return elementwise whether the imaginary part is nonzero."""
     return imag(x) != 0
 
 
 def real_if_close(a, tol=100):
-    """The real parts of complex numbers whose imaginary parts are tiny, else the array itself.
+    """Return the real part if all imaginary parts are close to zero, else the array itself.
 
     Parameters
     ----------
     a : array_like
     tol : float
-        How large they may be, in steps of the element type at 1; up to 1 it is an absolute bound.
+        Tolerance in machine epsilons of the dtype; an absolute tolerance if at most 1.
 
     Returns
     -------
@@ -296,13 +296,13 @@ def real_if_close(a, tol=100):
 
 
 def conj(x, out=None):
-    """The complex conjugate of an array; of real numbers the array itself.
+    """Return the complex conjugate of an array; the array itself if it is real.
 
     Parameters
     ----------
     x : array_like
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -314,13 +314,13 @@ def conj(x, out=None):
 
 
 def angle(z, deg=False):
-    """The angle of complex numbers to the positive real axis, from -pi to pi.
+    """Return the angle (argument) of complex elements, in (-pi, pi].
 
     Parameters
     ----------
     z : array_like
     deg : bool
-        Whether in degrees.
+        Return degrees instead of radians.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Payments and interest, the functions that NumPy had up to version 1.19."""
+"""Financial functions, as in NumPy up to version 1.19."""
 
 import numpy as onp
 
@@ -13,12 +13,12 @@ _WHEN = {"end": 0, "begin": 1, "e": 0, "b": 1, "finish": 0, "start": 1, "beginni
 
 
 def _when(when):
-    """0 for payments at the end of a period, 1 for its beginning."""
+    """Return 0 for payments at the end of a period, 1 for the beginning."""
     return _WHEN[when] if isinstance(when, str) else as_np_array(when)
 
 
 def _numbers(*values):
-    """Arrays in one floating type, in which Python's numbers have no say beside arrays."""
+    """Convert to arrays of one floating-point dtype; Python scalars do not affect it."""
     weak = [isinstance(value, (int, float)) for value in values]
     arrays = promoted(
         [as_np_array(v) for v, w in zip(values, weak, strict=True) if not w or all(weak)]
@@ -31,7 +31,7 @@ def _numbers(*values):
 
 
 def _growth(rate, nper, when):
-    """What one unit grows to, and what payments of one unit come to."""
+    """Return the future values of one unit and of payments of one unit per period."""
     power = (1 + rate) ** nper
     still = rate == 0
     grown = (1 + rate * when) * (power - 1) / (rate + still)
@@ -39,18 +39,18 @@ def _growth(rate, nper, when):
 
 
 def pv(rate, nper, pmt, fv=0, when="end"):
-    """The present value of payments.
+    """Compute the present value of a series of payments.
 
     Parameters
     ----------
     rate : array_like
-        Interest in a period.
+        Interest rate per period.
     nper : array_like
-        The number of periods.
+        Number of periods.
     pmt : array_like
-        The payment in each.
+        Payment per period.
     fv : array_like
-        The value in the end.
+        Future value.
     when : {'end', 'begin'}
         When payments are made.
 
@@ -64,18 +64,18 @@ def pv(rate, nper, pmt, fv=0, when="end"):
 
 
 def pmt(rate, nper, pv, fv=0, when="end"):
-    """The payment that repays a loan.
+    """Compute the payment per period that repays a loan.
 
     Parameters
     ----------
     rate : array_like
-        Interest in a period.
+        Interest rate per period.
     nper : array_like
-        The number of periods.
+        Number of periods.
     pv : array_like
         The loan.
     fv : array_like
-        The value in the end.
+        Future value.
     when : {'end', 'begin'}
         When payments are made.
 
@@ -89,20 +89,20 @@ def pmt(rate, nper, pv, fv=0, when="end"):
 
 
 def ppmt(rate, per, nper, pv, fv=0, when="end"):
-    """What of a payment repays the loan, the rest being interest.
+    """Compute the part of a payment that repays principal rather than interest.
 
     Parameters
     ----------
     rate : array_like
-        Interest in a period.
+        Interest rate per period.
     per : array_like
-        The period, from 1.
+        Period, counted from 1.
     nper : array_like
-        The number of periods.
+        Number of periods.
     pv : array_like
         The loan.
     fv : array_like
-        The value in the end.
+        Future value.
     when : {'end', 'begin'}
         When payments are made.
 
@@ -119,12 +119,12 @@ def ppmt(rate, per, nper, pv, fv=0, when="end"):
 
 
 def npv(rate, values):
-    """The value today of a row of cash flows, the first of which is today.
+    """Compute the net present value of a series of cash flows, the first of them undiscounted.
 
     Parameters
     ----------
     rate : number or array_like
-        The discount in a period.
+        Discount rate per period.
     values : array_like
 
     Returns
@@ -137,16 +137,16 @@ def npv(rate, values):
 
 
 def mirr(values, finance_rate, reinvest_rate):
-    """The modified internal rate of return.
+    """Compute the modified internal rate of return.
 
     Parameters
     ----------
     values : array_like
-        Cash flows; NaN without both gains and losses.
+        Cash flows; the result is NaN unless there are both gains and losses.
     finance_rate : number
-        Interest paid on losses.
+        Interest rate paid on losses.
     reinvest_rate : number
-        Interest received on gains.
+        Interest rate received on gains.
 
     Returns
     -------
@@ -160,26 +160,26 @@ def mirr(values, finance_rate, reinvest_rate):
 
 
 def rate(nper, pmt, pv, fv, when="end", guess=None, tol=None, maxiter=100):
-    """The interest in a period, by Newton's method.
+    """Compute the interest rate per period by Newton's method.
 
     Parameters
     ----------
     nper : array_like
-        The number of periods.
+        Number of periods.
     pmt : array_like
-        The payment in each.
+        Payment per period.
     pv : array_like
-        The present value.
+        Present value.
     fv : array_like
-        The value in the end.
+        Future value.
     when : {'end', 'begin'}
         When payments are made.
     guess : number, optional
-        Where to start, 0.1 by default.
+        Initial guess, 0.1 by default.
     tol : number, optional
-        The last step's size, 1e-6 by default.
+        Step size at which to stop, 1e-6 by default.
     maxiter : int
-        After that many steps the result is NaN.
+        Maximum number of iterations; NaN if not converged by then.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The functions of `mx.np` that NumPy computes on copies of the elements."""
+"""`mx.np` functions computed by NumPy on copies of the elements."""
 
 import numpy as onp
 

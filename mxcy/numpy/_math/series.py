@@ -1,4 +1,4 @@
-"""Functions of `mx.np` of numbers in a row: running sums, integrals, angles without jumps."""
+"""`mx.np` functions on series: cumulative sums and products, integrals, phase unwrapping."""
 
 import math
 
@@ -16,20 +16,20 @@ __all__ = ["cumulative_prod", "cumulative_sum", "frexp", "trapezoid", "trapz", "
 
 
 def _ends(array, axis):
-    """An array without its first and without its last part along an axis."""
+    """Return an array without its first and without its last slice along an axis."""
     place = (slice(None),) * (axis % array.ndim)
     return array[(*place, slice(1, None))], array[(*place, slice(None, -1))]
 
 
 def trapz(y, x=None, dx=1.0, axis=-1):
-    """The integral along an axis by the trapezoidal rule.
+    """Integrate along an axis by the trapezoidal rule.
 
     Parameters
     ----------
     y : array_like
-        The values.
+        Values to integrate.
     x : array_like, optional
-        Where they are; `dx` apart by default.
+        Sample points; spaced by `dx` if omitted.
     dx : float
     axis : int
 
@@ -58,13 +58,13 @@ trapezoid = trapz
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
-    """Numbers without jumps: whole periods are added behind steps of more than half a period.
+    """Unwrap by adding multiples of the period after jumps larger than half a period.
 
     Parameters
     ----------
     p : array_like
     discont : float, optional
-        Only steps of at least that size change; half a period by default.
+        Smallest jump that is changed; half a period by default.
     axis : int
     period : float
 
@@ -105,17 +105,17 @@ def _cumulative(name, x, axis, dtype, include_initial):
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
-    """Running sums along an axis.
+    """Compute the cumulative sum along an axis.
 
     Parameters
     ----------
     x : array_like
     axis : int, optional
-        May be left out for arrays of one dimension.
+        Required unless the array is 1-D.
     dtype : dtype, optional
-        The element type of the result.
+        Dtype of the result.
     include_initial : bool
-        Begin with 0.
+        Whether to include the initial 0.
 
     Returns
     -------
@@ -125,17 +125,17 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
-    """Running products along an axis.
+    """Compute the cumulative product along an axis.
 
     Parameters
     ----------
     x : array_like
     axis : int, optional
-        May be left out for arrays of one dimension.
+        Required unless the array is 1-D.
     dtype : dtype, optional
-        The element type of the result.
+        Dtype of the result.
     include_initial : bool
-        Begin with 1.
+        Whether to include the initial 1.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
 
 
 def frexp(x):
-    """Fractions from 0.5 to 1 and the powers of two by which they make the numbers.
+    """Decompose elements into mantissas in [0.5, 1) and exponents of two.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def frexp(x):
     Returns
     -------
     (ndarray, ndarray)
-        The fractions, and the exponents as int32.
+        Mantissas, and int32 exponents.
     """
     x = as_real(as_np_array(x))
     exponents = onp.asarray(onp.frexp(x.asnumpy())[1], onp.int32)

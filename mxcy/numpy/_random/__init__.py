@@ -1,1 +1,1 @@
-"""What stands behind `mx.np.random`."""
+"""Implementation of `mx.np.random`."""

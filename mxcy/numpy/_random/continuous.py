@@ -1,4 +1,4 @@
-"""Samples of continuous distributions, as `mx.np.random` offers them."""
+"""Continuous distributions of `mx.np.random`."""
 
 import math
 
@@ -59,87 +59,87 @@ __all__ = [
 
 @described("low high")
 def uniform(low=0.0, high=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw samples from the uniform distribution on [low, high)."""
     return draw("uniform", {"low": low, "high": high}, size, dtype, device, ctx, out)
 
 
 @described("loc scale")
 def normal(loc=0.0, scale=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
-    """Samples of the normal distribution."""
+    """Draw samples from the normal distribution."""
     return draw("normal", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
 
 
 @described("mean sigma")
 def lognormal(mean=0.0, sigma=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
-    """Samples whose logarithm is normally distributed."""
+    """Draw samples from the log-normal distribution."""
     drawn = draw("normal", {"loc": mean, "scale": sigma}, size, dtype, device, ctx, None)
     return operate("_npi_exp", drawn, out=out)
 
 
 @described("loc scale")
 def laplace(loc=0.0, scale=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
-    """Samples of the Laplace distribution."""
+    """Draw samples from the Laplace distribution."""
     return draw("laplace", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
 
 
 @described("loc scale")
 def gumbel(loc=0.0, scale=1.0, size=None, device=None, out=None, ctx=None, dtype=None):
-    """Samples of the Gumbel distribution."""
+    """Draw samples from the Gumbel distribution."""
     return draw("gumbel", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
 
 
 @described("loc scale")
 def logistic(loc=0.0, scale=1.0, size=None, device=None, out=None, ctx=None, dtype=None):
-    """Samples of the logistic distribution."""
+    """Draw samples from the logistic distribution."""
     return draw("logistic", {"loc": loc, "scale": scale}, size, dtype, device, ctx, out)
 
 
 @described("scale")
 def exponential(scale=1.0, size=None, device=None, out=None, ctx=None, dtype=None):
-    """Samples of the exponential distribution with mean `scale`."""
+    """Draw samples from the exponential distribution with mean `scale`."""
     return draw("exponential", {"scale": scale}, size, dtype, device, ctx, out)
 
 
 @described("scale")
 def rayleigh(scale=1.0, size=None, device=None, out=None, ctx=None, dtype=None):
-    """Samples of the Rayleigh distribution."""
+    """Draw samples from the Rayleigh distribution."""
     return draw("rayleigh", {"scale": scale}, size, dtype, device, ctx, out)
 
 
 @described("a")
 def weibull(a, size=None, device=None, out=None, ctx=None, dtype=None):
-    """Samples of the Weibull distribution of shape `a`."""
+    """Draw samples from the Weibull distribution with shape `a`."""
     return draw("weibull", {"a": a}, size, dtype, device, ctx, out)
 
 
 @described("a")
 def pareto(a, size=None, device=None, out=None, ctx=None, dtype=None):
-    """Samples of the Pareto II (Lomax) distribution of shape `a`."""
+    """Draw samples from the Pareto II (Lomax) distribution with shape `a`."""
     return draw("pareto", {"a": a}, size, dtype, device, ctx, out)
 
 
 @described("a")
 def power(a, size=None, device=None, out=None, ctx=None, dtype=None):
-    """Samples on [0, 1] of the power distribution with exponent a - 1."""
+    """Draw samples in [0, 1] from the power distribution with exponent a - 1."""
     return draw("powerd", {"a": a}, size, dtype, device, ctx, out)
 
 
 @described("shape scale")
 def gamma(shape, scale=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
-    """Samples of the gamma distribution."""
+    """Draw samples from the gamma distribution."""
     return draw("gamma", {"shape": shape, "scale": scale}, size, dtype, device, ctx, out)
 
 
 @described("df")
 def chisquare(df, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the chi-square distribution with `df` degrees of freedom."""
+    """Draw samples from the chi-square distribution with `df` degrees of freedom."""
     (df,) = parameters_of(df)
     return gamma(df / 2, 2.0, size, dtype, device, None, ctx)
 
 
 @described("a b")
 def beta(a, b, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the beta distribution."""
+    """Draw samples from the beta distribution."""
     x = gamma(a, 1.0, size, "float64", device, None, ctx)
     y = gamma(b, 1.0, size, "float64", device, None, ctx)
     return operate("Cast", x / (x + y), dtype=name_of(dtype) or default_name())
@@ -147,7 +147,7 @@ def beta(a, b, size=None, dtype=None, device=None, ctx=None):
 
 @described("dfnum dfden")
 def f(dfnum, dfden, size=None, device=None, ctx=None, dtype=None):
-    """Samples of the F distribution."""
+    """Draw samples from the F distribution."""
     dfnum, dfden = parameters_of(dfnum, dfden)
     x = chisquare(dfnum, size, dtype, device, ctx)
     y = chisquare(dfden, size, dtype, device, ctx)
@@ -156,13 +156,13 @@ def f(dfnum, dfden, size=None, device=None, ctx=None, dtype=None):
 
 @described()
 def rand(*size, **kwargs):
-    """Samples of the uniform distribution on [0, 1); see `uniform`."""
+    """Draw samples from the uniform distribution on [0, 1); see `uniform`."""
     return uniform(0.0, 1.0, size=size, **kwargs)
 
 
 @described()
 def random(size=None, **kwargs):
-    """Samples of the uniform distribution on [0, 1); see `uniform`."""
+    """Draw samples from the uniform distribution on [0, 1); see `uniform`."""
     return uniform(0.0, 1.0, size=size, **kwargs)
 
 
@@ -171,38 +171,38 @@ random_sample = ranf = sample = random
 
 @described()
 def randn(*size, **kwargs):
-    """Samples of the standard normal distribution; see `normal`."""
+    """Draw samples from the standard normal distribution; see `normal`."""
     return normal(0.0, 1.0, size=size, **kwargs)
 
 
 @described()
 def standard_normal(size=None, **kwargs):
-    """Samples of the standard normal distribution; see `normal`."""
+    """Draw samples from the standard normal distribution; see `normal`."""
     return normal(0.0, 1.0, size=size, **kwargs)
 
 
 @described()
 def standard_exponential(size=None, **kwargs):
-    """Samples of the exponential distribution with mean 1; see `exponential`."""
+    """Draw samples from the exponential distribution with mean 1; see `exponential`."""
     return exponential(1.0, size=size, **kwargs)
 
 
 @described("shape")
 def standard_gamma(shape, size=None, **kwargs):
-    """Samples of the gamma distribution with scale 1; see `gamma`."""
+    """Draw samples from the gamma distribution with scale 1; see `gamma`."""
     return gamma(shape, 1.0, size=size, **kwargs)
 
 
 @described()
 def standard_cauchy(size=None, dtype=None, device=None, ctx=None):
-    """Samples of the Cauchy distribution around 0 with scale 1."""
+    """Draw samples from the standard Cauchy distribution."""
     half_turns = uniform(-0.5, 0.5, size, dtype, device, ctx=ctx)
     return function("tan")(half_turns * math.pi)
 
 
 @described("df")
 def standard_t(df, size=None, dtype=None, device=None, ctx=None):
-    """Samples of Student's t distribution with `df` degrees of freedom."""
+    """Draw samples from Student's t distribution with `df` degrees of freedom."""
     (df,) = parameters_of(df)
     squares = chisquare(df, size, dtype, device, ctx)
     noise = normal(0.0, 1.0, squares.shape, dtype, device, ctx=ctx)
@@ -211,7 +211,7 @@ def standard_t(df, size=None, dtype=None, device=None, ctx=None):
 
 @described("left mode right")
 def triangular(left, mode, right, size=None, dtype=None, device=None, ctx=None):
-    """Samples on [left, right] whose density rises linearly up to `mode`, and then falls."""
+    """Draw samples from the triangular distribution on [left, right] with its peak at `mode`."""
     left, mode, right = parameters_of(left, mode, right)
     size = common_extents(size, left, mode, right)
     share = uniform(0.0, 1.0, size, dtype, device, ctx=ctx)
@@ -224,7 +224,7 @@ def triangular(left, mode, right, size=None, dtype=None, device=None, ctx=None):
 
 @described("mean scale")
 def wald(mean, scale, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the inverse normal distribution of Wald."""
+    """Draw samples from the Wald (inverse Gaussian) distribution."""
     mean, scale = parameters_of(mean, scale)
     size = common_extents(size, mean, scale)
     noise = normal(0.0, 1.0, size, dtype, device, ctx=ctx)
@@ -236,7 +236,7 @@ def wald(mean, scale, size=None, dtype=None, device=None, ctx=None):
 
 @described("df nonc")
 def noncentral_chisquare(df, nonc, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the chi-square distribution around a center that is not 0."""
+    """Draw samples from the noncentral chi-square distribution."""
     df, nonc = parameters_of(df, nonc)
     size = common_extents(size, df, nonc)
     more = poisson(nonc / 2, size, "float64", device, ctx)
@@ -245,7 +245,7 @@ def noncentral_chisquare(df, nonc, size=None, dtype=None, device=None, ctx=None)
 
 @described("dfnum dfden nonc")
 def noncentral_f(dfnum, dfden, nonc, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the F distribution whose numerator is around a center that is not 0."""
+    """Draw samples from the noncentral F distribution."""
     dfnum, dfden, nonc = parameters_of(dfnum, dfden, nonc)
     size = common_extents(size, dfnum, dfden, nonc)
     x = noncentral_chisquare(dfnum, nonc, size, dtype, device, ctx)
@@ -255,21 +255,21 @@ def noncentral_f(dfnum, dfden, nonc, size=None, dtype=None, device=None, ctx=Non
 
 @described("mu kappa")
 def vonmises(mu, kappa, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the von Mises distribution on [-pi, pi], which NumPy draws."""
+    """Draw samples from the von Mises distribution on [-pi, pi], by NumPy."""
     return draw_by_numpy("vonmises", (mu, kappa), size, dtype, device, ctx)
 
 
 def dirichlet(alpha, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the Dirichlet distribution: positive numbers whose sum is 1.
+    """Draw samples from the Dirichlet distribution.
 
     Parameters
     ----------
     alpha : array_like
-        The concentrations.
+        Concentration parameters.
     size : int or tuple of int, optional
-        What stands before the shape of `alpha`.
+        Leading dimensions, before the shape of `alpha`.
     dtype : dtype, optional
-        The default floating type unless given.
+        Default floating-point type if omitted.
     device, ctx : Device, optional
 
     Returns
@@ -284,18 +284,18 @@ def dirichlet(alpha, size=None, dtype=None, device=None, ctx=None):
 
 
 def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
-    """Samples of the normal distribution with a vector of means and a covariance matrix.
+    """Draw samples from the multivariate normal distribution.
 
     Parameters
     ----------
     mean : array_like
-        Of shape ``(..., k)``.
+        Shape ``(..., k)``.
     cov : array_like
-        Positive definite, of shape ``(..., k, k)``.
+        Positive definite covariance matrices, shape ``(..., k, k)``.
     size : int or tuple of int, optional
-        What stands before the shape of one draw.
+        Leading dimensions, before the shape of one draw.
     check_valid, tol : optional
-        Not used.
+        Ignored.
 
     Returns
     -------
@@ -303,7 +303,7 @@ def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
     """
     mean, cov = as_array(mean), as_array(cov)
     kind = cov.dtype_code if dtypes.is_float(cov.dtype_code) else dtypes.CODES["float32"]
-    half = dtypes.dtype_of(kind).itemsize < 4  # which has no factors
+    half = dtypes.dtype_of(kind).itemsize < 4  # Cholesky needs at least 32 bits
     cov = operate("Cast", cov, dtype="float32" if half else dtypes.name_of(kind))
     batch = onp.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
     shape = (*(extents_of(size) or ()), *batch, mean.shape[-1])

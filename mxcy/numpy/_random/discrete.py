@@ -1,4 +1,4 @@
-"""Random integers, elements and orders, as `mx.np.random` offers them."""
+"""Discrete distributions, choices and permutations of `mx.np.random`."""
 
 import math
 
@@ -40,19 +40,19 @@ __all__ = [
 
 
 def bernoulli(prob=None, logit=None, size=None, dtype=None, device=None, out=None, ctx=None):
-    """Samples that are one with a probability, else zero.
+    """Draw samples from the Bernoulli distribution: 1 with a given probability, else 0.
 
     Parameters
     ----------
     prob, logit : float or ndarray, optional
-        The probability or its log odds: one of them.
+        Probability of 1, or its log-odds; exactly one must be given.
     size : int or tuple of int, optional
-        The result's shape; by default that of the parameter.
+        Shape of the result; by default that of the parameter.
     dtype : dtype, optional
-        The default floating type unless given.
+        Default floating-point type if omitted.
     device, ctx : Device, optional
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def bernoulli(prob=None, logit=None, size=None, dtype=None, device=None, out=Non
     Raises
     ------
     ValueError
-        When not just one parameter is given, or `prob` is no probability.
+        If not exactly one of them is given, or `prob` is not in [0, 1].
     """
     if (prob is None) == (logit is None):
         raise ValueError(f"bernoulli: expected prob or logit, got prob={prob}, logit={logit}")
@@ -70,18 +70,18 @@ def bernoulli(prob=None, logit=None, size=None, dtype=None, device=None, out=Non
 
 
 def randint(low, high=None, size=None, dtype=None, device=None, out=None, ctx=None):
-    """Integers of the uniform distribution on [low, high), or [0, low).
+    """Draw integers from the uniform distribution on [low, high), or [0, low).
 
     Parameters
     ----------
     low, high : int
     size : int or tuple of int, optional
-        The result's shape.
+        Shape of the result.
     dtype : dtype, optional
-        int64 unless given.
+        int64 if omitted.
     device, ctx : Device, optional
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def randint(low, high=None, size=None, dtype=None, device=None, out=None, ctx=No
     Raises
     ------
     MXNetError
-        When `low` is not less than `high`.
+        If `low` is not less than `high`.
     """
     low, high = (0, low) if high is None else (low, high)
     name = name_of(dtype) or "int64"
@@ -104,19 +104,19 @@ def randint(low, high=None, size=None, dtype=None, device=None, out=None, ctx=No
 
 @described("lam")
 def poisson(lam=1.0, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the Poisson distribution with mean `lam`."""
+    """Draw samples from the Poisson distribution with mean `lam`."""
     return draw_counts("poisson", {"lam": lam}, size, dtype, device, ctx)
 
 
 @described("n p")
 def binomial(n, p, size=None, dtype=None, device=None, ctx=None):
-    """How many of n trials succeed, each with probability `p`."""
+    """Draw samples from the binomial distribution: successes in `n` trials of probability `p`."""
     return draw_counts("binomial", {"n": n, "p": p}, size, dtype, device, ctx)
 
 
 @described("n p")
 def negative_binomial(n, p, size=None, dtype=None, device=None, ctx=None):
-    """How many trials fail before n have succeeded, each with probability `p`."""
+    """Draw samples from the negative binomial distribution: failures before `n` successes."""
     n, p = parameters_of(n, p)
     size = common_extents(size, n, p)
     rates = draw("gamma", {"shape": n, "scale": (1 - p) / p}, size, "float64", device, ctx, None)
@@ -125,7 +125,7 @@ def negative_binomial(n, p, size=None, dtype=None, device=None, ctx=None):
 
 @described("p")
 def geometric(p, size=None, dtype=None, device=None, ctx=None):
-    """The number of the first trial that succeeds, each with probability `p`."""
+    """Draw samples from the geometric distribution: trials up to the first success."""
     (p,) = parameters_of(p)
     if isinstance(p, float):
         if not 0 < p <= 1:
@@ -139,25 +139,25 @@ def geometric(p, size=None, dtype=None, device=None, ctx=None):
 
 @described("ngood nbad nsample")
 def hypergeometric(ngood, nbad, nsample, size=None, dtype=None, device=None, ctx=None):
-    """How many good ones are among those drawn without putting back; NumPy draws."""
+    """Draw samples from the hypergeometric distribution, by NumPy."""
     counts = [onp.asarray(as_onp(count)).astype("int64") for count in (ngood, nbad, nsample)]
     return draw_by_numpy("hypergeometric", counts, size, dtype, device, ctx)
 
 
 @described("p")
 def logseries(p, size=None, dtype=None, device=None, ctx=None):
-    """Samples of the logarithmic series distribution, which NumPy draws."""
+    """Draw samples from the logarithmic series distribution, by NumPy."""
     return draw_by_numpy("logseries", (p,), size, dtype, device, ctx)
 
 
 @described("a")
 def zipf(a, size=None, dtype=None, device=None, ctx=None):
-    """Samples of Zipf's distribution with exponent `a`, which NumPy draws."""
+    """Draw samples from the Zipf distribution with exponent `a`, by NumPy."""
     return draw_by_numpy("zipf", (a,), size, dtype, device, ctx)
 
 
 def bytes(length):
-    """Random bytes.
+    """Return random bytes.
 
     Parameters
     ----------
@@ -171,20 +171,20 @@ def bytes(length):
 
 
 def choice(a, size=None, replace=True, p=None, device=None, out=None, ctx=None):
-    """Elements of an array along its first axis, or integers below `a`.
+    """Draw random elements of an array along its first axis, or integers below `a`.
 
     Parameters
     ----------
     a : int or array_like
     size : int or tuple of int, optional
-        How many; one by default.
+        Shape of the result; a single element by default.
     replace : bool
-        Whether one may come twice.
+        Whether to sample with replacement.
     p : array_like, optional
-        Their probabilities; equal ones by default.
+        Probabilities of the elements; uniform by default.
     device, ctx : Device, optional
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def choice(a, size=None, replace=True, p=None, device=None, out=None, ctx=None):
     Raises
     ------
     MXNetError
-        When there are too few elements.
+        If there are too few elements.
     """
     array = None if isinstance(a, integer_types) else as_array(a)
     weights = () if p is None else (as_array(p),)
@@ -211,15 +211,15 @@ def choice(a, size=None, replace=True, p=None, device=None, out=None, ctx=None):
 
 
 def multinomial(n, pvals, size=None):
-    """How many of n draws fall to each class.
+    """Draw samples from the multinomial distribution: the counts of each class in `n` draws.
 
     Parameters
     ----------
     n : int
     pvals : array_like
-        The probabilities of the classes.
+        Probabilities of the classes.
     size : int or tuple of int, optional
-        How many experiments; one by default.
+        Number of experiments; one by default.
 
     Returns
     -------
@@ -229,7 +229,7 @@ def multinomial(n, pvals, size=None):
     Raises
     ------
     ValueError
-        When the probabilities exceed one.
+        If the probabilities sum to more than one.
     """
     listed = not is_array(pvals)
     if listed:
@@ -250,7 +250,7 @@ def shuffle(x):
 
 
 def permutation(x):
-    """An array shuffled along its first axis, or the integers below a number in random order.
+    """Return an array shuffled along its first axis, or a random permutation of ``arange(x)``.
 
     Parameters
     ----------

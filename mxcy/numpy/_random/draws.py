@@ -1,4 +1,4 @@
-"""How `mx.np.random` draws, and what the documentation of its functions shares."""
+"""Drawing samples for `mx.np.random`, and the shared parts of its docstrings."""
 
 import inspect
 
@@ -31,17 +31,17 @@ __all__ = [
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 
 
-#: what parameters of several functions are, by the names that begin their lines
+#: documentation of shared parameters, by the names that begin their lines
 _SHARED = {
     "size": "size : int or tuple of int, optional\n"
-    "    The result's shape, to which arrays of parameters broadcast; by default their own.",
+    "    Shape of the result; by default the broadcast shape of the parameters.",
     "*size": "*size : int\n    The result's shape.",
     "dtype": "dtype : dtype, optional\n"
     "    The default floating type, or int64 of counts, unless given. Floating numbers are drawn\n"
     "    as float32; as integers they lose their fractions.",
     "device": "device, ctx : Device, optional",
-    "out": "out : ndarray, optional\n    The array that takes the result.",
-    "**kwargs": "**kwargs\n    Further arguments of that function.",
+    "out": "out : ndarray, optional\n    Array to write the result to.",
+    "**kwargs": "**kwargs\n    Passed on to that function.",
 }
 _END = """
 Returns
@@ -55,7 +55,7 @@ ValueError
 
 
 def extents_of(size):
-    """A tuple of the extents that an argument `size` names, or None."""
+    """Return an argument `size` as a tuple, or None."""
     if size is None:
         return None
     try:
@@ -65,12 +65,12 @@ def extents_of(size):
 
 
 def name_of(dtype):
-    """The name of an element type, or None."""
+    """Return the name of a dtype, or None."""
     return None if dtype is None else dtypes.name_of(dtypes.code_of(dtype))
 
 
 def draw(name, parameters, size, dtype, device, ctx, out, **attrs):
-    """Call a distribution's operator: numbers are attributes, arrays inputs."""
+    """Call a distribution's operator: scalar parameters are attributes, arrays are inputs."""
     arrays = []
     for parameter, value in parameters.items():
         if value is None:
@@ -101,21 +101,21 @@ def _check(name, attrs, scale=0.0, prob=0.0, shape=1.0, a=1.0, **others):
 
 
 def draw_counts(name, parameters, size, dtype, device, ctx):
-    """Draw integers by an operator of MXNet 1.x: numbers are attributes, arrays inputs.
+    """Draw integers by an MXNet 1.x operator: scalar parameters are attributes, arrays inputs.
 
     Parameters
     ----------
     name : str
-        Of the distribution.
+        Name of the distribution.
     parameters : dict of str to number or array_like
-        By the names of the operator's attributes.
+        Parameters by attribute name of the operator.
     size, dtype, device, ctx
-        As functions of `mx.np.random` have them.
+        See the functions of `mx.np.random`.
 
     Returns
     -------
     ndarray
-        int64 unless `dtype` says otherwise.
+        int64 unless `dtype` is given.
     """
     values = parameters_of(*parameters.values())
     size = common_extents(size, *values)
@@ -133,15 +133,15 @@ def draw_counts(name, parameters, size, dtype, device, ctx):
 
 
 def draw_by_numpy(name, parameters, size, dtype, device, ctx):
-    """Have NumPy draw from an engine that is seeded by this device's streams.
+    """Draw by NumPy, from a generator seeded by the device's random streams.
 
     Parameters
     ----------
     name : str
-        Of a method of `numpy.random.RandomState`.
+        Name of a method of `numpy.random.RandomState`.
     parameters : tuple of number or array_like
     size, dtype, device, ctx
-        As functions of `mx.np.random` have them.
+        See the functions of `mx.np.random`.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def draw_by_numpy(name, parameters, size, dtype, device, ctx):
     Raises
     ------
     TracedValueError
-        In deferred computation: a graph would draw the same numbers each time.
+        In deferred computation, as a graph would repeat the same samples.
     """
     if front.is_deferred():
         raise TracedValueError(f"np.random.{name} is drawn by NumPy, so no graph can draw it")
@@ -164,7 +164,7 @@ def draw_by_numpy(name, parameters, size, dtype, device, ctx):
 
 
 def parameters_of(*values):
-    """Parameters as floats, or as arrays of `mx.np`."""
+    """Convert parameters to floats or `mx.np` arrays."""
     return [
         float(value) if isinstance(value, (int, float, onp.generic)) else as_np_array(value)
         for value in values
@@ -172,7 +172,7 @@ def parameters_of(*values):
 
 
 def common_extents(size, *parameters):
-    """The extents that `size` names, by default those to which parameters broadcast."""
+    """Return `size` as a shape, by default the broadcast shape of the parameters."""
     if size is not None:
         return extents_of(size)
     shapes = [value.shape for value in parameters if not isinstance(value, float)]
@@ -180,12 +180,12 @@ def common_extents(size, *parameters):
 
 
 def default_name():
-    """The name of the default floating type."""
+    """Return the name of the default floating-point dtype."""
     return "float64" if front.has_numpy_types() else "float32"
 
 
 def described(parameters=""):
-    """Add to a docstring a function's own parameters, and what several functions share."""
+    """Append a function's parameters and the shared sections to its docstring."""
     own = {name: f"{name} : float or ndarray" for name in parameters.split()}
 
     def describe(function):
@@ -193,7 +193,7 @@ def described(parameters=""):
         known = {**_SHARED, **own}
         lines = [known[name] for name in names if name in known]
         text = "\n".join(("", "", "Parameters", "----------", *lines, _END))
-        if function.__doc__:  # python -OO leaves none
+        if function.__doc__:  # python -OO strips docstrings
             function.__doc__ += text.replace("\n", "\n    ").replace("    \n", "\n") + "\n    "
         return function
 

@@ -1,1 +1,1 @@
-"""Elements taken, left out, inserted, sorted, looked for, and arrays as sets."""
+"""Indexing functions: take, delete, insert, sort, search, and set operations."""

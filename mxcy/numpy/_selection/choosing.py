@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that choose elements of arrays."""
+"""`mx.np` functions that select elements."""
 
 import numpy as onp
 
@@ -15,7 +15,7 @@ __all__ = ["choose", "compress", "extract", "select", "take", "take_along_axis"]
 
 
 def _counted(indices, extent):
-    """Indices of which negative ones count from the end, as int64."""
+    """Return indices as non-negative int64; negative ones count from the end."""
     if not is_array(indices):
         values = host_indices(indices)
         if values.dtype.kind not in "iu":
@@ -32,19 +32,19 @@ def _counted(indices, extent):
 
 @front.shortcut
 def take(a, indices, axis=None, mode="raise", out=None):
-    """The elements of an array at indices along an axis.
+    """Take elements of an array along an axis.
 
     Parameters
     ----------
     a : array_like
     indices : array_like of int
-        Negative ones count from the end in mode ``'raise'``. Fractions are cut off.
+        Negative indices count from the end in mode ``'raise'``. Fractions are truncated.
     axis : int, optional
-        By default that of the flattened array.
+        The array is flattened first if omitted.
     mode : {'raise', 'clip', 'wrap'}
-        What happens to indices outside: an error, the nearest, or modulo the extent.
+        Treatment of indices out of bounds: raise an error, clip, or wrap around.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -53,9 +53,9 @@ def take(a, indices, axis=None, mode="raise", out=None):
     Raises
     ------
     ValueError
-        When there is no such mode.
+        If `mode` is unknown.
     IndexError, MXNetError
-        When an index is out of bounds in mode ``'raise'``; of arrays when the result is requested.
+        If an index is out of bounds in mode ``'raise'``; for index arrays, on reading the result.
     """
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"take: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
@@ -73,15 +73,15 @@ def take(a, indices, axis=None, mode="raise", out=None):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    """The elements of an array at indices along an axis, which differ from place to place.
+    """Take elements along an axis, with separate indices for each 1-D slice.
 
     Parameters
     ----------
     arr : array_like
     indices : array_like of int
-        Broadcast against `arr` in all axes but `axis`.
+        Broadcast against `arr` except along `axis`.
     axis : int or None
-        None takes from the flattened array.
+        None indexes the flattened array.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def take_along_axis(arr, indices, axis=-1):
     Raises
     ------
     ValueError
-        When the numbers of axes differ.
+        If the numbers of axes differ.
     """
     array, indices = as_np_array(arr), as_np_array(indices)
     if axis is None:
@@ -109,28 +109,29 @@ def take_along_axis(arr, indices, axis=-1):
             steps = onp.arange(count) * stride
             start = start + steps.reshape([-1 if j == i else 1 for j in range(array.ndim)])
     inside = (wanted >= 0) & (wanted < extent)
-    # what lies outside gets a place outside of the whole array, so that take refuses it
+    # map indices out of bounds beyond the whole array, so that take raises
     places = (wanted * strides[axis] + from_onp(start)) * inside + (inside == False) * array.size  # noqa: E712
     return operate("take", ravel(array), places, axis=0, mode="raise")
 
 
 def _without(array, axis):
-    """The shape with 1 in place of an axis' extent."""
+    """Return the shape with extent 1 along an axis."""
     return tuple(1 if i == axis else n for i, n in enumerate(array.shape))
 
 
 def choose(a, choices, out=None, mode="raise"):
-    """Elements of several arrays, in each place of the one whose number stands in `a`.
+    """Construct an array by choosing each element from one of several arrays.
 
     Parameters
     ----------
     a : array_like of int
+        Index of the array to choose from, for each element.
     choices : sequence of array_like
         Broadcast against each other and `a`.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     mode : {'raise', 'clip', 'wrap'}
-        What happens to numbers of no array: an error, the nearest, or modulo how many there are.
+        Treatment of indices out of bounds: raise an error, clip, or wrap around.
 
     Returns
     -------
@@ -147,24 +148,24 @@ def choose(a, choices, out=None, mode="raise"):
     elif mode == "clip":
         numbers = operate("clip", numbers, a_min=0, a_max=count - 1)
     else:
-        numbers = numbers - (numbers < 0) * (2 * count)  # negative ones are refused
+        numbers = numbers - (numbers < 0) * (2 * count)  # rejects negative indices
     whole = stack([spread(array, shape) for array in arrays])
     chosen_elements = take_along_axis(whole, reshape(spread(numbers, shape), (1, *shape)), 0)
     return reshape(chosen_elements, shape, out=out)
 
 
 def compress(condition, a, axis=None, out=None):
-    """The slices of an array along an axis where a condition holds.
+    """Select slices of an array along an axis where a condition is True.
 
     Parameters
     ----------
     condition : array_like of bool
-        One for each slice; missing ones count as False.
+        One value per slice; missing ones count as False.
     a : array_like
     axis : int, optional
-        By default that of the flattened array.
+        The array is flattened first if omitted.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -179,14 +180,14 @@ def compress(condition, a, axis=None, out=None):
 
 
 def _is_mask(condition, array):
-    """Whether both are arrays, the first one a mask for the second."""
+    """Return whether both are arrays, and the first is a mask for the second."""
     if not (is_array(condition) and is_array(array)) or condition.dtype != onp.bool_:
         return False
     return condition.shape == array.shape
 
 
 def extract(condition, arr):
-    """The elements of an array, flattened, where a condition holds."""
+    """Return the elements of a flattened array where a condition is True."""
     if _is_mask(condition, arr) and condition.ndim:
         return as_np_array(arr)[as_np_array(condition)]
     condition = condition.asnumpy() if is_array(condition) else onp.asarray(condition)
@@ -194,15 +195,15 @@ def extract(condition, arr):
 
 
 def select(condlist, choicelist, default=0):
-    """In each place the element of the first array whose condition holds.
+    """Choose each element from the first array whose condition is True.
 
     Parameters
     ----------
     condlist : sequence of array_like of bool
     choicelist : sequence of array_like
-        One for each condition.
+        One array per condition.
     default : number or array_like
-        Where none holds.
+        Value where no condition is True.
 
     Returns
     -------
@@ -211,9 +212,9 @@ def select(condlist, choicelist, default=0):
     Raises
     ------
     ValueError
-        When there is no condition, or not as many arrays.
+        If there are no conditions, or the numbers of conditions and arrays differ.
     TypeError
-        When a condition is not of booleans.
+        If a condition is not boolean.
     """
     if not len(condlist) or len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")

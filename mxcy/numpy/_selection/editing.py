@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that leave out, insert, repeat or overwrite elements of arrays."""
+"""`mx.np` functions that delete, insert, resize or fill elements."""
 
 import numpy as onp
 
@@ -15,7 +15,7 @@ __all__ = ["delete", "fill_diagonal", "insert", "resize"]
 
 
 def _edited(arr, axis):
-    """An array and the axis along which it is edited, by default that of the flattened one."""
+    """Return the array to edit and its axis; flattened if no axis is given."""
     array = as_np_array(arr)
     if axis is None:
         return ravel(array), 0
@@ -23,7 +23,7 @@ def _edited(arr, axis):
 
 
 def _place(arr, obj, axis, reach):
-    """The attributes of an operator for an integer or a slice, None for other places."""
+    """Return the operator attributes for an integer or a slice, None for other indices."""
     if isinstance(obj, slice):
         step = 1 if obj.step is None else obj.step
         return {"start": obj.start, "stop": obj.stop, "step": step, "int_ind": None}
@@ -38,16 +38,16 @@ def _place(arr, obj, axis, reach):
 
 
 def delete(arr, obj, axis=None):
-    """An array without some of its slices along an axis.
+    """Return an array with slices along an axis deleted.
 
     Parameters
     ----------
     arr : array_like
     obj : int, slice, or array_like of int or bool
-        Which slices to leave out. As in MXNet 2, of an ``ndarray`` those below 0 or behind the end
-        mean none, other indices count as NumPy's do.
+        Slices to delete. As in MXNet 2, indices out of bounds in an ``ndarray`` are ignored; others
+        follow NumPy.
     axis : int, optional
-        By default that of the flattened array.
+        The array is flattened first if omitted.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def delete(arr, obj, axis=None):
     Raises
     ------
     IndexError
-        When an index is out of bounds.
+        If an index is out of bounds.
     """
     place = _place(arr, obj, axis, 0)
     if place is not None:
@@ -70,17 +70,17 @@ def delete(arr, obj, axis=None):
 
 
 def insert(arr, obj, values, axis=None):
-    """An array with slices inserted along an axis.
+    """Return an array with slices inserted along an axis.
 
     Parameters
     ----------
     arr : array_like
     obj : int, slice, or array_like of int or bool
-        Before which slices to insert.
+        Indices before which to insert.
     values : array_like
-        Cast to the type of `arr` and broadcast.
+        Cast to the dtype of `arr` and broadcast.
     axis : int, optional
-        By default that of the flattened array.
+        The array is flattened first if omitted.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def insert(arr, obj, values, axis=None):
     Raises
     ------
     IndexError
-        When an index is out of bounds.
+        If an index is out of bounds.
     """
     place = _place(arr, obj, axis, 1)
     if place is not None:
@@ -125,7 +125,7 @@ def insert(arr, obj, values, axis=None):
 
 
 def resize(a, new_shape):
-    """The elements of an array in another shape, from the first one again where there are too few.
+    """Return an array with another shape, repeating elements cyclically if there are too few.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def resize(a, new_shape):
     Raises
     ------
     ValueError
-        When an extent is negative.
+        If an extent is negative.
     """
     shape = (new_shape,) if hasattr(new_shape, "__index__") else tuple(new_shape)
     if min(shape, default=0) < 0:
@@ -152,21 +152,21 @@ def resize(a, new_shape):
 
 
 def fill_diagonal(a, val, wrap=False):
-    """Set the diagonal of an array that has two axes at least.
+    """Fill the main diagonal of an array with at least two axes.
 
     Parameters
     ----------
     a : ndarray
-        Its extents are equal where it has more than two axes.
+        With more than two axes, all extents must be equal.
     val : number or array_like
-        Taken from the first one again where it has too few elements.
+        Repeated cyclically if it has too few elements.
     wrap : bool
-        Whether the diagonal of a tall matrix starts again below its end.
+        Whether the diagonal of a tall matrix wraps around.
 
     Raises
     ------
     ValueError
-        When `a` has no diagonal.
+        If `a` has no diagonal.
     """
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")

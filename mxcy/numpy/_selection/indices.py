@@ -1,4 +1,4 @@
-"""What functions that select elements make of indices, axes and shapes."""
+"""Helpers for indices, axes and broadcasting."""
 
 import numpy as onp
 
@@ -10,7 +10,7 @@ __all__ = ["axis_of", "host_indices", "spread"]
 
 
 def host_indices(value):
-    """Indices as a NumPy array, or what they are in place of one; fractions are cut off."""
+    """Convert indices to NumPy, leaving other values unchanged; fractions are truncated."""
     values = value.asnumpy() if is_array(value) else onp.asarray(value)
     if values.dtype.kind == "f" or not values.size and values.dtype.kind != "b":
         values = values.astype(onp.int64)
@@ -18,12 +18,12 @@ def host_indices(value):
 
 
 def axis_of(name, array, axis):
-    """An axis of an array counted from its first one, or an error with the argument's name."""
+    """Return an axis as non-negative; the error names the argument."""
     if not -array.ndim <= axis < array.ndim:
         raise onp.exceptions.AxisError(axis, array.ndim, name)
     return normal_axis(axis, array.ndim)
 
 
 def spread(array, shape):
-    """An array broadcast to a shape."""
+    """Broadcast an array to a shape."""
     return array if array.shape == shape else operate("_npi_broadcast_to", array, shape=shape)

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that write into arrays."""
+"""`mx.np` functions that write into arrays."""
 
 import numpy as onp
 
@@ -17,7 +17,7 @@ def _target(name, array):
 
 
 def _masked(name, array, mask):
-    """An array to write into, and a mask in its shape."""
+    """Return the array to write into, and the mask in its shape."""
     target, mask = _target(name, array), onp.asarray(mask, bool)
     if mask.size != target.size:
         raise ValueError(f"{name}: the mask has {mask.size} elements, the array {target.size}")
@@ -25,22 +25,22 @@ def _masked(name, array, mask):
 
 
 def copyto(dst, src, casting="same_kind", where=True):
-    """Write the elements of one array into another.
+    """Copy the elements of one array into another.
 
     Parameters
     ----------
     dst : ndarray
     src : array_like
-        Broadcast to it.
+        Broadcast to the shape of `dst`.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
-        Which changes of the element type are allowed.
+        Which casts are allowed.
     where : array_like of bool
-        Which elements are written.
+        Elements to write.
 
     Raises
     ------
     TypeError
-        When the element type may not change so.
+        If the cast is not allowed.
     """
     target = _target("copyto", dst)
     if not isinstance(src, (bool, int, float, complex)):
@@ -56,23 +56,23 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 
 def put(a, ind, v, mode="raise"):
-    """Write elements at places in the flattened array.
+    """Set elements at indices of the flattened array.
 
     Parameters
     ----------
     a : ndarray
     ind : array_like of int
     v : array_like
-        Taken from the first one again where there are too few.
+        Repeated cyclically if there are too few.
     mode : {'raise', 'clip', 'wrap'}
-        What happens to places outside: an error, the nearest, or modulo the size.
+        Treatment of indices out of bounds: raise an error, clip, or wrap around.
 
     Raises
     ------
     IndexError
-        When a place is outside in mode ``'raise'``.
+        If an index is out of bounds in mode ``'raise'``.
     ValueError
-        When there is no such mode, or nothing to write.
+        If `mode` is unknown, or `v` is empty.
     """
     target = _target("put", a)
     places = onp.asarray(ind).ravel().astype(onp.int64)
@@ -90,7 +90,7 @@ def put(a, ind, v, mode="raise"):
 
 
 def _as_many(values, count):
-    """So many elements, from the first one again where there are too few."""
+    """Return `count` elements, repeating the values cyclically if there are too few."""
     values = as_np_array(values)
     if not values.size:
         raise ValueError("there are no values to write")
@@ -98,15 +98,15 @@ def _as_many(values, count):
 
 
 def putmask(a, mask, values):
-    """Write elements where a mask is true, each the one at its place among `values`.
+    """Set elements where a mask is True, each to the value at the same flat position.
 
     Parameters
     ----------
     a : ndarray
     mask : array_like of bool
-        Of the same shape.
+        Same shape as `a`.
     values : array_like
-        Taken from the first one again where there are too few.
+        Repeated cyclically if there are too few.
     """
     target, mask = _masked("putmask", a, mask)
     if mask.any():
@@ -114,15 +114,15 @@ def putmask(a, mask, values):
 
 
 def place(arr, mask, vals):
-    """Write elements where a mask is true, one after the other.
+    """Set elements where a mask is True to consecutive values.
 
     Parameters
     ----------
     arr : ndarray
     mask : array_like of bool
-        Of the same size.
+        Same size as `arr`.
     vals : array_like
-        Taken from the first one again where there are too few.
+        Repeated cyclically if there are too few.
     """
     target, mask = _masked("place", arr, mask)
     if mask.any():
@@ -130,17 +130,17 @@ def place(arr, mask, vals):
 
 
 def put_along_axis(arr, indices, values, axis):
-    """Write elements at indices along an axis, which differ from place to place.
+    """Set elements along an axis, with separate indices for each 1-D slice.
 
     Parameters
     ----------
     arr : ndarray
     indices : array_like of int
-        Broadcast against `arr` in all axes but `axis`.
+        Broadcast against `arr` except along `axis`.
     values : array_like
         Broadcast to `indices`.
     axis : int or None
-        None writes into the flattened array.
+        None indexes the flattened array.
     """
     target = _target("put_along_axis", arr)
     places = onp.arange(target.size).reshape(target.shape)

@@ -1,4 +1,4 @@
-"""Distinct elements, and arrays as sets."""
+"""Unique elements and set operations."""
 
 import functools
 from collections import namedtuple
@@ -35,22 +35,22 @@ _Inverse = namedtuple("UniqueInverseResult", "values inverse_indices")
 def unique(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True
 ):
-    """The distinct elements in order.
+    """Return the sorted unique elements of an array.
 
     Parameters
     ----------
     ar : array_like
     return_index : bool
-        Return where each occurs first.
+        Also return the indices of first occurrences.
     return_inverse : bool
-        Return where each element is among them, as NumPy 2 in the shape of the input; with `axis`
-        a row.
+        Also return the indices that reconstruct the input, in its shape as in NumPy 2; 1-D if
+        `axis` is given.
     return_counts : bool
-        Return how often each occurs.
+        Also return the number of occurrences.
     axis : int, optional
-        Find distinct parts along an axis in place of elements.
+        Find unique slices along this axis instead of elements.
     equal_nan : bool
-        Count all NaN as one.
+        Treat all NaNs as equal.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def unique(
 
 
 def unique_all(x):
-    """The distinct elements with where they occur and how often; every NaN is one.
+    """Return unique elements, first indices, inverse indices and counts; NaNs are distinct.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def unique_all(x):
 
 
 def unique_counts(x):
-    """The distinct elements and how often each occurs; every NaN is one.
+    """Return unique elements and their counts; NaNs are distinct.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def unique_counts(x):
 
 
 def unique_inverse(x):
-    """The distinct elements and where those of the input are among them; every NaN is one.
+    """Return unique elements and the indices that reconstruct the input; NaNs are distinct.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def unique_inverse(x):
 
 
 def unique_values(x):
-    """The distinct elements in order; every NaN is one.
+    """Return the sorted unique elements; NaNs are distinct.
 
     Parameters
     ----------
@@ -140,17 +140,17 @@ def _both(ar1, ar2):
 
 
 def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
-    """Whether each element is among others.
+    """Return elementwise whether an element is among the test elements.
 
     Parameters
     ----------
     element, test_elements : array_like
     assume_unique : bool
-        Has no effect.
+        Ignored.
     invert : bool
-        Return whether it is not.
+        Invert the result.
     kind : optional
-        Has no effect.
+        Ignored.
 
     Returns
     -------
@@ -159,8 +159,8 @@ def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
     """
     element = as_np_array(element)
     values, others = _both(element, test_elements)
-    # Integers have NumPy's table of those within a range; floats are searched. Complex numbers
-    # are compared by NumPy, since operators know no order of them.
+    # Integers use NumPy's lookup table; floats are searched. Complex numbers are left to
+    # NumPy, as operators do not order them.
     if values.dtype.kind in "biuc" and not front.is_deferred():
         hosts = values.asnumpy(), others.asnumpy()
         return from_onp(onp.isin(*hosts, invert=invert).reshape(element.shape))
@@ -175,15 +175,15 @@ def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
 
 
 def in1d(ar1, ar2, assume_unique=False, invert=False):
-    """Whether each element of a flattened array is among others.
+    """Return whether each element of a flattened array is among the elements of another.
 
     Parameters
     ----------
     ar1, ar2 : array_like
     assume_unique : bool
-        Has no effect.
+        Ignored.
     invert : bool
-        Return whether it is not.
+        Invert the result.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def in1d(ar1, ar2, assume_unique=False, invert=False):
 
 
 def union1d(ar1, ar2):
-    """The distinct elements of two arrays, in order.
+    """Return the sorted union of two arrays.
 
     Parameters
     ----------
@@ -207,15 +207,15 @@ def union1d(ar1, ar2):
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    """The distinct elements that two arrays have in common, in order.
+    """Return the sorted intersection of two arrays.
 
     Parameters
     ----------
     ar1, ar2 : array_like
     assume_unique : bool
-        Has no effect.
+        Ignored.
     return_indices : bool
-        Return also where each occurs first in either array.
+        Also return the indices of first occurrences in both arrays.
 
     Returns
     -------
@@ -232,13 +232,13 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 
 
 def setdiff1d(ar1, ar2, assume_unique=False):
-    """The distinct elements of one array that are not in another, in order.
+    """Return the sorted elements of `ar1` that are not in `ar2`.
 
     Parameters
     ----------
     ar1, ar2 : array_like
     assume_unique : bool
-        Keep the order and repetitions of `ar1`.
+        Keep the order and duplicates of `ar1`.
 
     Returns
     -------
@@ -249,13 +249,13 @@ def setdiff1d(ar1, ar2, assume_unique=False):
 
 
 def setxor1d(ar1, ar2, assume_unique=False):
-    """The distinct elements that just one of two arrays has, in order.
+    """Return the sorted symmetric difference of two arrays.
 
     Parameters
     ----------
     ar1, ar2 : array_like
     assume_unique : bool
-        Has no effect.
+        Ignored.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that order elements and look for them."""
+"""`mx.np` functions for sorting and searching."""
 
 import numpy as onp
 
@@ -52,13 +52,13 @@ def _refuse_axis(array, axis):
 
 
 def _is_descending(descending):
-    """False for text: in NumPy and MXNet 1.x the third parameter is a kind of algorithm."""
+    """Return whether `descending` is set; False for strings, NumPy's and MXNet 1.x's `kind`."""
     return bool(descending) and not isinstance(descending, str)
 
 
 @direct("sort", {"descending": ""})
 def sort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
-    """The elements in order along an axis, NaN last.
+    """Return an array sorted along an axis, NaN last.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ def sort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
     axis : int or None
         None sorts the flattened array.
     descending : bool
-        The largest first.
+        Sort in descending order.
     stable : bool
-        Equal elements always keep their order.
+        Ignored: sorting is always stable.
     kind, order : optional
-        Have no effect.
+        Ignored.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def sort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
 
 @direct("argsort", {"descending": ""}, dtype="int64")
 def argsort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
-    """The positions that put the elements along an axis in order, as int64.
+    """Return the int64 indices that sort an array along an axis.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ def argsort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
     axis : int or None
         None sorts the flattened array.
     descending : bool
-        The largest first.
+        Sort in descending order.
     stable : bool
-        Equal elements always keep their order.
+        Ignored: sorting is always stable.
     kind, order : optional
-        Have no effect.
+        Ignored.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def argsort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
 
 
 def msort(a):
-    """The elements in order along the first axis.
+    """Return an array sorted along the first axis.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def msort(a):
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """The elements with the k-th ones where sorting puts them, no larger ones before.
+    """Return a partitioned array: the k-th elements in sorted position, smaller ones before them.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     axis : int or None
         None partitions the flattened array.
     kind, order : optional
-        Have no effect.
+        Ignored.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
-    """The positions that partition the elements along an axis, as int64.
+    """Return the int64 indices that partition an array along an axis.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     axis : int or None
         None partitions the flattened array.
     kind, order : optional
-        Have no effect.
+        Ignored.
 
     Returns
     -------
@@ -165,12 +165,12 @@ def _check_places(a, kth, axis):
 
 
 def lexsort(keys, axis=-1):
-    """The positions that put several keys in order, the last one first.
+    """Return the indices that sort by several keys, the last one being the primary key.
 
     Parameters
     ----------
     keys : array_like, or sequence of array_like
-        The last one decides; those before it where it has equal elements.
+        Keys; the last one is primary, those before it break ties.
     axis : int
 
     Returns
@@ -193,17 +193,17 @@ def lexsort(keys, axis=-1):
 
 
 def searchsorted(a, v, side="left", sorter=None):
-    """Where to put values into a sorted array so that it stays sorted, as int64.
+    """Find the int64 indices where values would be inserted to keep an array sorted.
 
     Parameters
     ----------
     a : array_like
-        Of one dimension, in ascending order unless `sorter` tells it.
+        1-D, ascending unless `sorter` is given.
     v : number or array_like
     side : {'left', 'right'}
-        Before or behind equal elements.
+        Index before ('left') or after ('right') equal elements.
     sorter : array_like, optional
-        The positions that sort `a`.
+        Indices that sort `a`.
 
     Returns
     -------
@@ -218,15 +218,15 @@ def searchsorted(a, v, side="left", sorter=None):
 
 
 def digitize(x, bins, right=False):
-    """In which interval each element lies, as int64.
+    """Return the int64 indices of the bins that the elements belong to.
 
     Parameters
     ----------
     x : array_like
     bins : array_like
-        The bounds, ascending or descending.
+        Bin edges, ascending or descending.
     right : bool
-        Intervals have their upper bound in place of the lower one.
+        Bins include their right edge instead of the left one.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def digitize(x, bins, right=False):
     Raises
     ------
     ValueError
-        When the bounds are in no order.
+        If the edges are not monotonic.
     """
     intervals = onp.digitize(as_np_array(x).asnumpy(), as_np_array(bins).asnumpy(), right)
     return as_np_array(onp.asarray(intervals, onp.int64))
@@ -243,7 +243,7 @@ def digitize(x, bins, right=False):
 
 @front.shortcut
 def nonzero(a):
-    """The indices of the elements that are not zero, an array for each dimension.
+    """Return the indices of the nonzero elements, one array per axis.
 
     Parameters
     ----------
@@ -252,12 +252,12 @@ def nonzero(a):
     Returns
     -------
     tuple of ndarray
-        What has no dimensions counts as an array of one element, as in MXNet.
+        A 0-d array is treated as 1-D, as in MXNet.
 
     Raises
     ------
     ValueError
-        For an array without dimensions with NumPy's types: NumPy 2 has no indices for it.
+        For a 0-d array with NumPy's dtypes, as in NumPy 2.
     """
     array = as_np_array(a)
     if array.ndim == 0 and front.has_numpy_types():
@@ -268,7 +268,7 @@ def nonzero(a):
 
 @front.shortcut
 def flatnonzero(a):
-    """The indices of the elements of the flattened array that are not zero.
+    """Return the indices of the nonzero elements of the flattened array.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def flatnonzero(a):
 
 @front.shortcut
 def argwhere(a):
-    """The indices of the elements that are not zero, a row for each.
+    """Return the indices of the nonzero elements, one row per element.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def argwhere(a):
 
 @handles("where")
 def where(called, inputs, raw, out, keywords):
-    """Choose between arrays, an array and a number, or numbers; or find what is not zero."""
+    """Choose between arrays or scalars by a condition, or find its nonzero elements."""
     condition, x, y = inputs
     if (x is None) != (y is None):
         raise ValueError("where: either both or neither of x and y should be given")

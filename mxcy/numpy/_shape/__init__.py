@@ -1,1 +1,1 @@
-"""Shapes: what they are, reshaped, joined, split, padded."""
+"""Shape functions: queries, reshaping, joining, splitting and padding."""

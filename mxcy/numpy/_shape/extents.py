@@ -1,4 +1,4 @@
-"""What extents arrays have, and which type a number needs."""
+"""Shape and size queries, and the minimal dtype of a scalar."""
 
 import math
 
@@ -10,7 +10,7 @@ __all__ = ["min_scalar_type", "ndim", "shape", "size"]
 
 
 def shape(a):
-    """The extents of an array or an array-like object.
+    """Return the shape of an array-like object.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def shape(a):
 
 
 def ndim(a):
-    """The number of axes of an array or an array-like object.
+    """Return the number of axes of an array-like object.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def ndim(a):
 
 
 def size(a, axis=None):
-    """The number of elements, or the extent of an axis.
+    """Return the number of elements, in all or along axes.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def size(a, axis=None):
 
 
 def min_scalar_type(a):
-    """The smallest type that holds a number; that of an array with axes.
+    """Return the smallest dtype that can hold a scalar, or an array's dtype.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that give arrays other shapes and join them."""
+"""`mx.np` functions that reshape and join arrays."""
 
 import math
 
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def promoted(arrays):
-    """Arrays in the element type in which they meet.
+    """Promote arrays to their common dtype.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def promoted(arrays):
     list of NDArray
     """
     arrays = [as_array(array) for array in arrays]
-    if symbolic.any_symbols(arrays):  # whose types nobody knows yet
+    if symbolic.any_symbols(arrays):  # dtypes not yet known
         return arrays
     codes = {array.dtype_code for array in arrays}
     if len(codes) < 2:
@@ -62,7 +62,7 @@ def promoted(arrays):
 
 
 def viewed(name, array, shape, **attrs):
-    """A view of an array with another shape, recorded as what an operator would return."""
+    """Return a view with another shape, recorded as the output of an operator."""
     view = array.view_as(shape)
     if is_taped(array):
         record_view(name, array, view, **attrs)
@@ -76,7 +76,7 @@ def _extents(shape):
 
 
 def _new_shape(old, shape):
-    """A shape with what remains in place of -1, and extents in place of `npx.reshape`'s codes."""
+    """Resolve -1 and the codes of `npx.reshape` in a new shape."""
     shape, size = _extents(shape), math.prod(old)
     if min(shape, default=0) < -1:
         try:
@@ -94,20 +94,20 @@ def _new_shape(old, shape):
 
 
 def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
-    """An array with another shape and as many elements, a view of it.
+    """Return a view of an array with another shape and the same number of elements.
 
     Parameters
     ----------
     a : array_like
     shape, newshape : int or tuple of int
-        One extent may be -1, what remains, and the codes of `npx.reshape` below -1 are known;
-        MXNet has the second name.
+        One extent may be -1 and is then inferred; the codes of `npx.reshape` below -1 are accepted
+        as well. `newshape` is MXNet's name.
     order : {'C', 'F', 'A'}
-        ``'F'`` reads and writes the elements with the first index changing fastest.
+        ``'F'`` reads and writes the elements in column-major order.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     copy : bool, optional
-        True copies; with False an order that needs a copy is an error.
+        True always copies; with False, an order that needs a copy is an error.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
     Raises
     ------
     ValueError
-        When the numbers of elements differ.
+        If the numbers of elements differ.
     """
     array = as_np_array(a)
     codes = newshape if shape is None else shape
@@ -135,7 +135,7 @@ def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
 
 
 def ravel(x, order="C"):
-    """An array with one axis that holds the elements in order.
+    """Return a flattened 1-D array.
 
     Parameters
     ----------
@@ -152,13 +152,13 @@ def ravel(x, order="C"):
 
 
 def expand_dims(a, axis):
-    """A view of an array with new axes of extent 1.
+    """Return a view of an array with new axes of extent 1.
 
     Parameters
     ----------
     a : array_like
     axis : int or tuple of int
-        Where they are in the result.
+        Positions of the new axes in the result.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def expand_dims(a, axis):
     Raises
     ------
     MXNetError
-        When a position is out of bounds or given twice.
+        If a position is out of bounds or repeated.
     """
     array = as_np_array(a)
     if isinstance(axis, (tuple, list)):
@@ -186,23 +186,23 @@ def expand_dims(a, axis):
 
 
 def fliplr(m):
-    """The array with the order of elements reversed along the second axis."""
+    """Reverse the order of elements along the second axis (left/right)."""
     return operate("_npi_flip", as_array(m), axis=(1,))
 
 
 def flipud(m):
-    """The array with the order of elements reversed along the first axis."""
+    """Reverse the order of elements along the first axis (up/down)."""
     return operate("_npi_flip", as_array(m), axis=(0,))
 
 
 def tile(A, reps):
-    """An array made of repetitions of another.
+    """Construct an array by repeating another along each axis.
 
     Parameters
     ----------
     A : array_like
     reps : int or tuple of int
-        How often it is repeated along each axis, aligned at the last one.
+        Number of repetitions along each axis, aligned at the last one.
 
     Returns
     -------
@@ -214,15 +214,15 @@ def tile(A, reps):
 
 @direct("_npi_repeats")
 def repeat(a, repeats, axis=None):
-    """An array with every element repeated.
+    """Repeat every element of an array.
 
     Parameters
     ----------
     a : array_like
     repeats : int or sequence of int
-        How often, one number for all elements along the axis or one for each.
+        Number of repetitions: one for all elements along the axis, or one for each.
     axis : int, optional
-        Along which axis; by default that of the flattened array.
+        Axis to repeat along; the array is flattened first if omitted.
 
     Returns
     -------
@@ -231,10 +231,10 @@ def repeat(a, repeats, axis=None):
     if is_array(repeats) or isinstance(repeats, onp.ndarray):
         repeats = repeats.tolist()
     repeats = (repeats,) if hasattr(repeats, "__index__") else tuple(repeats)
-    if not repeats:  # one for each of no elements
+    if not repeats:  # empty: one for each element
         repeats = (1,) if 0 in as_array(a).shape else repeats
     array = as_array(a)
-    if axis and (front.is_deferred() or symbolic.is_symbol(array)):  # MXNet repeats rows only
+    if axis and (front.is_deferred() or symbolic.is_symbol(array)):  # MXNet's repeats rows
         transposed = operate("SwapAxis", array, dim1=0, dim2=axis)
         repeated = operate("_npi_repeats", transposed, repeats=repeats, axis=0)
         return operate("SwapAxis", repeated, dim1=0, dim2=axis)
@@ -246,32 +246,32 @@ def _at_least(name, arrays):
 
 
 def atleast_1d(*arys):
-    """Arrays with at least one axis; a list of them where there are several."""
+    """View arrays with at least one axis; a list if there are several."""
     return _at_least("_npi_atleast_1d", arys)
 
 
 def atleast_2d(*arys):
-    """Arrays with at least two axes, vectors as rows; a list of them where there are several."""
+    """View arrays with at least two axes, vectors as rows; a list if there are several."""
     return _at_least("_npi_atleast_2d", arys)
 
 
 def atleast_3d(*arys):
-    """Arrays with at least three axes; a list of them where there are several."""
+    """View arrays with at least three axes; a list if there are several."""
     return _at_least("_npi_atleast_3d", arys)
 
 
 @direct("Concat", {"axis": "dim"}, joins=1, dim=0)
 def concatenate(seq, axis=0, out=None):
-    """Join arrays along an axis.
+    """Join arrays along an existing axis.
 
     Parameters
     ----------
     seq : sequence of array_like
-        They may differ in their extent along the axis only.
+        Arrays of equal shape except along the axis.
     axis : int or None
         None joins the flattened arrays.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def concatenate(seq, axis=0, out=None):
     Raises
     ------
     ValueError
-        When there is no array.
+        If there is no array.
     """
     if axis is None and isinstance(seq, (tuple, list)) and seq and all(map(is_array, seq)):
         return concatenate([ravel(array) for array in seq], 0, out)
@@ -305,9 +305,9 @@ def stack(arrays, axis=0, out=None):
     ----------
     arrays : sequence of array_like
     axis : int
-        Where the new axis is in the result.
+        Position of the new axis in the result.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def stack(arrays, axis=0, out=None):
     Raises
     ------
     ValueError
-        When there is no array, or the shapes differ.
+        If there is no array, or the shapes differ.
     """
     arrays = promoted(arrays)
     if not arrays:
@@ -328,7 +328,7 @@ def stack(arrays, axis=0, out=None):
 
 
 def _stacked(name, arrays, out=None):
-    """What a joining operator makes of arrays, or of an array's parts along its first axis."""
+    """Apply a joining operator to arrays, or to the slices of an array along its first axis."""
     arrays = promoted(arrays)
     if not arrays:
         raise ValueError(f"{name}: need at least one array to join")
@@ -342,7 +342,7 @@ def vstack(arrays, out=None):
     ----------
     arrays : sequence of array_like
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def vstack(arrays, out=None):
     Raises
     ------
     ValueError
-        When there is no array.
+        If there is no array.
     """
     return _stacked("vstack", arrays, out)
 
@@ -365,17 +365,17 @@ def hstack(arrays):
 
 
 def dstack(arrays):
-    """Join arrays along the third axis, which those with less axes get."""
+    """Join arrays along the third axis, added if missing."""
     return _stacked("dstack", arrays)
 
 
 def column_stack(tup):
-    """Join vectors as columns, and matrices, to a matrix."""
+    """Join vectors (as columns) and matrices along the second axis."""
     return _stacked("column_stack", tup)
 
 
 def block(arrays):
-    """Join arrays as nested lists tell: the innermost ones along the last axis.
+    """Assemble an array from nested lists of blocks; innermost lists along the last axis.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ def block(arrays):
     Raises
     ------
     ValueError
-        When a list is empty, or lists are nested unequally.
+        If a list is empty, or the nesting depths differ.
     """
 
     def depth_of(part):
@@ -396,7 +396,7 @@ def block(arrays):
             return 0
         depths = {depth_of(inner) for inner in part}
         if len(depths) != 1:
-            raise ValueError("block: expected lists that are nested equally, none of them empty")
+            raise ValueError("block: expected non-empty lists of equal nesting depth")
         return 1 + depths.pop()
 
     def leaves(part):
@@ -417,13 +417,13 @@ broadcast_shapes = onp.broadcast_shapes
 
 
 def append(arr, values, axis=None):
-    """Join two arrays.
+    """Append values to the end of an array.
 
     Parameters
     ----------
     arr, values : array_like
     axis : int, optional
-        Along which axis; by default they are flattened.
+        Axis to append along; both are flattened first if omitted.
 
     Returns
     -------

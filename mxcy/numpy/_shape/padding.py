@@ -12,7 +12,7 @@ from mxcy.numpy._shape.manipulation import concatenate
 
 __all__ = ["pad"]
 
-#: mode -> the keyword that belongs to it, None where there is none
+#: mode -> its keyword argument, or None
 _KEYWORDS = {
     "constant": "constant_values",
     "edge": None,
@@ -26,29 +26,29 @@ _KEYWORDS = {
     "symmetric": "reflect_type",
     "wrap": None,
 }
-#: the modes that the operator has, besides ``'constant'``
+#: modes supported by the operator, besides ``'constant'``
 _OPERATORS = ("edge", "maximum", "minimum", "reflect", "symmetric")
 
 
 def pad(x, pad_width=None, mode="constant", **kwargs):
-    """An array with margins.
+    """Pad an array.
 
     Parameters
     ----------
     x : array_like
     pad_width : int, pair of int, sequence of pairs, or dict of int to these
-        How many elements to add before and after, for all axes or for each.
+        Number of elements to add before and after, for all axes or for each.
     mode : str or callable
-        What they are: a number (``'constant'``), the nearest element (``'edge'``), elements
-        mirrored at the last one (``'reflect'``) or behind it (``'symmetric'``), those of the other
-        end (``'wrap'``), numbers that lead evenly to another one (``'linear_ramp'``), the
-        ``'mean'``, ``'median'``, ``'maximum'`` or ``'minimum'`` along the axis, whatever it may be
-        (``'empty'``), or what a function writes that NumPy calls. ``'maximum'`` and ``'minimum'``
-        of whole axes have no gradient.
+        Padding values: a constant (``'constant'``), the edge element (``'edge'``), a reflection
+        without (``'reflect'``) or with the edge element (``'symmetric'``), the opposite end
+        (``'wrap'``), a linear ramp to an end value (``'linear_ramp'``), the ``'mean'``,
+        ``'median'``, ``'maximum'`` or ``'minimum'`` along the axis, undefined (``'empty'``), or
+        those written by a padding function, which NumPy calls. ``'maximum'`` and ``'minimum'`` of
+        whole axes have no gradient.
     **kwargs
-        What belongs to the mode: ``constant_values`` and ``end_values``, a number or numbers as
-        `pad_width` has them; ``stat_length``, how many elements at each end count;
-        ``reflect_type``, ``'even'``, or ``'odd'`` to mirror values at the one on the edge as well.
+        Options of the mode: ``constant_values`` and ``end_values``, in one of the forms of
+        `pad_width`; ``stat_length``, the number of elements at each end to use;
+        ``reflect_type``, ``'even'``, or ``'odd'`` to reflect values about the edge value as well.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def pad(x, pad_width=None, mode="constant", **kwargs):
     Raises
     ------
     ValueError
-        When there is no such mode, or a keyword does not belong to it.
+        If the mode is unknown, or a keyword does not belong to it.
     """
     if callable(mode):
         return by_numpy(onp.pad, "pad", (x, pad_width, mode), kwargs)
@@ -83,7 +83,7 @@ def pad(x, pad_width=None, mode="constant", **kwargs):
 
 
 def _widths(array, pad_width):
-    """The elements to add before and after, for each axis."""
+    """Return the pad widths (before, after) of each axis."""
     if isinstance(pad_width, dict):
         by_axis = {axis % array.ndim: pair for axis, pair in pad_width.items()}
         pairs = (_pairs(by_axis.get(axis, 0), 1, "pad_width") for axis in range(array.ndim))
@@ -100,7 +100,7 @@ def _widths(array, pad_width):
 
 
 def _pairs(value, ndim, name):
-    """A pair for each axis, of what stands for all of them."""
+    """Broadcast a value to a pair per axis."""
     if type(value) is int:
         return ((value, value),) * ndim
     try:
@@ -126,7 +126,7 @@ def _with_constants(array, widths, value):
 
 
 def _with_parts(array, widths, mode, kwargs):
-    """An array joined with its margins, one axis after the other."""
+    """Pad an array one axis after the other by concatenation."""
     (option,) = kwargs.values() or (None,)
     options = [(option, option)] * array.ndim
     if mode in ("linear_ramp", "mean", "median", "maximum", "minimum"):
@@ -155,7 +155,7 @@ def _part(array, axis, start, stop):
 
 
 def _joined(margin, array, axis, pair, options):
-    """An array between margins, each ``margin(array, axis, extent, option)`` of its left end."""
+    """Pad one axis with ``margin(array, axis, extent, option)``, defined for the left end."""
     flip = function("flip")
     parts = [array]
     if pair[0]:
@@ -179,7 +179,7 @@ def _ramp(array, axis, extent, end):
 
 
 def _statistic(name):
-    """A margin of one number for each line: a statistic of that many elements, None for all."""
+    """Return a margin function: a statistic of `count` elements per line, None for all."""
 
     def margin(array, axis, extent, count):
         count = array.shape[axis] if count is None else min(count, array.shape[axis])
@@ -205,8 +205,8 @@ _STATISTICS = {
 
 
 def _mirrored(array, axis, pair, repeats_edge):
-    """An array whose elements and values are mirrored at its ends, as often as it takes."""
-    first = 0 if repeats_edge else 1  # what of the array is mirrored begins there
+    """Pad with elements and values reflected at both ends, repeatedly if needed."""
+    first = 0 if repeats_edge else 1  # start of the part to reflect
     period = array.shape[axis] - first
     if not period:
         return operate("_npi_pad", array, pad_width=_along(array, axis, pair), mode="edge")

@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that cut an array into several, as lists."""
+"""`mx.np` functions that split arrays."""
 
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, is_array
@@ -7,7 +7,7 @@ __all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 
 
 def cuts_of(indices_or_sections):
-    """The attributes of `_split_v2` that say where to cut; 0 is the first part's beginning."""
+    """Return the attributes of `_split_v2` for sections or indices; indices start with 0."""
     if is_array(indices_or_sections):
         indices_or_sections = indices_or_sections.asnumpy().astype("int64").tolist()
     if hasattr(indices_or_sections, "__index__"):
@@ -19,7 +19,7 @@ def cuts_of(indices_or_sections):
 
 
 def _inside(cuts, extent):
-    """Positions as they are in an axis: negative ones from its end, none beyond it."""
+    """Resolve split positions: negative ones from the end, clipped to the axis."""
     places = [i + extent if i < 0 else i for i in cuts["indices"]]
     return {**cuts, "indices": tuple(min(max(i, 0), extent) for i in places)}
 
@@ -32,7 +32,7 @@ def _split(array, cuts, axis, operator="_split_v2"):
     extent = array.shape[axis]
     cuts = _inside(cuts, extent)
     places = cuts["indices"]
-    if not _ascending(places):  # as with slices, a part that ends before it begins is empty
+    if not _ascending(places):  # as with slices, a part whose end precedes its start is empty
         bounds = zip(places, (*places[1:], extent), strict=True)
         return [_slice(array, axis, begin, max(begin, end)) for begin, end in bounds]
     parts = operate(operator, array, axis=axis, squeeze_axis=False, **cuts)
@@ -64,15 +64,15 @@ def _axis(name, array, axis):
 
 
 def split(ary, indices_or_sections, axis=0):
-    """Cut an array into equal parts, or where indices say.
+    """Split an array into equal parts, or at indices.
 
     Parameters
     ----------
     ary : array_like
     indices_or_sections : int or sequence of int
-        The number of parts, or the positions where parts begin but for the first.
+        Number of parts, or the start indices of all parts but the first.
     axis : int
-        Which axis to cut.
+        Axis to split along.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def split(ary, indices_or_sections, axis=0):
     Raises
     ------
     ValueError
-        When there are no equal parts.
+        If the array cannot be split into equal parts.
     """
     array, cuts = _prepared("split", ary, 1), cuts_of(indices_or_sections)
     axis = _axis("split", array, axis)
@@ -90,15 +90,15 @@ def split(ary, indices_or_sections, axis=0):
 
 
 def array_split(ary, indices_or_sections, axis=0):
-    """Cut an array into parts; the first ones are larger by one where they cannot be equal.
+    """Split an array into parts of near-equal size, the first ones larger by one.
 
     Parameters
     ----------
     ary : array_like
     indices_or_sections : int or sequence of int
-        The number of parts, or the positions where parts begin but for the first.
+        Number of parts, or the start indices of all parts but the first.
     axis : int
-        Which axis to cut.
+        Axis to split along.
 
     Returns
     -------
@@ -109,17 +109,17 @@ def array_split(ary, indices_or_sections, axis=0):
 
 
 def vsplit(ary, indices_or_sections):
-    """Cut an array along its first axis; see `split`."""
+    """Split an array along its first axis; see `split`."""
     return split(_prepared("vsplit", ary, 2), indices_or_sections, 0)
 
 
 def dsplit(ary, indices_or_sections):
-    """Cut an array along its third axis; see `split`."""
+    """Split an array along its third axis; see `split`."""
     return split(_prepared("dsplit", ary, 3), indices_or_sections, 2)
 
 
 def hsplit(ary, indices_or_sections):
-    """Cut an array along its second axis, a vector along its only one; see `split`."""
+    """Split an array along its second axis, a vector along its first; see `split`."""
     array, cuts = _prepared("hsplit", ary, 1), cuts_of(indices_or_sections)
     axis = min(array.ndim - 1, 1)
     _check_even(cuts, array.shape[axis])
@@ -127,7 +127,7 @@ def hsplit(ary, indices_or_sections):
 
 
 def unstack(x, /, *, axis=0):
-    """The parts of an array along an axis, without that axis.
+    """Split an array into its slices along an axis, removing that axis.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Reductions and statistics, with and without NaN."""
+"""Reductions and statistics, including NaN-ignoring ones."""

@@ -1,4 +1,4 @@
-"""Averages, spreads and counts of `mx.np`."""
+"""`mx.np` averages, variances and counts."""
 
 import numpy as onp
 
@@ -12,7 +12,7 @@ __all__ = ["average", "count_nonzero", "ptp"]
 
 
 def floating(array):
-    """An array as one of floating or complex numbers."""
+    """Cast an array to a floating-point or complex dtype, if it is neither."""
     if dtypes.is_inexact(array.dtype_code):
         return array
     return operate("_npi_true_divide_scalar", array, scalar=1.0, is_int=True)
@@ -20,7 +20,7 @@ def floating(array):
 
 @handles("std", "var")
 def spread(called, inputs, raw, out, keywords):
-    """A variance with NumPy's `ddof`, or of the elements that a mask picks."""
+    """Handle `ddof` and `where` of `var` and `std`."""
     ddof, where = keywords.pop("ddof", None), keywords.pop("where", None)
     axis, dtype, correction, keepdims = raw
     ddof = correction if ddof is None else ddof
@@ -38,7 +38,7 @@ def spread(called, inputs, raw, out, keywords):
     variance = operate("_npi_sum", far * far, axis=axis, keepdims=True)
     variance = variance / operate("_npi_maximum", number - ddof, operate("_npi_zeros_like", number))
     if called.name == "std":
-        still = variance == 0  # where the root has no slope
+        still = variance == 0  # the root is not differentiable at 0
         variance = operate("_npi_sqrt", variance + still) * (variance != 0)
     if not keepdims:
         axes = tuple(range(array.ndim)) if axis is None else axis
@@ -47,7 +47,7 @@ def spread(called, inputs, raw, out, keywords):
 
 
 def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=False):
-    """The mean over axes, each element counted by its weight.
+    """Compute the weighted average over axes.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=Fa
     axis : int or tuple of int, optional
         All axes by default.
     weights : array_like, optional
-        As many as there are elements, or elements along the axes; equal ones by default.
+        Weights with the shape of `a` or of the axes; uniform by default.
     returned : bool
-        Return the sums of the weights as well.
+        Also return the sums of the weights.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     keepdims : bool
-        Leave the axes in the result, with extent 1.
+        Keep the reduced axes with extent 1.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=Fa
 
 
 def ptp(a, axis=None, out=None, keepdims=False):
-    """The largest minus the smallest element over axes.
+    """Compute the peak-to-peak range (maximum - minimum) over axes.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ def ptp(a, axis=None, out=None, keepdims=False):
     axis : int or tuple of int, optional
         All axes by default.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     keepdims : bool
-        Leave the axes in the result, with extent 1.
+        Keep the reduced axes with extent 1.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
 
 @front.shortcut
 def count_nonzero(a, axis=None, *, keepdims=False):
-    """How many elements over axes are not zero, as int64.
+    """Count the nonzero elements over axes, as int64.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     axis : int or tuple of int, optional
         All axes by default.
     keepdims : bool
-        Leave the axes in the result, with extent 1.
+        Keep the reduced axes with extent 1.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How variables and sequences change together."""
+"""Covariance, correlation and convolution."""
 
 import numpy as onp
 
@@ -13,24 +13,24 @@ __all__ = ["convolve", "corrcoef", "correlate", "cov"]
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
-    """The covariance matrix of variables.
+    """Estimate the covariance matrix of variables.
 
     Parameters
     ----------
     m : array_like
-        A variable in each row, an observation in each column.
+        One variable per row, one observation per column.
     y : array_like, optional
-        More variables.
+        Additional variables.
     rowvar : bool
-        False: variables are columns.
+        If False, variables are columns.
     bias : bool
-        Divide by the number of observations in place of one less.
+        Normalise by the number of observations N instead of N - 1.
     ddof : int, optional
-        What to subtract from the number of observations, whatever `bias` says.
+        Normalise by N - ddof; overrides `bias`.
     fweights, aweights : array_like, optional
-        How often each observation occurs, and how much it weighs.
+        Integer frequencies and relative weights of the observations.
     dtype : dtype, optional
-        The element type of the result.
+        Dtype of the result.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def _variables(m, rowvar):
 
 
 def _product(lhs, rhs):
-    """Each row of one array times each row of another."""
+    """Multiply each row of one array with each row of another."""
     if not lhs.shape[1]:
         return (lhs.reshape((-1, 1, 0)) * rhs).sum(axis=2)
     if is_complex(lhs):
@@ -78,20 +78,20 @@ def _product(lhs, rhs):
 
 
 def corrcoef(x, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None):
-    """The correlation coefficients of variables.
+    """Compute the Pearson correlation coefficients of variables.
 
     Parameters
     ----------
     x : array_like
-        A variable in each row, an observation in each column.
+        One variable per row, one observation per column.
     y : array_like, optional
-        More variables.
+        Additional variables.
     rowvar : bool
-        False: variables are columns.
+        If False, variables are columns.
     bias, ddof : optional
-        Have no effect.
+        Ignored.
     dtype : dtype, optional
-        The element type of the result.
+        Dtype of the result.
 
     Returns
     -------
@@ -111,14 +111,14 @@ def corrcoef(x, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None):
 
 
 def correlate(a, v, mode="valid"):
-    """The cross-correlation of two sequences, the second one conjugated.
+    """Compute the cross-correlation of two 1-D sequences, conjugating the second.
 
     Parameters
     ----------
     a, v : array_like
-        Of one dimension.
+        1-D sequences.
     mode : {'valid', 'same', 'full'}
-        How far they may lie apart.
+        Overlaps to include; see `convolve`.
 
     Returns
     -------
@@ -144,14 +144,14 @@ def correlate(a, v, mode="valid"):
 
 
 def convolve(a, v, mode="full"):
-    """The convolution of two sequences.
+    """Compute the discrete convolution of two 1-D sequences.
 
     Parameters
     ----------
     a, v : array_like
-        Of one dimension.
+        1-D sequences.
     mode : {'full', 'same', 'valid'}
-        All sums of products, as many as the longer one has, or those where both overlap wholly.
+        All overlaps, the central ones (length of the longer input), or complete overlaps only.
 
     Returns
     -------

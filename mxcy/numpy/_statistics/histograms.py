@@ -1,4 +1,4 @@
-"""How many values lie where."""
+"""Histograms and counts."""
 
 import numpy as onp
 
@@ -13,31 +13,31 @@ __all__ = ["bincount", "histogram"]
 
 
 def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
-    """Count the elements in intervals: half-open ones, the last one closed.
+    """Compute a histogram; bins are half-open except for the last, which is closed.
 
     Parameters
     ----------
     a : array_like
     bins : int, sequence or str
-        The number of equal intervals, their bounds, or the name of a rule of NumPy's.
+        Number of equal-width bins, their edges, or the name of one of NumPy's bin rules.
     range : (float, float), optional
-        What the intervals cover; from the smallest to the largest element by default.
+        Range of the bins; by default from the smallest to the largest element.
     normed : bool, optional
-        An old name of `density`.
+        Older name of `density`.
     weights : array_like, optional
-        What each element counts.
+        Weight of each element.
     density : bool, optional
-        Divide by the widths and the sum of the counts.
+        Return the probability density instead of counts.
 
     Returns
     -------
     (ndarray, ndarray)
-        Counts and bounds.
+        Histogram values and bin edges.
     """
     array = as_np_array(a)
     density = bool(normed) if density is None else density
     if isinstance(bins, str) or weights is not None or density:
-        return _weighed_histogram(array, bins, range, weights, density)
+        return _weighted_histogram(array, bins, range, weights, density)
     if isinstance(bins, int):
         low, high = _reach(array) if range is None else range
         if low == high:
@@ -53,7 +53,7 @@ def _reach(array):
     return (array.min().item(), array.max().item()) if array.size else (0.0, 1.0)
 
 
-def _weighed_histogram(array, bins, range, weights, density):
+def _weighted_histogram(array, bins, range, weights, density):
     plain = weights.asnumpy() if is_array(weights) else weights
     bins = bins.asnumpy() if is_array(bins) else bins
     counts, bounds = onp.histogram(array.asnumpy(), bins, range, density, plain)
@@ -69,16 +69,16 @@ def _weighed_histogram(array, bins, range, weights, density):
 
 @front.shortcut
 def bincount(x, weights=None, minlength=0):
-    """How often each number from 0 occurs, or the sum of its weights.
+    """Count the occurrences of each non-negative integer, or sum their weights.
 
     Parameters
     ----------
     x : array_like
-        Integers that are not negative, of one dimension.
+        Non-negative integers, 1-D.
     weights : array_like, optional
-        What each counts.
+        Weight of each element.
     minlength : int
-        The least length of the result.
+        Minimum length of the result.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def bincount(x, weights=None, minlength=0):
     Raises
     ------
     ValueError
-        When a number is negative.
+        If an element is negative.
     """
     arrays = [as_np_array(x)] if weights is None else [as_np_array(x), as_array(weights)]
     if weights is not None and not front.is_taping():

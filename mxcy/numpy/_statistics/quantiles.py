@@ -42,23 +42,23 @@ def percentile(
     keepdims=False,
     method=None,
 ):
-    """The values below which so many percent of the elements over axes lie.
+    """Compute percentiles over axes.
 
     Parameters
     ----------
     a : array_like
     q : number or array_like
-        Percentages. The dimensions of an array come first in the result.
+        Percentages in [0, 100]. Axes of an array come first in the result.
     axis : int or tuple of int, optional
         All axes by default.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     overwrite_input : bool, optional
-        Has no effect.
+        Ignored.
     interpolation, method : {'linear', 'lower', 'higher', 'midpoint', 'nearest'}
-        What to do between two elements.
+        Interpolation between two elements.
     keepdims : bool
-        Leave the axes in the result, with extent 1.
+        Keep the reduced axes with extent 1.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def percentile(
     Raises
     ------
     MXNetError
-        When a percentage is not in [0, 100], or there are no elements.
+        If a percentage is not in [0, 100], or there are no elements.
     """
     return _percentile(a, q, axis, out, method or interpolation, keepdims)
 
@@ -82,23 +82,23 @@ def quantile(
     keepdims=False,
     method=None,
 ):
-    """The values below which such a share of the elements over axes lies.
+    """Compute quantiles over axes.
 
     Parameters
     ----------
     a : array_like
     q : number or array_like
-        Shares, from 0 to 1. The dimensions of an array come first in the result.
+        Probabilities in [0, 1]. Axes of an array come first in the result.
     axis : int or tuple of int, optional
         All axes by default.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     overwrite_input : bool, optional
-        Has no effect.
+        Ignored.
     interpolation, method : {'linear', 'lower', 'higher', 'midpoint', 'nearest'}
-        What to do between two elements.
+        Interpolation between two elements.
     keepdims : bool
-        Leave the axes in the result, with extent 1.
+        Keep the reduced axes with extent 1.
 
     Returns
     -------
@@ -107,13 +107,13 @@ def quantile(
     Raises
     ------
     MXNetError
-        When a share is not in [0, 1], or there are no elements.
+        If a probability is not in [0, 1], or there are no elements.
     """
     return _percentile(a, q, axis, out, method or interpolation, keepdims, 100)
 
 
 def median(a, axis=None, out=None, overwrite_input=None, keepdims=False):
-    """The value in the middle of the elements over axes, or the mean of the two there.
+    """Compute the median over axes.
 
     Parameters
     ----------
@@ -121,17 +121,17 @@ def median(a, axis=None, out=None, overwrite_input=None, keepdims=False):
     axis : int or tuple of int, optional
         All axes by default.
     out : ndarray, optional
-        The array that takes the result.
+        Array to write the result to.
     overwrite_input : bool, optional
-        Has no effect.
+        Ignored.
     keepdims : bool
-        Leave the axes in the result, with extent 1.
+        Keep the reduced axes with extent 1.
 
     Returns
     -------
     ndarray
     """
     array = as_np_array(a)
-    if is_array(array) and not array.size:  # of no elements NaN, as their mean
+    if is_array(array) and not array.size:  # NaN if empty, as for the mean
         return operate("_npi_mean", array, axis=axis, keepdims=keepdims, out=out)
     return _percentile(array, 50, axis, out, "midpoint", keepdims)

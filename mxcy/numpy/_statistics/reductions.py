@@ -1,4 +1,4 @@
-"""Reductions with the parameters `initial` and `where`."""
+"""Handlers for the reduction parameters `initial` and `where`."""
 
 import numpy as onp
 
@@ -15,7 +15,7 @@ _combined = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum
 
 
 def _neutral(name, array):
-    """The number that changes no result of a reduction."""
+    """Return the identity element of a reduction."""
     if name in ("sum", "prod"):
         return float(name == "prod")
     kind = dtypes.dtype_of(array.dtype_code)
@@ -26,7 +26,7 @@ def _neutral(name, array):
 
 
 def _masked(array, mask, value):
-    """The array with a number where a mask is not set."""
+    """Return the array with a value where the mask is False."""
     mask = as_array(mask)
     shape = onp.broadcast_shapes(array.shape, mask.shape)
     array, mask = (operate("_npi_broadcast_to", x, shape=shape) for x in (array, mask))
@@ -37,14 +37,14 @@ def _masked(array, mask, value):
 
 @handles("sum", "prod", "product", "max", "amax", "min", "amin")
 def reduce(called, inputs, raw, out, keywords):
-    """Reduce the elements that a mask picks, and a first value."""
+    """Reduce the masked elements, starting from an initial value."""
     name = called.record.name.removeprefix("_npi_")
     initial, where = keywords.pop("initial", None), keywords.pop("where", None)
     if where is None and initial is None:
         return call(called, inputs, raw, out, keywords)
     array = as_np_array(inputs[0])
     if name in ("max", "min") and dtypes.is_complex(array.dtype_code):
-        return call(called, (array,), raw, out, keywords)  # which refuses them
+        return call(called, (array,), raw, out, keywords)  # raises for them
     if where is not None and where is not True:
         if initial is None and name in ("max", "min"):
             raise ValueError(
@@ -66,7 +66,7 @@ def reduce(called, inputs, raw, out, keywords):
 
 @handles("mean")
 def mean(called, inputs, raw, out, keywords):
-    """The mean of the elements that a mask picks."""
+    """Compute the mean of the masked elements."""
     where = keywords.pop("where", None)
     if where is None or where is True:
         return call(called, inputs, raw, out, keywords)

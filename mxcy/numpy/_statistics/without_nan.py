@@ -1,4 +1,4 @@
-"""Reductions of `mx.np` that take no notice of NaN."""
+"""`mx.np` reductions that ignore NaN."""
 
 import math
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def _filled(a, value):
-    """An array with a number in place of NaN, and where NaN was, None for integers."""
+    """Replace NaN by a value; also return where NaN was, None for integers."""
     array = as_np_array(a)
     if not dtypes.is_inexact(array.dtype_code):
         return array, None
@@ -39,29 +39,29 @@ def _filled(a, value):
 
 
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
-    """The sum over axes, NaN taken for 0; parameters as those of `sum`."""
+    """Compute the sum over axes with NaN as 0; parameters as in `sum`."""
     array, _ = _filled(a, 0)
     return function("sum")(array, axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
-    """The product over axes, NaN taken for 1; parameters as those of `prod`."""
+    """Compute the product over axes with NaN as 1; parameters as in `prod`."""
     array, _ = _filled(a, 1)
     return function("prod")(array, axis, dtype, out, keepdims, initial, where)
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):
-    """Running sums, NaN taken for 0; parameters as those of `cumsum`."""
+    """Compute the cumulative sum with NaN as 0; parameters as in `cumsum`."""
     return function("cumsum")(_filled(a, 0)[0], axis, dtype, out)
 
 
 def nancumprod(a, axis=None, dtype=None, out=None):
-    """Running products, NaN taken for 1; parameters as those of `cumprod`."""
+    """Compute the cumulative product with NaN as 1; parameters as in `cumprod`."""
     return function("cumprod")(_filled(a, 1)[0], axis, dtype, out)
 
 
 def _or_nan(missing, result):
-    """A result, NaN where all elements were."""
+    """Return a result with NaN where all elements were NaN."""
     return operate("_npi_where_lscalar", missing, result, scalar=math.nan, is_int=False)
 
 
@@ -75,12 +75,12 @@ def _extremum(name, limit, a, axis, out, keepdims, initial, where):
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """The largest element over axes but for NaN; NaN where there is no other."""
+    """Compute the maximum over axes ignoring NaN; NaN if all elements are."""
     return _extremum("max", -math.inf, a, axis, out, keepdims, initial, where)
 
 
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """The smallest element over axes but for NaN; NaN where there is no other."""
+    """Compute the minimum over axes ignoring NaN; NaN if all elements are."""
     return _extremum("min", math.inf, a, axis, out, keepdims, initial, where)
 
 
@@ -92,35 +92,35 @@ def _position(name, limit, a, axis, out, keepdims):
 
 
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
-    """The position of the largest element but for NaN, as int64.
+    """Return the int64 index of the maximum ignoring NaN.
 
     Raises
     ------
     ValueError
-        Where all elements are NaN.
+        If all elements of a slice are NaN.
     """
     return _position("argmax", -math.inf, a, axis, out, keepdims)
 
 
 def nanargmin(a, axis=None, out=None, *, keepdims=False):
-    """The position of the smallest element but for NaN, as int64.
+    """Return the int64 index of the minimum ignoring NaN.
 
     Raises
     ------
     ValueError
-        Where all elements are NaN.
+        If all elements of a slice are NaN.
     """
     return _position("argmin", math.inf, a, axis, out, keepdims)
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
-    """The mean over axes of the elements that are not NaN; parameters as those of `mean`."""
+    """Compute the mean over axes ignoring NaN; parameters as in `mean`."""
     array = as_np_array(a)
     return function("mean")(array, axis, dtype, out, keepdims, _picked(array, where))
 
 
 def _picked(array, where):
-    """The mask of the elements that count; None for all."""
+    """Return the mask of the elements to use; None for all."""
     if not dtypes.is_inexact(array.dtype_code):
         return where
     mask = operate("_npi_logical_not", operate("_npi_isnan", array))
@@ -138,12 +138,12 @@ def _spread(name, a, axis, dtype, out, ddof, keepdims, where):
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None):
-    """The variance over axes of the elements that are not NaN; parameters as those of `var`."""
+    """Compute the variance over axes ignoring NaN; parameters as in `var`."""
     return _spread("var", a, axis, dtype, out, ddof, keepdims, where)
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None):
-    """The standard deviation of the elements that are not NaN; parameters as those of `std`."""
+    """Compute the standard deviation over axes ignoring NaN; parameters as in `std`."""
     return _spread("std", a, axis, dtype, out, ddof, keepdims, where)
 
 
@@ -169,12 +169,12 @@ def nanquantile(
     *,
     interpolation=None,
 ):
-    """The quantiles over axes of the elements that are not NaN; parameters as of `quantile`.
+    """Compute quantiles over axes ignoring NaN; parameters as in `quantile`.
 
     Raises
     ------
     ValueError
-        When a share is not in [0, 1], or the method is not known.
+        If a probability is not in [0, 1], or the method is unknown.
     """
     method = interpolation or method
     if method not in _SHARES:
@@ -199,7 +199,7 @@ def nanquantile(
 
 
 def _between(rows, shares, share):
-    """The quantiles of sorted rows with NaN at their ends, of shape (shares, rows)."""
+    """Return the quantiles (shares, rows) of sorted rows with NaN at their ends."""
     values, missing = _filled(rows, 0)
     extent = rows.shape[1]
     numbers = operate("_npi_sum", missing, axis=-1, dtype="float64") * -1.0 + extent
@@ -221,7 +221,7 @@ def nanpercentile(
     *,
     interpolation=None,
 ):
-    """The percentiles of the elements that are not NaN; parameters as those of `percentile`."""
+    """Compute percentiles over axes ignoring NaN; parameters as in `percentile`."""
     shares = (
         as_np_array(onp.asarray(q, "float64")) / 100 if not hasattr(q, "dtype_code") else q / 100.0
     )
@@ -229,5 +229,5 @@ def nanpercentile(
 
 
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The median over axes of the elements that are not NaN; parameters as those of `median`."""
+    """Compute the median over axes ignoring NaN; parameters as in `median`."""
     return nanquantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)

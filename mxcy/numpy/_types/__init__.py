@@ -1,1 +1,1 @@
-"""Element types: their constants, which meet in which, what a namespace has."""
+"""Dtypes, promotion, constants and namespace inspection."""

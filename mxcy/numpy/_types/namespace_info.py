@@ -1,4 +1,4 @@
-"""What the array API standard asks about a namespace."""
+"""Inspection of `mx.np` as defined by the array API standard."""
 
 import numpy as onp
 
@@ -12,18 +12,18 @@ __all__ = ["__array_api_version__", "__array_namespace_info__"]
 
 __array_api_version__ = "2024.12"
 
-_DIMENSIONS = 32  # which kernels take; what NumPy's functions do has up to 64
-#: name -> element type, of those that the standard knows
+_DIMENSIONS = 32  # limit of the kernels; NumPy's functions go up to 64
+#: name -> dtype, for those in the standard
 _STANDARD = {
     name: dtypes.dtype_of(code) for name, code in dtypes.CODES.items() if code not in dtypes.HALVES
 }
 
 
 class __array_namespace_info__:  # noqa: N801  its public name
-    """What `mx.np` can do, on which devices, and with which element types."""
+    """Capabilities, devices and dtypes of `mx.np`."""
 
     def capabilities(self):
-        """What the standard leaves to libraries.
+        """Return the capabilities that the standard leaves to libraries.
 
         Returns
         -------
@@ -36,7 +36,7 @@ class __array_namespace_info__:  # noqa: N801  its public name
         }
 
     def default_device(self):
-        """The device on which functions create arrays.
+        """Return the device on which arrays are created by default.
 
         Returns
         -------
@@ -45,7 +45,7 @@ class __array_namespace_info__:  # noqa: N801  its public name
         return current_context()
 
     def devices(self):
-        """The devices that can hold arrays.
+        """Return the available devices.
 
         Returns
         -------
@@ -56,17 +56,17 @@ class __array_namespace_info__:  # noqa: N801  its public name
         return devices if current in devices else [*devices, current]
 
     def default_dtypes(self, *, device=None):
-        """The element types that arrays have unless programs name one.
+        """Return the default dtypes.
 
         Parameters
         ----------
         device : Device, optional
-            They are the same on all.
+            Ignored: dtypes are the same on all devices.
 
         Returns
         -------
         dict
-            By kind of numbers.
+            Dtypes by kind.
         """
         real = dtypes.dtype_of(default_float(front.has_numpy_types()))
         whole = onp.dtype(onp.int64)
@@ -78,19 +78,19 @@ class __array_namespace_info__:  # noqa: N801  its public name
         }
 
     def dtypes(self, *, device=None, kind=None):
-        """The element types of the standard.
+        """Return the supported dtypes of the standard.
 
         Parameters
         ----------
         device : Device, optional
-            They are the same on all.
+            Ignored: dtypes are the same on all devices.
         kind : str or tuple of str, optional
-            Of which kinds, as `isdtype` has them.
+            Kinds to include; see `isdtype`.
 
         Returns
         -------
         dict
-            By name.
+            Dtypes by name.
         """
         return {
             name: dtype for name, dtype in _STANDARD.items() if kind is None or isdtype(dtype, kind)

@@ -1,4 +1,4 @@
-"""Which element types meet in which, and which may become which."""
+"""Dtype promotion and casting rules."""
 
 import numpy as onp
 
@@ -8,7 +8,7 @@ from mxcy.ops.core.result_types import default_complex, promote, with_number
 
 __all__ = ["can_cast", "isdtype", "promote_types", "result_type"]
 
-#: kinds of element types as the array API calls them -> NumPy's letters for them
+#: the array API's dtype kinds -> NumPy's kind letters
 _KINDS = {
     "bool": "b",
     "signed integer": "i",
@@ -25,7 +25,7 @@ def _own(kind):
 
 
 def can_cast(from_, to, casting="safe"):
-    """Whether NumPy's rules allow a conversion.
+    """Return whether NumPy's casting rules allow a cast.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def can_cast(from_, to, casting="safe"):
 
 
 def isdtype(dtype, kind):
-    """Whether an element type is of a kind.
+    """Return whether a dtype is of a kind.
 
     Parameters
     ----------
     dtype : dtype
     kind : str, dtype, or a tuple of them
-        A type stands for itself; the kinds are ``'bool'``, ``'signed integer'``,
+        A dtype to compare with, or one of ``'bool'``, ``'signed integer'``,
         ``'unsigned integer'``, ``'integral'``, ``'real floating'``, ``'complex floating'`` and
         ``'numeric'``.
 
@@ -58,7 +58,7 @@ def isdtype(dtype, kind):
     Raises
     ------
     ValueError
-        When there is no such kind.
+        If `kind` is unknown.
     """
     own = dtypes.numpy_dtype(dtype)
     if isinstance(kind, tuple):
@@ -71,7 +71,7 @@ def isdtype(dtype, kind):
 
 
 def promote_types(type1, type2):
-    """The smallest type into which two others convert safely, by NumPy's rules.
+    """Return the smallest dtype to which two dtypes can be safely cast, by NumPy's rules.
 
     Parameters
     ----------
@@ -85,22 +85,22 @@ def promote_types(type1, type2):
 
 
 def result_type(*arrays_and_dtypes):
-    """The element type in which arithmetic of arrays, types and numbers computes.
+    """Return the dtype that results from promoting arrays, dtypes and scalars.
 
     Parameters
     ----------
     *arrays_and_dtypes : ndarray, dtype or number
-        At least one array or type; Python's numbers do not change a type of their own kind.
+        At least one array or dtype; Python scalars do not change a dtype of their own kind.
 
     Returns
     -------
     numpy.dtype
-        By MXNet's policy, or by NumPy's where the dtype switch is on.
+        By MXNet's policy, or by NumPy's if the dtype switch is on.
 
     Raises
     ------
     ValueError
-        When there is neither an array nor a type.
+        If there is neither an array nor a dtype.
     """
     numbers = [x for x in arrays_and_dtypes if isinstance(x, (bool, int, float, complex))]
     kinds = [_own(x) for x in arrays_and_dtypes if not isinstance(x, (bool, int, float, complex))]

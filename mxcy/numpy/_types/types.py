@@ -1,4 +1,4 @@
-"""Element types and constants of `mx.np`."""
+"""Dtypes and constants of `mx.np`."""
 
 from builtins import bool as bool_class
 from typing import NamedTuple
@@ -95,7 +95,7 @@ pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf
 PINF, NINF, NAN, NaN, PZERO, NZERO = inf, -inf, nan, nan, 0.0, -0.0
 
 set_printoptions = onp.set_printoptions
-# No operator of mxcy reports what floating-point numbers do; what NumPy computes for it may.
+# mxcy's operators report no floating-point errors; functions computed by NumPy may.
 errstate, geterr, seterr = onp.errstate, onp.geterr, onp.seterr
 
 generic, number, inexact = onp.generic, onp.number, onp.inexact
@@ -118,12 +118,12 @@ _DTYPES = {
 
 
 def named(mxnet_2):
-    """What programs find under the names of element types.
+    """Return the objects behind the dtype names of `mx.np`.
 
     Parameters
     ----------
     mxnet_2 : bool
-        MXNet 2 has dtypes there, MXNet 1.x NumPy's classes, whose calls make numbers.
+        MXNet 2 has dtypes there, MXNet 1.x NumPy's scalar classes.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def named(mxnet_2):
 
 
 class finfo_obj(NamedTuple):  # noqa: N801  its public name
-    """The limits of a floating type that MXNet tells, as Python's numbers."""
+    """Limits of a floating-point dtype as Python scalars: those that MXNet reports."""
 
     bits: int
     eps: float
@@ -145,7 +145,7 @@ class finfo_obj(NamedTuple):  # noqa: N801  its public name
 
 
 class iinfo_obj(NamedTuple):  # noqa: N801  its public name
-    """The limits of an integer type that MXNet tells, as Python's numbers."""
+    """Limits of an integer dtype as Python scalars: those that MXNet reports."""
 
     bits: int
     max: int
@@ -153,7 +153,7 @@ class iinfo_obj(NamedTuple):  # noqa: N801  its public name
 
 
 class _Limits:
-    """Limits of a type that are equal to those of the same type, and tell what NumPy's do."""
+    """Limits of a dtype, compared by dtype; other attributes are NumPy's."""
 
     def __new__(cls, dtype):
         limits = cls._source(dtypes.numpy_dtype(dtype))
@@ -188,9 +188,9 @@ class _Limits:
 
 
 class iinfo(_Limits, iinfo_obj):  # noqa: N801  its public name
-    """The limits of an integer type.
+    """Limits of an integer dtype.
 
-    What NumPy's object of this name has beyond `bits`, `dtype`, `max` and `min` is here as well.
+    Attributes other than `bits`, `dtype`, `max` and `min` are those of `numpy.iinfo`.
 
     Parameters
     ----------
@@ -201,10 +201,10 @@ class iinfo(_Limits, iinfo_obj):  # noqa: N801  its public name
 
 
 class finfo(_Limits, finfo_obj):  # noqa: N801  its public name
-    """The limits of a floating type, as Python's numbers.
+    """Limits of a floating-point dtype, as Python scalars.
 
-    What NumPy's object of this name has beyond `bits`, `dtype`, `eps`, `max`, `min` and
-    `smallest_normal` is here as well.
+    Attributes other than `bits`, `dtype`, `eps`, `max`, `min` and `smallest_normal` are those of
+    `numpy.finfo`.
 
     Parameters
     ----------

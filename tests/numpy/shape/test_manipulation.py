@@ -183,7 +183,7 @@ def test_block():
     for nested in (parts, [1.0], [[1, 2], [3, 4]], [onp.ones(2), onp.zeros(3)], onp.ones(2)):
         assert np.block(nested).tolist() == onp.block(nested).tolist()
     for wrong in ([[1], 2], []):
-        with pytest.raises(ValueError, match="nested equally"):
+        with pytest.raises(ValueError, match="equal nesting depth"):
             np.block(wrong)
 
 

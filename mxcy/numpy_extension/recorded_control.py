@@ -1,7 +1,7 @@
-"""Loops and branches under deferred computation: nodes whose functions are subgraphs.
+"""Loops and branches in deferred computation: nodes with subgraphs.
 
-A function is called once, with views that stand for its inputs. What it computes is a part of its
-own; whatever else it refers to becomes an input of the node.
+Each function is called once, with views in place of its inputs, and traced into a subgraph; arrays
+that it captures become inputs of the node.
 """
 
 import contextlib
@@ -21,22 +21,22 @@ __all__ = ["cond", "foreach", "while_loop", "zero_steps"]
 
 
 class _Around(attribute.AttrScope):
-    """Tells subgraphs in which other one they lie, and marks no symbol."""
+    """Attribute scope that nests subgraphs in the surrounding one and marks no symbols."""
 
     def get(self, attr):
-        """What else the scope says."""
+        """Return the scope's attributes."""
         return {key: text for key, text in super().get(attr).items() if key != MARK}
 
 
 class _Part:
-    """What a function computes.
+    """A function traced into a subgraph.
 
     Parameters
     ----------
     operator : str
-        Whose part it is, for messages.
+        Operator that the function belongs to, for messages.
     name : str
-        What the subgraph is named after.
+        Name of the subgraph.
     function : callable
         ``arrays, form = function(*operands)``.
     operands : list of ndarray
@@ -44,11 +44,11 @@ class _Part:
     Attributes
     ----------
     arrays : list of ndarray
-        What the function has returned, with values.
+        Arrays that the function returned, with values.
     form
-        How that was nested.
+        Nesting structure of the returned arrays.
     subgraph : Subgraph
-        Its sources are numbers of operands, or pairs of an array and its place on the tape.
+        Traced graph; its sources are operand indices, or (array, tape position) pairs.
     """
 
     def __init__(self, operator, name, function, operands):
@@ -72,16 +72,16 @@ class _Part:
         self.subgraph = Subgraph(heads, sources)
 
     def specs(self):
-        """Shape, type and class of what it returns."""
+        """Return shape, dtype and class of each output."""
         return _specs(self.arrays)
 
     def positions(self, count):
-        """The positions of the first so many operands among the subgraph's variables.
+        """Return the positions of the first `count` operands among the subgraph's variables.
 
         Raises
         ------
         TracedValueError
-            When the function does not use one of them.
+            If the function does not use one of them.
         """
         sources = self.subgraph.sources
         if not all(number in sources for number in range(count)):
@@ -99,10 +99,10 @@ def _placed(array):
 
 @contextlib.contextmanager
 def _all_steps(operands):
-    """A scope in which a loop makes its steps: yields what it starts from.
+    """Context for running a loop step by step; yields its initial operands.
 
-    What is computed there belongs to no graph, and a graph it got into would have a variable for
-    which nothing stands.
+    Results computed inside belong to no graph: a graph that used one would get an unbound
+    variable.
     """
     with deferred.part():
         views = [array.detach() for array in operands]
@@ -111,22 +111,22 @@ def _all_steps(operands):
 
 
 class _Control:
-    """A node of control flow on the tape.
+    """A control flow node on the tape.
 
     Parameters
     ----------
     op : Op
     operands : list of ndarray
-        Its first inputs, what the numbers of subgraphs' sources mean.
+        First inputs of the node, to which the operand indices of subgraphs refer.
     """
 
     def __init__(self, op, operands):
         self._op, self._texts = op, {}
         self._inputs = [_placed(array) for array in operands]
-        self._places = {}  # of the other inputs
+        self._places = {}  # positions of the other inputs
 
     def places(self, subgraph):
-        """The positions of a subgraph's inputs among the node's, which grow as needed."""
+        """Return the positions of a subgraph's inputs among the node's, adding missing ones."""
         return tuple(
             source if isinstance(source, int) else self._place(source)
             for source in subgraph.sources
@@ -141,16 +141,16 @@ class _Control:
         return self._places[key]
 
     def note(self, results, **attrs):
-        """Let arrays be what the node computes; returns them.
+        """Record arrays as the outputs of the node and return them.
 
         Parameters
         ----------
         results : list of ndarray
         **attrs
-            Those of the operator.
+            Attributes of the operator.
         """
         attrs["num_outputs"] = len(results)
-        attrs["num_args"] = len(self._inputs) + len(self._op.in_symbols.subgraphs)  # counts both
+        attrs["num_args"] = len(self._inputs) + len(self._op.in_symbols.subgraphs)  # subgraphs too
         by_name = self._op.schema.by_name
         self._texts = {
             key: value if isinstance(value, str) else attributes.text_of(by_name[key], value)
@@ -168,13 +168,13 @@ class _Control:
         return results
 
     def _expressed(self, name, inputs):
-        """The outputs in a symbol; see `mxcy.symbol.recorded`."""
+        """Return the outputs as symbols; see `mxcy.symbol.recorded`."""
         node = SymbolNode(self._op, name, self._texts, inputs)
         return [(node, index) for index in range(int(self._texts["num_outputs"]))]
 
 
 def _condition(operator, name, function, operands):
-    """The part that computes a condition; files of MXNet have a float32 one."""
+    """Trace a condition; cast to float32, as in MXNet's files."""
     what = f"the result of {name.rpartition('_')[2]}"
 
     def call(*views):
@@ -187,12 +187,12 @@ def _condition(operator, name, function, operands):
 
 
 def cond(pred, then_func, else_func, operands, name):
-    """What one of two functions returns, as a node; see `numpy_extension.cond`.
+    """Record a branch as a node; see `numpy_extension.cond`.
 
     Raises
     ------
     TracedValueError
-        When the branches' results differ in their nesting, shapes or types.
+        If the branches' results differ in nesting, shapes or dtypes.
     """
 
     def part(function, suffix, what):
@@ -222,19 +222,19 @@ def cond(pred, then_func, else_func, operands, name):
 
 
 def foreach(body, data, init_states, name):
-    """Calls of a function for each element, as a node; see `numpy_extension.foreach`.
+    """Record a loop over elements as a node; see `numpy_extension.foreach`.
 
     Raises
     ------
     TracedValueError
-        When states change in their nesting, shapes or types, there are no elements, or `body` does
-        not use them or a state.
+        If states change in nesting, shape or dtype, there are no elements, or `body` does not use
+        the elements or a state.
     """
     whole, data_form = control.flatten(data, "data")
     states, state_form = control.flatten(init_states, "init_states")
     if not whole or not all(array.ndim and len(array) == len(whole[0]) > 0 for array in whole):
         raise TracedValueError("foreach: there are no elements, or not as many of each array")
-    # The node's elements of vectors would have one axis.
+    # The node would pass elements of vectors with one axis.
     vectors = [array.ndim == 1 for array in whole]
     rows = [x.reshape(-1, 1) if flag else x for x, flag in zip(whole, vectors, strict=True)]
     count = 0
@@ -282,12 +282,12 @@ def foreach(body, data, init_states, name):
 
 
 def while_loop(cond, func, loop_vars, max_iterations, name):
-    """Repeated calls of a function, as a node; see `numpy_extension.while_loop`.
+    """Record a while loop as a node; see `numpy_extension.while_loop`.
 
     Raises
     ------
     TracedValueError
-        When loop variables change in shape or type, or `func` does not use one.
+        If loop variables change in shape or dtype, or `func` does not use one.
     """
     single = isinstance(loop_vars, front.NDArrayBase)
     first = [loop_vars] if single else list(loop_vars)
@@ -315,7 +315,7 @@ def while_loop(cond, func, loop_vars, max_iterations, name):
     with _all_steps(first) as views:
         outs, last = control.while_loop(holds, func, views, max_iterations)
         outs, _ = control.flatten(outs, "the outputs of func")
-        if not outs:  # no step was made
+        if not outs:  # there was no step
             outs = zero_steps(of_func.arrays[:count], max_iterations)
     results = node.note(
         outs + list(last),
@@ -332,13 +332,13 @@ def while_loop(cond, func, loop_vars, max_iterations, name):
 
 
 def zero_steps(output, count):
-    """The outputs of a loop that makes no step, from those of one step.
+    """Return the outputs of a loop without steps, given those of one step.
 
     Parameters
     ----------
     output : ndarray or nested list of ndarray, or None
     count : int
-        The largest number of steps.
+        Maximum number of steps.
 
     Returns
     -------
