@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+from tqdm import tqdm
 
 import mxcy as mx
 
@@ -139,21 +140,23 @@ def main(arguments=None):
     def keep_perplexity(param):
         perplexities.append(param.eval_metric.get()[1])
         param.eval_metric.reset_local()
+        bar.update()
 
     mod = mx.mod.BucketingModule(
         sym_gen=lambda length: network(length, words),
         default_bucket_key=train_iter.default_bucket_key,
     )
-    mod.fit(
-        train_iter,
-        eval_metric=mx.metric.Perplexity(ignore_label=PADDING),
-        optimizer="adam",
-        # the loss is divided by the number of words already
-        optimizer_params={"learning_rate": 0.01, "rescale_grad": 1.0, "clip_gradient": 1.0},
-        initializer=mx.init.Xavier(factor_type="in", magnitude=2.34),
-        batch_end_callback=keep_perplexity,
-        num_epoch=options.epochs,
-    )
+    with tqdm(unit=" batches", disable=None) as bar:
+        mod.fit(
+            train_iter,
+            eval_metric=mx.metric.Perplexity(ignore_label=PADDING),
+            optimizer="adam",
+            # the loss is divided by the number of words already
+            optimizer_params={"learning_rate": 0.01, "rescale_grad": 1.0, "clip_gradient": 1.0},
+            initializer=mx.init.Xavier(factor_type="in", magnitude=2.34),
+            batch_end_callback=keep_perplexity,
+            num_epoch=options.epochs,
+        )
     ((_, final),) = mod.score(train_iter, mx.metric.Perplexity(ignore_label=PADDING))
     return perplexities, final
 

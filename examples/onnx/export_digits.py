@@ -7,6 +7,7 @@ digits: 1,797 images of 8 x 8 pixels. The file takes batches of any size.
 import argparse
 
 import numpy as np
+from tqdm import tqdm
 
 import mxcy as mx
 from mxcy import autograd, gluon
@@ -38,7 +39,8 @@ def trained(images, labels, epochs):
     data = gluon.data.ArrayDataset(images, labels)
     for epoch in range(epochs):
         total = 0.0
-        for image, label in gluon.data.DataLoader(data, 64, shuffle=True):
+        batches = gluon.data.DataLoader(data, 64, shuffle=True)
+        for image, label in tqdm(batches, unit=" batches", disable=None, leave=False):
             with autograd.record():
                 error = loss(net(image), label)
             error.backward()

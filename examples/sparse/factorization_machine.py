@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from tqdm import tqdm
 
 import mxcy as mx
 from mxcy import autograd, gluon, nd
@@ -102,7 +103,8 @@ def main(arguments=None):
         train, test = write_digits(folder)
         for epoch in range(options.epochs):
             losses = []
-            for batch in batches_of(train, options.batch_size):
+            batches = batches_of(train, options.batch_size)
+            for batch in tqdm(batches, unit=" batches", disable=None, leave=False):
                 with autograd.record():
                     loss = logistic(net(batch.data[0]), batch.label[0].reshape((-1,)))
                 loss.backward()
