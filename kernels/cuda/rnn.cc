@@ -49,7 +49,8 @@ class Layers {
   // The input behind the states, and of which the lengths are first, if there are any.
   const mx_tensor* behind_states() const { return call_->in + (has_cell() ? 4 : 3); }
   const void* lengths() const { return shape_.lengths ? behind_states()->data : nullptr; }
-  int64_t state_size() const { return shape_.batch * shape_.hidden; }
+  int64_t state_size() const { return shape_.batch * shape_.out; }
+  int64_t cell_size() const { return shape_.batch * shape_.hidden; }
 
   template <class... Arguments>
   bool start(int64_t function, Grid grid, Arguments... arguments) {
@@ -95,7 +96,7 @@ class Forward : public Layers {
       const bool top = layer == shape_.layers - 1;
       void* out = top ? call_->out[0].data : at(saved, shape_.out_at(layer));
       for (int64_t direction = 0; direction < shape_.directions; ++direction)
-        if (!run_part(layer, direction, below, saved, at(out, direction * shape_.hidden)))
+        if (!run_part(layer, direction, below, saved, at(out, direction * shape_.out)))
           return false;
       below = out;
       if (!top && shape_.drops) {
@@ -117,10 +118,11 @@ class Forward : public Layers {
     void* gates = at(saved, shape_.part_at(layer, direction));
     void* extra = shape_.extra ? at(gates, shape_.points() * shape_.rows) : nullptr;
     void* last = at(call_->out[1].data, number * state_size());
-    void* last_cell = has_cell() ? at(call_->out[2].data, number * state_size()) : nullptr;
+    void* last_cell = has_cell() ? at(call_->out[2].data, number * cell_size()) : nullptr;
     const void* hidden_then = at(call_->in[2].data, number * state_size());
-    const void* cell_then = has_cell() ? at(call_->in[3].data, number * state_size()) : nullptr;
-    int64_t apart = shape_.hidden;
+    const void* cell_then = has_cell() ? at(call_->in[3].data, number * cell_size()) : nullptr;
+    const void* projection = at(own_weight, shape_.rows * shape_.out);
+    int64_t apart = shape_.out;
     if (!product(false, true, shape_.points(), shape_.rows, source, below, source, weight, source,
                  0, gates, shape_.rows))
       return false;
@@ -130,15 +132,23 @@ class Forward : public Layers {
       void* extra_now = at(extra, first * shape_.hidden);
       // Where sequences have lengths the states wait in the outputs, else these get the last ones.
       const bool keeps = shape_.lengths || i == shape_.steps - 1;
-      if (!product(false, true, shape_.batch, shape_.rows, shape_.hidden, hidden_then, apart,
-                   own_weight, shape_.hidden, 0, own, shape_.rows) ||
-          !start(plan_.cell, grid_for(state_size()), at(gates, first * shape_.rows),
-                 (const void*)own, bias, extra_now, result, shape_.wide, hidden_then, apart,
-                 cell_then, keeps ? last : nullptr, keeps ? last_cell : nullptr, lengths(), step,
-                 shape_.batch, shape_.hidden))
+      void* cells_out = shape_.projected ? workspace(plan_.raw) : result;
+      if (!product(false, true, shape_.batch, shape_.rows, shape_.out, hidden_then, apart,
+                   own_weight, shape_.out, 0, own, shape_.rows) ||
+          !start(plan_.cell, grid_for(cell_size()), at(gates, first * shape_.rows),
+                 (const void*)own, bias, extra_now, cells_out,
+                 shape_.projected ? shape_.hidden : shape_.wide, hidden_then, apart, cell_then,
+                 keeps ? last : nullptr, keeps ? last_cell : nullptr, lengths(), step, shape_.batch,
+                 shape_.hidden))
+        return false;
+      if (shape_.projected &&
+          (!product(false, true, shape_.batch, shape_.out, shape_.hidden, cells_out, shape_.hidden,
+                    projection, shape_.hidden, 0, result, shape_.wide) ||
+           (keeps && !start(plan_.states, grid_for(state_size()), (const void*)result, shape_.wide,
+                            hidden_then, apart, last, lengths(), step, shape_.batch, shape_.out))))
         return false;
       hidden_then = shape_.lengths ? last : result;
-      apart = shape_.lengths ? shape_.hidden : shape_.wide;
+      apart = shape_.lengths ? shape_.out : shape_.wide;
       if (cell_then) cell_then = shape_.lengths ? last_cell : extra_now;
     }
     return true;
@@ -172,7 +182,7 @@ class Backward : public Layers {
       void* d_data =
           layer == 0 ? call_->out[0].data : workspace(layer % 2 ? plan_.d_below : plan_.d_above);
       for (int64_t direction = 0; direction < shape_.directions; ++direction) {
-        const int64_t column = direction * shape_.hidden;
+        const int64_t column = direction * shape_.out;
         if (!run_part(layer, direction, seen, saved, at(out, column), at(d_out, column), d_data,
                       in))
           return false;
@@ -189,27 +199,38 @@ class Backward : public Layers {
                 const void* out, const void* d_out, void* d_data, const mx_tensor* in) {
     const int64_t source = shape_.source(layer), number = layer * shape_.directions + direction;
     const int64_t rows = shape_.rows, hidden = shape_.hidden, points = shape_.points();
+    const int64_t size = shape_.out;
     const int64_t weights = shape_.weights_at(layer, direction);
     const void* weight = at(call_->in[1].data, weights);
-    const void* own_weight = at(weight, rows * source);
+    const void *own_weight = at(weight, rows * source), *projection = at(own_weight, rows * size);
     const void* gates = at(saved, shape_.part_at(layer, direction));
     const void* extra = shape_.extra ? at(gates, points * rows) : nullptr;
     const void* state = at(call_->in[2].data, number * state_size());
-    const void* cell = has_cell() ? at(call_->in[3].data, number * state_size()) : nullptr;
+    const void* cell = has_cell() ? at(call_->in[3].data, number * cell_size()) : nullptr;
     void* d_state = at(call_->out[2].data, number * state_size());
-    void* d_cell = has_cell() ? at(call_->out[3].data, number * state_size()) : nullptr;
+    void* d_cell = has_cell() ? at(call_->out[3].data, number * cell_size()) : nullptr;
     const void* d_hidden_after = at(in[3].data, number * state_size());
-    const void* d_cell_after = has_cell() ? at(in[4].data, number * state_size()) : nullptr;
+    const void* d_cell_after = has_cell() ? at(in[4].data, number * cell_size()) : nullptr;
     void *d_gates = workspace(plan_.d_gates), *d_own = workspace(plan_.d_own),
-         *then = workspace(plan_.then);
+         *then = workspace(plan_.then), *raw = workspace(plan_.raw),
+         *d_raw = workspace(plan_.d_raw), *d_projected = workspace(plan_.d_projected);
+    const bool projected = shape_.projected;
     for (int64_t i = shape_.steps - 1; i >= 0; --i) {
       const int64_t step = shape_.step(direction, i);
       const int64_t before = i ? shape_.step(direction, i - 1) : -1;
-      if (!start(plan_.cell, grid_for(state_size()), gates, extra, state, out, shape_.wide, cell,
-                 d_out, d_hidden_after, d_cell_after, d_state, d_cell, d_gates, d_own, then,
-                 lengths(), step, before, shape_.batch, hidden) ||
-          !product(false, false, shape_.batch, hidden, rows, at(d_own, step * shape_.batch * rows),
-                   rows, own_weight, hidden, 1, d_state, hidden))
+      if (projected &&
+          (!start(plan_.states, grid_for(state_size()), state, out, shape_.wide, d_out,
+                  d_hidden_after, d_state, d_projected, then, lengths(), step, before, shape_.batch,
+                  size) ||
+           !product(false, false, shape_.batch, hidden, size, at(d_projected, step * state_size()),
+                    size, projection, hidden, 0, d_raw, hidden)))
+        return false;
+      if (!start(plan_.cell, grid_for(cell_size()), gates, extra, state, out, shape_.wide, cell,
+                 projected ? (const void*)d_raw : d_out, d_hidden_after, d_cell_after, d_state,
+                 d_cell, d_gates, d_own, projected ? raw : then, lengths(), step, before,
+                 shape_.batch, hidden) ||
+          !product(false, false, shape_.batch, size, rows, at(d_own, step * shape_.batch * rows),
+                   rows, own_weight, size, 1, d_state, size))
         return false;
       d_hidden_after = d_state;
       d_cell_after = d_cell;
@@ -222,8 +243,10 @@ class Backward : public Layers {
                    direction ? 1 : 0, d_data, source) &&
            product(true, false, rows, source, points, d_gates, rows, below, source, 0, d_weight,
                    source) &&
-           product(true, false, rows, hidden, points, d_own, rows, then, hidden, 0, d_own_weight,
-                   hidden);
+           product(true, false, rows, size, points, d_own, rows, then, size, 0, d_own_weight,
+                   size) &&
+           (!projected || product(true, false, size, hidden, points, d_projected, size, raw, hidden,
+                                  0, at(d_own_weight, rows * size), hidden));
   }
 
   bool sum(const void* x, void* sums) {

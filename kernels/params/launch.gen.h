@@ -60,8 +60,8 @@ typedef struct {
 
 /* what recurrent layers run on a device, behind the struct rnn: `type`, `compute` and
  * `scalar` as in blas; kernels for a product (0: cuBLAS), a step of a cell, sums of columns,
- * a mask of dropout, its counter, and products of elements; the bytes of the workspace where
- * arrays begin */
+ * a mask of dropout, its counter, products of elements, and with a projection hidden states;
+ * the bytes of the workspace where arrays begin */
 typedef struct {
   int32_t device;
   int32_t type;
@@ -74,6 +74,7 @@ typedef struct {
   int64_t drop;
   int64_t counted;
   int64_t scale;
+  int64_t states;
   int64_t own;
   int64_t saved;
   int64_t below;
@@ -82,6 +83,9 @@ typedef struct {
   int64_t d_own;
   int64_t d_below;
   int64_t d_above;
+  int64_t raw;
+  int64_t d_raw;
+  int64_t d_projected;
 } mx_rnn_plan_params;
 
 #endif

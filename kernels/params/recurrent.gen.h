@@ -6,12 +6,14 @@
 /* a stack of recurrent layers, see ops/recurrent/layers.py; mode: 0 and 1 plain ones with
  * ReLU and tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped;
  * saves: whether what the gradient needs is an output; lengths: whether an input says how
- * many steps count */
+ * many steps count; projection: the size that hidden states are projected to, 0 without
+ * projection */
 typedef struct {
   int64_t steps;
   int64_t batch;
   int64_t inputs;
   int64_t hidden;
+  int64_t projection;
   int64_t layers;
   int64_t directions;
   int32_t mode;

@@ -1,12 +1,14 @@
-"""Kernels that choose at random: indices by their probabilities, and items in another order.
+"""Random choice and shuffling: sampling by probability, and permutations.
 
-Up to 2,048 items are put in order by numbers drawn for each, in one block. Of more, each finds its
-place by itself: a network of Feistel's permutes the numbers of as many bits as are needed, those
-beyond the last item are permuted on until they are among the items (Black and Rogaway, 2002).
+Up to 2,048 items are ordered in one block by a random key for each. A longer permutation is a
+Feistel network over the next power of two; values beyond the last item are permuted again until
+they are valid ("cycle walking", Black and Rogaway, 2002). More items with weights are ordered by
+their keys in chunks of 2,048; then each item finds its rank by bisection in all chunks.
 """
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import I64, Alarm, Input, Launch, Output, Random, Workspace, spread
+from mxcy.gpu.ordering import ordering_text
 from mxcy.gpu.pointwise import elements, text_of
 from mxcy.gpu.random import COUNTED, INTEGERS
 from mxcy.gpu.table import TYPES, kernel
@@ -15,7 +17,7 @@ __all__ = ["chance_text"]
 
 _CODES = dtypes.CODES
 _REAL = tuple(map(_CODES.get, ("float32", "float64", "float16")))
-_FEW, _MOST_BLOCKS = 2048, (1 << 31) - 1
+_CHUNK, _MOST_WEIGHTS, _MOST_BLOCKS = 2048, 1 << 20, (1 << 31) - 1
 _BITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
 _TABLE = """
 // The sums of probabilities up to each of a row; a block for each row.
@@ -114,6 +116,60 @@ permute(const Sets* sets, Long* order, Long n, Long k, Long low_bits, Long high_
   }
 }
 """
+_RANKS = """
+// Keys that order weighted items: the smallest comes first (Efraimidis and Spirakis, 2006).
+extern "C" __global__ void __launch_bounds__(256, 2)
+draw_keys(const Sets* sets, const S* weights, Key* keys, Long n) {
+  for (Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+       i += (Long)gridDim.x * blockDim.x) {
+    Draws d(sets, i);
+    const double u = above_zero<double>(&d);
+    keys[i] = ~KeyOf<double>::of(::log(cast<double>(weights[i])) - ::log(-::log(u)));
+  }
+}
+// The items of each chunk in the order of their keys; a block for each chunk.
+extern "C" __global__ void __launch_bounds__(256, 4)
+sort_chunks(const Key* keys, unsigned* items, Long n) {
+  __shared__ Key mine[2048];
+  __shared__ unsigned places[2][2048];
+  const Long first = (Long)blockIdx.x * 2048, extent = n - first < 2048 ? n - first : 2048;
+  unsigned *from = places[0], *to = places[1];
+  for (Long i = threadIdx.x; i < extent; i += blockDim.x) {
+    mine[i] = keys[first + i];
+    from[i] = (unsigned)i;
+  }
+  __syncthreads();
+  for (Long width = 1; width < extent; width *= 2) {
+    merge(from, to, extent, width, [&](unsigned at) { return mine[at]; });
+    __syncthreads();
+    unsigned* last = from;
+    from = to, to = last;
+  }
+  for (Long i = threadIdx.x; i < extent; i += blockDim.x) items[first + i] = first + from[i];
+}
+// The first k items of all chunks together.
+extern "C" __global__ void __launch_bounds__(256, 4)
+rank_chunks(const Key* keys, const unsigned* items, Long* order, Long n, Long k) {
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (Long)gridDim.x * blockDim.x) {
+    const Long own = p / 2048;
+    const Key mine = keys[items[p]];
+    Long rank = p % 2048;
+    for (Long chunk = 0; chunk * 2048 < n && rank < k; ++chunk) {
+      if (chunk == own) continue;
+      Long low = chunk * 2048, high = low + 2048 < n ? low + 2048 : n;
+      while (low < high) {  // of equal keys those of earlier chunks come first
+        const Long middle = (low + high) / 2;
+        const Key other = keys[items[middle]];
+        if (chunk < own ? other <= mine : other < mine) low = middle + 1;
+        else high = middle;
+      }
+      rank += low - chunk * 2048;
+    }
+    if (rank < k) order[rank] = items[p];
+  }
+}
+"""
 _MOVE = """
 extern "C" __global__ void __launch_bounds__(256, 4)
 move(const B* x, const Long* order, B* y, Long n, Long inner) {
@@ -176,14 +232,25 @@ def multinomial(request):
     return _chosen(text, given, out, choices, out.size // rows, bool(rest))
 
 
-def _order(text, n, k, to, weighted=False):
-    """The launch that finds the first k of n items in another order; None of too many weights."""
-    if n <= _FEW:
-        weights = Input(0) if weighted else I64(0)
+def _order(text, n, k, to, weights):
+    """The launch that finds the first k of n items in random order."""
+    if n <= _CHUNK:
         return Launch(text, "rank", (1,), [Random(), weights, to, I64(n), I64(k)])
     bits = (n - 1).bit_length()
     sizes = map(I64, (n, k, bits // 2, bits - bits // 2))
-    return None if weighted else Launch(text, "permute", spread(k), [Random(), to, *sizes])
+    return Launch(text, "permute", spread(k), [Random(), to, *sizes])
+
+
+def _weighted_order(given, n, k):
+    """The launches that find the first k of more than a chunk's weighted items."""
+    text = chance_text(ordering_text() + _RANKS, given)
+    keys, items = Workspace(), Workspace(8 * n)
+    return [
+        Launch(text, "draw_keys", spread(n), [Random(), Input(0), keys, I64(n)]),
+        Launch(text, "sort_chunks", (-(-n // _CHUNK),), [keys, items, I64(n)]),
+        Launch(text, "rank_chunks", spread(n), [keys, items, Output(0), I64(n), I64(k)]),
+        _counted(text),
+    ]
 
 
 @kernel("shuffle")
@@ -198,7 +265,7 @@ def shuffle(request):
     text = chance_text(_ORDER + _MOVE, _CODES["float32"], bits=_BITS[size])
     arguments = [Input(0), Workspace(), Output(0), I64(out.size), I64(out.size // items)]
     moved = Launch(text, "move", spread(out.size), arguments)
-    return [_order(text, items, items, Workspace()), moved, _counted(text)]
+    return [_order(text, items, items, Workspace(), I64(0)), moved, _counted(text)]
 
 
 @kernel("np_choice")
@@ -217,9 +284,12 @@ def choice(request):
         text = chance_text(INTEGERS, given, out.dtype)
         arguments = [Random(), Output(0), I64(k), I64(0), I64(n)]
         return [Launch(text, "draw", spread(k), arguments), _counted(text)]
+    if weighted and n > _CHUNK:
+        request.workspace = 12 * n
+        return _weighted_order(given, n, k) if n <= _MOST_WEIGHTS else "it has too many weights"
     text = chance_text(_ORDER, given)
-    order = _order(text, n, k, Output(0), weighted)
-    return [order, _counted(text)] if order else "it orders up to 2,048 weights"
+    weights = Input(0) if weighted else I64(0)
+    return [_order(text, n, k, Output(0), weights), _counted(text)]
 
 
 @kernel("np_multinomial")

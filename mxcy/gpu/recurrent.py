@@ -2,8 +2,9 @@
 
 ``kernels/cuda/rnn.cc`` runs a call: the input's products of all steps at once, then for each step
 the product of the hidden state and one kernel for the cells of all samples, which adds the biases,
-applies the activations and moves the states on. Nothing is copied between: states wait where steps
-find them, in the layer's output or, where sequences have lengths, in the outputs for the last ones.
+applies the activations and moves the states on; with a projection the product by it and a kernel
+for the hidden states follow. Nothing is copied in between: a step reads the states from the layer's
+output or, where sequences have lengths, from the outputs for the last states.
 """
 
 from mxcy._base import dtypes
@@ -21,10 +22,13 @@ __all__ = []
 _FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
 _LSTM, _ALIGNED = 2, 256
 _MOST_ROWS = 64 * 65535  # of a product of our own, which takes blocks of 64
+_NAMES = "own saved below then d_gates d_own d_below d_above raw d_raw d_projected"
+_PLACES = dict.fromkeys(_NAMES.split(), 0)  # parts of the workspace, unless a call has them
 _HEAD = """
 #define GATES {gates}
-#define EACH_UNIT(p)                                                                   \\
-  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < batch * hidden;       \\
+#define PROJECTED {projected}
+#define EACH(p, count)                                                         \\
+  for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < (count);      \\
        p += (Long)gridDim.x * blockDim.x)
 __device__ inline T sigmoid(T x) {{ return 1 / (1 + ::exp(-x)); }}
 """
@@ -34,7 +38,7 @@ cell_step(S* gates, const S* own, const S* bias, S* extra, S* out, Long wide,
           const S* hidden_then, Long apart, const S* cell_then, S* hidden_last, S* cell_last,
           const L* lengths, Long step, Long batch, Long hidden) {{
   (void)extra, (void)cell_then;
-  EACH_UNIT(p) {{
+  EACH(p, batch * hidden) {{
     const Long n = p / hidden, j = p % hidden, first = n * GATES * hidden + j;
     const auto from_input = [&](int g) {{
       return cast<T>(gates[first + g * hidden]) + cast<T>(bias[g * hidden + j]);
@@ -43,14 +47,24 @@ cell_step(S* gates, const S* own, const S* bias, S* extra, S* out, Long wide,
       return cast<T>(own[first + g * hidden]) + cast<T>(bias[(GATES + g) * hidden + j]);
     }};
     const auto keep = [&](int g, T x) {{ gates[first + g * hidden] = cast<S>(x); }};
-    const T hidden_now = cast<T>(hidden_then[n * apart + j]);
+    // With a projection `hidden_step` passes the hidden states on.
+    const T hidden_now = PROJECTED ? T(0) : cast<T>(hidden_then[n * apart + j]);
     T cell_now = 0;
     {step}
     // Beyond its length a sequence puts out zeros, and its states stay.
     const bool alive = !lengths || (double)step < cast<double>(lengths[n]);
     out[n * wide + j] = cast<S>(alive ? result : T(0));
-    if (hidden_last) hidden_last[p] = cast<S>(alive ? result : hidden_now);
+    if (hidden_last && !PROJECTED) hidden_last[p] = cast<S>(alive ? result : hidden_now);
     if (cell_last) cell_last[p] = cast<S>(alive ? cell_now : cast<T>(cell_then[p]));
+  }}
+}}
+extern "C" __global__ void __launch_bounds__(256, 4)
+hidden_step(const S* out, Long wide, const S* hidden_then, Long apart, S* hidden_last,
+            const L* lengths, Long step, Long batch, Long size) {{
+  EACH(p, batch * size) {{
+    const Long n = p / size, j = p % size;
+    const bool alive = !lengths || (double)step < cast<double>(lengths[n]);
+    hidden_last[p] = alive ? out[n * wide + j] : hidden_then[n * apart + j];
   }}
 }}
 """
@@ -61,35 +75,62 @@ cell_back(const S* gates, const S* extra, const S* hidden_first, const S* out, L
           S* d_hidden, S* d_cell, S* d_gates, S* d_own, S* then, const L* lengths, Long step,
           Long before, Long batch, Long hidden) {{
   (void)extra, (void)cell_first;
-  EACH_UNIT(p) {{
+  EACH(p, batch * hidden) {{
     const Long n = p / hidden, j = p % hidden, row = step * batch + n;
     const Long first = row * GATES * hidden + j;
     const double length = lengths ? cast<double>(lengths[n]) : kInfinity;
     // What the step found: the states of the step before, or the first ones.
     const bool starts = before < 0 || (double)before >= length;
     const Long earlier = before * batch + n;
+#if !PROJECTED
     const S found = starts ? hidden_first[p] : out[earlier * wide + j];
     then[row * hidden + j] = found;
+#endif
     const auto gate = [&](int g) {{ return cast<T>(gates[first + g * hidden]); }};
+#if PROJECTED
+    then[row * hidden + j] = cast<S>({raw});
+#endif
     const auto pass = [&](int g, T d, T own) {{
       d_gates[first + g * hidden] = cast<S>(d);
       if (d_own != d_gates) d_own[first + g * hidden] = cast<S>(own);
     }};
     if ((double)step >= length) {{
       for (int g = 0; g < GATES; ++g) pass(g, 0, 0);
-      d_hidden[p] = d_hidden_after[p];
+      if (!PROJECTED) d_hidden[p] = d_hidden_after[p];
       if (d_cell) d_cell[p] = d_cell_after[p];
       continue;
     }}
-    const T hidden_now = cast<T>(found);
+#if PROJECTED
+    const T d_result = cast<T>(d_out[p]);
+#else
     const T d_result = cast<T>(d_hidden_after[p]) + cast<T>(d_out[row * wide + j]);
-    T through = 0;
+    const T hidden_now = cast<T>(found);
     (void)hidden_now;
+#endif
+    T through = 0;
     {back}
-    d_hidden[p] = cast<S>(through);  // the product adds the rest
+    if (!PROJECTED) d_hidden[p] = cast<S>(through);  // the product adds the rest
+  }}
+}}
+extern "C" __global__ void __launch_bounds__(256, 4)
+hidden_back(const S* hidden_first, const S* out, Long wide, const S* d_out,
+            const S* d_hidden_after, S* d_hidden, S* d_projected, S* then, const L* lengths,
+            Long step, Long before, Long batch, Long size) {{
+  EACH(p, batch * size) {{
+    const Long n = p / size, j = p % size, at = (step * batch + n) * size + j;
+    const double length = lengths ? cast<double>(lengths[n]) : kInfinity;
+    const bool starts = before < 0 || (double)before >= length;
+    then[at] = starts ? hidden_first[p] : out[(before * batch + n) * wide + j];
+    const bool ended = (double)step >= length;
+    const T d = cast<T>(d_hidden_after[p]);
+    const T d_now = d + cast<T>(d_out[(step * batch + n) * wide + j]);
+    d_projected[at] = cast<S>(ended ? T(0) : d_now);
+    d_hidden[p] = cast<S>(ended ? d : T(0));  // the product adds the rest
   }}
 }}
 """
+#: what an LSTM's cell put out before the projection
+_RAW = "gate(3) * ::tanh(cast<T>(extra[row * hidden + j]))"
 #: mode -> statements of a step, that set `result`; of its gradient, that pass on `d_result`
 _PLAIN = (
     "const T x = from_input(0) + from_hidden(0), result = {forward}; keep(0, result);",
@@ -170,7 +211,8 @@ scale_by(const S* x, const S* factors, S* y, Long count) {
 def _head(dtype, values, lengths):
     computed = "double" if dtype == dtypes.CODES["float64"] else "float"
     types = f"typedef {computed} T;\ntypedef {TYPES[dtype]} S;\ntypedef {TYPES[lengths]} L;\n"
-    return elements() + types + _HEAD.format(gates=values["gates"])
+    projected = int(bool(values["projection"]))
+    return elements() + types + _HEAD.format(gates=values["gates"], projected=projected)
 
 
 class _BumpAllocator:
@@ -198,31 +240,31 @@ def _planned(request, cell, allocator, fields):
     helpers = _head(dtype, values, dtypes.CODES["float32"]) + _HELPERS
     functions["sums"] = function(helpers, "column_sums", device)
     functions["scale"] = function(helpers, "scale_by", device)
-    functions["drop"] = functions["counted"] = 0
+    functions["drop"] = functions["counted"] = functions["states"] = 0
+    if values["projection"]:
+        text, name = cell
+        functions["states"] = function(text, name.replace("cell", "hidden"), device)
     if values["drop"] > 0 and request.name == "rnn":
         text = dropout_text(dtype)
         functions |= {name: function(text, name, device) for name in ("drop", "counted")}
-    places = dict.fromkeys(
-        ("own", "saved", "below", "then", "d_gates", "d_own", "d_below", "d_above"), 0
-    )
     plan = RNN_PLAN.pack(
         device=device,
         **way_of(dtype),
         bytes=memory_type(dtype).itemsize,
         cell=function(*cell, device),
         **functions,
-        **(places | fields),
+        **(_PLACES | fields),
     )
     params = RNN.pack(**values) + plan
     return NativeCall(f"gpu_{request.name}", params, allocator.bytes)
 
 
 def _sizes(values):
-    """(elements of a layer's gates, of what it puts out, of its hidden states)."""
+    """Return the numbers of elements of a layer's gates, of its output, and of its cells."""
     points, hidden = values["steps"] * values["batch"], values["hidden"]
     return (
         points * values["gates"] * hidden,
-        points * values["directions"] * hidden,
+        points * values["directions"] * (values["projection"] or hidden),
         points * hidden,
     )
 
@@ -244,6 +286,8 @@ def layers(request):
     fields = {"own": allocator.take(values["batch"] * values["gates"] * values["hidden"])}
     if values["drop"] > 0:
         fields["below"] = allocator.take(out)
+    if values["projection"]:
+        fields["raw"] = allocator.take(values["batch"] * values["hidden"])
     if not values["saves"]:
         parts = gates + (hidden if values["extra"] else 0)
         between = (count - 1) * out * (2 if values["drop"] > 0 else 1)
@@ -261,12 +305,19 @@ def gradients(request):
         return "it computes floating numbers"
     gates, out, hidden = _sizes(values)
     allocator = _BumpAllocator(memory_type(dtype).itemsize)
-    fields = {"d_gates": allocator.take(gates), "then": allocator.take(hidden)}
+    fields = {"d_gates": allocator.take(gates)}
+    if values["projection"]:
+        states = values["steps"] * values["batch"] * values["projection"]
+        fields |= {name: allocator.take(states) for name in ("then", "d_projected")}
+        fields |= {"raw": allocator.take(hidden)}
+        fields |= {"d_raw": allocator.take(values["batch"] * values["hidden"])}
+    else:
+        fields["then"] = allocator.take(hidden)
     fields["d_own"] = allocator.take(gates) if values["mode"] == 3 else fields["d_gates"]
     if values["drop"] > 0:
         fields["below"] = allocator.take(out)
     if values["layers"] > 1:
         fields |= {"d_below": allocator.take(out), "d_above": allocator.take(out)}
     _, back = _CELLS[values["mode"]]
-    text = _head(dtype, values, _lengths(request)) + _BACK.format(back=back)
+    text = _head(dtype, values, _lengths(request)) + _BACK.format(back=back, raw=_RAW)
     return _planned(request, (text, "cell_back"), allocator, fields)

@@ -233,10 +233,11 @@ def test_random_numbers(architecture, dtype):
 
 def chance_texts(dtype):
     """The texts of choices and of other orders."""
-    from mxcy.gpu import choices
+    from mxcy.gpu import choices, ordering
 
     yield choices.chance_text(choices._TABLE, dtype, 4)
     yield choices.chance_text(choices._ORDER + choices._MOVE, dtype)
+    yield choices.chance_text(ordering.ordering_text() + choices._RANKS, dtype)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -261,10 +262,13 @@ def recurrent_texts(dtype):
 
     lengths = Spec((4,), 4).dtype
     for number, (step, back) in recurrent._CELLS.items():
-        head = recurrent._head(dtype, {"gates": (1, 1, 4, 3)[number]}, lengths)
-        yield head + recurrent._STEP.format(step=step)
-        yield head + recurrent._BACK.format(back=back)
-    yield recurrent._head(dtype, {"gates": 1}, lengths) + recurrent._HELPERS
+        for projection in (0, 8) if number == recurrent._LSTM else (0,):
+            values = {"gates": (1, 1, 4, 3)[number], "projection": projection}
+            head = recurrent._head(dtype, values, lengths)
+            yield head + recurrent._STEP.format(step=step)
+            yield head + recurrent._BACK.format(back=back, raw=recurrent._RAW)
+    values = {"gates": 1, "projection": 0}
+    yield recurrent._head(dtype, values, lengths) + recurrent._HELPERS
     yield products.strided_text(dtype)
     yield random.dropout_text(dtype)
 

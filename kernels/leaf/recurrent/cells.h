@@ -60,6 +60,15 @@ inline void cell_step(int mode, int64_t hidden, const Forward<T>& row) {
   }
 }
 
+// What an LSTM's cell put out before the projection.
+template <class T>
+inline void cell_out(int64_t hidden, const T* gates, const T* cell, T* out) {
+  for (int64_t j = 0; j < hidden; j += kLanes<T>) {
+    const int n = (int)least(kLanes<T>, hidden - j);
+    put(out + j, take(gates + 3 * hidden + j, n) * tanh(take(cell + j, n)), n);
+  }
+}
+
 // d_hidden and d_cell come as the gradients after the step and leave as those before it, without
 // what the product passes on. d_own differs from d_gates for the GRU only.
 template <class T>

@@ -53,33 +53,44 @@ template <class T>
 struct ForwardBuffers {
   T *own, *panels, *bias, *below, *saved;
   T *lengths, *hidden, *cell;  // states that wait while sequences pause
+  T *raw, *projection;         // what cells put out before the projection, and its panels
 
   ForwardBuffers(const RnnShape& s, BumpAllocator<T>& allocator)
       : own(allocator.take(s.mode == kGru ? s.batch * s.rows : 0)),
-        panels(allocator.take(Panels<T>::size(s.rows, s.hidden))),
+        panels(allocator.take(Panels<T>::size(s.rows, s.out))),
         bias(allocator.take(s.rows)),
         below(allocator.take(s.drops ? s.points() * s.wide : 0)),
         saved(allocator.take(s.saves ? 0 : s.saved_size())),
         lengths(allocator.take(Lengths::size<T>(s))),
-        hidden(allocator.take(s.lengths ? s.batch * s.hidden : 0)),
-        cell(allocator.take(s.lengths && s.mode == kLstm ? s.batch * s.hidden : 0)) {}
+        hidden(allocator.take(s.lengths ? s.batch * s.out : 0)),
+        cell(allocator.take(s.lengths && s.mode == kLstm ? s.batch * s.hidden : 0)),
+        raw(allocator.take(s.projected ? s.batch * s.hidden : 0)),
+        projection(allocator.take(s.projected ? Panels<T>::size(s.out, s.hidden) : 0)) {}
 };
 
 template <class T>
 struct BackwardBuffers {
   T *d_gates, *d_own, *panels, *d_hidden, *d_cell, *below, *d_below, *d_above, *lengths, *first;
+  // With a projection: the gradients of what it puts out (of all steps) and takes in (of one), what
+  // it took in, a gradient that is zero, and its panels.
+  T *d_projected, *d_raw, *raw, *zero, *projection;
 
   BackwardBuffers(const RnnShape& s, BumpAllocator<T>& allocator)
       : d_gates(allocator.take(s.points() * s.rows)),
         d_own(allocator.take(s.mode == kGru ? s.points() * s.rows : 0)),
-        panels(allocator.take(Panels<T>::size(s.hidden, s.rows))),
-        d_hidden(allocator.take(s.batch * s.hidden)),
+        panels(allocator.take(Panels<T>::size(s.out, s.rows))),
+        d_hidden(allocator.take(s.batch * s.out)),
         d_cell(allocator.take(s.batch * s.hidden)),
         below(allocator.take(s.drops ? s.points() * s.wide : 0)),
         d_below(allocator.take(s.layers > 1 ? s.points() * s.wide : 0)),
         d_above(allocator.take(s.layers > 1 ? s.points() * s.wide : 0)),
         lengths(allocator.take(Lengths::size<T>(s))),
-        first(allocator.take(s.lengths ? s.batch * s.rows : 0)) {
+        first(allocator.take(s.lengths ? s.batch * s.rows : 0)),
+        d_projected(allocator.take(s.projected ? s.points() * s.out : 0)),
+        d_raw(allocator.take(s.projected ? s.batch * s.hidden : 0)),
+        raw(allocator.take(s.projected ? s.points() * s.hidden : 0)),
+        zero(allocator.take(s.projected ? s.batch * s.hidden : 0)),
+        projection(allocator.take(s.projected ? Panels<T>::size(s.hidden, s.out) : 0)) {
     if (s.mode != kGru) d_own = d_gates;
   }
 };
@@ -114,15 +125,17 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
   if (product<T>(threads, false, true, s.points(), s.rows, source, data, source, weight, source, 1,
                  gates, s.rows) != 0)
     return -1;
-  Panels<T> panels = {buffers.panels, s.rows, s.hidden};
-  panels.pack(threads, {own_weight, s.hidden, false});
+  Panels<T> panels = {buffers.panels, s.rows, s.out};
+  panels.pack(threads, {own_weight, s.out, false});
+  Panels<T> projection = {buffers.projection, s.out, s.hidden};
+  if (s.projected) projection.pack(threads, {own_weight + s.rows * s.out, s.hidden, false});
   const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
   const int row_team = step_team(threads, s.batch * s.rows * 4);
   const T *hidden_then = state, *cell_then = cell;
-  int64_t apart = s.hidden;
+  int64_t apart = s.out;
   if (lengths.given()) {
     hidden_then = buffers.hidden;
-    memcpy(buffers.hidden, state, s.batch * s.hidden * sizeof(T));
+    memcpy(buffers.hidden, state, s.batch * s.out * sizeof(T));
     if (cell) {
       cell_then = buffers.cell;
       memcpy(buffers.cell, cell, s.batch * s.hidden * sizeof(T));
@@ -137,29 +150,39 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
       panels.multiply(team, s.batch, hidden_then, apart, nullptr, 1, at, s.rows);
     }
     T* result = out + first * s.wide;
+    const auto keep_states = [&](int64_t n) {
+      T* row = result + n * s.wide;
+      if (lengths.end_before(n, step)) {
+        memset(row, 0, s.out * sizeof(T));
+        return;
+      }
+      memcpy(buffers.hidden + n * s.out, row, s.out * sizeof(T));
+      if (cell)
+        memcpy(buffers.cell + n * s.hidden, extra + (first + n) * s.hidden, s.hidden * sizeof(T));
+    };
     parallel_for(row_team, s.batch, 1, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
-        const Forward<T> row = {
-            at + n * s.rows,         extra ? extra + (first + n) * s.hidden : nullptr,
-            result + n * s.wide,     gru ? buffers.own + n * s.rows : nullptr,
-            hidden_then + n * apart, cell_then ? cell_then + n * s.hidden : nullptr};
+        const Forward<T> row = {at + n * s.rows,
+                                extra ? extra + (first + n) * s.hidden : nullptr,
+                                s.projected ? buffers.raw + n * s.hidden : result + n * s.wide,
+                                gru ? buffers.own + n * s.rows : nullptr,
+                                hidden_then + n * apart,
+                                cell_then ? cell_then + n * s.hidden : nullptr};
         cell_step(s.mode, s.hidden, row);
-        if (!lengths.given()) continue;
-        if (lengths.end_before(n, step)) {
-          memset(row.out, 0, s.hidden * sizeof(T));
-          continue;
-        }
-        memcpy(buffers.hidden + n * s.hidden, row.out, s.hidden * sizeof(T));
-        if (cell) memcpy(buffers.cell + n * s.hidden, row.extra, s.hidden * sizeof(T));
+        if (lengths.given() && !s.projected) keep_states(n);
       }
     });
+    if (s.projected) {
+      projection.multiply(team, s.batch, buffers.raw, s.hidden, nullptr, 0, result, s.wide);
+      for (int64_t n = 0; lengths.given() && n < s.batch; ++n) keep_states(n);
+    }
     if (lengths.given()) continue;
     hidden_then = result;
     apart = s.wide;
     if (cell_then) cell_then = extra + first * s.hidden;
   }
   for (int64_t n = 0; n < s.batch; ++n) {
-    memcpy(last_state + n * s.hidden, hidden_then + n * apart, s.hidden * sizeof(T));
+    memcpy(last_state + n * s.out, hidden_then + n * apart, s.out * sizeof(T));
   }
   if (last_cell) memcpy(last_cell, cell_then, s.batch * s.hidden * sizeof(T));
   return 0;
@@ -178,7 +201,7 @@ int rnn(const mx_call* call) {
   T* last_cells = lstm ? data<T>(call->out[2]) : nullptr;
   T* saved = s.saves ? data<T>(call->out[call->nout - 1]) : buffers.saved;
   const Lengths lengths(s, call->in + (lstm ? 4 : 3), buffers.lengths);
-  const int64_t state_size = s.batch * s.hidden;
+  const int64_t state_size = s.batch * s.out, cell_size = s.batch * s.hidden;
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     const bool top = layer == s.layers - 1;
     T* out = top ? last : saved + s.out_at(layer);
@@ -188,10 +211,10 @@ int rnn(const mx_call* call) {
       if (run_part(s, call->threads, direction, s.source(layer), below,
                    parameters + s.weights_at(layer, direction),
                    parameters + s.bias_at(layer, direction), states + number * state_size,
-                   cells ? cells + number * state_size : nullptr, gates,
-                   s.extra ? gates + s.points() * s.rows : nullptr, out + direction * s.hidden,
+                   cells ? cells + number * cell_size : nullptr, gates,
+                   s.extra ? gates + s.points() * s.rows : nullptr, out + direction * s.out,
                    last_states + number * state_size,
-                   last_cells ? last_cells + number * state_size : nullptr, lengths, buffers) != 0)
+                   last_cells ? last_cells + number * cell_size : nullptr, lengths, buffers) != 0)
         return -1;
     }
     below = out;
@@ -225,43 +248,69 @@ void sum_rows(int threads, int64_t m, int64_t n, const T* x, T* sums) {
   });
 }
 
+// The gradient of what the projection put out at a step; d_hidden becomes zero where that counts.
+template <class T>
+void enter_projection(const RnnShape& s, int64_t step, const T* d_out, const Lengths& lengths,
+                      const BackwardBuffers<T>& buffers) {
+  for (int64_t n = 0; n < s.batch; ++n) {
+    const int64_t row = step * s.batch + n;
+    T *d = buffers.d_projected + row * s.out, *d_hidden = buffers.d_hidden + n * s.out;
+    const bool ended = lengths.end_before(n, step);
+    for (int64_t j = 0; j < s.out; ++j) d[j] = ended ? 0 : d_hidden[j] + d_out[row * s.wide + j];
+    if (!ended) memset(d_hidden, 0, s.out * sizeof(T));
+  }
+}
+
 template <class T>
 int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
               const PartBack<T>& part, const Lengths& lengths, const BackwardBuffers<T>& buffers) {
   const T* own_weight = part.weight + s.rows * source;
-  Panels<T> panels = {buffers.panels, s.hidden, s.rows};
-  panels.pack(threads, {own_weight, s.hidden, true});
+  Panels<T> panels = {buffers.panels, s.out, s.rows};
+  panels.pack(threads, {own_weight, s.out, true});
+  Panels<T> projection = {buffers.projection, s.hidden, s.out};
+  if (s.projected) {
+    projection.pack(threads, {own_weight + s.rows * s.out, s.hidden, true});
+    memset(buffers.zero, 0, s.batch * s.hidden * sizeof(T));
+  }
   const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
   const int row_team = step_team(threads, s.batch * s.rows * 4);
   for (int64_t i = s.steps - 1; i >= 0; --i) {
     const int64_t step = s.step(direction, i), first = step * s.batch;
     const int64_t before = i ? s.step(direction, i - 1) : 0;
+    if (s.projected) {
+      enter_projection(s, step, part.d_out, lengths, buffers);
+      projection.multiply(team, s.batch, buffers.d_projected + first * s.out, s.out, nullptr, 0,
+                          buffers.d_raw, s.hidden);
+    }
     parallel_for(row_team, s.batch, 1, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         const bool starts = i == 0 || lengths.end_before(n, before);
         const int64_t then = before * s.batch + n;
         const T* cell_then = starts ? part.cell + n * s.hidden : part.extra + then * s.hidden;
-        const Backward<T> row = {part.gates + (first + n) * s.rows,
-                                 s.extra ? part.extra + (first + n) * s.hidden : nullptr,
-                                 starts ? part.state + n * s.hidden : part.out + then * s.wide,
-                                 part.cell ? cell_then : nullptr,
-                                 part.d_out + (first + n) * s.wide,
-                                 buffers.d_hidden + n * s.hidden,
-                                 buffers.d_cell + n * s.hidden,
-                                 buffers.d_gates + (first + n) * s.rows,
-                                 buffers.d_own + (first + n) * s.rows};
+        const Backward<T> row = {
+            part.gates + (first + n) * s.rows,
+            s.extra ? part.extra + (first + n) * s.hidden : nullptr,
+            starts ? part.state + n * s.hidden : part.out + then * s.wide,
+            part.cell ? cell_then : nullptr,
+            s.projected ? buffers.d_raw + n * s.hidden : part.d_out + (first + n) * s.wide,
+            (s.projected ? buffers.zero : buffers.d_hidden) + n * s.hidden,
+            buffers.d_cell + n * s.hidden,
+            buffers.d_gates + (first + n) * s.rows,
+            buffers.d_own + (first + n) * s.rows};
         if (lengths.end_before(n, step)) {
           memset(row.d_gates, 0, s.rows * sizeof(T));
           memset(row.d_own, 0, s.rows * sizeof(T));
         } else {
           cell_back(s.mode, s.hidden, row);
         }
+        if (s.projected)
+          cell_out(s.hidden, row.gates, row.extra, buffers.raw + (first + n) * s.hidden);
       }
     });
     panels.multiply(team, s.batch, buffers.d_own + first * s.rows, s.rows, nullptr, 1,
-                    buffers.d_hidden, s.hidden);
+                    buffers.d_hidden, s.out);
   }
-  memcpy(part.d_state, buffers.d_hidden, s.batch * s.hidden * sizeof(T));
+  memcpy(part.d_state, buffers.d_hidden, s.batch * s.out * sizeof(T));
   if (part.d_cell) memcpy(part.d_cell, buffers.d_cell, s.batch * s.hidden * sizeof(T));
   sum_rows(threads, s.points(), s.rows, buffers.d_gates, part.d_bias);
   sum_rows(threads, s.points(), s.rows, buffers.d_own, part.d_bias + s.rows);
@@ -285,10 +334,13 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
     first_d = buffers.first;
   }
   ok = ok &&
-       product<T>(threads, true, false, s.rows, s.hidden, s.batch, first_d, s.rows, part.state,
-                  s.hidden, 0, d_own_weight, s.hidden) == 0 &&
-       (later <= 0 || product<T>(threads, true, false, s.rows, s.hidden, later, moved_d, s.rows,
-                                 moved, s.wide, 1, d_own_weight, s.hidden) == 0);
+       product<T>(threads, true, false, s.rows, s.out, s.batch, first_d, s.rows, part.state, s.out,
+                  0, d_own_weight, s.out) == 0 &&
+       (later <= 0 || product<T>(threads, true, false, s.rows, s.out, later, moved_d, s.rows, moved,
+                                 s.wide, 1, d_own_weight, s.out) == 0) &&
+       (!s.projected ||
+        product<T>(threads, true, false, s.out, s.hidden, s.points(), buffers.d_projected, s.out,
+                   buffers.raw, s.hidden, 0, d_own_weight + s.rows * s.out, s.hidden) == 0);
   return ok ? 0 : -1;
 }
 
@@ -304,7 +356,7 @@ int rnn_grad(const mx_call* call) {
   const T *parameters = data<T>(call->in[1]), *states = data<T>(call->in[2]);
   const T *cells = lstm ? data<T>(call->in[3]) : nullptr, *saved = data<T>(in[1]);
   T* d_parameters = data<T>(call->out[1]);
-  const int64_t state_size = s.batch * s.hidden;
+  const int64_t state_size = s.batch * s.out, cell_size = s.batch * s.hidden;
   const T *out = data<T>(in[0]), *d_out = data<T>(in[2]);
   for (int64_t layer = s.layers - 1; layer >= 0; --layer) {
     const T* below = layer ? saved + s.out_at(layer - 1) : data<T>(call->in[0]);
@@ -319,21 +371,20 @@ int rnn_grad(const mx_call* call) {
       const int64_t number = layer * s.directions + direction;
       const T* gates = saved + s.part_at(layer, direction);
       memcpy(buffers.d_hidden, data<T>(in[3]) + number * state_size, state_size * sizeof(T));
-      if (lstm)
-        memcpy(buffers.d_cell, data<T>(in[4]) + number * state_size, state_size * sizeof(T));
+      if (lstm) memcpy(buffers.d_cell, data<T>(in[4]) + number * cell_size, cell_size * sizeof(T));
       const PartBack<T> part = {input,
                                 parameters + s.weights_at(layer, direction),
                                 states + number * state_size,
-                                cells ? cells + number * state_size : nullptr,
+                                cells ? cells + number * cell_size : nullptr,
                                 gates,
                                 s.extra ? gates + s.points() * s.rows : nullptr,
-                                out + direction * s.hidden,
-                                d_out + direction * s.hidden,
+                                out + direction * s.out,
+                                d_out + direction * s.out,
                                 d_parameters + s.weights_at(layer, direction),
                                 d_parameters + s.bias_at(layer, direction),
                                 d_data,
                                 data<T>(call->out[2]) + number * state_size,
-                                lstm ? data<T>(call->out[3]) + number * state_size : nullptr};
+                                lstm ? data<T>(call->out[3]) + number * cell_size : nullptr};
       if (back_part(s, call->threads, direction, s.source(layer), part, lengths, buffers) != 0)
         return -1;
     }

@@ -1,4 +1,4 @@
-// A stack of recurrent layers: extents, and where its numbers lie.
+// A stack of recurrent layers: extents, and offsets of weights and of what is saved.
 #pragma once
 #include "leaf/leaf.h"
 #include "params/recurrent.gen.h"
@@ -9,10 +9,11 @@ enum RnnMode { kRnnRelu, kRnnTanh, kLstm, kGru };
 
 struct RnnShape {
   int64_t steps, batch, inputs, hidden, layers, directions;
+  int64_t out;   // size of a hidden state: of the projection, if there is one
   int64_t rows;  // of a direction's weights: all gates
   int64_t wide;  // what a layer puts out at a step: all directions
   int mode;
-  bool extra, drops, saves, lengths;
+  bool projected, extra, drops, saves, lengths;
 
   explicit RnnShape(const mx_rnn_params& p)
       : steps(p.steps),
@@ -21,9 +22,11 @@ struct RnnShape {
         hidden(p.hidden),
         layers(p.layers),
         directions(p.directions),
+        out(p.projection ? p.projection : p.hidden),
         rows(p.gates * p.hidden),
-        wide(p.directions * p.hidden),
+        wide(p.directions * out),
         mode(p.mode),
+        projected(p.projection != 0),
         extra(p.extra != 0),
         drops(p.drop > 0),
         saves(p.saves != 0),
@@ -32,9 +35,10 @@ struct RnnShape {
   int64_t points() const { return steps * batch; }
   int64_t source(int64_t layer) const { return layer ? wide : inputs; }
 
-  // Where the input's weights of a direction begin; the hidden state's follow.
+  // Where the input's weights of a direction begin; the hidden state's and the projection's follow.
   int64_t weights_at(int64_t layer, int64_t direction) const {
-    const int64_t first = rows * (inputs + hidden), other = rows * (wide + hidden);
+    const int64_t own = rows * out + (projected ? out * hidden : 0);
+    const int64_t first = rows * inputs + own, other = rows * wide + own;
     if (layer == 0) return direction * first;
     return directions * first + ((layer - 1) * directions + direction) * other;
   }

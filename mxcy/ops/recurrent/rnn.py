@@ -109,6 +109,7 @@ def struct_of(a, ins, outs):
         "batch": net.batch,
         "inputs": net.inputs,
         "hidden": net.hidden,
+        "projection": a.projection_size or 0,
         "layers": net.layers,
         "directions": net.directions,
         "saves": _saves(a),
@@ -119,8 +120,8 @@ def struct_of(a, ins, outs):
 
 def refusal(a, ins, outs):
     """Why our kernels cannot do a call, or None."""
-    if a.projection_size or a.lstm_state_clip_min is not None:
-        return "projection and clipping are the reference's"
+    if a.lstm_state_clip_min is not None:
+        return "clipping is the reference's"
     if a.use_sequence_length and ins[len(input_names(a)) - 1].dtype not in _LENGTHS:
         return "lengths of a rare element type"
     return None if ins[0].size else "there is no data"
@@ -131,6 +132,8 @@ def _not_onednn(a, ins, outs):
         return "oneDNN saves nothing for the gradient"
     if a.use_sequence_length:
         return "oneDNN knows no lengths"
+    if a.projection_size:
+        return "oneDNN's LSTM has no projection of our layout"
     if not env.get("MXNET_USE_ONEDNN_RNN"):
         return "MXNET_USE_ONEDNN_RNN=0"
     steps, batch, _ = ins[0].shape
@@ -200,6 +203,33 @@ def call_samples():
         num_layers=1,
         mode="lstm",
         dtypes=("float32",),
+        grad=False,
+    )
+    own = 4 * 5 * (2 + 2) + 2 * 5  # weights of a hidden state of 2, biases, and a projection of 5
+    yield sample(
+        (4, 3, 3),
+        (4 * 5 * 3 + own,),
+        (1, 3, 2),
+        (1, 3, 5),
+        state_size=5,
+        num_layers=1,
+        mode="lstm",
+        projection_size=2,
+        state_outputs=True,
+    )
+    yield sample(
+        (5, 4, 3),
+        (2 * (4 * 5 * 3 + own + 4 * 5 * 4 + own),),
+        (4, 4, 2),
+        (4, 4, 5),
+        np.array([3, 5, 0, 9], "int32"),
+        state_size=5,
+        num_layers=2,
+        mode="lstm",
+        projection_size=2,
+        bidirectional=True,
+        state_outputs=True,
+        use_sequence_length=True,
         grad=False,
     )
     for mode, cell in CELLS.items():
@@ -304,18 +334,6 @@ class RNN:
 
     def samples():
         yield from call_samples()
-        weights = 4 * (4 * 3 + 4 * 2 + 2 * 4) + 2 * 4
-        yield sample(
-            (4, 2, 3),
-            (weights,),
-            (1, 2, 2),
-            (1, 2, 4),
-            state_size=4,
-            num_layers=1,
-            mode="lstm",
-            projection_size=2,
-            state_outputs=True,
-        )
         weights = 2 * 3 * (4 * 3 + 4 * 4 + 2 * 4)
         lengths = np.array([2, 4], np.float32)
         yield sample(

@@ -93,6 +93,26 @@ def test_numpy_choice():
             assert set(once.tolist()) == {1, 3, 4}
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_choice_among_many_weights(dtype):
+    """Items of no weight are not chosen, heavy ones come first, and none comes twice."""
+    n, k = 5001, 2300
+    weights = np.tile([0.0, 1.0, 3.0], n // 3)
+    p = (weights / weights.sum()).astype(dtype)
+    with mx.Context(GPU):
+        drawn = mx.np.random.choice(n, k, replace=False, p=mx.np.array(p, dtype=dtype))
+        assert drawn.context == GPU
+        values = drawn.asnumpy()
+        again = mx.np.random.choice(n, k, replace=False, p=mx.np.array(p, dtype=dtype)).asnumpy()
+    assert len(set(values.tolist())) == k
+    assert (weights[values] > 0).all()
+    assert (values != again).any()
+    # Of the first 500 about three of four weigh three, and they come from everywhere.
+    heavy = (weights[values[:500]] == 3).mean()
+    assert abs(heavy - 0.73) < 0.1
+    assert abs(values[:500].mean() - n / 2) < 5 * n / np.sqrt(12 * 500)
+
+
 def test_numpy_multinomial():
     p = np.array([0.1, 0.4, 0, 0.5])
     with mx.Context(GPU):
@@ -125,6 +145,7 @@ def test_seeds_and_calls():
         (lambda: mx.nd.shuffle(mx.nd.zeros((3, 2))), 3),
         (lambda: mx.np.random.choice(9, 3), 2),
         (lambda: mx.np.random.choice(9, 3, replace=False), 2),
+        (lambda: mx.np.random.choice(3000, 3, False, mx.np.full(3000, 1 / 3000)), 4),
         (lambda: mx.np.random.multinomial(3, mx.np.array([0.5, 0.5])), 2),
     ],
 )

@@ -12,13 +12,13 @@ GPU = mx.gpu(0)
 STEPS, BATCH, INPUTS, HIDDEN = 5, 4, 3, 6
 
 
-def drawn(mode, layers, directions, dtype="float64"):
+def drawn(mode, layers, directions, dtype="float64", projection=None):
     """Data, parameters and states of a net."""
-    rng, gates = np.random.default_rng(1), CELLS[mode].gates
-    wide = directions * HIDDEN
+    rng, gates, size = np.random.default_rng(1), CELLS[mode].gates, projection or HIDDEN
     rows = gates * HIDDEN * directions
-    count = rows * (INPUTS + HIDDEN + 2 + (layers - 1) * (wide + HIDDEN + 2))
-    states = [(layers * directions, BATCH, HIDDEN)] * (1 + CELLS[mode].has_cell)
+    count = rows * (INPUTS + size + 2 + (layers - 1) * (directions * size + size + 2))
+    count += (projection or 0) * HIDDEN * layers * directions
+    states = [(layers * directions, BATCH, n) for n in (size, HIDDEN)[: 1 + CELLS[mode].has_cell]]
     shapes = [(STEPS, BATCH, INPUTS), (count,), *states]
     return [(rng.standard_normal(shape) / 2).astype(dtype) for shape in shapes]
 
@@ -60,6 +60,16 @@ def test_lengths(mode, dtype):
     check(drawn(mode, 2, 2), lengths=lengths, mode=mode, num_layers=2, bidirectional=True)
 
 
+@pytest.mark.parametrize("layers, bidirectional", [(1, False), (3, False), (2, True)])
+@pytest.mark.parametrize("projection", [4, 9])
+@pytest.mark.parametrize("lengths", [None, np.array([3, 5, 0, 9], "int32")])
+def test_projections(layers, bidirectional, projection, lengths):
+    """Hidden states smaller and larger than the cells."""
+    arrays = drawn("lstm", layers, 1 + bidirectional, projection=projection)
+    attrs = {"num_layers": layers, "bidirectional": bidirectional, "projection_size": projection}
+    check(arrays, lengths=lengths, mode="lstm", **attrs)
+
+
 @pytest.mark.parametrize("mode", CELLS)
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-5), ("float16", 2e-2)])
 def test_narrower_types(mode, dtype, tolerance):
@@ -92,6 +102,15 @@ def test_prediction():
         results.append(out.asnumpy())
     assert launches() - before == 2 * 2 * STEPS  # besides cuBLAS: one for each step of a direction
     np.testing.assert_allclose(results[1], results[0], rtol=1e-12, atol=1e-12)
+
+
+def test_a_projection_is_one_more_product():
+    arrays = drawn("lstm", 1, 1, projection=4)
+    given = [mx.nd.array(values, ctx=GPU, dtype=values.dtype) for values in arrays]
+    before = launches()
+    attrs = {"state_size": HIDDEN, "num_layers": 1, "mode": "lstm", "projection_size": 4}
+    mx.nd.RNN(*given, **attrs).wait_to_read()
+    assert launches() - before == STEPS + 1  # the last one: the hidden state that comes back
 
 
 def test_dropout():

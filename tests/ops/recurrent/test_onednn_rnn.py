@@ -57,6 +57,7 @@ def test_layers(mode, layers, directions, threads):
         batch=3,
         inputs=INPUTS,
         hidden=HIDDEN,
+        projection=0,
         layers=layers,
         directions=directions,
         saves=0,

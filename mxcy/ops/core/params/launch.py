@@ -41,8 +41,10 @@ RNN_PLAN = _struct(
     "rnn_plan",
     "what recurrent layers run on a device, behind the struct rnn: `type`, `compute` and `scalar` "
     "as in blas; kernels for a product (0: cuBLAS), a step of a cell, sums of columns, a mask of "
-    "dropout, its counter, and products of elements; the bytes of the workspace where arrays begin",
+    "dropout, its counter, products of elements, and with a projection hidden states; the bytes of "
+    "the workspace where arrays begin",
     device="i32", type="i32", compute="i32", scalar="i32", bytes="i64", product="i64", cell="i64",
-    sums="i64", drop="i64", counted="i64", scale="i64", own="i64", saved="i64", below="i64",
-    then="i64", d_gates="i64", d_own="i64", d_below="i64", d_above="i64",
+    sums="i64", drop="i64", counted="i64", scale="i64", states="i64", own="i64", saved="i64",
+    below="i64", then="i64", d_gates="i64", d_own="i64", d_below="i64", d_above="i64", raw="i64",
+    d_raw="i64", d_projected="i64",
 )  # fmt: skip
