@@ -1,11 +1,11 @@
-// Alarms of kernels; mxcy/gpu/texts/alarms.cuh sets them.
+// Alarms of kernels, and the memory that failed by them; mxcy/gpu/texts/alarms.cuh sets them.
 #include "cuda/alarms.h"
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "core/fork.h"
 #include "mxcy_gpu.h"
@@ -15,36 +15,41 @@ namespace cuda {
 namespace {
 
 constexpr unsigned kPortable = 1;
-constexpr int kMost = 256;               // alarms of a device, which have a text each
-constexpr uint32_t kNone = 0, kSet = 2;  // between them: numbers are being written
+constexpr int kMost = 256;               // alarms of a device, each of which has a text
+constexpr uint32_t kNone = 0, kSet = 2;  // in between a kernel writes the report
 
-struct Alarm {
+struct Report {
   std::atomic<uint32_t> state;
   uint32_t unused;
   int64_t value[3];
+  Address output;
 };
 
-struct Alarms {
-  Alarm* memory = nullptr;
+struct DeviceAlarms {
+  Report* reports = nullptr;
   std::vector<std::string> texts;
   std::atomic<int> count{0};
+  std::atomic<int> failed{0};                 // errors in the two below
+  std::map<const void*, std::string> chunks;  // of memory, by their first byte
+  std::deque<std::string> untold;             // errors that nobody got yet
 };
 
 struct All {
   ForkSafeMutex lock;
-  std::deque<Alarms> of;  // by device; elements stay where they are
+  std::deque<DeviceAlarms> devices;  // elements stay where they are
 };
+typedef std::lock_guard<ForkSafeMutex> Guard;
 
 All& all() {
   static All* one = new All;
   return *one;
 }
 
-Alarms* alarms_of(int32_t device) {
+DeviceAlarms& alarms_of(int32_t number) {
   All& self = all();
-  std::lock_guard<ForkSafeMutex> guard(self.lock);
-  while ((int32_t)self.of.size() <= device) self.of.emplace_back();
-  return &self.of[device];
+  Guard guard(self.lock);
+  while ((int32_t)self.devices.size() <= number) self.devices.emplace_back();
+  return self.devices[number];
 }
 
 // A text with numbers in the places of "{}".
@@ -61,23 +66,98 @@ std::string filled(const std::string& text, const int64_t* value) {
   return out;
 }
 
-}  // namespace
+std::atomic<int> all_failed{0};  // of all devices: launches look here alone
 
-Address alarm_at(int32_t device, int64_t number) {
-  return (Address)(alarms_of(device)->memory + number);
+void count_failures(DeviceAlarms* own) {
+  const int failed = (int)(own->chunks.size() + own->untold.size());
+  all_failed += failed - own->failed;
+  own->failed = failed;
 }
 
-bool is_quiet(int32_t device) {
-  Alarms& own = *alarms_of(device);
-  for (int i = 0; i < own.count; ++i) {
-    Alarm& alarm = own.memory[i];
-    if (__builtin_expect(alarm.state.load(std::memory_order_acquire) != kSet, 1)) continue;
-    std::lock_guard<ForkSafeMutex> guard(all().lock);
-    mx_fail("%s", filled(own.texts[i], alarm.value).c_str());
-    alarm.state = kNone;
-    return false;
+// Take the reports of kernels that have run.
+void collect(int32_t number, DeviceAlarms* own) {
+  for (int i = 0; i < own->count; ++i) {
+    Report& report = own->reports[i];
+    if (__builtin_expect(report.state.load(std::memory_order_acquire) != kSet, 1)) continue;
+    Guard guard(all().lock);
+    const std::string text = filled(own->texts[i], report.value);
+    const void* chunk = chunk_begin(number, (const void*)report.output);
+    if (chunk) own->chunks[chunk] = text;
+    own->untold.push_back(text);
+    count_failures(own);
+    report.state = kNone;
   }
+}
+
+}  // namespace
+
+Alarm alarm_of(int32_t device, int64_t number, const void* output) {
+  if (number < 0) return {0, 0};
+  return {(Address)(alarms_of(device).reports + number), (Address)output};
+}
+
+bool has_failures(int32_t device) { return all_failed != 0 && alarms_of(device).failed != 0; }
+
+bool has_failed(int32_t device, const void* memory) {
+  DeviceAlarms& own = alarms_of(device);
+  if (own.failed == 0) return false;
+  const void* chunk = chunk_begin(device, memory);
+  Guard guard(all().lock);
+  const auto found = own.chunks.find(chunk);
+  if (!chunk || found == own.chunks.end()) return false;
+  for (auto text = own.untold.begin(); text != own.untold.end(); ++text)
+    if (*text == found->second) {
+      own.untold.erase(text);
+      break;
+    }
+  count_failures(&own);
+  mx_fail("%s", found->second.c_str());
   return true;
+}
+
+bool is_quiet(int32_t device, const void* memory) {
+  DeviceAlarms& own = alarms_of(device);
+  collect(device, &own);
+  if (__builtin_expect(own.failed == 0, 1)) return true;
+  if (memory && has_failed(device, memory)) return false;
+  Guard guard(all().lock);
+  if (own.untold.empty()) return true;
+  mx_fail("%s", own.untold.front().c_str());
+  own.untold.pop_front();
+  count_failures(&own);
+  return false;
+}
+
+void pass_failures_on(int32_t device, const std::vector<Use>& uses) {
+  DeviceAlarms& own = alarms_of(device);
+  std::string text;
+  bool is_failed = false;
+  std::vector<const void*> chunks;
+  for (const Use& use : uses) chunks.push_back(chunk_begin(device, use.memory));
+  Guard guard(all().lock);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const auto found = own.chunks.find(chunks[i]);
+    if (uses[i].writes || found == own.chunks.end()) continue;
+    is_failed = true;
+    text = found->second;
+  }
+  for (size_t i = 0; i < uses.size(); ++i) {
+    if (!uses[i].writes || !chunks[i]) continue;
+    if (is_failed) {
+      own.chunks[chunks[i]] = text;
+    } else {
+      own.chunks.erase(chunks[i]);
+    }
+  }
+  count_failures(&own);
+}
+
+void forget_failure(int32_t device, const void* memory) {
+  DeviceAlarms& own = alarms_of(device);
+  if (own.failed == 0) return;
+  Guard guard(all().lock);
+  own.chunks.erase(memory);
+  count_failures(&own);
 }
 
 }  // namespace cuda
@@ -86,17 +166,17 @@ bool is_quiet(int32_t device) {
 extern "C" int32_t mx_gpu_alarm(int32_t device, const char* text) {
   using namespace mx::cuda;
   if (!enter(device)) return -1;
-  Alarms& own = *alarms_of(device);
-  std::lock_guard<mx::ForkSafeMutex> guard(all().lock);
+  DeviceAlarms& own = alarms_of(device);
+  Guard guard(all().lock);
   for (int i = 0; i < own.count; ++i)
     if (own.texts[i] == text) return i;
   if (own.count == kMost) return mx_fail("there are too many alarms");
-  void* memory = own.memory;
+  void* memory = own.reports;
   if (!memory) {
-    const int status = api().MemHostAlloc(&memory, kMost * sizeof(Alarm), kPortable);
+    const int status = api().MemHostAlloc(&memory, kMost * sizeof(Report), kPortable);
     if (!succeeded(status, "pinning memory")) return -1;
-    own.memory = (Alarm*)memory;
-    for (int i = 0; i < kMost; ++i) own.memory[i].state = kNone;
+    own.reports = (Report*)memory;
+    for (int i = 0; i < kMost; ++i) own.reports[i].state = kNone;
   }
   own.texts.push_back(text);
   return own.count++;

@@ -1,15 +1,34 @@
-// What kernels find wrong with the elements that they are given: they set an alarm, and who waits
-// for the device raises its error.
+// Errors that kernels find in the elements they are given, such as indices out of bounds. A kernel
+// reports them by an alarm; whoever waits for the device next gets the error. The memory that the
+// kernel wrote has failed from then on, and so has what is computed from it, until it is written
+// anew: each wait for it raises the error again.
 #pragma once
+#include <vector>
+
 #include "cuda/driver.h"
+#include "cuda/order.h"
 
 namespace mx {
 namespace cuda {
 
-// False, with the error text of an alarm, if kernels of a device have set one; it is taken back.
-bool is_quiet(int32_t device);
-// Where an alarm lies, in memory of the host that devices can reach.
-Address alarm_at(int32_t device, int64_t number);
+// A kernel's argument: where it reports, in memory of the host, and what it computes.
+struct Alarm {
+  Address report, output;
+};
+// An alarm of a device for a launch; number: -1 for one that is never set.
+Alarm alarm_of(int32_t device, int64_t number, const void* output);
+
+// False, with the error text, if `memory` has failed, or if there is an error that nobody got yet.
+// To be called once the device's work was awaited.
+bool is_quiet(int32_t device, const void* memory = nullptr);
+// Whether memory of a device has failed; if not, the functions below have nothing to do.
+bool has_failures(int32_t device);
+// Whether the memory has; then with the error text.
+bool has_failed(int32_t device, const void* memory);
+// Note what was launched: results of failed memory have failed, others have not.
+void pass_failures_on(int32_t device, const std::vector<Use>& uses);
+// Note that memory goes back to the device.
+void forget_failure(int32_t device, const void* memory);
 
 }  // namespace cuda
 }  // namespace mx

@@ -1,6 +1,7 @@
 // Calls in order with other streams, and what a capture notes of them.
 #include "cuda/call.h"
 
+#include "cuda/alarms.h"
 #include "cuda/lanes.h"
 #include "cuda/random.h"
 #include "mxcy_profiler.h"
@@ -58,9 +59,15 @@ bool end_call(const mx_call* call, int32_t device, uint64_t mutated) {
     is_told = false;
     span.end(mx_profile_running());
   }
-  if (!has_order(device)) return true;
+  const bool fails = __builtin_expect(has_failures(device), 0), orders = has_order(device);
+  if (!fails && !orders) return true;
   list_uses(call, device, mutated, &uses);
-  return leave_marks(device, uses);
+  if (orders && !leave_marks(device, uses)) return false;
+  if (fails) {  // inputs that are written were read, too
+    for (int i = 0; i < call->nin; ++i) uses.push_back({call->in[i].data, false});
+    pass_failures_on(device, uses);
+  }
+  return true;
 }
 
 }  // namespace cuda

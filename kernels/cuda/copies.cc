@@ -61,7 +61,9 @@ int copy_host(void* target, int32_t target_device, const void* source, int32_t s
     span.end("copies", goes_up ? "copy to the device" : "copy to the host",
              "\"bytes\":" + std::to_string(bytes));
   if (!succeeded(api().StreamSynchronize(lent.get()), "copying")) return -1;
-  return is_quiet(goes_up ? target_device : source_device) ? 0 : -1;
+  if (!goes_up) return is_quiet(source_device, source) ? 0 : -1;
+  if (has_failures(target_device)) pass_failures_on(target_device, {{target, true}});
+  return is_quiet(target_device) ? 0 : -1;
 }
 
 int copy(void* target, int32_t target_device, const void* source, int32_t source_device,
@@ -87,7 +89,10 @@ int copy(void* target, int32_t target_device, const void* source, int32_t source
       from ? api().CopyBetween(to, device->context, read, from->context, bytes, stream)
            : api().CopyWithin(to, read, bytes, stream);
   if (!succeeded(status, "copying")) return -1;
-  return succeeded(api().StreamSynchronize(stream), "copying") && is_quiet(at) ? 0 : -1;
+  if (!succeeded(api().StreamSynchronize(stream), "copying")) return -1;
+  if (!is_quiet(at, from ? nullptr : source)) return -1;
+  if (has_failures(at)) pass_failures_on(at, uses);
+  return 0;
 }
 
 }  // namespace

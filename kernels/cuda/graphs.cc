@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "core/fork.h"
+#include "cuda/alarms.h"
 #include "cuda/blas.h"
 #include "cuda/cudnn.h"
 #include "cuda/driver.h"
@@ -209,6 +210,7 @@ int replay(const mx_gpu_graphs* self, const Graph& graph, Stream stream) {
   if (is_told) span.begin(self->device, stream);
   if (!succeeded(api().GraphLaunch(graph.exec, stream), "launching a graph")) return -1;
   if (is_told) span.end("gpu kernel", graph.name);
+  if (has_failures(self->device)) pass_failures_on(self->device, graph.uses);
   return !has_order(self->device) || leave_marks(self->device, graph.uses) ? 0 : -1;
 }
 

@@ -24,7 +24,7 @@ enum Kind : int32_t {
   kNumbers,    // a struct of doubles: by 16 bits the first value, and how many
   kResults,    // a struct of addresses of outputs, as kAddresses
   kRandom,     // the address of the device's random streams; index 1: of those for Dropout
-  kAlarm,      // of alarm `index` of the device
+  kAlarm,      // alarm `index` of the device, -1 for none, and the address of the first output
 };
 
 constexpr int kMost = 64;                   // arguments
@@ -89,7 +89,7 @@ bool add_argument(Arguments* to, const mx_call* call, int32_t device, int32_t ki
                   const double* value) {
   switch (kind) {
     case kAlarm:
-      return to->add(alarm_at(device, index));
+      return to->add(alarm_of(device, index, call->nout ? call->out[0].data : nullptr));
     case kRandom:
       return to->add(random_state(streams_of(call, index != 0), device));
     case kInput:

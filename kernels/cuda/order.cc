@@ -36,6 +36,8 @@ struct Chunk {
   std::vector<Mark> writers, readers;  // of each stream at most one
 };
 
+typedef std::map<uintptr_t, Chunk> Chunks;  // by the first byte
+
 struct Order {
   ForkSafeMutex lock;
   std::atomic<int32_t> count{0};
@@ -43,7 +45,7 @@ struct Order {
   std::vector<int32_t> idle;  // whose threads have ended
   std::deque<Line> lent;      // those beside
   std::vector<int32_t> lent_idle;
-  std::map<uintptr_t, Chunk> chunks;
+  Chunks chunks;
 };
 
 typedef std::lock_guard<ForkSafeMutex> Guard;
@@ -147,11 +149,17 @@ Own* own_line(int32_t device) {
   return own.line < 0 ? nullptr : &own;
 }
 
-Chunk* chunk_of(Order* order, const void* memory) {
+Chunks::iterator find_chunk(Order* order, const void* memory) {
   auto next = order->chunks.upper_bound((uintptr_t)memory);
-  if (next == order->chunks.begin()) return nullptr;
+  if (next == order->chunks.begin()) return order->chunks.end();
   --next;
-  return (uintptr_t)memory < next->first + next->second.bytes ? &next->second : nullptr;
+  const bool is_inside = (uintptr_t)memory < next->first + next->second.bytes;
+  return is_inside ? next : order->chunks.end();
+}
+
+Chunk* chunk_of(Order* order, const void* memory) {
+  const auto found = find_chunk(order, memory);
+  return found == order->chunks.end() ? nullptr : &found->second;
 }
 
 void put_mark(std::vector<Mark>* marks, Mark mark) {
@@ -164,7 +172,7 @@ void put_mark(std::vector<Mark>* marks, Mark mark) {
 }
 
 // Wait on the host for the marks.
-bool settle(int32_t device, Order* order, const std::vector<Mark>& marks) {
+bool settle(int32_t device, Order* order, const std::vector<Mark>& marks, const void* memory) {
   for (const Mark& mark : marks) {
     Event event = nullptr;
     {
@@ -175,11 +183,11 @@ bool settle(int32_t device, Order* order, const std::vector<Mark>& marks) {
     }
     if (!succeeded(api().EventSynchronize(event), "computing")) return false;
   }
-  return is_quiet(device);
+  return is_quiet(device, memory);
 }
 
-bool await_stream(int32_t device, Stream stream) {
-  return succeeded(api().StreamSynchronize(stream), "computing") && is_quiet(device);
+bool await_stream(int32_t device, Stream stream, const void* memory = nullptr) {
+  return succeeded(api().StreamSynchronize(stream), "computing") && is_quiet(device, memory);
 }
 
 }  // namespace
@@ -267,9 +275,17 @@ void note_memory(int32_t device, const void* memory, size_t bytes) {
 }
 
 void forget_memory(int32_t device, const void* memory) {
+  forget_failure(device, memory);
   Order& order = order_of(device);
   Guard guard(order.lock);
   order.chunks.erase((uintptr_t)memory);
+}
+
+const void* chunk_begin(int32_t device, const void* memory) {
+  Order& order = order_of(device);
+  Guard guard(order.lock);
+  const auto found = find_chunk(&order, memory);
+  return found == order.chunks.end() ? nullptr : (const void*)found->first;
 }
 
 bool stream_of(int32_t device, Stream* stream) {
@@ -299,7 +315,10 @@ extern "C" int mx_gpu_wait(int32_t device) {
 
 extern "C" int mx_gpu_turn(int32_t device, const void* memory, int32_t writes) {
   if (!enter(device)) return -1;
-  return !has_order(device) || await_turn(device, {{memory, writes != 0}}) ? 0 : -1;
+  const std::vector<Use> uses = {{memory, writes != 0}};
+  if (writes && has_failures(device)) pass_failures_on(device, uses);
+  if (!writes && has_failed(device, memory)) return -1;
+  return !has_order(device) || await_turn(device, uses) ? 0 : -1;
 }
 
 extern "C" int mx_gpu_settle(int32_t device, const void* memory, int32_t writes) {
@@ -319,8 +338,8 @@ extern "C" int mx_gpu_settle(int32_t device, const void* memory, int32_t writes)
       if (marks.empty()) marks.push_back({0, 1});
     }
   }
-  if (only) return await_stream(device, only) ? 0 : -1;
-  return settle(device, &order, marks) ? 0 : -1;
+  if (only) return await_stream(device, only, memory) ? 0 : -1;
+  return settle(device, &order, marks, memory) ? 0 : -1;
 }
 
 extern "C" int mx_gpu_wait_all(void) {

@@ -42,6 +42,8 @@ class LentStream {
 // Memory that was taken from a device or is about to go back.
 void note_memory(int32_t device, const void* memory, size_t bytes);
 void forget_memory(int32_t device, const void* memory);
+// The first byte of the memory that an address lies in, NULL if it was not noted.
+const void* chunk_begin(int32_t device, const void* memory);
 
 }  // namespace cuda
 }  // namespace mx

@@ -56,7 +56,7 @@ choose(const Sets* sets, const S* x, const T* sums, O* out, S* logarithm, Long n
 }
 // How many of `draws` fall to each choice: the next is binomial among those that are left.
 extern "C" __global__ void __launch_bounds__(256, 1)
-shares(const Sets* sets, const S* x, O* out, Alarm* alarm, Long rows, Long choices, Long draws) {
+shares(const Sets* sets, const S* x, O* out, Alarm alarm, Long rows, Long choices, Long draws) {
   for (Long row = (Long)blockIdx.x * blockDim.x + threadIdx.x; row < rows;
        row += (Long)gridDim.x * blockDim.x) {
     Draws d(sets, row);

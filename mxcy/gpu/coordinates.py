@@ -25,7 +25,7 @@ _HEAD = """
 struct Extents { Long at[DIMENSIONS]; };
 // The row that coordinates `q` of `count` name; -1 where they are out of bounds.
 __device__ inline Long row_at(const I* index, Long q, Long count, const Extents& extents,
-                              Alarm* alarm) {
+                              Alarm alarm) {
   Long row = 0;
 #pragma unroll
   for (int d = 0; d < DIMENSIONS; ++d) {
@@ -42,7 +42,7 @@ __device__ inline Long row_at(const I* index, Long q, Long count, const Extents&
 """
 _GATHER = """
 extern "C" __global__ void __launch_bounds__(256, 4)
-gather(const S* x, const I* index, S* y, Alarm* alarm, Long n, Long count, Long inner{extents}) {{
+gather(const S* x, const I* index, S* y, Alarm alarm, Long n, Long count, Long inner{extents}) {{
   const Extents extents = {{{{{names}}}}};
   EACH(p, n) {{
     const Long row = row_at(index, p / inner, count, extents, alarm);
@@ -57,7 +57,7 @@ clear(int* first, int* last, Long rows) {{
 }}
 // The first and the last block of each row.
 extern "C" __global__ void __launch_bounds__(256, 4)
-find(const I* index, int* first, int* last, Alarm* alarm, Long count{extents}) {{
+find(const I* index, int* first, int* last, Alarm alarm, Long count{extents}) {{
   const Extents extents = {{{{{names}}}}};
   EACH(q, count) {{
     const Long row = row_at(index, q, count, extents, alarm);
@@ -74,7 +74,7 @@ put(const S* x, const S* base, const int* last, S* y, Long n, Long inner) {{
   }}
 }}
 extern "C" __global__ void __launch_bounds__(256, 4)
-add(const S* x, const I* index, const int* first, const int* last, S* y, Alarm* alarm, Long rows,
+add(const S* x, const I* index, const int* first, const int* last, S* y, Alarm alarm, Long rows,
     Long count, Long inner{extents}) {{
   __shared__ Long found[256];
   const Extents extents = {{{{{names}}}}};

@@ -16,9 +16,9 @@ __all__ = []
 _FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
 _MOST_BLOCKS = (1 << 31) - 1
 _PLACE = """
-__device__ inline Long place(I index, Long extent, Alarm* alarm) {
+__device__ inline Long place(I index, Long extent, Alarm alarm) {
   Long at = cast<Long>(index);
-  if (alarm && (at < 0 || at >= extent)) set_alarm(alarm, extent);
+  if (at < 0 || at >= extent) set_alarm(alarm, extent);
 #if WRAPS
   at %= extent;
   return at < 0 ? at + extent : at;
@@ -30,7 +30,7 @@ __device__ inline Long place(I index, Long extent, Alarm* alarm) {
 _TAKE = """
 extern "C" __global__ void __launch_bounds__(256, 4)
 take(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long count,
-     Alarm* alarm) {
+     Alarm alarm) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
     const Long q = p / inner, outer = q / count;
@@ -41,7 +41,7 @@ take(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long cou
 _TAKE_GRAD = """
 extern "C" __global__ void __launch_bounds__(256, 3)
 take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count,
-          Alarm* alarm) {
+          Alarm alarm) {
   __shared__ Long found[256];
   const Long row = blockIdx.x % extent, outer = blockIdx.x / extent;
   for (Long i0 = 0; i0 < inner; i0 += 256) {
@@ -71,7 +71,7 @@ one_hot(const I* index, S* y, Long n, Long depth, double on, double off) {
 _ALONG = """
 extern "C" __global__ void __launch_bounds__(256, 4)
 along(const S* x, const I* index, S* y, Long n, Long extent, Long inner, Long taken,
-      Alarm* alarm) {
+      Alarm alarm) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
     const Long outer = p / (taken * inner);
@@ -100,7 +100,7 @@ def _head(spec, index, mode=0, computed="float"):
 def _alarm(values):
     """The alarm that goes with the mode of a call, or none."""
     if values["mode"] != MODES["raise"]:
-        return I64(0)
+        return Alarm()
     return Alarm("indices: out of bounds for a dimension of extent {}")
 
 

@@ -49,13 +49,13 @@ def Random(dropout=False):  # noqa: N802
     return _RANDOM, int(dropout)
 
 
-def Alarm(text, kind=""):  # noqa: N802
-    """The address of an alarm: a struct of texts/alarms.cuh.
+def Alarm(text=None, kind=""):  # noqa: N802
+    """An alarm, see texts/alarms.cuh.
 
     Parameters
     ----------
-    text : str
-        Of the error, with ``{}`` where the numbers of the alarm go.
+    text : str, optional
+        The error, with ``{}`` in place of the numbers that the kernel reports; None: no alarm.
     kind : str
         A prefix that names the exception, such as ``"IndexError: "``.
     """
@@ -130,6 +130,13 @@ def _bits(numbers):
     return word - (1 << 64) if word >> 63 else word
 
 
+def _alarm_number(device, operator, kind, text):
+    """The number of a device's alarm with a text, -1 for none."""
+    if text is None:
+        return -1
+    return driver.alarm(device, f"{kind}Error in operator {operator}: {text}")
+
+
 def packed(launches, device, mutated=(), name=""):
     """The parameters of ``gpu_launch``.
 
@@ -155,9 +162,7 @@ def packed(launches, device, mutated=(), name=""):
         for kind, content in one.arguments:
             kinds.append(kind)
             if kind == _ALARM:
-                error, text = content
-                text = f"{error}Error in operator {name}: {text}"
-                indices.append(driver.alarm(device, text))
+                indices.append(_alarm_number(device, name, *content))
                 continue
             if kind not in (_F64, _NUMBERS):
                 indices.append(content)

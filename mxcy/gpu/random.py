@@ -114,7 +114,7 @@ _OF_NOISE = {
 # Parameters that are arrays are broadcast to the samples.
 _ARRAYS = """
 extern "C" __global__ void __launch_bounds__(256, 2)
-draw(const Sets* sets, {inputs}O* out, O* slope, Alarm* alarm, Long n, double first,
+draw(const Sets* sets, {inputs}O* out, O* slope, Alarm alarm, Long n, double first,
      double second{extents}) {{
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {{
@@ -255,7 +255,7 @@ def _of_arrays(request):
         sample=sample,
         slope=slope,
     )
-    alarm = Alarm(f"np.random: {needs} is required", "ValueError: ") if needs else I64(0)
+    alarm = Alarm(f"np.random: {needs} is required", "ValueError: ") if needs else Alarm()
     arguments = [*map(Input, range(len(ins))), Output(0), Output(1) if slopes else I64(0), alarm]
     arguments += [I64(out.size), *(F64(*request.number(name)) for name in ("first", "second"))]
     arguments += map(I64, (*out.shape, *sum(steps, [])))

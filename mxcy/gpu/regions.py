@@ -37,7 +37,7 @@ __device__ inline void part_of(double first, double last, Long i, Long parts, Lo
 extern "C" __global__ void __launch_bounds__(256, 2)
 roi_pooling(const T* images, const T* regions, T* out, T* places, Long n, Long count,
             Long channels, Long height, Long width, Long down, Long across, double scale,
-            Alarm* alarm) {
+            Alarm alarm) {
   EACH(p, n) {
     const Long part = p % (down * across), c = p / (down * across) % channels;
     const T* region = regions + 5 * (p / (down * across * channels));
@@ -145,7 +145,7 @@ __device__ inline double above(Long at, Long extent) {
 extern "C" __global__ void __launch_bounds__(256, 2)
 roi_align(const T* images, const T* regions, T* out, Long n, Long count, Long channels,
           Long height, Long width, Long down, Long across, Long samples, Long sensitive,
-          Long aligned, double scale, Alarm* alarm) {
+          Long aligned, double scale, Alarm alarm) {
   EACH(p, n) {
     const Long parts = down * across, part = p % parts, c = p / parts % channels;
     const T* region = regions + 5 * (p / (parts * channels));
@@ -233,7 +233,7 @@ __device__ inline void pixels(T from, T to, T scale, Long pooled, Long i, Long e
 }
 extern "C" __global__ void __launch_bounds__(256, 2)
 psroi_pooling(const T* images, const T* regions, T* out, Long n, Long count, Long channels,
-              Long height, Long width, Long pooled, Long groups, double scale, Alarm* alarm) {
+              Long height, Long width, Long pooled, Long groups, double scale, Alarm alarm) {
   EACH(p, n) {
     const Long j = p % pooled, i = p / pooled % pooled, c = p / (pooled * pooled) % channels;
     const T* region = regions + 5 * (p / (pooled * pooled * channels));

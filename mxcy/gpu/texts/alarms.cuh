@@ -1,14 +1,21 @@
-// Alarms: what is wrong with the elements that a kernel was given, for kernels/cuda/alarms.cc.
+// Alarms: errors in the elements that a kernel is given, which kernels/cuda/alarms.cc raises.
 namespace mx {
-struct Alarm {
+struct AlarmReport {
   unsigned state, unused;
   Long value[3];
+  const void* output;
 };
-// Have an error raised where somebody waits, with these numbers; the first one to be set stays.
-__device__ inline void set_alarm(Alarm* alarm, Long a = 0, Long b = 0, Long c = 0) {
-  if (atomicCAS(&alarm->state, 0u, 1u)) return;
-  alarm->value[0] = a, alarm->value[1] = b, alarm->value[2] = c;
+struct Alarm {
+  AlarmReport* report;  // NULL: there is nothing to report
+  const void* output;   // of the launch
+};
+// Report an error with its numbers. Of several only the first is kept.
+__device__ inline void set_alarm(Alarm alarm, Long a = 0, Long b = 0, Long c = 0) {
+  AlarmReport* report = alarm.report;
+  if (!report || atomicCAS(&report->state, 0u, 1u)) return;
+  report->value[0] = a, report->value[1] = b, report->value[2] = c;
+  report->output = alarm.output;
   __threadfence_system();
-  *(volatile unsigned*)&alarm->state = 2u;
+  *(volatile unsigned*)&report->state = 2u;
 }
 }  // namespace mx

@@ -108,3 +108,38 @@ def test_an_alarm_of_a_graph():
     for _ in range(3):
         with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 with size 3"):
             block(x, mx.nd.array([[0, 3]], ctx=GPU)).asnumpy()
+
+
+def test_errors_stay():
+    """What failed, and what is computed from it, raises each time, until it is written anew."""
+    x = mx.nd.ones((3, 4), ctx=GPU)
+    out = mx.nd.gather_nd(x, mx.nd.array([[0, 3]], ctx=GPU))
+    for _ in range(3):
+        with pytest.raises(IndexError, match="out of bounds"):
+            out.asnumpy()
+        with pytest.raises(IndexError, match="out of bounds"):
+            out.wait_to_read()
+    more = out * 2 + 1
+    out += 1
+    for failed in (more, out, more.copy()):
+        with pytest.raises((IndexError, MXNetError), match="out of bounds"):
+            failed.asnumpy()
+    mx.nd.waitall()
+    assert (x.asnumpy() == 1).all()
+    assert ((x + 1).asnumpy() == 2).all()
+    more[:] = 3
+    mx.nd.exp(x[:2], out=out)
+    assert (more.asnumpy() == 3).all()
+    assert (out.asnumpy() > 2).all()
+
+
+def test_memory_that_failed_is_used_again():
+    """A new array in the place of one that failed has no error."""
+    x = mx.nd.ones((3, 4), ctx=GPU)
+    for _ in range(4):
+        out = mx.nd.gather_nd(x, mx.nd.array([[0, 3]], ctx=GPU))
+        with pytest.raises(IndexError, match="out of bounds"):
+            out.wait_to_read()
+        del out
+        assert ((x[:2] * 2).asnumpy() == 2).all()
+        assert (mx.nd.array(np.full((2, 4), 5), ctx=GPU).asnumpy() == 5).all()
