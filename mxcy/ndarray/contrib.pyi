@@ -20,7 +20,7 @@ _Out: TypeAlias = NDArray | list[NDArray] | None
 def AdaptiveAvgPooling2D(
     data: NDArray, output_size: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Means over equal parts of images (batch, channels, height, width), as many as ..."""
+    """Apply adaptive average pooling to images (batch, channels, height, width)."""
 def BatchNormWithReLU(
     data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
     eps: float = 0.0010000000474974513, momentum: float = 0.899999976, fix_gamma: bool = True,
@@ -35,14 +35,14 @@ def BilinearResize2D(
     mode: Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"] = "size",
     align_corners: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Images (batch, channels, height, width) in another size by bilinear interpolation."""
+    """Resize images (batch, channels, height, width) by bilinear interpolation."""
 def CTCLoss(
     data: NDArray, label: NDArray | None = None, data_lengths: NDArray | None = None,
     label_lengths: NDArray | None = None, use_data_lengths: bool = False,
     use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+    """Compute the connectionist temporal classification (CTC) loss."""
 def DeformableConvolution(
     data: NDArray, offset: NDArray | None = None, weight: NDArray | None = None,
     bias: NDArray | None = None, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (),
@@ -50,14 +50,14 @@ def DeformableConvolution(
     workspace: int = 1024, no_bias: bool = False,
     layout: Literal[None, "NCDHW", "NCHW", "NCW"] = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """A convolution whose taps are moved by offsets."""
+    """Apply a convolution with learned offsets."""
 def DeformablePSROIPooling(
     data: NDArray, rois: NDArray | None = None, trans: NDArray | None = None,
     spatial_scale: float = ..., output_dim: int = ..., group_size: int = ...,
     pooled_size: int = ..., part_size: int = 0, sample_per_part: int = 1, trans_std: float = 0.0,
     no_trans: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """PSROIPooling whose parts move, as another array says, and read points between pixels."""
+    """Position-sensitive pooling of regions with learned bin offsets and bilinear sampling."""
 def ModulatedDeformableConvolution(
     data: NDArray, offset: NDArray | None = None, mask: NDArray | None = None,
     weight: NDArray | None = None, bias: NDArray | None = None, kernel: _Shape = ...,
@@ -66,27 +66,27 @@ def ModulatedDeformableConvolution(
     im2col_step: int = 64, layout: Literal[None, "NCDHW", "NCHW", "NCW"] = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """A convolution whose taps are moved by offsets and weighted by a mask."""
+    """Apply a convolution with learned offsets and modulation (a mask)."""
 def MultiBoxDetection(
     cls_prob: NDArray, loc_pred: NDArray, anchor: NDArray, clip: bool = True,
     threshold: float = 0.00999999978, background_id: int = 0, nms_threshold: float = 0.5,
     force_suppress: bool = False, variances: _Floats = (0.1, 0.1, 0.2, 0.2), nms_topk: int = -1,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Boxes out of what a single-shot detector predicts."""
+    """Decode a single-shot detector's predictions to boxes, with non-maximum suppression."""
 def MultiBoxPrior(
     data: NDArray, sizes: _Floats = (1.0,), ratios: _Floats = (1.0,), clip: bool = False,
     steps: _Floats = (-1.0, -1.0), offsets: _Floats = (0.5, 0.5), out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Anchors of several sizes and shapes around each position of a feature map."""
+    """Generate anchor boxes of several sizes and aspect ratios at each feature map position."""
 def MultiBoxTarget(
     anchor: NDArray, label: NDArray, cls_pred: NDArray, overlap_threshold: float = 0.5,
     ignore_label: float = -1.0, negative_mining_ratio: float = -1.0,
     negative_mining_thresh: float = 0.5, minimum_negative_samples: int = 0,
     variances: _Floats = (0.1, 0.1, 0.2, 0.2), out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """What a single-shot detector is to learn from an image's boxes."""
+    """Compute the training targets of a single-shot detector from labelled boxes."""
 def MultiProposal(
     cls_prob: NDArray, bbox_pred: NDArray, im_info: NDArray, rpn_pre_nms_top_n: int = 6000,
     rpn_post_nms_top_n: int = 300, threshold: float = 0.699999988, rpn_min_size: int = 16,
@@ -94,12 +94,12 @@ def MultiProposal(
     feature_stride: int = 16, output_score: bool = False, iou_loss: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> Any:
-    """Regions of images that may hold objects, the best first."""
+    """Propose regions of images that may contain objects, best first."""
 def PSROIPooling(
     data: NDArray, rois: NDArray, spatial_scale: float = ..., output_dim: int = ...,
     pooled_size: int = ..., group_size: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The means of the parts of regions, each part read from channels of its own."""
+    """Pool regions by averaging over bins, each bin with its own channels."""
 def Proposal(
     cls_prob: NDArray, bbox_pred: NDArray, im_info: NDArray, rpn_pre_nms_top_n: int = 6000,
     rpn_post_nms_top_n: int = 300, threshold: float = 0.699999988, rpn_min_size: int = 16,
@@ -107,24 +107,24 @@ def Proposal(
     feature_stride: int = 16, output_score: bool = False, iou_loss: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> Any:
-    """Regions of an image that may hold objects, the best first."""
+    """Propose regions of an image that may contain objects, best first."""
 def ROIAlign(
     data: NDArray, rois: NDArray, pooled_size: _Shape = ..., spatial_scale: float = ...,
     sample_ratio: int = -1, position_sensitive: bool = False, aligned: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The means of points in the parts of regions, as many parts for each region."""
+    """Pool regions of interest by averaging bilinear samples over a fixed grid of bins."""
 def RROIAlign(
     data: NDArray, rois: NDArray, pooled_size: _Shape = ..., spatial_scale: float = ...,
     sampling_ratio: int = -1, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The means of points in the parts of turned regions."""
+    """Pool rotated regions of interest by averaging bilinear samples over a grid of bins."""
 def SparseEmbedding(
     data: NDArray, weight: NDArray, input_dim: int = ..., output_dim: int = ...,
     dtype: _DType = "float32", deterministic: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Replace each integer by its row of the weight; the gradient is row_sparse."""
+    """Look up rows of a weight matrix, with a row_sparse gradient."""
 def SyncBatchNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
     eps: float = 0.00100000005, momentum: float = 0.899999976, fix_gamma: bool = True,
@@ -146,52 +146,52 @@ def allclose(
     a: NDArray, b: NDArray, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = True,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 when ``abs(a - b) <= atol + rtol * abs(b)`` for all elements, 0 otherwise."""
+    """Test whether ``abs(a - b) <= atol + rtol * abs(b)`` for all elements: 1 if so, else 0."""
 def arange_like(
     data: NDArray, start: float = 0.0, step: float = 1.0, repeat: int = 1,
     ctx: Context | str | None = "", axis: int | None = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The numbers start, start + step, ... in the shape of `data`, or as many as `axis` ..."""
+    """Return start, start + step, ... in the shape of `data`, or as a vector along `axis`."""
 def bipartite_matching(
     data: NDArray, is_ascend: bool = False, threshold: float = ..., topk: int = -1,
     out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Match rows and columns of scores (..., rows, columns), the best pairs first."""
+    """Match rows and columns of scores (..., rows, columns) greedily, best pairs first."""
 def boolean_mask(
     data: NDArray, index: NDArray, axis: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The rows of `data` whose entry in `index` is not zero; `axis` must be 0."""
+    """Select the rows of `data` whose entry in `index` is nonzero; `axis` must be 0."""
 def box_decode(
     data: NDArray, anchors: NDArray, std0: float = 1.0, std1: float = 1.0, std2: float = 1.0,
     std3: float = 1.0, clip: float = -1.0, format: Literal["center", "corner"] = "center",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Boxes from predicted offsets and anchors: the inverse of box_encode."""
+    """Decode predicted offsets from anchors to boxes: the inverse of box_encode."""
 def box_encode(
     samples: NDArray, matches: NDArray, anchors: NDArray, refs: NDArray, means: NDArray,
     stds: NDArray, out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Offsets of matched boxes from anchors, in units of the anchors' sizes, as training ..."""
+    """Encode matched boxes as normalised offsets from anchors, as training targets."""
 def box_iou(
     lhs: NDArray, rhs: NDArray, format: Literal["center", "corner"] = "corner", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Overlap (intersection over union) of each box of one array with each of another."""
+    """Compute the pairwise intersection over union (IoU) of two arrays of boxes."""
 def box_nms(
     data: NDArray, overlap_thresh: float = 0.5, valid_thresh: float = 0.0, topk: int = -1,
     coord_start: int = 2, score_index: int = 1, id_index: int = -1, background_id: int = -1,
     force_suppress: bool = False, in_format: Literal["center", "corner"] = "corner",
     out_format: Literal["center", "corner"] = "corner", out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Leave out boxes that overlap a better one too much."""
+    """Apply non-maximum suppression to boxes."""
 def box_non_maximum_suppression(
     data: NDArray, overlap_thresh: float = 0.5, valid_thresh: float = 0.0, topk: int = -1,
     coord_start: int = 2, score_index: int = 1, id_index: int = -1, background_id: int = -1,
     force_suppress: bool = False, in_format: Literal["center", "corner"] = "corner",
     out_format: Literal["center", "corner"] = "corner", out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Leave out boxes that overlap a better one too much."""
+    """Apply non-maximum suppression to boxes."""
 def calibrate_entropy(
     hist: NDArray, hist_edges: NDArray, num_quantized_bins: int = 255, out: _Out = None,
     name: str | None = None,
@@ -210,7 +210,7 @@ def ctc_loss(
     use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+    """Compute the connectionist temporal classification (CTC) loss."""
 def dequantize(
     data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal["float32"] = "float32",
     out: _Out = None, name: str | None = None,
@@ -232,7 +232,7 @@ def dgl_graph_compact(*graph_data, num_args=..., return_mapping, graph_sizes):
 def dgl_subgraph(graph, *data, num_args=..., return_mapping):
     """The parts of a graph between some of its vertices."""
 def div_sqrt_dim(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Divide by the square root of the last extent, as attention does."""
+    """Divide by the square root of the last extent, as in scaled dot-product attention."""
 def dynamic_reshape(
     data: NDArray, shape: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -253,7 +253,7 @@ def gradientmultiplier(
     data: NDArray, scalar: float = 1.0, is_int: bool = True, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The data itself, whose gradient is multiplied by `scalar` (negative values reverse ..."""
+    """Return the data unchanged and multiply its gradient by `scalar` (negative to ..."""
 def group_adagrad_update(
     weight: NDArray, grad: NDArray, history: NDArray, lr: float = ..., rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, epsilon: float = 9.99999975e-06, out: _Out = None,
@@ -272,31 +272,31 @@ def ifft(
 def index_array(
     data: NDArray, axes: _Shape | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The coordinates of every element, as int64 along a new last dimension; or some `axes`."""
+    """Return the int64 coordinates of every element along a new last axis, or only `axes`."""
 def index_copy(
     old_tensor: NDArray, index_vector: NDArray, new_tensor: NDArray, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """`old_tensor` with row ``index_vector[i]`` replaced by row i of `new_tensor`."""
+    """Replace row ``index_vector[i]`` of `old_tensor` by row i of `new_tensor`."""
 def interleaved_matmul_encdec_qk(
     queries: NDArray, keys_values: NDArray, heads: int = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The products of queries and another sequence's keys, divided by the root of a ..."""
+    """Compute cross-attention scores: queries times another sequence's keys, over ..."""
 def interleaved_matmul_encdec_valatt(
     keys_values: NDArray, attention: NDArray, heads: int = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Another sequence's values weighted by attention."""
+    """Compute cross-attention outputs: another sequence's values weighted by attention."""
 def interleaved_matmul_selfatt_qk(
     queries_keys_values: NDArray, heads: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The products of queries and keys, divided by the square root of a head's depth."""
+    """Compute self-attention scores: queries times keys, divided by sqrt(depth)."""
 def interleaved_matmul_selfatt_valatt(
     queries_keys_values: NDArray, attention: NDArray, heads: int = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values weighted by attention."""
+    """Compute self-attention outputs: values weighted by attention."""
 def intgemm_fully_connected(
     data: NDArray, weight: NDArray | None = None, scaling: NDArray | None = None,
     bias: NDArray | None = None, num_hidden: int = ..., no_bias: bool = False, flatten: bool = True,
@@ -339,7 +339,7 @@ def mrcnn_mask_target(
     num_classes: int = ..., mask_size: _Shape = ..., sample_ratio: int = 2, aligned: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """The matched objects' masks as regions see them, and which of the classes count."""
+    """Compute mask targets: the matched objects' masks pooled over regions, and class ..."""
 def multi_adabelief_update(
     weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs,
 ):
@@ -378,7 +378,7 @@ def quadratic(
     data: NDArray, a: float = 0.0, b: float = 0.0, c: float = 0.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """``a x^2 + b x + c``, the operator of the original's tutorial."""
+    """Compute ``a x^2 + b x + c`` (the operator of MXNet's tutorial)."""
 def quantize(
     data: NDArray, min_range: NDArray, max_range: NDArray,
     out_type: Literal["int8", "uint8"] = "uint8", out: _Out = None, name: str | None = None,
@@ -498,24 +498,24 @@ def requantize(
 ) -> list[NDArray]:
     """Turn numbers of 32 bits, as products of quantized arrays are, into 8-bit integers."""
 def round_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """`round` whose gradient passes straight through."""
+    """`round` with a straight-through gradient."""
 def sign_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """`sign` whose gradient passes straight through."""
+    """`sign` with a straight-through gradient."""
 def sldwin_atten_context(
     score: NDArray, value: NDArray, dilation: NDArray, w: int = ..., symmetric: bool = ...,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The values in a sliding window, weighted by scores and summed."""
+    """Compute the score-weighted sums of the values in a sliding window."""
 def sldwin_atten_mask_like(
     score: NDArray, dilation: NDArray, valid_length: NDArray, w: int = ..., symmetric: bool = ...,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where a score of sldwin_atten_score is that of two steps within the sequence, ..."""
+    """Return a mask: 1 where sldwin_atten_score pairs two steps of the sequence, else 0."""
 def sldwin_atten_score(
     query: NDArray, key: NDArray, dilation: NDArray, w: int = ..., symmetric: bool = ...,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The products of queries with the keys in a sliding window."""
+    """Compute the products of queries with the keys in a sliding window."""
 def uniform(low=0, high=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
     """Draw samples from the uniform distribution on [low, high)."""
 def while_loop(cond, func, loop_vars, max_iterations=None):

@@ -15,74 +15,74 @@ _Out: TypeAlias = NDArray | list[NDArray] | None
 def adjust_lighting(
     data: NDArray, alpha: _Floats = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Add the main directions in which colours of photographs differ, `alpha` of each."""
+    """Add the principal components of natural image colours, weighted by `alpha`."""
 def crop(
     data: NDArray, x: int = ..., y: int = ..., width: int = ..., height: int = ...,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The part of an image, or of each image of a batch, that begins at column `x` and ..."""
+    """Crop an image, or each image of a batch, with the top left corner at (`x`, `y`)."""
 def flip_left_right(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """An image (height, width, channel) with left and right swapped."""
+    """Flip an image (height, width, channel) left to right."""
 def flip_top_bottom(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """An image (height, width, channel), upside down."""
+    """Flip an image (height, width, channel) top to bottom."""
 def normalize(
     data: NDArray, mean: _Floats = (0.0, 0.0, 0.0, 0.0), std: _Floats = (1.0, 1.0, 1.0, 1.0),
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Subtract `mean` and divide by `std`, each one number or one for each channel."""
+    """Normalise an image: subtract `mean` and divide by `std`, scalars or one value per ..."""
 def random_brightness(
     data: NDArray, min_factor: float = ..., max_factor: float = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Multiply an image (height, width, channel) by a number drawn from [min_factor, ..."""
+    """Scale an image (height, width, channel) by a random factor in [min_factor, ..."""
 def random_color_jitter(
     data: NDArray, brightness: float = ..., contrast: float = ..., saturation: float = ...,
     hue: float = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Random changes of brightness, contrast, saturation and hue, in random order."""
+    """Jitter brightness, contrast, saturation and hue randomly, in random order."""
 def random_contrast(
     data: NDArray, min_factor: float = ..., max_factor: float = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Multiply an image's distance from its mean by a number from [min_factor, max_factor)."""
+    """Scale an image's distance from its mean by a random factor in [min_factor, ..."""
 def random_crop(
     data: NDArray, xrange: _Floats = (0.0, 1.0), yrange: _Floats = (0.0, 1.0), width: int = ...,
     height: int = ..., interp: int = 1, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """A part (height, width) at a random place of an image, or of each image of a batch."""
+    """Crop an image, or each image of a batch, at a random position."""
 def random_flip_left_right(
     data: NDArray, p: float = 0.5, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Swap left and right of an image (height, width, channel), with probability `p`."""
+    """Flip an image (height, width, channel) left to right with probability `p`."""
 def random_flip_top_bottom(
     data: NDArray, p: float = 0.5, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Turn an image (height, width, channel) upside down, with probability `p`."""
+    """Flip an image (height, width, channel) top to bottom with probability `p`."""
 def random_hue(
     data: NDArray, min_factor: float = ..., max_factor: float = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Turn the circle of colours by a part of a full turn drawn from [min_factor, ..."""
+    """Rotate the hue by a random fraction of a full turn in [min_factor, max_factor)."""
 def random_lighting(
     data: NDArray, alpha_std: float = 0.05, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Add noise along the main directions in which colours of photographs differ, as ..."""
+    """Add random noise along the principal components of natural image colours (AlexNet)."""
 def random_resized_crop(
     data: NDArray, xrange: _Floats = (0.0, 1.0), yrange: _Floats = (0.0, 1.0), width: int = ...,
     height: int = ..., interp: int = 1, area: _Floats = (0.08, 1.0),
     ratio: _Floats = (0.75, 1.3333333333333333), max_trial: int = 10, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """A part of an image, or of each image of a batch, of random size, shape and place, ..."""
+    """Crop an image, or each image of a batch, with random size and aspect ratio, and ..."""
 def random_saturation(
     data: NDArray, min_factor: float = ..., max_factor: float = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Multiply colours' distance from dark gray by a number from [min_factor, max_factor)."""
+    """Scale colours' distance from dark gray by a random factor in [min_factor, max_factor)."""
 def resize(
     data: NDArray, size: _Shape = (), keep_ratio: bool = False, interp: int = 1, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Enlarge or shrink an image (height, width, channel), or each of a batch."""
+    """Resize an image (height, width, channel), or each image of a batch."""
 def to_tensor(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Bring values from [0, 255] to [0, 1) in float32, and the channels to the front."""
+    """Convert an image with values in [0, 255] to a float32 tensor in [0, 1), channels ..."""

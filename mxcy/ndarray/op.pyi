@@ -21,7 +21,7 @@ def Activation(
     data: NDArray, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Apply an activation function to every element."""
+    """Apply an activation function elementwise."""
 def BatchNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
     eps: float = 0.0010000000474974513, momentum: float = 0.899999976, fix_gamma: bool = True,
@@ -41,7 +41,7 @@ def BilinearSampler(
     data: NDArray, grid: NDArray, cudnn_off: bool | None = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Read images at the places of a grid, between pixels by bilinear interpolation."""
+    """Sample images at the positions of a grid by bilinear interpolation."""
 def BlockGrad(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The input itself; gradients do not pass backwards through it."""
 def CTCLoss(
@@ -50,9 +50,9 @@ def CTCLoss(
     use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+    """Compute the connectionist temporal classification (CTC) loss."""
 def Cast(data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None) -> NDArray:
-    """Convert to another element type; floats are cut to integers towards zero."""
+    """Cast to another dtype; floats are truncated to integers towards zero."""
 def Concat(
     *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -65,7 +65,7 @@ def Convolution(
     cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Convolve the data with a bank of filters (as neural networks do: cross-correlation)."""
+    """Apply a 1-D, 2-D or 3-D convolution (cross-correlation) with a bank of filters."""
 def Convolution_v1(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: _Shape = ...,
     stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), num_filter: int = ...,
@@ -74,13 +74,13 @@ def Convolution_v1(
     cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NDHWC", "NHWC"] = None,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The convolution of old models; see Convolution."""
+    """Apply a convolution as older models do; see Convolution."""
 def Correlation(
     data1: NDArray, data2: NDArray, kernel_size: int = 1, max_displacement: int = 1,
     stride1: int = 1, stride2: int = 1, pad_size: int = 0, is_multiply: bool = True,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Compare each patch of an image with patches around the same place of another image."""
+    """Correlate each patch of an image with displaced patches of another image."""
 def Crop(
     *data: NDArray, num_args: int = ..., offset: _Shape = (0, 0), h_w: _Shape = (0, 0),
     center_crop: bool = False, out: _Out = None, name: str | None = None,
@@ -94,7 +94,7 @@ def Deconvolution(
     cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Transposed convolution: what a convolution's gradient does to its data."""
+    """Apply a 1-D, 2-D or 3-D transposed convolution."""
 def Dropout(
     data: NDArray, p: float = 0.5, mode: Literal["always", "training"] = "training",
     axes: _Shape = (), cudnn_off: bool | None = False, out: _Out = None, name: str | None = None,
@@ -103,12 +103,12 @@ def Dropout(
 def ElementWiseSum(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 def Embedding(
     data: NDArray, weight: NDArray, input_dim: int = ..., output_dim: int = ...,
     dtype: _DType = "float32", sparse_grad: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Replace each integer by its row of the weight."""
+    """Look up the row of a weight matrix for each index."""
 def Flatten(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
 def FullyConnected(
@@ -120,7 +120,7 @@ def GridGenerator(
     data: NDArray, transform_type: Literal["affine", "warp"] = ..., target_shape: _Shape = (0, 0),
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The grid of a transformation, for BilinearSampler."""
+    """Generate a sampling grid for BilinearSampler from a transformation."""
 def GroupNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, num_groups: int = 1, eps: float = 9.99999975e-06,
     output_mean_var: bool = False, out: _Out = None, name: str | None = None,
@@ -131,7 +131,7 @@ def IdentityAttachKLSparseReg(
     penalty: float = 0.00100000005, momentum: float = 0.899999976, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The data unchanged; the gradient adds a penalty on units that are too active."""
+    """Return the data unchanged, adding a KL sparsity penalty to the gradient."""
 def InstanceNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, eps: float = 0.00100000005, out: _Out = None,
     name: str | None = None,
@@ -159,28 +159,28 @@ def LeakyReLU(
     slope: float = 0.25, lower_bound: float = 0.125, upper_bound: float = 0.333999991,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Rectifiers that let something of negative elements through."""
+    """Apply a leaky rectifier: elementwise, with nonzero output for negative inputs."""
 def LinearRegressionOutput(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The data unchanged, with the gradient of the squared error, ``out - label``."""
+    """Return the data unchanged, with the gradient of the squared error, ``out - label``."""
 def LogisticRegressionOutput(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sigmoid of the data, with the gradient of the logistic loss, ``out - label``."""
+    """Apply the sigmoid, with the gradient of the logistic loss, ``out - label``."""
 def MAERegressionOutput(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The data unchanged, with the gradient of the absolute error: 1 where the data are ..."""
+    """Return the data unchanged, with the gradient of the absolute error: 1 where the ..."""
 def MakeLoss(
     data: NDArray, grad_scale: float = 1.0, valid_thresh: float = 0.0,
     normalization: Literal["batch", "null", "valid"] = "null", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Make an array a loss: the data unchanged, with the gradient `grad_scale`."""
+    """Turn an array into a loss: the data unchanged, with gradient `grad_scale`."""
 def Pad(
     data: NDArray, mode: Literal["constant", "edge", "reflect"] = ..., pad_width: _Shape = ...,
     constant_value: float = 0.0, out: _Out = None, name: str | None = None,
@@ -200,7 +200,7 @@ def Pooling_v1(
     global_pool: bool = False, pooling_convention: Literal["full", "valid"] = "valid",
     stride: _Shape = (), pad: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The pooling of old models over images (batch, channels, height, width)."""
+    """Pool images (batch, channels, height, width) as older models do."""
 def RNN(
     data: NDArray, parameters: NDArray | None = None, state: NDArray | None = None,
     state_cell: NDArray | None = None, sequence_length: NDArray | None = None,
@@ -216,7 +216,7 @@ def ROIPooling(
     data: NDArray, rois: NDArray, pooled_size: _Shape = ..., spatial_scale: float = ...,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The maxima of the parts of regions, as many for each region."""
+    """Pool regions of interest by the maximum over a fixed grid of bins."""
 def Reshape(
     data: NDArray, shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
     keep_highest: bool = False, out: _Out = None, name: str | None = None,
@@ -226,22 +226,22 @@ def SVMOutput(
     data: NDArray, label: NDArray, margin: float = 1.0, regularization_coefficient: float = 1.0,
     use_linear: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The data unchanged, with the gradient of a one-against-all support vector machine."""
+    """Return the data unchanged, with the gradient of a one-vs-all SVM (hinge) loss."""
 def SequenceLast(
     data: NDArray, sequence_length: NDArray | None = None, use_sequence_length: bool = False,
     axis: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The last step of every sequence."""
+    """Return the last step of each sequence."""
 def SequenceMask(
     data: NDArray, sequence_length: NDArray | None = None, use_sequence_length: bool = False,
     value: float = 0.0, axis: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """`data` with `value` in place of the steps behind each sequence's length."""
+    """Set the steps beyond each sequence's length to `value`."""
 def SequenceReverse(
     data: NDArray, sequence_length: NDArray | None = None, use_sequence_length: bool = False,
     axis: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Every sequence in reverse; steps behind its length stay where they are."""
+    """Reverse each sequence, leaving steps beyond its length in place."""
 def SliceChannel(
     data: NDArray, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
     out: _Out = None, name: str | None = None,
@@ -253,25 +253,25 @@ def Softmax(
     normalization: Literal["batch", "null", "valid"] = "null", out_grad: bool = False,
     smooth_alpha: float = 0.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Softmax whose gradient is that of the cross entropy with `label`."""
+    """Apply softmax, with the gradient of the cross-entropy with `label`."""
 def SoftmaxActivation(
     data: NDArray, mode: Literal["channel", "instance"] = "instance", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Softmax over the last axis (`mode` 'instance') or over axis 1 ('channel')."""
+    """Apply softmax over the last axis (`mode` 'instance') or axis 1 ('channel')."""
 def SoftmaxOutput(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, ignore_label: float = -1.0,
     multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False,
     normalization: Literal["batch", "null", "valid"] = "null", out_grad: bool = False,
     smooth_alpha: float = 0.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Softmax whose gradient is that of the cross entropy with `label`."""
+    """Apply softmax, with the gradient of the cross-entropy with `label`."""
 def SpatialTransformer(
     data: NDArray, loc: NDArray, target_shape: _Shape = (0, 0),
     transform_type: Literal["affine"] = ..., sampler_type: Literal["bilinear"] = ...,
     cudnn_off: bool | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Images under affine transformations: BilinearSampler at the grid that ..."""
+    """Apply affine transformations to images: BilinearSampler on an affine GridGenerator."""
 def SwapAxis(
     data: NDArray, dim1: int = 0, dim2: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -282,7 +282,7 @@ def UpSampling(
     multi_input_mode: Literal["concat", "sum"] = "concat", num_args: int = ...,
     workspace: int = 512, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Enlarge images `scale` times."""
+    """Upsample images `scale` times."""
 def abs(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Absolute value."""
 def adam_update(
@@ -295,7 +295,7 @@ def adam_update(
 def add_n(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 def all_finite(
     data: NDArray, init_output: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -303,12 +303,12 @@ def all_finite(
 def amp_cast(
     data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Convert between float32, float16 and bfloat16; arrays of other types stay as they are."""
+    """Cast between float32, float16 and bfloat16; arrays of other dtypes are unchanged."""
 def amp_multicast(
     *data: NDArray, num_outputs: int = ..., cast_narrow: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> Any:
-    """Bring arrays of float32, float16 and bfloat16 to one of these types."""
+    """Cast arrays of float32, float16 and bfloat16 to a common dtype."""
 def arccos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Inverse cosine."""
 def arccosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -337,7 +337,7 @@ def argsort(
     data: NDArray, axis: int | None = -1, is_ascend: bool = True, dtype: _DType = "float32",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The positions that put the elements along `axis` in order, as element type `dtype`."""
+    """Return the indices that sort an array along `axis`, with dtype `dtype`."""
 def batch_dot(
     lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False,
     forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
@@ -345,7 +345,7 @@ def batch_dot(
 ) -> NDArray:
     """The matrix product of each pair of a batch: (b, m, k) and (b, k, n) give (b, m, n)."""
 def batch_take(a: NDArray, indices: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The element ``a[i, indices[i]]`` of every row; `indices` are int32 and are clipped."""
+    """Take element ``a[i, indices[i]]`` of each row i; `indices` are int32 and clipped."""
 def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Sum. Shapes are broadcast."""
 def broadcast_axes(
@@ -357,19 +357,19 @@ def broadcast_axis(
 ) -> NDArray:
     """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
 def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Quotient; integers are cut towards zero. Shapes are broadcast."""
+    """Quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_equal(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `equal` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `equal` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
 def broadcast_greater(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `greater` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `greater` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
 def broadcast_greater_equal(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `greater_equal` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+    """1 where `greater_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_hypot(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -377,11 +377,11 @@ def broadcast_hypot(
 def broadcast_lesser(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `lesser` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `lesser` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
 def broadcast_lesser_equal(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `lesser_equal` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+    """1 where `lesser_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_like(
     lhs: NDArray, rhs: NDArray, lhs_axes: _Shape | None = None, rhs_axes: _Shape | None = None,
     out: _Out = None, name: str | None = None,
@@ -390,23 +390,23 @@ def broadcast_like(
 def broadcast_logical_and(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `logical_and` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+    """1 where `logical_and` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_logical_or(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `logical_or` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `logical_or` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_logical_xor(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `logical_xor` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+    """1 where `logical_xor` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_maximum(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The larger value. Shapes are broadcast."""
+    """The elementwise maximum. Shapes are broadcast."""
 def broadcast_minimum(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The smaller value. Shapes are broadcast."""
+    """The elementwise minimum. Shapes are broadcast."""
 def broadcast_minus(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -418,7 +418,7 @@ def broadcast_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None
 def broadcast_not_equal(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `not_equal` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `not_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_plus(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -434,7 +434,7 @@ def broadcast_to(
 ) -> NDArray:
     """Stretch dimensions of extent 1 to `shape`, which has as many entries; 0 keeps an ..."""
 def cast(data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None) -> NDArray:
-    """Convert to another element type; floats are cut to integers towards zero."""
+    """Cast to another dtype; floats are truncated to integers towards zero."""
 def cast_storage(
     data: NDArray, stype: Literal["csr", "default", "row_sparse"] = ..., out: _Out = None,
     name: str | None = None,
@@ -443,22 +443,22 @@ def cast_storage(
 def cbrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Cube root."""
 def ceil(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The smallest integer not below the value."""
+    """Round up to the smallest integer not below x."""
 def choose_element_0index(
     data: NDArray, index: NDArray, axis: int | None = -1, keepdims: bool = False,
     mode: Literal["clip", "wrap"] = "clip", out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """One element along `axis` for each position in the other dimensions."""
+    """Pick one element along `axis` for each position of the other axes."""
 def clip(
     data: NDArray, a_min: float = ..., a_max: float = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+    """Clip elements to [a_min, a_max]; the gradient is zero outside."""
 def col2im(
     data: NDArray, output_size: _Shape = ..., kernel: _Shape = ..., stride: _Shape = (),
     dilate: _Shape = (), pad: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sums of patches, put back where im2col took them from: its transpose."""
+    """Sum patches at the positions that im2col took them from: the transpose of im2col."""
 def concat(
     *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -478,14 +478,14 @@ def ctc_loss(
     use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+    """Compute the connectionist temporal classification (CTC) loss."""
 def cumsum(
     a: NDArray, axis: int | None = None, dtype: _DType = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Running sums along `axis`, or of the flattened array by default, in element type ..."""
+    """Compute the cumulative sum along `axis` (flattened by default), in dtype `dtype`."""
 def degrees(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Radians as degrees."""
+    """Convert radians to degrees."""
 def depth_to_space(
     data: NDArray, block_size: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -496,7 +496,7 @@ def diag(
 ) -> NDArray:
     """The diagonal `k` of an array over two dimensions, or a matrix with a vector on it."""
 def digamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The logarithmic derivative of the gamma function."""
+    """The digamma function, the logarithmic derivative of the gamma function."""
 def dot(
     lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False,
     forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
@@ -504,17 +504,17 @@ def dot(
 ) -> NDArray:
     """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
 def elemwise_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Sum. Both arrays have one shape."""
+    """Sum. Both arrays have the same shape."""
 def elemwise_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Quotient; integers are cut towards zero. Both arrays have one shape."""
+    """Quotient; integers are truncated towards zero. Both arrays have the same shape."""
 def elemwise_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Product. Both arrays have one shape."""
+    """Product. Both arrays have the same shape."""
 def elemwise_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Difference. Both arrays have one shape."""
+    """Difference. Both arrays have the same shape."""
 def erf(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The error function."""
 def erfinv(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The inverse of the error function."""
+    """The inverse error function."""
 def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Exponential."""
 def expand_dims(
@@ -526,15 +526,15 @@ def expm1(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def fill_element_0index(
     lhs: NDArray, mhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The matrix `lhs` with element ``rhs[i]`` of each row i replaced by ``mhs[i]``."""
+    """Return the matrix `lhs` with element ``rhs[i]`` of each row i replaced by ``mhs[i]``."""
 def fix(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The integer nearest towards zero."""
+    """Round towards zero."""
 def flatten(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
 def flip(data: NDArray, axis: _Shape = ..., out: _Out = None, name: str | None = None) -> NDArray:
     """Reverse the order of the elements along the dimensions `axis` (not negative)."""
 def floor(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The largest integer not above the value."""
+    """Round down to the largest integer not above x."""
 def ftml_update(
     weight: NDArray, grad: NDArray, d: NDArray, v: NDArray, z: NDArray, lr: float = ...,
     beta1: float = 0.600000024, beta2: float = 0.999000013, epsilon: float = 9.99999993922529e-09,
@@ -551,26 +551,26 @@ def ftrl_update(
 def gamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The gamma function."""
 def gammaln(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The logarithm of the gamma function's absolute value."""
+    """The logarithm of the absolute value of the gamma function."""
 def gather_nd(
     data: NDArray, indices: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The elements (or sub-arrays) at coordinates: ``out[i...] = data[indices[0, i...], ..."""
+    """Gather elements or slices at coordinates: ``out[i...] = data[indices[0, i...], ...]``."""
 def hard_sigmoid(
     data: NDArray, alpha: float = 0.2, beta: float = 0.5, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """``alpha * x + beta`` limited to [0, 1]."""
+    """Compute the hard sigmoid: ``alpha * x + beta`` clipped to [0, 1]."""
 def identity(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """A copy of an array."""
 def im2col(
     data: NDArray, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The patches under a window that slides over images, as columns."""
+    """Extract the patches of a sliding window over images as columns."""
 def khatri_rao(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The column-wise Kronecker product of matrices with as many columns each."""
+    """Compute the Khatri-Rao (column-wise Kronecker) product of matrices."""
 def lamb_update_phase1(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, beta1: float = 0.899999976,
     beta2: float = 0.999000013, epsilon: float = 9.99999997e-07, t: int = ...,
@@ -652,26 +652,26 @@ def log1p(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def log2(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Logarithm to base 2."""
 def log_sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """log(1 / (1 + exp(-x)))."""
+    """The log-sigmoid function log(1 / (1 + exp(-x)))."""
 def log_softmax(
     data: NDArray, axis: int = -1, temperature: float | None = None, dtype: _DType = None,
     use_length: bool | None = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The logarithm of the softmax along an axis, computed without overflow."""
+    """Apply log-softmax along an axis: ``log(softmax(x))``, without overflow."""
 def logical_not(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """1 where the value is zero, 0 elsewhere."""
+    """Logical NOT: 1 where x is zero, 0 elsewhere."""
 def make_loss(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
 def masked_log_softmax(
     data: NDArray, mask: NDArray, axis: int = -1, temperature: float | None = None,
     normalize: bool | None = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The logarithm of the softmax along an axis over the elements that a mask selects."""
+    """Apply log-softmax along an axis to the elements selected by a mask."""
 def masked_softmax(
     data: NDArray, mask: NDArray, axis: int = -1, temperature: float | None = None,
     normalize: bool | None = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Softmax along an axis over the elements that a mask selects."""
+    """Apply softmax along an axis to the elements selected by a mask."""
 def max(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
@@ -698,7 +698,7 @@ def min_axis(
 ) -> NDArray:
     """Smallest value over axes."""
 def mish(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """x * tanh(log(1 + exp(x)))."""
+    """The mish function x * tanh(log(1 + exp(x)))."""
 def moments(
     data: NDArray, axes: _Shape | None = None, keepdims: bool = False, out: _Out = None,
     name: str | None = None,
@@ -804,9 +804,9 @@ def one_hot(
     indices: NDArray, depth: int = ..., on_value: float = 1.0, off_value: float = 0.0,
     dtype: _DType = "float32", out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Rows of `depth` elements that are `off_value`, but `on_value` at the index."""
+    """Encode indices as one-hot vectors of `depth` elements."""
 def ones_like(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """An array of ones like the input."""
+    """Return an array of ones with the shape and dtype of the input."""
 def pad(
     data: NDArray, mode: Literal["constant", "edge", "reflect"] = ..., pad_width: _Shape = ...,
     constant_value: float = 0.0, out: _Out = None, name: str | None = None,
@@ -816,7 +816,7 @@ def pick(
     data: NDArray, index: NDArray, axis: int | None = -1, keepdims: bool = False,
     mode: Literal["clip", "wrap"] = "clip", out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """One element along `axis` for each position in the other dimensions."""
+    """Pick one element along `axis` for each position of the other axes."""
 def preloaded_multi_mp_sgd_mom_update(
     *data: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     num_weights: int = 1, out: _Out = None, name: str | None = None,
@@ -854,7 +854,7 @@ def quantized_transpose(
 ) -> list[NDArray]:
     """Permute the dimensions of quantized data, as transpose does; the range stays."""
 def radians(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Degrees as radians."""
+    """Convert degrees to radians."""
 def random_binomial(
     n: int = 1, p: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
     dtype: _DType = "None", out: _Out = None, name: str | None = None,
@@ -945,13 +945,13 @@ def random_uniform(
 def ravel_multi_index(
     data: NDArray, shape: _Shape | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Flat positions in an array of shape `shape` from coordinates, one column for each."""
+    """Convert coordinates, one column each, to flat indices in an array of shape `shape`."""
 def rcbrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Reciprocal of the cube root."""
+    """Reciprocal cube root: 1 / cbrt(x)."""
 def reciprocal(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """One divided by the value."""
+    """Reciprocal: 1 / x."""
 def relu(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """max(x, 0)."""
+    """The rectified linear unit max(x, 0)."""
 def repeat(
     data: NDArray, repeats: int = ..., axis: int | None = None, out: _Out = None,
     name: str | None = None,
@@ -977,7 +977,7 @@ def reverse(
 ) -> NDArray:
     """Reverse the order of the elements along the dimensions `axis` (not negative)."""
 def rint(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The nearest integer; halves towards the smaller one."""
+    """Round to the nearest integer, halves down."""
 def rmsprop_update(
     weight: NDArray, grad: NDArray, n: NDArray, lr: float = ..., gamma1: float = 0.949999988,
     epsilon: float = 9.99999994e-09, wd: float = 0.0, rescale_grad: float = 1.0,
@@ -993,9 +993,9 @@ def rmspropalex_update(
 ) -> NDArray:
     """RMSProp as Graves gave it: centred, with momentum."""
 def round(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The nearest integer; halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
 def rsqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Reciprocal of the square root."""
+    """Reciprocal square root: 1 / sqrt(x)."""
 def sample_binomial(
     n: NDArray, p: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
@@ -1049,7 +1049,7 @@ def sample_uniform(
 def scatter_nd(
     data: NDArray, indices: NDArray, shape: _Shape = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Zeros of the given shape with ``out[indices[0, i...], ...] = data[i...]``."""
+    """Scatter data into zeros of a shape: ``out[indices[0, i...], ...] = data[i...]``."""
 def sgd_mom_update(
     weight: NDArray, grad: NDArray, mom: NDArray, lr: float = ..., momentum: float = 0.0,
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
@@ -1067,7 +1067,7 @@ def shape_array(data: NDArray, out: _Out = None, name: str | None = None) -> NDA
 def shuffle(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Shuffle an array along its first axis; not differentiable."""
 def sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """1 / (1 + exp(-x))."""
+    """The sigmoid function 1 / (1 + exp(-x))."""
 def sign(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Sign: -1, 0 or 1."""
 def signsgd_update(
@@ -1105,29 +1105,29 @@ def slice_like(
 def smooth_l1(
     data: NDArray, scalar: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The loss of bounding boxes: quadratic for small values, linear for large ones."""
+    """Compute the smooth L1 loss: quadratic for small values, linear for large ones."""
 def softmax(
     data: NDArray, length: NDArray | None = None, axis: int = -1, temperature: float | None = None,
     dtype: _DType = None, use_length: bool | None = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Exponentials that sum to one along an axis: ``exp(x / t) / sum(exp(x / t))``."""
+    """Apply softmax along an axis: ``exp(x / t) / sum(exp(x / t))`` with temperature t."""
 def softmax_cross_entropy(
     data: NDArray, label: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum over all rows of the cross entropy between the softmax and the label's class."""
+    """Compute the cross-entropy of softmax(data) and class labels, summed over rows."""
 def softmin(
     data: NDArray, axis: int = -1, temperature: float | None = None, dtype: _DType = None,
     use_length: bool | None = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The softmax of the negated array along an axis: small elements give large results."""
+    """Apply softmin along an axis: ``softmax(-x)``."""
 def softsign(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """x / (1 + abs(x))."""
+    """The softsign function x / (1 + abs(x))."""
 def sort(
     data: NDArray, axis: int | None = -1, is_ascend: bool = True, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements in order along `axis`; of the flattened array for ``axis=None``."""
+    """Sort elements along `axis`; ``axis=None`` flattens the array."""
 def space_to_depth(
     data: NDArray, block_size: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -1169,7 +1169,7 @@ def take(
     a: NDArray, indices: NDArray, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The elements at `indices` along `axis`."""
+    """Take elements at `indices` along `axis`."""
 def tan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Tangent."""
 def tanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -1181,13 +1181,13 @@ def topk(
     ret_typ: Literal["both", "indices", "mask", "value"] = "indices", is_ascend: bool = False,
     dtype: _DType = "float32", out: _Out = None, name: str | None = None,
 ) -> Any:
-    """The `k` largest (or, with `is_ascend`, smallest) elements along `axis`, in order."""
+    """Return the `k` largest (with `is_ascend`, smallest) elements along `axis`, sorted."""
 def transpose(
     data: NDArray, axes: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
     """Permute the dimensions: dimension i of the output is ``axes[i]`` of the input."""
 def trunc(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The integer nearest towards zero."""
+    """Round towards zero."""
 def uniform(
     low: float = 0.0, high: float = 1.0, shape: _Shape | None = None,
     ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
@@ -1197,10 +1197,10 @@ def uniform(
 def unravel_index(
     data: NDArray, shape: _Shape | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Coordinates in an array of shape `shape` from flat positions."""
+    """Convert flat indices to coordinates in an array of shape `shape`."""
 def where(
     condition: NDArray, x: NDArray, y: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+    """Choose elements of `x` where `condition` is nonzero, else of `y`."""
 def zeros_like(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """An array of zeros like the input."""
+    """Return an array of zeros with the shape and dtype of the input."""

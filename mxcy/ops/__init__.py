@@ -1,7 +1,7 @@
-"""Operator records by family: importing the package imports its modules, which register.
+"""Operator records by family; importing the package imports and registers them.
 
-Modules called ``numpy_...``, which have the records of `mx.np`, and families that few programs use
-come when a record of theirs is requested.
+Modules named ``numpy_...``, with the records of `mx.np`, and rarely used families are loaded when
+one of their records is requested.
 """
 
 import gc
@@ -12,7 +12,7 @@ from mxcy.ops.core.record import REGISTRY
 
 
 def _load(modules):
-    """Import modules; records stay for good, so nobody looks for garbage among them meanwhile."""
+    """Import modules with garbage collection off, as records are never freed."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -21,7 +21,7 @@ def _load(modules):
     finally:
         if not gc.get_freeze_count():
             gc.freeze()
-            gc.unfreeze()  # now they are of the oldest generation, without a look at each
+            gc.unfreeze()  # moves records to the permanent generation unscanned
         if collects:
             gc.enable()
 
@@ -30,7 +30,7 @@ _RARE = ("attention", "detection", "image")
 
 
 def _listed():
-    """The modules of all families, in the order of their names."""
+    """Return the modules of all families, sorted by name."""
     home = Path(__file__).parent
     for path in sorted(home.glob("*/*.py")):
         family, stem = path.parent.name, path.stem

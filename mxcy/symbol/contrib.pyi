@@ -20,7 +20,7 @@ def AdaptiveAvgPooling2D(
     data: Symbol | None = None, output_size: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Means over equal parts of images (batch, channels, height, width), as many as ..."""
+    """Apply adaptive average pooling to images (batch, channels, height, width)."""
 def BatchNormWithReLU(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     moving_mean: Symbol | None = None, moving_var: Symbol | None = None,
@@ -37,14 +37,14 @@ def BilinearResize2D(
     mode: Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"] = "size",
     align_corners: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Images (batch, channels, height, width) in another size by bilinear interpolation."""
+    """Resize images (batch, channels, height, width) by bilinear interpolation."""
 def CTCLoss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: bool = False,
     use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+    """Compute the connectionist temporal classification (CTC) loss."""
 def DeformableConvolution(
     data: Symbol | None = None, offset: Symbol | None = None, weight: Symbol | None = None,
     bias: Symbol | None = None, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (),
@@ -53,14 +53,14 @@ def DeformableConvolution(
     layout: Literal[None, "NCDHW", "NCHW", "NCW"] = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """A convolution whose taps are moved by offsets."""
+    """Apply a convolution with learned offsets."""
 def DeformablePSROIPooling(
     data: Symbol | None = None, rois: Symbol | None = None, trans: Symbol | None = None,
     spatial_scale: float = ..., output_dim: int = ..., group_size: int = ...,
     pooled_size: int = ..., part_size: int = 0, sample_per_part: int = 1, trans_std: float = 0.0,
     no_trans: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """PSROIPooling whose parts move, as another array says, and read points between pixels."""
+    """Position-sensitive pooling of regions with learned bin offsets and bilinear sampling."""
 def ModulatedDeformableConvolution(
     data: Symbol | None = None, offset: Symbol | None = None, mask: Symbol | None = None,
     weight: Symbol | None = None, bias: Symbol | None = None, kernel: _Shape = ...,
@@ -69,7 +69,7 @@ def ModulatedDeformableConvolution(
     im2col_step: int = 64, layout: Literal[None, "NCDHW", "NCHW", "NCW"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """A convolution whose taps are moved by offsets and weighted by a mask."""
+    """Apply a convolution with learned offsets and modulation (a mask)."""
 def MultiBoxDetection(
     cls_prob: Symbol | None = None, loc_pred: Symbol | None = None, anchor: Symbol | None = None,
     clip: bool = True, threshold: float = 0.00999999978, background_id: int = 0,
@@ -77,13 +77,13 @@ def MultiBoxDetection(
     variances: _Floats = (0.1, 0.1, 0.2, 0.2), nms_topk: int = -1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Boxes out of what a single-shot detector predicts."""
+    """Decode a single-shot detector's predictions to boxes, with non-maximum suppression."""
 def MultiBoxPrior(
     data: Symbol | None = None, sizes: _Floats = (1.0,), ratios: _Floats = (1.0,),
     clip: bool = False, steps: _Floats = (-1.0, -1.0), offsets: _Floats = (0.5, 0.5),
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Anchors of several sizes and shapes around each position of a feature map."""
+    """Generate anchor boxes of several sizes and aspect ratios at each feature map position."""
 def MultiBoxTarget(
     anchor: Symbol | None = None, label: Symbol | None = None, cls_pred: Symbol | None = None,
     overlap_threshold: float = 0.5, ignore_label: float = -1.0, negative_mining_ratio: float = -1.0,
@@ -91,7 +91,7 @@ def MultiBoxTarget(
     variances: _Floats = (0.1, 0.1, 0.2, 0.2), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """What a single-shot detector is to learn from an image's boxes."""
+    """Compute the training targets of a single-shot detector from labelled boxes."""
 def MultiProposal(
     cls_prob: Symbol | None = None, bbox_pred: Symbol | None = None, im_info: Symbol | None = None,
     rpn_pre_nms_top_n: int = 6000, rpn_post_nms_top_n: int = 300, threshold: float = 0.699999988,
@@ -99,13 +99,13 @@ def MultiProposal(
     ratios: _Floats = (0.5, 1.0, 2.0), feature_stride: int = 16, output_score: bool = False,
     iou_loss: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Regions of images that may hold objects, the best first."""
+    """Propose regions of images that may contain objects, best first."""
 def PSROIPooling(
     data: Symbol | None = None, rois: Symbol | None = None, spatial_scale: float = ...,
     output_dim: int = ..., pooled_size: int = ..., group_size: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The means of the parts of regions, each part read from channels of its own."""
+    """Pool regions by averaging over bins, each bin with its own channels."""
 def Proposal(
     cls_prob: Symbol | None = None, bbox_pred: Symbol | None = None, im_info: Symbol | None = None,
     rpn_pre_nms_top_n: int = 6000, rpn_post_nms_top_n: int = 300, threshold: float = 0.699999988,
@@ -113,25 +113,25 @@ def Proposal(
     ratios: _Floats = (0.5, 1.0, 2.0), feature_stride: int = 16, output_score: bool = False,
     iou_loss: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Regions of an image that may hold objects, the best first."""
+    """Propose regions of an image that may contain objects, best first."""
 def ROIAlign(
     data: Symbol | None = None, rois: Symbol | None = None, pooled_size: _Shape = ...,
     spatial_scale: float = ..., sample_ratio: int = -1, position_sensitive: bool = False,
     aligned: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The means of points in the parts of regions, as many parts for each region."""
+    """Pool regions of interest by averaging bilinear samples over a fixed grid of bins."""
 def RROIAlign(
     data: Symbol | None = None, rois: Symbol | None = None, pooled_size: _Shape = ...,
     spatial_scale: float = ..., sampling_ratio: int = -1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The means of points in the parts of turned regions."""
+    """Pool rotated regions of interest by averaging bilinear samples over a grid of bins."""
 def SparseEmbedding(
     data: Symbol | None = None, weight: Symbol | None = None, input_dim: int = ...,
     output_dim: int = ..., dtype: _DType = "float32", deterministic: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Replace each integer by its row of the weight; the gradient is row_sparse."""
+    """Look up rows of a weight matrix, with a row_sparse gradient."""
 def SyncBatchNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     moving_mean: Symbol | None = None, moving_var: Symbol | None = None, eps: float = 0.00100000005,
@@ -149,42 +149,42 @@ def allclose(
     a: Symbol | None = None, b: Symbol | None = None, rtol: float = 1e-05, atol: float = 1e-08,
     equal_nan: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 when ``abs(a - b) <= atol + rtol * abs(b)`` for all elements, 0 otherwise."""
+    """Test whether ``abs(a - b) <= atol + rtol * abs(b)`` for all elements: 1 if so, else 0."""
 def arange_like(
     data: Symbol | None = None, start: float = 0.0, step: float = 1.0, repeat: int = 1,
     ctx: Context | str | None = "", axis: int | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The numbers start, start + step, ... in the shape of `data`, or as many as `axis` ..."""
+    """Return start, start + step, ... in the shape of `data`, or as a vector along `axis`."""
 def bipartite_matching(
     data: Symbol | None = None, is_ascend: bool = False, threshold: float = ..., topk: int = -1,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Match rows and columns of scores (..., rows, columns), the best pairs first."""
+    """Match rows and columns of scores (..., rows, columns) greedily, best pairs first."""
 def boolean_mask(
     data: Symbol | None = None, index: Symbol | None = None, axis: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The rows of `data` whose entry in `index` is not zero; `axis` must be 0."""
+    """Select the rows of `data` whose entry in `index` is nonzero; `axis` must be 0."""
 def box_decode(
     data: Symbol | None = None, anchors: Symbol | None = None, std0: float = 1.0, std1: float = 1.0,
     std2: float = 1.0, std3: float = 1.0, clip: float = -1.0,
     format: Literal["center", "corner"] = "center", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Boxes from predicted offsets and anchors: the inverse of box_encode."""
+    """Decode predicted offsets from anchors to boxes: the inverse of box_encode."""
 def box_encode(
     samples: Symbol | None = None, matches: Symbol | None = None, anchors: Symbol | None = None,
     refs: Symbol | None = None, means: Symbol | None = None, stds: Symbol | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Offsets of matched boxes from anchors, in units of the anchors' sizes, as training ..."""
+    """Encode matched boxes as normalised offsets from anchors, as training targets."""
 def box_iou(
     lhs: Symbol | None = None, rhs: Symbol | None = None,
     format: Literal["center", "corner"] = "corner", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Overlap (intersection over union) of each box of one array with each of another."""
+    """Compute the pairwise intersection over union (IoU) of two arrays of boxes."""
 def box_nms(
     data: Symbol | None = None, overlap_thresh: float = 0.5, valid_thresh: float = 0.0,
     topk: int = -1, coord_start: int = 2, score_index: int = 1, id_index: int = -1,
@@ -193,7 +193,7 @@ def box_nms(
     out_format: Literal["center", "corner"] = "corner", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Leave out boxes that overlap a better one too much."""
+    """Apply non-maximum suppression to boxes."""
 def box_non_maximum_suppression(
     data: Symbol | None = None, overlap_thresh: float = 0.5, valid_thresh: float = 0.0,
     topk: int = -1, coord_start: int = 2, score_index: int = 1, id_index: int = -1,
@@ -202,7 +202,7 @@ def box_non_maximum_suppression(
     out_format: Literal["center", "corner"] = "corner", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Leave out boxes that overlap a better one too much."""
+    """Apply non-maximum suppression to boxes."""
 def calibrate_entropy(
     hist: Symbol | None = None, hist_edges: Symbol | None = None, num_quantized_bins: int = 255,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -222,7 +222,7 @@ def ctc_loss(
     use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+    """Compute the connectionist temporal classification (CTC) loss."""
 def dequantize(
     data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
     out_type: Literal["float32"] = "float32", name: str | None = None,
@@ -232,7 +232,7 @@ def dequantize(
 def div_sqrt_dim(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Divide by the square root of the last extent, as attention does."""
+    """Divide by the square root of the last extent, as in scaled dot-product attention."""
 def dynamic_reshape(
     data: Symbol | None = None, shape: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -256,7 +256,7 @@ def gradientmultiplier(
     data: Symbol | None = None, scalar: float = 1.0, is_int: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The data itself, whose gradient is multiplied by `scalar` (negative values reverse ..."""
+    """Return the data unchanged and multiply its gradient by `scalar` (negative to ..."""
 def group_adagrad_update(
     weight: Symbol | None = None, grad: Symbol | None = None, history: Symbol | None = None,
     lr: float = ..., rescale_grad: float = 1.0, clip_gradient: float = -1.0,
@@ -279,32 +279,32 @@ def index_array(
     data: Symbol | None = None, axes: _Shape | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The coordinates of every element, as int64 along a new last dimension; or some `axes`."""
+    """Return the int64 coordinates of every element along a new last axis, or only `axes`."""
 def index_copy(
     old_tensor: Symbol | None = None, index_vector: Symbol | None = None,
     new_tensor: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """`old_tensor` with row ``index_vector[i]`` replaced by row i of `new_tensor`."""
+    """Replace row ``index_vector[i]`` of `old_tensor` by row i of `new_tensor`."""
 def interleaved_matmul_encdec_qk(
     queries: Symbol | None = None, keys_values: Symbol | None = None, heads: int = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The products of queries and another sequence's keys, divided by the root of a ..."""
+    """Compute cross-attention scores: queries times another sequence's keys, over ..."""
 def interleaved_matmul_encdec_valatt(
     keys_values: Symbol | None = None, attention: Symbol | None = None, heads: int = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Another sequence's values weighted by attention."""
+    """Compute cross-attention outputs: another sequence's values weighted by attention."""
 def interleaved_matmul_selfatt_qk(
     queries_keys_values: Symbol | None = None, heads: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The products of queries and keys, divided by the square root of a head's depth."""
+    """Compute self-attention scores: queries times keys, divided by sqrt(depth)."""
 def interleaved_matmul_selfatt_valatt(
     queries_keys_values: Symbol | None = None, attention: Symbol | None = None, heads: int = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The values weighted by attention."""
+    """Compute self-attention outputs: values weighted by attention."""
 def intgemm_fully_connected(
     data: Symbol | None = None, weight: Symbol | None = None, scaling: Symbol | None = None,
     bias: Symbol | None = None, num_hidden: int = ..., no_bias: bool = False, flatten: bool = True,
@@ -342,12 +342,12 @@ def mrcnn_mask_target(
     mask_size: _Shape = ..., sample_ratio: int = 2, aligned: bool = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The matched objects' masks as regions see them, and which of the classes count."""
+    """Compute mask targets: the matched objects' masks pooled over regions, and class ..."""
 def quadratic(
     data: Symbol | None = None, a: float = 0.0, b: float = 0.0, c: float = 0.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """``a x^2 + b x + c``, the operator of the original's tutorial."""
+    """Compute ``a x^2 + b x + c`` (the operator of MXNet's tutorial)."""
 def quantize(
     data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
     out_type: Literal["int8", "uint8"] = "uint8", name: str | None = None,
@@ -480,29 +480,29 @@ def requantize(
 def round_ste(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """`round` whose gradient passes straight through."""
+    """`round` with a straight-through gradient."""
 def sign_ste(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """`sign` whose gradient passes straight through."""
+    """`sign` with a straight-through gradient."""
 def sldwin_atten_context(
     score: Symbol | None = None, value: Symbol | None = None, dilation: Symbol | None = None,
     w: int = ..., symmetric: bool = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The values in a sliding window, weighted by scores and summed."""
+    """Compute the score-weighted sums of the values in a sliding window."""
 def sldwin_atten_mask_like(
     score: Symbol | None = None, dilation: Symbol | None = None, valid_length: Symbol | None = None,
     w: int = ..., symmetric: bool = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where a score of sldwin_atten_score is that of two steps within the sequence, ..."""
+    """Return a mask: 1 where sldwin_atten_score pairs two steps of the sequence, else 0."""
 def sldwin_atten_score(
     query: Symbol | None = None, key: Symbol | None = None, dilation: Symbol | None = None,
     w: int = ..., symmetric: bool = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The products of queries with the keys in a sliding window."""
+    """Compute the products of queries with the keys in a sliding window."""
 def uniform(low=0, high=1, shape=..., dtype=..., **kwargs) -> Symbol:
     """Draw samples from the uniform distribution on [low, high)."""
 def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):

@@ -15,86 +15,86 @@ def adjust_lighting(
     data: Symbol | None = None, alpha: _Floats = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Add the main directions in which colours of photographs differ, `alpha` of each."""
+    """Add the principal components of natural image colours, weighted by `alpha`."""
 def crop(
     data: Symbol | None = None, x: int = ..., y: int = ..., width: int = ..., height: int = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The part of an image, or of each image of a batch, that begins at column `x` and ..."""
+    """Crop an image, or each image of a batch, with the top left corner at (`x`, `y`)."""
 def flip_left_right(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """An image (height, width, channel) with left and right swapped."""
+    """Flip an image (height, width, channel) left to right."""
 def flip_top_bottom(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """An image (height, width, channel), upside down."""
+    """Flip an image (height, width, channel) top to bottom."""
 def normalize(
     data: Symbol | None = None, mean: _Floats = (0.0, 0.0, 0.0, 0.0),
     std: _Floats = (1.0, 1.0, 1.0, 1.0), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Subtract `mean` and divide by `std`, each one number or one for each channel."""
+    """Normalise an image: subtract `mean` and divide by `std`, scalars or one value per ..."""
 def random_brightness(
     data: Symbol | None = None, min_factor: float = ..., max_factor: float = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Multiply an image (height, width, channel) by a number drawn from [min_factor, ..."""
+    """Scale an image (height, width, channel) by a random factor in [min_factor, ..."""
 def random_color_jitter(
     data: Symbol | None = None, brightness: float = ..., contrast: float = ...,
     saturation: float = ..., hue: float = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Random changes of brightness, contrast, saturation and hue, in random order."""
+    """Jitter brightness, contrast, saturation and hue randomly, in random order."""
 def random_contrast(
     data: Symbol | None = None, min_factor: float = ..., max_factor: float = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Multiply an image's distance from its mean by a number from [min_factor, max_factor)."""
+    """Scale an image's distance from its mean by a random factor in [min_factor, ..."""
 def random_crop(
     data: Symbol | None = None, xrange: _Floats = (0.0, 1.0), yrange: _Floats = (0.0, 1.0),
     width: int = ..., height: int = ..., interp: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """A part (height, width) at a random place of an image, or of each image of a batch."""
+    """Crop an image, or each image of a batch, at a random position."""
 def random_flip_left_right(
     data: Symbol | None = None, p: float = 0.5, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Swap left and right of an image (height, width, channel), with probability `p`."""
+    """Flip an image (height, width, channel) left to right with probability `p`."""
 def random_flip_top_bottom(
     data: Symbol | None = None, p: float = 0.5, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn an image (height, width, channel) upside down, with probability `p`."""
+    """Flip an image (height, width, channel) top to bottom with probability `p`."""
 def random_hue(
     data: Symbol | None = None, min_factor: float = ..., max_factor: float = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn the circle of colours by a part of a full turn drawn from [min_factor, ..."""
+    """Rotate the hue by a random fraction of a full turn in [min_factor, max_factor)."""
 def random_lighting(
     data: Symbol | None = None, alpha_std: float = 0.05, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Add noise along the main directions in which colours of photographs differ, as ..."""
+    """Add random noise along the principal components of natural image colours (AlexNet)."""
 def random_resized_crop(
     data: Symbol | None = None, xrange: _Floats = (0.0, 1.0), yrange: _Floats = (0.0, 1.0),
     width: int = ..., height: int = ..., interp: int = 1, area: _Floats = (0.08, 1.0),
     ratio: _Floats = (0.75, 1.3333333333333333), max_trial: int = 10, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """A part of an image, or of each image of a batch, of random size, shape and place, ..."""
+    """Crop an image, or each image of a batch, with random size and aspect ratio, and ..."""
 def random_saturation(
     data: Symbol | None = None, min_factor: float = ..., max_factor: float = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Multiply colours' distance from dark gray by a number from [min_factor, max_factor)."""
+    """Scale colours' distance from dark gray by a random factor in [min_factor, max_factor)."""
 def resize(
     data: Symbol | None = None, size: _Shape = (), keep_ratio: bool = False, interp: int = 1,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Enlarge or shrink an image (height, width, channel), or each of a batch."""
+    """Resize an image (height, width, channel), or each image of a batch."""
 def to_tensor(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Bring values from [0, 255] to [0, 1) in float32, and the channels to the front."""
+    """Convert an image with values in [0, 255] to a float32 tensor in [0, 1), channels ..."""

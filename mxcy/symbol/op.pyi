@@ -21,7 +21,7 @@ def Activation(
     act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Apply an activation function to every element."""
+    """Apply an activation function elementwise."""
 def BatchNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     moving_mean: Symbol | None = None, moving_var: Symbol | None = None,
@@ -43,7 +43,7 @@ def BilinearSampler(
     data: Symbol | None = None, grid: Symbol | None = None, cudnn_off: bool | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Read images at the places of a grid, between pixels by bilinear interpolation."""
+    """Sample images at the positions of a grid by bilinear interpolation."""
 def BlockGrad(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -54,12 +54,12 @@ def CTCLoss(
     use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+    """Compute the connectionist temporal classification (CTC) loss."""
 def Cast(
     data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Convert to another element type; floats are cut to integers towards zero."""
+    """Cast to another dtype; floats are truncated to integers towards zero."""
 def Concat(
     *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -73,7 +73,7 @@ def Convolution(
     cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Convolve the data with a bank of filters (as neural networks do: cross-correlation)."""
+    """Apply a 1-D, 2-D or 3-D convolution (cross-correlation) with a bank of filters."""
 def Convolution_v1(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
@@ -82,13 +82,13 @@ def Convolution_v1(
     cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NDHWC", "NHWC"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The convolution of old models; see Convolution."""
+    """Apply a convolution as older models do; see Convolution."""
 def Correlation(
     data1: Symbol | None = None, data2: Symbol | None = None, kernel_size: int = 1,
     max_displacement: int = 1, stride1: int = 1, stride2: int = 1, pad_size: int = 0,
     is_multiply: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Compare each patch of an image with patches around the same place of another image."""
+    """Correlate each patch of an image with displaced patches of another image."""
 def Crop(
     *data: Symbol, num_args: int = ..., offset: _Shape = (0, 0), h_w: _Shape = (0, 0),
     center_crop: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
@@ -103,7 +103,7 @@ def Deconvolution(
     cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Transposed convolution: what a convolution's gradient does to its data."""
+    """Apply a 1-D, 2-D or 3-D transposed convolution."""
 def Dropout(
     data: Symbol | None = None, p: float = 0.5, mode: Literal["always", "training"] = "training",
     axes: _Shape = (), cudnn_off: bool | None = False, name: str | None = None,
@@ -113,13 +113,13 @@ def Dropout(
 def ElementWiseSum(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 def Embedding(
     data: Symbol | None = None, weight: Symbol | None = None, input_dim: int = ...,
     output_dim: int = ..., dtype: _DType = "float32", sparse_grad: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Replace each integer by its row of the weight."""
+    """Look up the row of a weight matrix for each index."""
 def Flatten(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -134,7 +134,7 @@ def GridGenerator(
     data: Symbol | None = None, transform_type: Literal["affine", "warp"] = ...,
     target_shape: _Shape = (0, 0), name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The grid of a transformation, for BilinearSampler."""
+    """Generate a sampling grid for BilinearSampler from a transformation."""
 def GroupNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     num_groups: int = 1, eps: float = 9.99999975e-06, output_mean_var: bool = False,
@@ -146,7 +146,7 @@ def IdentityAttachKLSparseReg(
     sparseness_target: float = 0.100000001, penalty: float = 0.00100000005,
     momentum: float = 0.899999976, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The data unchanged; the gradient adds a penalty on units that are too active."""
+    """Return the data unchanged, adding a KL sparsity penalty to the gradient."""
 def InstanceNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     eps: float = 0.00100000005, name: str | None = None, attr: dict[str, str] | None = None,
@@ -176,28 +176,28 @@ def LeakyReLU(
     slope: float = 0.25, lower_bound: float = 0.125, upper_bound: float = 0.333999991,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Rectifiers that let something of negative elements through."""
+    """Apply a leaky rectifier: elementwise, with nonzero output for negative inputs."""
 def LinearRegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The data unchanged, with the gradient of the squared error, ``out - label``."""
+    """Return the data unchanged, with the gradient of the squared error, ``out - label``."""
 def LogisticRegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sigmoid of the data, with the gradient of the logistic loss, ``out - label``."""
+    """Apply the sigmoid, with the gradient of the logistic loss, ``out - label``."""
 def MAERegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The data unchanged, with the gradient of the absolute error: 1 where the data are ..."""
+    """Return the data unchanged, with the gradient of the absolute error: 1 where the ..."""
 def MakeLoss(
     data: Symbol | None = None, grad_scale: float = 1.0, valid_thresh: float = 0.0,
     normalization: Literal["batch", "null", "valid"] = "null", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Make an array a loss: the data unchanged, with the gradient `grad_scale`."""
+    """Turn an array into a loss: the data unchanged, with gradient `grad_scale`."""
 def Pad(
     data: Symbol | None = None, mode: Literal["constant", "edge", "reflect"] = ...,
     pad_width: _Shape = ..., constant_value: float = 0.0, name: str | None = None,
@@ -220,7 +220,7 @@ def Pooling_v1(
     pooling_convention: Literal["full", "valid"] = "valid", stride: _Shape = (), pad: _Shape = (),
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The pooling of old models over images (batch, channels, height, width)."""
+    """Pool images (batch, channels, height, width) as older models do."""
 def RNN(
     data: Symbol | None = None, parameters: Symbol | None = None, state: Symbol | None = None,
     state_cell: Symbol | None = None, sequence_length: Symbol | None = None, state_size: int = ...,
@@ -236,7 +236,7 @@ def ROIPooling(
     data: Symbol | None = None, rois: Symbol | None = None, pooled_size: _Shape = ...,
     spatial_scale: float = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The maxima of the parts of regions, as many for each region."""
+    """Pool regions of interest by the maximum over a fixed grid of bins."""
 def Reshape(
     data: Symbol | None = None, shape: _Shape = (), reverse: bool = False,
     target_shape: _Shape = (), keep_highest: bool = False, name: str | None = None,
@@ -248,25 +248,25 @@ def SVMOutput(
     regularization_coefficient: float = 1.0, use_linear: bool = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The data unchanged, with the gradient of a one-against-all support vector machine."""
+    """Return the data unchanged, with the gradient of a one-vs-all SVM (hinge) loss."""
 def SequenceLast(
     data: Symbol | None = None, sequence_length: Symbol | None = None,
     use_sequence_length: bool = False, axis: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The last step of every sequence."""
+    """Return the last step of each sequence."""
 def SequenceMask(
     data: Symbol | None = None, sequence_length: Symbol | None = None,
     use_sequence_length: bool = False, value: float = 0.0, axis: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """`data` with `value` in place of the steps behind each sequence's length."""
+    """Set the steps beyond each sequence's length to `value`."""
 def SequenceReverse(
     data: Symbol | None = None, sequence_length: Symbol | None = None,
     use_sequence_length: bool = False, axis: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Every sequence in reverse; steps behind its length stay where they are."""
+    """Reverse each sequence, leaving steps beyond its length in place."""
 def SliceChannel(
     data: Symbol | None = None, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -279,12 +279,12 @@ def Softmax(
     out_grad: bool = False, smooth_alpha: float = 0.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Softmax whose gradient is that of the cross entropy with `label`."""
+    """Apply softmax, with the gradient of the cross-entropy with `label`."""
 def SoftmaxActivation(
     data: Symbol | None = None, mode: Literal["channel", "instance"] = "instance",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Softmax over the last axis (`mode` 'instance') or over axis 1 ('channel')."""
+    """Apply softmax over the last axis (`mode` 'instance') or axis 1 ('channel')."""
 def SoftmaxOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False,
@@ -292,13 +292,13 @@ def SoftmaxOutput(
     out_grad: bool = False, smooth_alpha: float = 0.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Softmax whose gradient is that of the cross entropy with `label`."""
+    """Apply softmax, with the gradient of the cross-entropy with `label`."""
 def SpatialTransformer(
     data: Symbol | None = None, loc: Symbol | None = None, target_shape: _Shape = (0, 0),
     transform_type: Literal["affine"] = ..., sampler_type: Literal["bilinear"] = ...,
     cudnn_off: bool | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Images under affine transformations: BilinearSampler at the grid that ..."""
+    """Apply affine transformations to images: BilinearSampler on an affine GridGenerator."""
 def SwapAxis(
     data: Symbol | None = None, dim1: int = 0, dim2: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -310,7 +310,7 @@ def UpSampling(
     multi_input_mode: Literal["concat", "sum"] = "concat", num_args: int = ...,
     workspace: int = 512, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Enlarge images `scale` times."""
+    """Upsample images `scale` times."""
 def abs(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -326,7 +326,7 @@ def adam_update(
 def add_n(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 def all_finite(
     data: Symbol | None = None, init_output: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -336,12 +336,12 @@ def amp_cast(
     data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Convert between float32, float16 and bfloat16; arrays of other types stay as they are."""
+    """Cast between float32, float16 and bfloat16; arrays of other dtypes are unchanged."""
 def amp_multicast(
     *data: Symbol, num_outputs: int = ..., cast_narrow: bool = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Bring arrays of float32, float16 and bfloat16 to one of these types."""
+    """Cast arrays of float32, float16 and bfloat16 to a common dtype."""
 def arccos(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -384,7 +384,7 @@ def argsort(
     data: Symbol | None = None, axis: int | None = -1, is_ascend: bool = True,
     dtype: _DType = "float32", name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The positions that put the elements along `axis` in order, as element type `dtype`."""
+    """Return the indices that sort an array along `axis`, with dtype `dtype`."""
 def batch_dot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: bool = False,
     transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
@@ -395,7 +395,7 @@ def batch_take(
     a: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The element ``a[i, indices[i]]`` of every row; `indices` are int32 and are clipped."""
+    """Take element ``a[i, indices[i]]`` of each row i; `indices` are int32 and clipped."""
 def broadcast_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -415,22 +415,22 @@ def broadcast_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Quotient; integers are cut towards zero. Shapes are broadcast."""
+    """Quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `equal` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `equal` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
 def broadcast_greater(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `greater` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `greater` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
 def broadcast_greater_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `greater_equal` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+    """1 where `greater_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_hypot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -440,12 +440,12 @@ def broadcast_lesser(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `lesser` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `lesser` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
 def broadcast_lesser_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `lesser_equal` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+    """1 where `lesser_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_like(
     lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_axes: _Shape | None = None,
     rhs_axes: _Shape | None = None, name: str | None = None, attr: dict[str, str] | None = None,
@@ -455,27 +455,27 @@ def broadcast_logical_and(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `logical_and` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+    """1 where `logical_and` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_logical_or(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `logical_or` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `logical_or` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_logical_xor(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `logical_xor` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+    """1 where `logical_xor` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_maximum(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The larger value. Shapes are broadcast."""
+    """The elementwise maximum. Shapes are broadcast."""
 def broadcast_minimum(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The smaller value. Shapes are broadcast."""
+    """The elementwise minimum. Shapes are broadcast."""
 def broadcast_minus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -495,7 +495,7 @@ def broadcast_not_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `not_equal` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+    """1 where `not_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
 def broadcast_plus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -520,7 +520,7 @@ def cast(
     data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Convert to another element type; floats are cut to integers towards zero."""
+    """Cast to another dtype; floats are truncated to integers towards zero."""
 def cast_storage(
     data: Symbol | None = None, stype: Literal["csr", "default", "row_sparse"] = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -533,24 +533,24 @@ def cbrt(
 def ceil(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The smallest integer not below the value."""
+    """Round up to the smallest integer not below x."""
 def choose_element_0index(
     data: Symbol | None = None, index: Symbol | None = None, axis: int | None = -1,
     keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """One element along `axis` for each position in the other dimensions."""
+    """Pick one element along `axis` for each position of the other axes."""
 def clip(
     data: Symbol | None = None, a_min: float = ..., a_max: float = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+    """Clip elements to [a_min, a_max]; the gradient is zero outside."""
 def col2im(
     data: Symbol | None = None, output_size: _Shape = ..., kernel: _Shape = ...,
     stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sums of patches, put back where im2col took them from: its transpose."""
+    """Sum patches at the positions that im2col took them from: the transpose of im2col."""
 def concat(
     *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -575,16 +575,16 @@ def ctc_loss(
     use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+    """Compute the connectionist temporal classification (CTC) loss."""
 def cumsum(
     a: Symbol | None = None, axis: int | None = None, dtype: _DType = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Running sums along `axis`, or of the flattened array by default, in element type ..."""
+    """Compute the cumulative sum along `axis` (flattened by default), in dtype `dtype`."""
 def degrees(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Radians as degrees."""
+    """Convert radians to degrees."""
 def depth_to_space(
     data: Symbol | None = None, block_size: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -598,7 +598,7 @@ def diag(
 def digamma(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The logarithmic derivative of the gamma function."""
+    """The digamma function, the logarithmic derivative of the gamma function."""
 def dot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: bool = False,
     transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
@@ -609,22 +609,22 @@ def elemwise_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum. Both arrays have one shape."""
+    """Sum. Both arrays have the same shape."""
 def elemwise_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Quotient; integers are cut towards zero. Both arrays have one shape."""
+    """Quotient; integers are truncated towards zero. Both arrays have the same shape."""
 def elemwise_mul(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Product. Both arrays have one shape."""
+    """Product. Both arrays have the same shape."""
 def elemwise_sub(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Difference. Both arrays have one shape."""
+    """Difference. Both arrays have the same shape."""
 def erf(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -632,7 +632,7 @@ def erf(
 def erfinv(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The inverse of the error function."""
+    """The inverse error function."""
 def exp(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -650,11 +650,11 @@ def fill_element_0index(
     lhs: Symbol | None = None, mhs: Symbol | None = None, rhs: Symbol | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The matrix `lhs` with element ``rhs[i]`` of each row i replaced by ``mhs[i]``."""
+    """Return the matrix `lhs` with element ``rhs[i]`` of each row i replaced by ``mhs[i]``."""
 def fix(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The integer nearest towards zero."""
+    """Round towards zero."""
 def flatten(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -667,7 +667,7 @@ def flip(
 def floor(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The largest integer not above the value."""
+    """Round down to the largest integer not above x."""
 def ftml_update(
     weight: Symbol | None = None, grad: Symbol | None = None, d: Symbol | None = None,
     v: Symbol | None = None, z: Symbol | None = None, lr: float = ..., beta1: float = 0.600000024,
@@ -690,17 +690,17 @@ def gamma(
 def gammaln(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The logarithm of the gamma function's absolute value."""
+    """The logarithm of the absolute value of the gamma function."""
 def gather_nd(
     data: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elements (or sub-arrays) at coordinates: ``out[i...] = data[indices[0, i...], ..."""
+    """Gather elements or slices at coordinates: ``out[i...] = data[indices[0, i...], ...]``."""
 def hard_sigmoid(
     data: Symbol | None = None, alpha: float = 0.2, beta: float = 0.5, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """``alpha * x + beta`` limited to [0, 1]."""
+    """Compute the hard sigmoid: ``alpha * x + beta`` clipped to [0, 1]."""
 def identity(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -709,11 +709,11 @@ def im2col(
     data: Symbol | None = None, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (),
     pad: _Shape = (), name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The patches under a window that slides over images, as columns."""
+    """Extract the patches of a sliding window over images as columns."""
 def khatri_rao(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The column-wise Kronecker product of matrices with as many columns each."""
+    """Compute the Khatri-Rao (column-wise Kronecker) product of matrices."""
 def lamb_update_phase1(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None,
     var: Symbol | None = None, beta1: float = 0.899999976, beta2: float = 0.999000013,
@@ -826,17 +826,17 @@ def log2(
 def log_sigmoid(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """log(1 / (1 + exp(-x)))."""
+    """The log-sigmoid function log(1 / (1 + exp(-x)))."""
 def log_softmax(
     data: Symbol | None = None, axis: int = -1, temperature: float | None = None,
     dtype: _DType = None, use_length: bool | None = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The logarithm of the softmax along an axis, computed without overflow."""
+    """Apply log-softmax along an axis: ``log(softmax(x))``, without overflow."""
 def logical_not(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where the value is zero, 0 elsewhere."""
+    """Logical NOT: 1 where x is zero, 0 elsewhere."""
 def make_loss(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -846,13 +846,13 @@ def masked_log_softmax(
     temperature: float | None = None, normalize: bool | None = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The logarithm of the softmax along an axis over the elements that a mask selects."""
+    """Apply log-softmax along an axis to the elements selected by a mask."""
 def masked_softmax(
     data: Symbol | None = None, mask: Symbol | None = None, axis: int = -1,
     temperature: float | None = None, normalize: bool | None = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Softmax along an axis over the elements that a mask selects."""
+    """Apply softmax along an axis to the elements selected by a mask."""
 def max(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
@@ -881,7 +881,7 @@ def min_axis(
 def mish(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """x * tanh(log(1 + exp(x)))."""
+    """The mish function x * tanh(log(1 + exp(x)))."""
 def moments(
     data: Symbol | None = None, axes: _Shape | None = None, keepdims: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -999,11 +999,11 @@ def one_hot(
     indices: Symbol | None = None, depth: int = ..., on_value: float = 1.0, off_value: float = 0.0,
     dtype: _DType = "float32", name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Rows of `depth` elements that are `off_value`, but `on_value` at the index."""
+    """Encode indices as one-hot vectors of `depth` elements."""
 def ones_like(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """An array of ones like the input."""
+    """Return an array of ones with the shape and dtype of the input."""
 def pad(
     data: Symbol | None = None, mode: Literal["constant", "edge", "reflect"] = ...,
     pad_width: _Shape = ..., constant_value: float = 0.0, name: str | None = None,
@@ -1015,7 +1015,7 @@ def pick(
     keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """One element along `axis` for each position in the other dimensions."""
+    """Pick one element along `axis` for each position of the other axes."""
 def preloaded_multi_mp_sgd_mom_update(
     *data: Symbol, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None,
@@ -1055,7 +1055,7 @@ def quantized_transpose(
 def radians(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Degrees as radians."""
+    """Convert degrees to radians."""
 def random_binomial(
     n: int = 1, p: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
     dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
@@ -1149,19 +1149,19 @@ def ravel_multi_index(
     data: Symbol | None = None, shape: _Shape | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Flat positions in an array of shape `shape` from coordinates, one column for each."""
+    """Convert coordinates, one column each, to flat indices in an array of shape `shape`."""
 def rcbrt(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Reciprocal of the cube root."""
+    """Reciprocal cube root: 1 / cbrt(x)."""
 def reciprocal(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """One divided by the value."""
+    """Reciprocal: 1 / x."""
 def relu(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """max(x, 0)."""
+    """The rectified linear unit max(x, 0)."""
 def repeat(
     data: Symbol | None = None, repeats: int = ..., axis: int | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -1192,7 +1192,7 @@ def reverse(
 def rint(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The nearest integer; halves towards the smaller one."""
+    """Round to the nearest integer, halves down."""
 def rmsprop_update(
     weight: Symbol | None = None, grad: Symbol | None = None, n: Symbol | None = None,
     lr: float = ..., gamma1: float = 0.949999988, epsilon: float = 9.99999994e-09, wd: float = 0.0,
@@ -1211,11 +1211,11 @@ def rmspropalex_update(
 def round(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The nearest integer; halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
 def rsqrt(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Reciprocal of the square root."""
+    """Reciprocal square root: 1 / sqrt(x)."""
 def sample_binomial(
     n: Symbol | None = None, p: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None",
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -1270,7 +1270,7 @@ def scatter_nd(
     data: Symbol | None = None, indices: Symbol | None = None, shape: _Shape = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Zeros of the given shape with ``out[indices[0, i...], ...] = data[i...]``."""
+    """Scatter data into zeros of a shape: ``out[indices[0, i...], ...] = data[i...]``."""
 def sgd_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
     lr: float = ..., momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0,
@@ -1295,7 +1295,7 @@ def shuffle(
 def sigmoid(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 / (1 + exp(-x))."""
+    """The sigmoid function 1 / (1 + exp(-x))."""
 def sign(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1344,33 +1344,33 @@ def smooth_l1(
     data: Symbol | None = None, scalar: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The loss of bounding boxes: quadratic for small values, linear for large ones."""
+    """Compute the smooth L1 loss: quadratic for small values, linear for large ones."""
 def softmax(
     data: Symbol | None = None, length: Symbol | None = None, axis: int = -1,
     temperature: float | None = None, dtype: _DType = None, use_length: bool | None = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Exponentials that sum to one along an axis: ``exp(x / t) / sum(exp(x / t))``."""
+    """Apply softmax along an axis: ``exp(x / t) / sum(exp(x / t))`` with temperature t."""
 def softmax_cross_entropy(
     data: Symbol | None = None, label: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sum over all rows of the cross entropy between the softmax and the label's class."""
+    """Compute the cross-entropy of softmax(data) and class labels, summed over rows."""
 def softmin(
     data: Symbol | None = None, axis: int = -1, temperature: float | None = None,
     dtype: _DType = None, use_length: bool | None = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The softmax of the negated array along an axis: small elements give large results."""
+    """Apply softmin along an axis: ``softmax(-x)``."""
 def softsign(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """x / (1 + abs(x))."""
+    """The softsign function x / (1 + abs(x))."""
 def sort(
     data: Symbol | None = None, axis: int | None = -1, is_ascend: bool = True,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elements in order along `axis`; of the flattened array for ``axis=None``."""
+    """Sort elements along `axis`; ``axis=None`` flattens the array."""
 def space_to_depth(
     data: Symbol | None = None, block_size: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -1423,7 +1423,7 @@ def take(
     mode: Literal["clip", "raise", "wrap"] = "clip", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elements at `indices` along `axis`."""
+    """Take elements at `indices` along `axis`."""
 def tan(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1442,7 +1442,7 @@ def topk(
     ret_typ: Literal["both", "indices", "mask", "value"] = "indices", is_ascend: bool = False,
     dtype: _DType = "float32", name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The `k` largest (or, with `is_ascend`, smallest) elements along `axis`, in order."""
+    """Return the `k` largest (with `is_ascend`, smallest) elements along `axis`, sorted."""
 def transpose(
     data: Symbol | None = None, axes: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -1451,7 +1451,7 @@ def transpose(
 def trunc(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The integer nearest towards zero."""
+    """Round towards zero."""
 def uniform(
     low: float = 0.0, high: float = 1.0, shape: _Shape | None = None,
     ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
@@ -1462,13 +1462,13 @@ def unravel_index(
     data: Symbol | None = None, shape: _Shape | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Coordinates in an array of shape `shape` from flat positions."""
+    """Convert flat indices to coordinates in an array of shape `shape`."""
 def where(
     condition: Symbol | None = None, x: Symbol | None = None, y: Symbol | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+    """Choose elements of `x` where `condition` is nonzero, else of `y`."""
 def zeros_like(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """An array of zeros like the input."""
+    """Return an array of zeros with the shape and dtype of the input."""

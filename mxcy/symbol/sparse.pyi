@@ -17,13 +17,13 @@ _DType: TypeAlias = str | type | np.dtype[Any] | None
 def ElementWiseSum(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 def Embedding(
     data: Symbol | None = None, weight: Symbol | None = None, input_dim: int = ...,
     output_dim: int = ..., dtype: _DType = "float32", sparse_grad: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Replace each integer by its row of the weight."""
+    """Look up the row of a weight matrix for each index."""
 def FullyConnected(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     num_hidden: int = ..., no_bias: bool = False, flatten: bool = True, name: str | None = None,
@@ -34,25 +34,25 @@ def LinearRegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The data unchanged, with the gradient of the squared error, ``out - label``."""
+    """Return the data unchanged, with the gradient of the squared error, ``out - label``."""
 def LogisticRegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sigmoid of the data, with the gradient of the logistic loss, ``out - label``."""
+    """Apply the sigmoid, with the gradient of the logistic loss, ``out - label``."""
 def MAERegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The data unchanged, with the gradient of the absolute error: 1 where the data are ..."""
+    """Return the data unchanged, with the gradient of the absolute error: 1 where the ..."""
 def _contrib_round_ste(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """`round` whose gradient passes straight through."""
+    """`round` with a straight-through gradient."""
 def _contrib_sign_ste(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """`sign` whose gradient passes straight through."""
+    """`sign` with a straight-through gradient."""
 def abs(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -74,7 +74,7 @@ def adam_update(
 def add_n(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 def arccos(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -108,7 +108,7 @@ def broadcast_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Quotient; integers are cut towards zero. Shapes are broadcast."""
+    """Quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_minus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -141,12 +141,12 @@ def cbrt(
 def ceil(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The smallest integer not below the value."""
+    """Round up to the smallest integer not below x."""
 def clip(
     data: Symbol | None = None, a_min: float = ..., a_max: float = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+    """Clip elements to [a_min, a_max]; the gradient is zero outside."""
 def concat(
     *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -163,7 +163,7 @@ def cosh(
 def degrees(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Radians as degrees."""
+    """Convert radians to degrees."""
 def dot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: bool = False,
     transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
@@ -174,22 +174,22 @@ def elemwise_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum. Both arrays have one shape."""
+    """Sum. Both arrays have the same shape."""
 def elemwise_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Quotient; integers are cut towards zero. Both arrays have one shape."""
+    """Quotient; integers are truncated towards zero. Both arrays have the same shape."""
 def elemwise_mul(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Product. Both arrays have one shape."""
+    """Product. Both arrays have the same shape."""
 def elemwise_sub(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Difference. Both arrays have one shape."""
+    """Difference. Both arrays have the same shape."""
 def exp(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -201,11 +201,11 @@ def expm1(
 def fix(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The integer nearest towards zero."""
+    """Round towards zero."""
 def floor(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The largest integer not above the value."""
+    """Round down to the largest integer not above x."""
 def ftrl_update(
     weight: Symbol | None = None, grad: Symbol | None = None, z: Symbol | None = None,
     n: Symbol | None = None, lr: float = ..., lamda1: float = 0.00999999978, beta: float = 1.0,
@@ -220,7 +220,7 @@ def gamma(
 def gammaln(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The logarithm of the gamma function's absolute value."""
+    """The logarithm of the absolute value of the gamma function."""
 def log(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -259,11 +259,11 @@ def norm(
 def radians(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Degrees as radians."""
+    """Convert degrees to radians."""
 def relu(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """max(x, 0)."""
+    """The rectified linear unit max(x, 0)."""
 def retain(
     data: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -272,15 +272,15 @@ def retain(
 def rint(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The nearest integer; halves towards the smaller one."""
+    """Round to the nearest integer, halves down."""
 def round(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The nearest integer; halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
 def rsqrt(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Reciprocal of the square root."""
+    """Reciprocal square root: 1 / sqrt(x)."""
 def sgd_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
     lr: float = ..., momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0,
@@ -297,7 +297,7 @@ def sgd_update(
 def sigmoid(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 / (1 + exp(-x))."""
+    """The sigmoid function 1 / (1 + exp(-x))."""
 def sign(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -343,13 +343,13 @@ def tanh(
 def trunc(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The integer nearest towards zero."""
+    """Round towards zero."""
 def where(
     condition: Symbol | None = None, x: Symbol | None = None, y: Symbol | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+    """Choose elements of `x` where `condition` is nonzero, else of `y`."""
 def zeros_like(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """An array of zeros like the input."""
+    """Return an array of zeros with the shape and dtype of the input."""

@@ -27,12 +27,12 @@ _Out: TypeAlias = NDArray | list[NDArray] | None
 def ElementWiseSum(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 def Embedding(
     data: NDArray, weight: NDArray, input_dim: int = ..., output_dim: int = ...,
     dtype: _DType = "float32", sparse_grad: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Replace each integer by its row of the weight."""
+    """Look up the row of a weight matrix for each index."""
 def FullyConnected(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, num_hidden: int = ...,
     no_bias: bool = False, flatten: bool = True, out: _Out = None, name: str | None = None,
@@ -42,21 +42,21 @@ def LinearRegressionOutput(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The data unchanged, with the gradient of the squared error, ``out - label``."""
+    """Return the data unchanged, with the gradient of the squared error, ``out - label``."""
 def LogisticRegressionOutput(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sigmoid of the data, with the gradient of the logistic loss, ``out - label``."""
+    """Apply the sigmoid, with the gradient of the logistic loss, ``out - label``."""
 def MAERegressionOutput(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The data unchanged, with the gradient of the absolute error: 1 where the data are ..."""
+    """Return the data unchanged, with the gradient of the absolute error: 1 where the ..."""
 def _contrib_round_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """`round` whose gradient passes straight through."""
+    """`round` with a straight-through gradient."""
 def _contrib_sign_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """`sign` whose gradient passes straight through."""
+    """`sign` with a straight-through gradient."""
 def abs(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Absolute value."""
 def adagrad_update(
@@ -77,7 +77,7 @@ def add(lhs, rhs) -> NDArray:
 def add_n(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 def arccos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Inverse cosine."""
 def arccosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -95,7 +95,7 @@ def array(source_array, ctx=None, dtype=None):
 def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Sum. Shapes are broadcast."""
 def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Quotient; integers are cut towards zero. Shapes are broadcast."""
+    """Quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_minus(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -116,12 +116,12 @@ def cast_storage(
 def cbrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Cube root."""
 def ceil(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The smallest integer not below the value."""
+    """Round up to the smallest integer not below x."""
 def clip(
     data: NDArray, a_min: float = ..., a_max: float = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+    """Clip elements to [a_min, a_max]; the gradient is zero outside."""
 def concat(
     *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -133,7 +133,7 @@ def cosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
     """A `CSRNDArray`, an array in compressed sparse rows."""
 def degrees(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Radians as degrees."""
+    """Convert radians to degrees."""
 def divide(lhs, rhs) -> NDArray:
     """The quotient, elementwise; dense, but for a sparse array and a number."""
 def dot(
@@ -143,13 +143,13 @@ def dot(
 ) -> NDArray:
     """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
 def elemwise_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Sum. Both arrays have one shape."""
+    """Sum. Both arrays have the same shape."""
 def elemwise_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Quotient; integers are cut towards zero. Both arrays have one shape."""
+    """Quotient; integers are truncated towards zero. Both arrays have the same shape."""
 def elemwise_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Product. Both arrays have one shape."""
+    """Product. Both arrays have the same shape."""
 def elemwise_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Difference. Both arrays have one shape."""
+    """Difference. Both arrays have the same shape."""
 def empty(stype, shape, ctx=None, dtype=None):
     """A sparse array that stores nothing."""
 def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -157,9 +157,9 @@ def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def expm1(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """exp(x) - 1, accurate for small x."""
 def fix(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The integer nearest towards zero."""
+    """Round towards zero."""
 def floor(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The largest integer not above the value."""
+    """Round down to the largest integer not above x."""
 def ftrl_update(
     weight: NDArray, grad: NDArray, z: NDArray, n: NDArray, lr: float = ...,
     lamda1: float = 0.00999999978, beta: float = 1.0, wd: float = 0.0, rescale_grad: float = 1.0,
@@ -169,7 +169,7 @@ def ftrl_update(
 def gamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The gamma function."""
 def gammaln(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The logarithm of the gamma function's absolute value."""
+    """The logarithm of the absolute value of the gamma function."""
 def log(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Natural logarithm."""
 def log10(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -196,19 +196,19 @@ def norm(
 ) -> NDArray:
     """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
 def radians(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Degrees as radians."""
+    """Convert degrees to radians."""
 def relu(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """max(x, 0)."""
+    """The rectified linear unit max(x, 0)."""
 def retain(data: NDArray, indices: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The rows `indices` of a row_sparse array, those and no others."""
 def rint(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The nearest integer; halves towards the smaller one."""
+    """Round to the nearest integer, halves down."""
 def round(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The nearest integer; halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
 def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
     """A `RowSparseNDArray`, an array that stores some of its rows."""
 def rsqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Reciprocal of the square root."""
+    """Reciprocal square root: 1 / sqrt(x)."""
 def sgd_mom_update(
     weight: NDArray, grad: NDArray, mom: NDArray, lr: float = ..., momentum: float = 0.0,
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
@@ -222,7 +222,7 @@ def sgd_update(
 ) -> NDArray:
     """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
 def sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """1 / (1 + exp(-x))."""
+    """The sigmoid function 1 / (1 + exp(-x))."""
 def sign(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Sign: -1, 0 or 1."""
 def sin(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -252,12 +252,12 @@ def tan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def tanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Hyperbolic tangent."""
 def trunc(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The integer nearest towards zero."""
+    """Round towards zero."""
 def where(
     condition: NDArray, x: NDArray, y: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+    """Choose elements of `x` where `condition` is nonzero, else of `y`."""
 def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
     """An array of zeros of a storage type: a sparse one stores nothing."""
 def zeros_like(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """An array of zeros like the input."""
+    """Return an array of zeros with the shape and dtype of the input."""

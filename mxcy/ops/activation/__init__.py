@@ -1,1 +1,1 @@
-"""Nonlinearities of networks: rectifiers, softmax and its relatives."""
+"""Activation functions: rectifiers, softmax and variants."""

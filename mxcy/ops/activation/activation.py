@@ -1,4 +1,4 @@
-"""Activation: one nonlinearity by name, applied to every element."""
+"""Activation: an elementwise activation function chosen by name."""
 
 from mxcy.ops.activation.definitions import sigmoid, softrelu
 from mxcy.ops.core.attrs import Enum
@@ -18,7 +18,7 @@ _ACTIVATIONS = {
     "tanh": lambda xp, x: xp.tanh(x),
 }
 _KERNELS = {name: "softplus" if name == "softrelu" else name for name in _ACTIVATIONS}
-#: by operators of their own, which have their gradients too
+#: computed by other operators, gradients included
 _OPERATORS = ("log_sigmoid", "mish")
 
 
@@ -38,10 +38,10 @@ _ACTIVATION_GRAD = native(
     amp=Precision("either", "either", fp32_when=("act_type", ("softrelu",))),
 )
 class Activation:
-    """Apply an activation function to every element.
+    """Apply an activation function elementwise.
 
-    relu max(x, 0); sigmoid 1 / (1 + exp(-x)); softrelu log(1 + exp(x)); softsign x / (1 + abs(x));
-    tanh; log_sigmoid log(1 / (1 + exp(-x))); mish x tanh(log(1 + exp(x))).
+    relu: max(x, 0); sigmoid: 1 / (1 + exp(-x)); softrelu: log(1 + exp(x)); softsign:
+    x / (1 + abs(x)); tanh; log_sigmoid: log(1 / (1 + exp(-x))); mish: x tanh(log(1 + exp(x))).
     """
 
     act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh", beyond=_OPERATORS)
@@ -84,7 +84,7 @@ class Activation:
         return _ACTIVATIONS[a.act_type](xp, data)
 
 
-# The derivative by what is saved: softsign's input, the others' output.
+# The derivative in terms of what was saved: the input of softsign, else the output.
 _SLOPES = {
     "relu": lambda xp, y: (y > 0).astype(y.dtype),
     "sigmoid": lambda xp, y: y * (1 - y),
@@ -103,7 +103,7 @@ _CURVATURES = {
 
 @op("_activation_grad", inputs="grad saved")
 class _ActivationGrad:
-    """The gradient of Activation: the head gradient times the slope at what was saved."""
+    """Gradient of Activation: the head gradient times the derivative at the saved array."""
 
     act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
 

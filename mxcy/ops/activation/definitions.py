@@ -1,4 +1,4 @@
-"""Nonlinearities that several operators share, for any array module."""
+"""Activation functions shared by several operators, for any array module."""
 
 __all__ = ["sigmoid", "softrelu"]
 

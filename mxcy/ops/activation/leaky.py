@@ -1,4 +1,4 @@
-"""LeakyReLU: the rectifiers that let something of negative elements through."""
+"""LeakyReLU: rectifiers with nonzero output for negative inputs."""
 
 import math
 
@@ -16,9 +16,9 @@ _erf = by_element(math.erf)
 
 
 def _expanded(gamma, data):
-    """The shape in which prelu's gamma is broadcast to the data; None when it cannot be.
+    """Return the shape in which prelu's gamma broadcasts to the data; None if it cannot.
 
-    Its axes go with the first two of the data: the last one with the channels if it fits there.
+    Its axes are matched with the first two of the data, the last one with the channels if it fits.
     """
     shape, left = [1] * len(data), list(gamma)
     for axis in range(min(1, len(data) - 1), -1, -1):
@@ -32,13 +32,13 @@ _ROWS = {"leaky": "leaky", "elu": "elu", "selu": "elu", **_CURVED}
 
 
 def _row_params(a, ins, outs):
-    """Slope and scale of the negative side's row."""
+    """Return the slope and scale of the negative side."""
     scale, slope = _SELU if a.act_type == "selu" else (1.0, a.slope)
     return {"p": slope, "q": scale}
 
 
 def _row_kernel(curved):
-    """The kernel of gelu (`curved`), or of the kinds with a slope."""
+    """Return the kernel of gelu (`curved`), or of the types with a slope."""
 
     def applies(a):
         return a.act_type in _ROWS and (a.act_type in _CURVED) == curved
@@ -54,7 +54,7 @@ def _row_kernel(curved):
 
 
 def _channel_kernel(name, first):
-    """A kernel of slopes of channels; its inputs from number `first` on are data and gamma."""
+    """Return a kernel with one slope per channel; inputs from `first` on are data and gamma."""
 
     def params(a, ins, outs):
         data, gamma = ins[first].shape, ins[first + 1].shape
@@ -81,7 +81,7 @@ def _channel_kernel(name, first):
 
 
 def _check_gamma(data, gamma):
-    """Slopes of channels, or others that broadcast to the first two axes of the data."""
+    """Check gamma: one slope per channel, or broadcastable to the first two axes of the data."""
     if gamma.dtype is None:
         gamma.dtype = data.dtype
     if data.shape is None:
@@ -117,7 +117,7 @@ def _check_gamma(data, gamma):
     amp=Precision("either", "either", fp32_when=("act_type", ("elu", "selu"))),
 )
 class LeakyReLU:
-    """Rectifiers that let something of negative elements through.
+    """Apply a leaky rectifier: elementwise, with nonzero output for negative inputs.
 
     leaky
         ``slope * x`` for negative x.
@@ -128,13 +128,13 @@ class LeakyReLU:
         ``slope * (exp(x) - 1)`` for negative x; selu has fixed constants that keep mean and
         variance.
     gelu
-        ``x * Phi(x)`` for all x, with the normal distribution's Phi.
+        ``x * Phi(x)`` for all x, with Phi the standard normal distribution function.
     gelu_tanh
-        The same with ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`` for Phi, which only
-        MXNet's last sources have.
+        gelu with Phi approximated by ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2``; only
+        in MXNet's last sources.
     rrelu
-        A slope drawn for each element from [lower_bound, upper_bound] in training, else their mean.
-        The hidden second output holds the slopes.
+        ``slope * x`` for negative x, the slope drawn per element from [lower_bound, upper_bound] in
+        training, else their mean. The hidden second output holds the slopes.
     """
 
     act_type: Enum("elu", "gelu", "leaky", "prelu", "rrelu", "selu", beyond=("gelu_tanh",)) = (
@@ -212,18 +212,18 @@ class LeakyReLU:
 
 
 def _bend(xp, x):
-    """The hyperbolic tangent in gelu_tanh, and the derivative of its argument."""
+    """Return the tanh in gelu_tanh, and the derivative of its argument."""
     steep, cubic = math.sqrt(2 / math.pi), 0.044715
     return xp.tanh(steep * (x + cubic * x * x * x)), steep * (1 + 3 * cubic * x * x)
 
 
 def _density(xp, x):
-    """The normal distribution's density."""
+    """Return the standard normal density."""
     return xp.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
 
 
 def _grad_kernel(curved):
-    """The kernel of gelu's gradient (`curved`), or of those of the kinds with a slope."""
+    """Return the gradient kernel of gelu (`curved`), or of the types with a slope."""
     forward = _row_kernel(curved)
     return native(
         lambda a, ins, outs: f"{forward.name(a, ins, outs)}_grad",
@@ -237,9 +237,9 @@ def _grad_kernel(curved):
 
 @op("_leaky_grad", inputs="grad data")
 class _LeakyGrad:
-    """The gradient of LeakyReLU with a fixed slope: the head gradient times the slope at the data.
+    """Gradient of LeakyReLU with a fixed slope: the head gradient times the derivative.
 
-    Shapes: grad, data and out are alike.
+    Shapes: grad, data and out have the same shape.
     """
 
     act_type: Enum("elu", "gelu", "gelu_tanh", "leaky", "selu")
@@ -285,9 +285,9 @@ class _LeakyGrad:
 
 @op("_prelu_grad", inputs="grad data gamma", outputs="data_grad gamma_grad")
 class _PreluGrad:
-    """The gradients of prelu's data and slopes.
+    """Gradients of prelu with respect to data and slopes.
 
-    Shapes: grad, data and the first output are alike, and gamma and the second.
+    Shapes: the first output is like grad and data, the second like gamma.
     """
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
@@ -314,7 +314,7 @@ class _PreluGrad:
         below = data <= 0
         by_slope = F.broadcast_mul(below, F.Reshape(by_gamma, shape=shape))
         from_data, _ = F._prelu_grad(by_data, data, gamma)
-        # With -1 for the data on the negative side the kernel sums up what is there, negated.
+        # With -1 as data on the negative side, the kernel sums the elements there, negated.
         _, summed = F._prelu_grad(by_data * grad, -below, gamma)
         return from_data + by_slope * data, by_slope * grad, -summed
 

@@ -1,4 +1,4 @@
-"""Softmax and its logarithm over the elements that a mask selects."""
+"""Softmax and log-softmax over masked elements."""
 
 import numpy as np
 
@@ -65,10 +65,9 @@ _SAMPLES = (
     sample((2, 3, 4), _MASK[None], axis=1, temperature=2.0),
     sample((3, 4), _MASK[:, :1] | _MASK[:, 2:3], axis=0, tol=4),
 )
-_DOC = """The mask, of bools or integers, has the data's rank and is broadcast to its shape; where
-it is False or 0 an element does not take part and gives {absent}. The data is divided by
-`temperature` first. `normalize` asks to subtract the maximum before taking exponentials, which is
-always done."""
+_DOC = """The mask, boolean or integer, has the rank of the data and is broadcast to its shape;
+elements where it is False or 0 are excluded and give {absent}. The data is divided by `temperature`
+first. `normalize` is ignored: the maximum is always subtracted before exponentiation."""
 
 register(
     "masked_softmax",
@@ -84,7 +83,7 @@ register(
     ref=_ref_softmax,
     dtypes=("float32", "float64", "float16"),
     samples=_SAMPLES,
-    doc="Softmax along an axis over the elements that a mask selects.\n\n"
+    doc="Apply softmax along an axis to the elements selected by a mask.\n\n"
     f"{_DOC.format(absent='0')}",
     amp="fp32",
 )
@@ -102,7 +101,7 @@ register(
     ref=_ref_log_softmax,
     dtypes=("float32", "float64", "float16"),
     samples=tuple(sample(*s.inputs, grad=False, tol=s.tol, **s.attrs) for s in _SAMPLES),
-    doc="The logarithm of the softmax along an axis over the elements that a mask selects.\n\n"
+    doc="Apply log-softmax along an axis to the elements selected by a mask.\n\n"
     f"{_DOC.format(absent='minus infinity')}",
     amp="fp32",
 )

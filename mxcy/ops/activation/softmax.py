@@ -1,4 +1,4 @@
-"""Softmax and its relatives, normalising along one axis."""
+"""Softmax, softmin and log-softmax along one axis."""
 
 import math
 
@@ -24,7 +24,7 @@ _FIELDS = (
 
 
 def softmax(xp, x, axis, where=None):
-    """Softmax of an array; elements outside `where` count as absent and give 0."""
+    """Return the softmax of an array; elements outside `where` are excluded and give 0."""
     x = x if where is None else xp.where(where, x, -xp.inf)
     top = x.max(axis, keepdims=True) if x.shape[axis] else x
     if where is not None:
@@ -37,13 +37,13 @@ def softmax(xp, x, axis, where=None):
 
 
 def log_softmax(xp, x, axis):
-    """The logarithm of the softmax of an array."""
+    """Return the log-softmax of an array."""
     shifted = x - (x.max(axis, keepdims=True) if x.shape[axis] else x)
     return shifted - xp.log(xp.exp(shifted).sum(axis, keepdims=True))
 
 
 def _axis(a, data):
-    """The axis of normalisation; an array without axes counts as one number along axis 0."""
+    """Return the axis to normalise along; a 0-d array is treated as 1-D."""
     return 0 if data.ndim == 0 and a.axis in (0, -1) else normal_axis(a.axis, data.ndim)
 
 
@@ -77,7 +77,7 @@ def _infer_without_length(a, data):
 
 
 def _scaled(xp, a, data, sign=1):
-    """The data in the precision of the result, divided by the temperature."""
+    """Return the data in the result's precision, divided by the temperature."""
     wide = data if a.dtype is None else data.astype(xp.promote_types(data.dtype, a.dtype))
     if a.temperature not in (None, 1.0):
         sign = sign / a.temperature if a.temperature else sign * xp.inf
@@ -89,7 +89,7 @@ def _result(a, data, out):
 
 
 def _with_axes(ref):
-    """A reference that is shown arrays with axes only."""
+    """Wrap a reference so that it sees 0-d arrays as 1-D."""
 
     def of_any(a, xp, data, *length):
         if data.ndim:
@@ -121,7 +121,7 @@ def _log_softmax_ref(a, xp, data):
 
 
 def _line(a, data):
-    """Where the axis lies: fields of SOFTMAX."""
+    """Return the fields of SOFTMAX that locate the axis."""
     axis = _axis(a, data)
     return {
         "outer": math.prod(data.shape[:axis]),
@@ -157,7 +157,7 @@ def _forward(name, sign=1.0):
 
     kernel = native(name, SOFTMAX, params, when=_refuse, inplace=True)
     own = narrow_first(kernel)
-    return (*own, by_onednn(kernel)) if sign == 1.0 else own  # oneDNN's has no factor
+    return (*own, by_onednn(kernel)) if sign == 1.0 else own  # oneDNN has no scale
 
 
 def _backward(name):
@@ -169,7 +169,7 @@ def _backward(name):
 
 
 def _grad(rule, sign):
-    """The gradient by the operator `rule`, whose scale takes in the temperature and a sign."""
+    """Return a gradient rule by operator `rule`, scaled by sign and temperature."""
 
     def grad(a, F, g, out, specs):
         if specs[0].shape == ():
@@ -228,11 +228,11 @@ register(
         sample((2, 4, 3), values(0, 5, (2, 3), "int64"), use_length=True, axis=1, temperature=0.5),
         sample((2, 70, 35), values(-1, 90, (2, 35), "int32"), use_length=True, axis=1),
     ),
-    doc="""Exponentials that sum to one along an axis: ``exp(x / t) / sum(exp(x / t))``.
+    doc="""Apply softmax along an axis: ``exp(x / t) / sum(exp(x / t))`` with temperature t.
 
-    With `use_length` only the first ``length`` elements along the axis take part and the others
-    give 0; `length` has the data's shape without the axis and an integer dtype. `dtype` is that of
-    the result.
+    With `use_length` only the first ``length`` elements along the axis are used and the others give
+    0; `length` has the shape of the data without the axis and an integer dtype. `dtype` is the
+    dtype of the result.
     """,
     amp="fp32",
 )
@@ -253,7 +253,7 @@ register(
     dtypes=_FLOATS,
     kernels=_forward("log_softmax"),
     samples=_samples(),
-    doc="The logarithm of the softmax along an axis, computed without overflow.",
+    doc="Apply log-softmax along an axis: ``log(softmax(x))``, without overflow.",
     amp="fp32",
 )
 register(
@@ -267,7 +267,7 @@ register(
     dtypes=_FLOATS,
     samples=_samples(),
     kernels=_forward("softmax", -1.0),
-    doc="The softmax of the negated array along an axis: small elements give large results.",
+    doc="Apply softmin along an axis: ``softmax(-x)``.",
     amp="fp32",
 )
 
@@ -313,7 +313,7 @@ register(
     kernels=_backward("softmax_grad"),
     dtypes=_FLOATS,
     samples=_GRAD_SAMPLES,
-    doc="The gradient of softmax, from its output.",
+    doc="Gradient of softmax, from its output.",
 )
 register(
     "_log_softmax_grad",
@@ -327,5 +327,5 @@ register(
     kernels=_backward("log_softmax_grad"),
     dtypes=_FLOATS,
     samples=_GRAD_SAMPLES,
-    doc="The gradient of log_softmax, from its output.",
+    doc="Gradient of log_softmax, from its output.",
 )

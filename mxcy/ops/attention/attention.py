@@ -1,9 +1,9 @@
-"""Attention in one operator: softmax(scale * Q K' + mask) V, whose scores are never stored.
+"""Fused attention, softmax(scale * Q K' + mask) V, without materialising the scores.
 
-As in `mxcy.ops.matrix.strided_dot`, a `place` tells where matrices lie in an array, in elements:
-(offset, step to the next outer matrix, to the next inner one, to the next row); columns are one
-element apart. Definitions: Vaswani et al. (2017); the sums over blocks of keys are those of Milakov
-and Gimelshein (2018), computing scores again for gradients that of Dao et al. (2022).
+As in `mxcy.ops.matrix.strided_dot`, a `place` locates matrices in an array, in elements: (offset,
+outer stride, inner stride, row stride); columns are contiguous. Definitions: Vaswani et al. (2017);
+sums over blocks of keys as in Milakov and Gimelshein (2018), recomputed scores for gradients as in
+Dao et al. (2022).
 """
 
 import math
@@ -21,12 +21,12 @@ __all__ = []
 
 _ARRAYS = ("first", "second", "third")
 _MASKINGS = ("none", "add", "keep", "length")
-#: the element types of masks, where it is not that of the arrays
+#: dtypes of masks, if not that of the arrays
 _MASK_TYPES = {"keep": ("bool",), "length": ("int32", "int64")}
 
 
 def _extents(a):
-    """(rows, columns) of the matrices of queries, keys, values and results."""
+    """Return (rows, columns) of the query, key, value and result matrices."""
     _, _, queries, keys, depth, width = a.sizes
     return (queries, depth), (keys, depth), (keys, width), (queries, width)
 
@@ -36,7 +36,7 @@ def _places(a):
 
 
 def _count(a):
-    """The number of arrays in which queries, keys and values lie."""
+    """Return the number of arrays that hold queries, keys and values."""
     return max(a.sources, default=0) + 1
 
 
@@ -50,7 +50,7 @@ def _attributes(a):
 
 
 def _check(a, arrays, mask):
-    """Whether attributes fit each other and the arrays; the Specs of results and statistics."""
+    """Check the attributes against each other and the arrays; return the output Specs."""
     lengths = [len(a.sizes), len(a.sources), *map(len, (*_places(a), a.mask_place))]
     require(
         lengths == [6, 3, 4, 4, 4, 4, 4],
@@ -97,20 +97,20 @@ def _check_place(name, spec, extents, offset, steps):
 
 
 def _split(a, inputs):
-    """The arrays, and the mask or None."""
+    """Return the arrays, and the mask or None."""
     count = _count(a)
     return inputs[:count], inputs[count] if len(inputs) > count else None
 
 
 def _matrices(a, xp, arrays):
-    """Queries, keys and values as (outer, inner, rows, columns)."""
+    """Return queries, keys and values as (outer, inner, rows, columns)."""
     for source, place, extents in zip(a.sources, _places(a), _extents(a), strict=False):
         shape = (*a.sizes[:2], *extents)
         yield arrays[source].reshape(-1)[indices(xp, shape, (*place, 1))]
 
 
 def _exponents(a, xp, query, key, mask):
-    """What exponentials are taken of, minus infinity where nothing takes part."""
+    """Return the masked scores, minus infinity where masked out."""
     scores = xp.matmul(query, key.transpose(0, 1, 3, 2)) * scores_type(query, a.scale)
     outer, inner, queries, keys, _, _ = a.sizes
     if mask is None:
@@ -124,16 +124,16 @@ def _exponents(a, xp, query, key, mask):
 
 
 def scores_type(array, number):
-    """A number in an array's element type."""
+    """Return a scalar in an array's dtype."""
     return array.dtype.type(number)
 
 
 def _statistics(a, xp, exponents):
-    """The largest of each row, and one divided by the sum of the exponentials."""
+    """Return each row's maximum and the reciprocal of its sum of exponentials."""
     top = exponents.max(-1, keepdims=True)
     top = xp.where(xp.isneginf(top), 0, top)
     total = xp.exp(exponents - top).sum(-1, keepdims=True)
-    with_none = 0 if a.masking in _MASK_TYPES else xp.inf  # where all are masked out
+    with_none = 0 if a.masking in _MASK_TYPES else xp.inf  # all masked out
     return top, xp.where(total == 0, with_none, 1 / xp.where(total == 0, 1, total))
 
 
@@ -180,7 +180,7 @@ def _gradients(a, xp, grad, output, stats, *inputs):
 
 
 def _kernel(name, first):
-    """The native kernel of this name; the arrays follow `first` other inputs."""
+    """Return the native kernel; the arrays follow `first` other inputs."""
 
     def params(a, ins, outs):
         outer, inner, queries, keys, depth, width = a.sizes
@@ -188,7 +188,7 @@ def _kernel(name, first):
         for source, (rows, columns) in zip(a.sources, _extents(a), strict=False):
             covered[source] += outer * inner * rows * columns
         places = _places(a)
-        # without a mask nobody looked at what its place is
+        # without a mask its place was not checked
         steps = {"none": (0, 0, 0, 0), "length": (*a.mask_place[:3], 0)}
         return {
             "outer": outer,
@@ -212,7 +212,7 @@ def _kernel(name, first):
         }
 
     def when(a, ins, outs):
-        # The reference adds what shares a place only to some of it, and so would no kernel.
+        # The reference handles overlapping elements; no kernel does.
         stepped = a.masking == "length" or a.mask_place[3] in (0, 1)
         return None if stepped else "the columns of the mask are not contiguous"
 
@@ -223,7 +223,7 @@ def _kernel(name, first):
 
 
 def _interleaved(heads, steps, batch, depth, parts=3):
-    """Attributes of `parts` parts of each head in arrays (steps, batch, heads * parts * depth)."""
+    """Return attributes for `parts` parts per head in (steps, batch, heads * parts * depth)."""
     width = heads * parts * depth
     place = (width, parts * depth, batch * width)
     out = heads * depth
@@ -240,7 +240,7 @@ def _interleaved(heads, steps, batch, depth, parts=3):
 
 
 def _apart(count, queries, keys, depth, width):
-    """Attributes of matrices one after the other."""
+    """Return attributes for consecutive matrices."""
     return {
         "sizes": (1, count, queries, keys, depth, width),
         "query_place": (0, 0, queries * depth, depth),
@@ -254,7 +254,7 @@ def _apart(count, queries, keys, depth, width):
 
 
 def _cases():
-    """(shapes of the arrays, mask, attributes)."""
+    """Yield (shapes of the arrays, mask, attributes)."""
     yield [(3, 2, 18)], None, _interleaved(2, 3, 2, 3)
     yield [(70, 1, 66)], None, _interleaved(2, 70, 1, 11)
     yield [(2, 5, 3), (2, 4, 3), (2, 4, 6)], None, _apart(2, 5, 4, 3, 6)
@@ -270,14 +270,14 @@ def _cases():
     yield shapes, some, {**large, "masking": "length", "mask_place": (0, 0, 1, 0)}
     small, shapes = _apart(2, 5, 4, 3, 6), [(2, 5, 3), (2, 4, 3), (2, 4, 6)]
     rows = values(0, 2, (2, 5), "int32")
-    kept = lambda rng: rows(rng).astype("bool")  # noqa: E731 - whole rows take no part
+    kept = lambda rng: rows(rng).astype("bool")  # noqa: E731 - entire rows masked out
     yield shapes, kept, {**small, "masking": "keep", "mask_place": (0, 5, 1, 0)}
     some = values(-1, 6, (2, 5), "int32")
     yield shapes, some, {**small, "masking": "length", "mask_place": (0, 5, 1, 0)}
     yield (
         [(2, 40), (2, 4, 9)],
         None,
-        {  # something lies between, and keys beside values
+        {  # gaps, and keys next to values
             **small,
             "query_place": (1, 0, 20, 4),
             "key_place": (0, 0, 36, 9),
@@ -288,7 +288,7 @@ def _cases():
 
 
 class _Attention:
-    """What both operators are told."""
+    """Attributes of both operators."""
 
     sizes: LongTuple
     query_place: LongTuple
@@ -304,14 +304,14 @@ class _Attention:
 
 @op("_attention", inputs="first second? third? mask?", outputs="output stats", visible=1)
 class Attention(_Attention):
-    """softmax(scale * queries keys' + mask) values, for many matrices that lie anywhere.
+    """Compute softmax(scale * queries keys' + mask) values for many strided matrices.
 
-    `sizes` is (outer, inner, queries, keys, depth, width): outer times inner times `queries`
-    queries and `keys` keys of `depth` numbers, and as many values of `width` numbers. Places tell
-    where they lie, and `sources` in which of the arrays. `shape` is that of the results, which
-    fill it. `masking` tells what the mask is: summands of the scores, which of them are kept, or
-    how many of each row are; `mask_place` (outer, inner, row and column step) where it lies. Rows
-    of which nothing is kept give 0. Gradients flow to the arrays, none to the mask.
+    `sizes` is (outer, inner, queries, keys, depth, width): outer * inner matrices of `queries`
+    queries and `keys` keys with `depth` elements each, and of `keys` values with `width` elements.
+    Places locate them, and `sources` names their arrays. `shape` is the shape of the results, which
+    fill it. `masking` is the meaning of the mask: values added to the scores, a boolean mask, or
+    row lengths; `mask_place` holds its (outer, inner, row, column) strides. Fully masked rows
+    give 0. Gradients flow to the arrays, not to the mask.
     """
 
     dtypes = ("float32", "float64")
@@ -341,9 +341,9 @@ class Attention(_Attention):
     outputs=lambda a: tuple(f"{name}_grad" for name in _ARRAYS[: _count(a)]),
 )
 class AttentionGradients(_Attention):
-    """The gradients of the arrays of _attention; scores are computed again.
+    """Gradients of _attention with respect to its arrays; scores are recomputed.
 
-    `stats` has the largest score of each row and one divided by the sum of the exponentials.
+    `stats` holds each row's maximum score and the reciprocal of its sum of exponentials.
     """
 
     dtypes = ("float32", "float64")

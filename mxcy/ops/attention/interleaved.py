@@ -1,7 +1,7 @@
-"""Products of attention, whose operands lie interleaved in one array.
+"""Attention products with interleaved projections.
 
-For each position and sample, the projections of all heads lie one after the other: (query, key,
-value) of the first head, of the second, ... Definition: Vaswani et al. (2017).
+For each position and sample, the projections of the heads are consecutive: (query, key, value) of
+the first head, then of the second, ... Definition: Vaswani et al. (2017).
 """
 
 import math
@@ -16,21 +16,21 @@ __all__ = []
 
 
 def _split(xp, x, heads, count):
-    """(steps, batch, heads * count * d) as `count` arrays (batch, heads, steps, d)."""
+    """Split (steps, batch, heads * count * d) into `count` arrays (batch, heads, steps, d)."""
     steps, batch, width = x.shape
     parts = x.reshape(steps, batch, heads, count, width // (heads * count))
     return [parts[:, :, :, i].transpose(1, 2, 0, 3) for i in range(count)]
 
 
 def _weighted(xp, attention, value):
-    """Values (batch, heads, others, d) weighted by attention, as (steps, batch, heads * d)."""
+    """Weight values (batch, heads, others, d) by attention; return (steps, batch, heads * d)."""
     batch, heads, others, depth = value.shape
     summed = xp.matmul(attention.reshape(batch, heads, -1, others), value)
     return summed.transpose(2, 0, 1, 3).reshape(-1, batch, heads * depth)
 
 
 def _depth(a, spec, count, name):
-    """The numbers of a head in a row of `spec`; -1 when unknown."""
+    """Return the depth of a head in the rows of `spec`; -1 if unknown."""
     require_float(spec, name)
     require(a.heads > 0, f"heads: expected 1 or more, got {a.heads}")
     spec.fill(name, (-1, -1, -1))
@@ -46,11 +46,11 @@ def _groups(a, batch):
     return -1 if batch == -1 else batch * a.heads
 
 
-# --- where matrices lie --------------------------------------------------------------------------
+# --- placement of matrices -----------------------------------------------------------------------
 
 
 class _Rows:
-    """An array whose rows hold `parts` parts of each head; a matrix is one part, (steps, depth)."""
+    """An array with `parts` parts per head in each row; a matrix is one part, (steps, depth)."""
 
     def __init__(self, spec, heads, parts):
         self.steps, self.batch, width = spec.shape
@@ -58,17 +58,17 @@ class _Rows:
         self.depth = width // (heads * parts)
 
     def part(self, number):
-        """The place of a part's matrices."""
+        """Return the place of a part's matrices."""
         width = self.shape[2]
         return number * self.depth, width, self.parts * self.depth, self.batch * width, 1
 
     def groups(self, rows, columns):
-        """The place of matrices that lie one after the other, one for each head of each sample."""
+        """Return the place of consecutive matrices, one per head of each sample."""
         return 0, self.heads * rows * columns, rows * columns, columns, 1
 
 
 def _scores_products(query, key, key_part):
-    """The products of queries with keys."""
+    """Return the products of queries and keys."""
     sizes = (query.batch, query.heads, query.steps, key.steps, query.depth)
     out = query.groups(query.steps, key.steps)
     scale = 1 / math.sqrt(query.depth)
@@ -76,7 +76,7 @@ def _scores_products(query, key, key_part):
 
 
 def _values_products(values, steps):
-    """The products of attention, of `steps` steps, with the last part of `values`."""
+    """Return the products of attention over `steps` steps with the last part of `values`."""
     sizes = (values.batch, values.heads, steps, values.depth, values.steps)
     width = values.heads * values.depth
     out = 0, width, values.depth, values.batch * width, 1
@@ -102,7 +102,7 @@ def _cross_values(a, ins, outs=None):
 
 
 def _gradients(F, products, g, lhs, rhs):
-    """The gradients of both operands, given as (array, Spec)."""
+    """Return the gradients of both operands, which are (array, Spec)."""
     by_lhs = F._strided_dot(g, rhs[0], **products.by_lhs.attrs, shape=lhs[1].shape)
     by_rhs = F._strided_dot(lhs[0], g, **products.by_rhs.attrs, shape=rhs[1].shape)
     return by_lhs, by_rhs
@@ -118,7 +118,7 @@ def _gradients(F, products, g, lhs, rhs):
     amp="widest",
 )
 class SelfAttentionScores:
-    """The products of queries and keys, divided by the square root of a head's depth.
+    """Compute self-attention scores: queries times keys, divided by sqrt(depth).
 
     Shapes: queries_keys_values (steps, batch, heads * 3 * depth); out (batch * heads, steps,
     steps).
@@ -159,7 +159,7 @@ def _scores(xp, query, key):
     amp="widest",
 )
 class SelfAttentionValues:
-    """The values weighted by attention.
+    """Compute self-attention outputs: values weighted by attention.
 
     Shapes: queries_keys_values (steps, batch, heads * 3 * depth); attention (batch * heads, steps,
     steps); out (steps, batch, heads * depth).
@@ -194,7 +194,7 @@ class SelfAttentionValues:
     amp="widest",
 )
 class CrossAttentionScores:
-    """The products of queries and another sequence's keys, divided by the root of a head's depth.
+    """Compute cross-attention scores: queries times another sequence's keys, over sqrt(depth).
 
     Shapes: queries (steps, batch, heads * depth); keys_values (others, batch, heads * 2 * depth);
     out (batch * heads, steps, others).
@@ -229,7 +229,7 @@ class CrossAttentionScores:
     amp="widest",
 )
 class CrossAttentionValues:
-    """Another sequence's values weighted by attention.
+    """Compute cross-attention outputs: another sequence's values weighted by attention.
 
     Shapes: keys_values (others, batch, heads * 2 * depth); attention (batch * heads, steps,
     others); out (steps, batch, heads * depth).

@@ -1,9 +1,9 @@
-"""Attention within sliding windows.
+"""Sliding window attention.
 
-Each step of a sequence sees only some steps around it: at multiples of a head's dilation, `w` on
-the left, itself, and, if `symmetric`, `w` on the right. Definition: Beltagy et al. (2020),
-Longformer. Scores, contexts and the third map, which adds what steps send into their windows, are
-each other's gradients.
+Each step of a sequence attends only to steps around it: at multiples of a head's dilation, `w` to
+the left, itself, and, if `symmetric`, `w` to the right. Definition: Beltagy et al. (2020),
+Longformer. Scores, contexts and a third map, the transpose of the context, are each other's
+gradients.
 """
 
 from mxcy._base.dtypes import code_of
@@ -24,7 +24,7 @@ def _width(a):
 
 
 def _seen(a, xp, steps, dilation):
-    """For each place of a window: the steps (steps, heads) seen there, and whether they exist."""
+    """Yield the steps (steps, heads) seen at each window position, and whether they exist."""
     require(bool((dilation >= 1).all()), "dilation: expected 1 or more")
     for place in range(_width(a)):
         seen = xp.arange(steps)[:, None] + (place - a.w) * dilation.astype("int64")
@@ -95,7 +95,7 @@ def _mask(a, xp, score, dilation, valid_length):
 
 
 def _kernel(name):
-    """The native kernel of this name, for dilations and lengths of int32."""
+    """Return the native kernel, for int32 dilations and lengths."""
 
     def params(a, ins, outs):
         batch, steps, heads, depth = ins[1].shape if len(ins[1].shape) == 4 else ins[0].shape
@@ -131,10 +131,10 @@ _SAMPLES = ({"w": 1, "symmetric": True}, {"w": 2, "symmetric": False})
 register(
     "_contrib_sldwin_atten_score",
     aliases=("_npx_sldwin_atten_score",),
-    doc="""The products of queries with the keys in a sliding window.
+    doc="""Compute the products of queries with the keys in a sliding window.
 
-The window has ``2 * w + 1`` places around a step if `symmetric`, otherwise ``w + 1`` up to the step
-itself, `dilation` (1 or more) steps apart. Places before the first and behind the last step give 0.
+The window has ``2 * w + 1`` positions around a step if `symmetric`, otherwise ``w + 1`` up to the
+step itself, `dilation` (1 or more) steps apart. Positions outside the sequence give 0.
 
 Shapes: query and key (batch, steps, heads, depth), dilation (heads,), score (batch, steps, heads,
 places).""",
@@ -154,7 +154,7 @@ places).""",
 register(
     "_contrib_sldwin_atten_context",
     aliases=("_npx_sldwin_atten_context",),
-    doc="""The values in a sliding window, weighted by scores and summed.
+    doc="""Compute the score-weighted sums of the values in a sliding window.
 
 Shapes: score (batch, steps, heads, places), value and context_vec (batch, steps, heads, depth),
 dilation (heads,). For the window see sldwin_atten_score.""",
@@ -173,7 +173,7 @@ dilation (heads,). For the window see sldwin_atten_score.""",
 )
 register(
     "_sldwin_atten_sent",
-    doc="""The sums of what steps send to the steps in their windows: the transpose of the context.
+    doc="""Apply the transpose of sldwin_atten_context with respect to the values.
 
 Shapes: score (batch, steps, heads, places), value and output (batch, steps, heads, depth), dilation
 (heads,).""",
@@ -191,7 +191,7 @@ Shapes: score (batch, steps, heads, places), value and output (batch, steps, hea
 register(
     "_contrib_sldwin_atten_mask_like",
     aliases=("_npx_sldwin_atten_mask_like",),
-    doc="""1 where a score of sldwin_atten_score is that of two steps within the sequence, else 0.
+    doc="""Return a mask: 1 where sldwin_atten_score pairs two steps of the sequence, else 0.
 
 Shapes: score and mask (batch, steps, heads, places), dilation (heads,), valid_length (batch,). No
 gradient flows.""",

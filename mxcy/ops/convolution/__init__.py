@@ -1,1 +1,1 @@
-"""Convolutions of all kinds."""
+"""Convolutions and related operators."""

@@ -25,25 +25,25 @@ __all__ = [
     "weight_ref",
 ]
 
-#: the attributes that convolutions share with the fused operators; see `Layer`
+#: attributes shared by convolutions and the fused operators; see `Layer`
 FUSED_ATTRS = ("kernel", "stride", "dilate", "pad", "num_filter", "num_group", "no_bias")
 
 
 def divides(channels, groups, name):
-    """Require that channels, if known, form that many groups."""
+    """Require that channels, if known, are divisible into groups."""
     require(groups >= 1, f"num_group: must be positive, got {groups}")
     if channels != -1:
         require(channels % groups == 0, f"{name}: {channels} channels cannot form {groups} groups")
 
 
 def _grouped(xp, array, groups, axis):
-    """`array` with its channel axis split into (groups, channels of a group)."""
+    """Split the channel axis of `array` into (groups, channels per group)."""
     shape = array.shape
     return array.reshape(*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :])
 
 
 def forward_ref(a, xp, data, weight):
-    """The convolution (cross-correlation), one kernel position at a time."""
+    """Convolve (cross-correlate), one kernel position at a time."""
     kernel, stride, dilate, pad = resolve(a)
     data = padded(xp, data, pad)
     covered = reach(kernel, dilate)
@@ -58,7 +58,7 @@ def forward_ref(a, xp, data, weight):
 
 
 def data_ref(a, xp, grad, weight, spatial):
-    """The transpose with respect to the data, which has the given spatial extents."""
+    """Apply the transpose with respect to the data of the given spatial extents."""
     kernel, stride, dilate, pad = resolve(a)
     full = [n + 2 * p for n, p in zip(spatial, pad, strict=True)]
     spread = _grouped(xp, grad, a.num_group, 1)
@@ -73,7 +73,7 @@ def data_ref(a, xp, grad, weight, spatial):
 
 
 def weight_ref(a, xp, data, grad):
-    """The transpose with respect to the weight."""
+    """Apply the transpose with respect to the weight."""
     kernel, stride, dilate, pad = resolve(a)
     data = _grouped(xp, padded(xp, data, pad), a.num_group, 1)
     spread = _grouped(xp, grad, a.num_group, 1)
@@ -87,7 +87,7 @@ def weight_ref(a, xp, data, grad):
 
 
 def conv_shapes(a, data, weight):
-    """Fill in the weight and return the output's shape and dtype."""
+    """Infer the weight and return the output's shape and dtype."""
     kernel, stride, dilate, pad = resolve(a)
     dtype = same_dtype((data, weight), ("data", "weight"))
     if data.shape is None:
@@ -111,7 +111,7 @@ def conv_shapes(a, data, weight):
 
 
 def conv_attrs(a):
-    """The attributes that the transposed maps share with a convolution."""
+    """Return the attributes shared by a convolution and its transposes."""
     kernel, stride, dilate, pad = resolve(a)
     return {
         "kernel": kernel,
@@ -140,7 +140,7 @@ CONV_SAMPLES = (
     sample((2, 4, 5, 5), (4, 1, 3, 3), (4,), kernel=(3, 3), num_filter=4, num_group=4, pad=(1, 1)),
     sample((2, 3, 9), (4, 3, 3), (4,), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
     sample((1, 2, 4, 5, 3), (3, 2, 2, 3, 2), (3,), kernel=(2, 3, 2), num_filter=3, pad=(1, 0, 1)),
-    # enough channels and windows for Winograd's kernels
+    # enough channels and windows for the Winograd kernels
     sample(
         (1, 16, 32, 32),
         (16, 16, 3, 3),
@@ -166,7 +166,7 @@ CONV_SAMPLES = (
     amp="lp16",
 )
 class Convolution(Window, Filters):
-    """Convolve the data with a bank of filters (as neural networks do: cross-correlation).
+    """Apply a 1-D, 2-D or 3-D convolution (cross-correlation) with a bank of filters.
 
     ``out[n, f, x] = bias[f] + sum over c, k of weight[f, c, k] * data[n, c, p]`` with
     ``p = stride * x + dilate * k - pad``.
@@ -174,7 +174,7 @@ class Convolution(Window, Filters):
     Shapes: data (batch, channel, spatial...) with one to three spatial dimensions, weight
     (num_filter, channel / num_group, kernel...), bias (num_filter,). Each spatial extent becomes
     ``floor((x + 2 * pad - dilate * (kernel - 1) - 1) / stride) + 1``.
-    `workspace` and the `cudnn_*` parameters are accepted and change nothing on CPU.
+    `workspace` and the `cudnn_*` parameters are ignored on CPU.
     """
 
     workspace: ULong = 1024
@@ -199,7 +199,7 @@ class Convolution(Window, Filters):
     )
 
     def infer_back(a, ins, outs):
-        """With a stride of 1 the output's extents tell those of the data."""
+        """With stride 1, the data's extents follow from the output's."""
         back_batch(a, ins, outs)
         data, out = ins[0].shape, outs[0].shape
         if data is None or out is None:

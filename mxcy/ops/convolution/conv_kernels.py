@@ -1,4 +1,4 @@
-"""The native kernels of convolutions and of both their transposes, and where each is slower."""
+"""Native kernels of convolutions and both transposes, with the rules for choosing them."""
 
 import math
 
@@ -12,29 +12,29 @@ __all__ = ["conv_kernels"]
 
 
 def conv_kernels(suffix, roles, pads=None):
-    """The native kernels of one of the three maps.
+    """Return the native kernels of one of the three maps.
 
     Parameters
     ----------
     suffix : str
-        What the names of the map's kernels end in.
+        Suffix of the map's kernel names.
     roles : callable
         ``roles(ins, outs) -> (data, weight, output)``: which arrays play these parts of a
         convolution.
     pads : callable, optional
-        ``pads(a, extents of output)`` where the padding is not the attribute's.
+        ``pads(a, extents of output)`` if the padding differs from the attribute.
     """
     return _Map(suffix, roles, pads).kernels()
 
 
 class _Map:
-    """A convolution, or its transpose by data or by weight; parameters as of `conv_kernels`."""
+    """A convolution or one of its transposes; parameters as in `conv_kernels`."""
 
     def __init__(self, suffix, roles, pads):
         self.suffix, self.roles, self.pads = suffix, roles, pads
 
     def kernels(self):
-        """The kernels, best first."""
+        """Return the kernels, best first."""
         plain = self.suffix or "_plain"
         return (
             self._native(f"conv_winograd{plain}", self._not_for_winograd, asks=True),
@@ -67,7 +67,7 @@ class _Map:
         }
 
     def _work(self, a, ins, outs):
-        # A vector's worth of multiply-adds is one elementwise step.
+        # A vector of multiply-adds costs one elementwise step.
         _, weight, out = self.roles(ins, outs)
         positions = math.prod(out.shape[2:]) * out.shape[0]
         return positions * weight.size // 16 + max(spec.size for spec in (*ins, *outs))
@@ -78,7 +78,7 @@ class _Map:
         return None if few else "a group has several channels or many filters"
 
     def _slower_by_onednn(self, a, ins, outs):
-        # Where reordering to and from oneDNN's layouts eats up what they gain, as measured.
+        # Cases in which reordering to and from oneDNN's layouts outweighs its gain, as measured.
         data, weight, _ = self.roles(ins, outs)
         if self.suffix == "_weight" and env.get("MXNET_ENFORCE_DETERMINISM"):
             return "its sums depend on the number of threads"
@@ -87,7 +87,7 @@ class _Map:
         if math.prod(weight.shape[2:]) == 1:
             return "a pointwise convolution is a plain product"
         if weight.shape[1] == 1 and a.kernel in ((3, 3), (5, 5)):
-            return "a depthwise convolution is made in one pass over memory"
+            return "a depthwise convolution is one pass over memory"
         if self.suffix == "_data" and data.shape[1] < 8:
             return "too few channels for oneDNN's layouts"
         if self.suffix == "_weight" and weight.size > 2 * data.size:
@@ -99,12 +99,12 @@ class _Map:
         if not env.get("MXNET_CUDNN_ALLOW_WINOGRAD"):
             return "MXNET_CUDNN_ALLOW_WINOGRAD=0"
         if max(weight.shape[2:]) > 3:
-            # It would lose a digit more than the original does, and training sums that up.
+            # It would lose one digit more than the original, which accumulates in training.
             return "the kernel is longer than 3"
         if min(weight.shape[:2]) < 16:
             return "too few channels to fill vectors"
-        # Transforming the weights pays when many windows use them, as measured; sums of their
-        # gradients are transformed back but once.
+        # Transforming the weights pays off if many windows use them, as measured; the sums of
+        # their gradients are transformed back only once.
         least = 64 if self.suffix == "_weight" else 256
         if data.shape[0] * math.prod(out.shape[2:]) < least:
             return "too few windows"

@@ -1,4 +1,4 @@
-"""The transposes of a convolution with respect to its data and to its weight, its gradients."""
+"""Transposes of a convolution with respect to data and weight: its gradients."""
 
 from mxcy.ops.convolution.conv import conv_attrs, conv_shapes, data_ref, weight_ref
 from mxcy.ops.convolution.conv_kernels import conv_kernels
@@ -12,7 +12,7 @@ __all__ = []
 
 @op("_conv_data", inputs="grad weight")
 class _ConvData(Window, Filters):
-    """The transpose of a convolution with respect to its data, of spatial extents `spatial`."""
+    """Transpose of a convolution with respect to its data of spatial extents `spatial`."""
 
     spatial: Shape
 
@@ -75,7 +75,7 @@ class _ConvData(Window, Filters):
 
 @op("_conv_weight", inputs="data grad")
 class _ConvWeight(Window, Filters):
-    """The transpose of a convolution with respect to its weight."""
+    """Transpose of a convolution with respect to its weight."""
 
     samples = (
         sample((2, 3, 5, 6), (2, 4, 3, 4), kernel=(3, 3), num_filter=4),

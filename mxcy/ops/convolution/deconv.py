@@ -1,4 +1,4 @@
-"""Deconvolution in one, two and three dimensions: a convolution's transpose, see conv.py."""
+"""Deconvolution (transposed convolution) in one, two and three dimensions; see conv.py."""
 
 import math
 
@@ -14,16 +14,16 @@ __all__ = ["Deconvolution", "Target", "resolve_deconv"]
 
 
 class Target:
-    """The attributes that say which of several possible extents a deconvolution's output has."""
+    """Attributes that select one of the possible output extents of a deconvolution."""
 
     adj: Shape = ()
     target_shape: Shape = ()
 
 
 def resolve_deconv(a, spatial):
-    """(pad, output extents) of a deconvolution over inputs with these spatial extents.
+    """Return (pad, output extents) of a deconvolution for these input extents.
 
-    With `target_shape` the padding is what makes the output have that shape; `adj` is then implied.
+    With `target_shape`, padding and `adj` are derived from it.
     """
     kernel, stride, dilate, pad = resolve(a)
     n = len(kernel)
@@ -65,7 +65,7 @@ def resolve_deconv(a, spatial):
     amp="lp16/fp32",
 )
 class Deconvolution(Window, Target, Filters):
-    """Transposed convolution: what a convolution's gradient does to its data.
+    """Apply a 1-D, 2-D or 3-D transposed convolution.
 
     Shapes: data (batch, channel, spatial...), weight (channel, num_filter / num_group, kernel...),
     bias (num_filter,). Each spatial extent becomes
@@ -155,7 +155,7 @@ class Deconvolution(Window, Target, Filters):
             "num_filter": data.shape[1],
             "num_group": a.num_group,
         }
-        # The output may be up to adj longer than the windows of the inverse convolution need.
+        # The output may exceed the windows of the inverse convolution by up to adj.
         by_data = by_weight = None
         if needs[0]:
             by_data = F.Convolution(g, weight, no_bias=True, **shared)
@@ -173,7 +173,7 @@ class Deconvolution(Window, Target, Filters):
 
 
 class _WithPad:
-    """Convolution attributes with another padding."""
+    """Convolution attributes with a different padding."""
 
     def __init__(self, a, pad):
         self.kernel, self.stride, self.dilate, self.pad = a.kernel, a.stride, a.dilate, pad

@@ -1,11 +1,11 @@
-"""Convolutions that read their data at places which another array moves.
+"""Deformable convolutions: sampling positions are shifted by learned offsets.
 
 Definitions: Dai et al. (2017), Deformable Convolutional Networks; Zhu et al. (2018), Deformable
-ConvNets v2. For each place of the result and each of the kernel's taps, offsets say how far below
-and to the right of its regular place the tap reads.
+ConvNets v2. For each output position and kernel tap, offsets shift the tap's sampling position down
+and to the right.
 
-The first version reads nothing outside of the image and repeats the last row and column up to the
-edge; the second reads zeros around the image, and weights what it reads by a mask.
+The first version reads zeros outside the image and repeats the last row and column up to the edge;
+the second interpolates with zeros around the image, and weights the samples by a mask.
 """
 
 import math
@@ -23,16 +23,16 @@ __all__ = []
 _Layout = Enum(None, "NCDHW", "NCHW", "NCW")
 
 
-# --- what taps read --------------------------------------------------------------------------
+# --- sampling --------------------------------------------------------------------------
 
 
 class _Taps(Points):
-    """What all taps read of an image, at (taps, places).
+    """Samples of an image at all taps and output positions, (taps, places).
 
     Parameters
     ----------
     offset : array (2 * taps, rows, columns)
-        Moves down and to the right, in turns.
+        Offsets down and to the right, alternating.
     """
 
     def __init__(self, a, xp, offset, extents):
@@ -64,7 +64,7 @@ class _Taps(Points):
 
 
 def _each_group(a, xp, data, offset, mask):
-    """(image's channels of a deformable group, their taps, mask or None, slices of all)."""
+    """Yield (image's channels of a deformable group, taps, mask or None, slices of all)."""
     groups = a.num_deformable_group
     channels, moves = data.shape[1] // groups, offset.shape[1] // groups
     for image in range(len(data)):
@@ -78,7 +78,7 @@ def _each_group(a, xp, data, offset, mask):
 
 
 def _columns(a, xp, data, offset, mask):
-    """What the taps read: (batch, channels, taps, places)."""
+    """Return the samples of all taps: (batch, channels, taps, places)."""
     taps, places = math.prod(a.kernel), math.prod(offset.shape[2:])
     out = xp.empty((*data.shape[:2], taps, places), data.dtype)
     for planes, points, weights, (at, _, _) in _each_group(a, xp, data, offset, mask):
@@ -88,12 +88,12 @@ def _columns(a, xp, data, offset, mask):
 
 
 def _by_group(xp, columns, groups):
-    """Columns as matrices (batch, groups, channels of a group * taps, places)."""
+    """Return columns as matrices (batch, groups, channels per group * taps, places)."""
     return columns.reshape(len(columns), groups, -1, columns.shape[-1])
 
 
 def _split(a, arrays):
-    """(offset, mask or None, weight, others)."""
+    """Return (offset, mask or None, weight, others)."""
     offset, *others = arrays
     mask = others.pop(0) if a.modulated else None
     return offset, mask, *others
@@ -183,7 +183,7 @@ def _infer_grad(a, grads, *ins):
 
 
 def _kernel(name, first, columns):
-    """A native kernel whose input `first` is the data; it keeps `columns` matrices of columns."""
+    """Return a native kernel whose data is input `first`, with `columns` column matrices."""
 
     def params(a, ins, outs):
         data, out = ins[first], ins[0] if first else outs[0]
@@ -222,7 +222,7 @@ def _kernel(name, first, columns):
 
 
 class _Version:
-    """The attributes of a call, and which version of the operator it is."""
+    """Attributes of a call and the version of the operator."""
 
     def __init__(self, a, modulated):
         self.attrs, self.modulated = a, modulated
@@ -231,20 +231,20 @@ class _Version:
         return getattr(self.attrs, name)
 
 
-_DOC = """A convolution {version}.
+_DOC = """Apply a convolution {version}.
 
 ``out[n, f, p] = bias[f] + sum over c, k of weight[f, c, k] * data[n, c, q]{mask}``, where `q` is
-``stride * p + dilate * k - pad`` moved by the tap's offset, and read between pixels by bilinear
-interpolation{outside}. The channels form `num_deformable_group` groups with offsets of their own.
+``stride * p + dilate * k - pad`` plus the tap's offset, sampled by bilinear
+interpolation{outside}. Each of `num_deformable_group` groups of channels has its own offsets.
 
 Shapes: data (batch, channels, height, width), offset (batch, 2 * taps * num_deformable_group, rows,
-columns) with moves down and to the right in turns,{mask_shape} weight (num_filter, channels /
+columns) alternating down and right,{mask_shape} weight (num_filter, channels /
 num_group, *kernel), bias (num_filter,), out (batch, num_filter, rows, columns). `workspace`
 {ignored} nothing on CPU."""
 
 
 def _fields(modulated):
-    """The attributes that a version and its gradient have."""
+    """Return the attributes of a version and its gradient."""
     kind = UInt if modulated else Int
     return (
         Field("kernel", Shape),
@@ -258,7 +258,7 @@ def _fields(modulated):
 
 
 def _versioned(function, modulated):
-    """A part of a record, whose attributes tell which version it is of."""
+    """Bind a function of a record to a version."""
     return lambda a, *arguments: function(_Version(a, modulated), *arguments)
 
 
@@ -269,7 +269,7 @@ def _kernels(kernel, modulated):
 
 
 def _register(name, alias, modulated, doc, extra=()):
-    """One version of the operator, and its gradient."""
+    """Register one version of the operator, and its gradient."""
     own = "mask " if modulated else ""
     shared = _fields(modulated)
     grad_name = f"_{alias}_grad"
@@ -303,7 +303,7 @@ def _register(name, alias, modulated, doc, extra=()):
     )
     register(
         grad_name,
-        doc=f"""The gradients of {name}'s inputs but the bias.
+        doc=f"""Gradients of {name} with respect to all inputs but the bias.
 
 Takes the gradient of the output, and those inputs.""",
         inputs=f"grads data offset {own}weight",
@@ -318,7 +318,7 @@ Takes the gradient of the output, and those inputs.""",
 
 
 def _cases(modulated):
-    """(shapes of data, weight, out; inputs between data and weight; attributes)."""
+    """Return (shapes of data, weight, out; inputs between data and weight; attributes)."""
     plain = {"kernel": (3, 3), "num_filter": 4, "pad": (1, 1)}
     grouped = {
         "kernel": (3, 2),
@@ -356,11 +356,11 @@ _register(
     "deformable_convolution",
     False,
     _DOC.format(
-        version="whose taps are moved by offsets",
+        version="with learned offsets",
         mask="",
         mask_shape="",
         ignored="changes",
-        outside="; taps outside of the image read zero",
+        outside="; taps outside the image read zero",
     ),
 )
 _register(
@@ -368,10 +368,10 @@ _register(
     "modulated_deformable_convolution",
     True,
     _DOC.format(
-        version="whose taps are moved by offsets and weighted by a mask",
+        version="with learned offsets and modulation (a mask)",
         mask=" * mask[n, k, p]",
         mask_shape=" mask (batch, taps * num_deformable_group, rows,\ncolumns),",
-        outside="; pixels outside of the image are zero",
+        outside="; pixels outside the image are zero",
         ignored="and `im2col_step` change",
     ),
     extra=(Field("im2col_step", UInt, 64),),

@@ -1,4 +1,4 @@
-"""The first versions of convolution and pooling, which old models name."""
+"""Version 1 of convolution and pooling, used by old models."""
 
 import math
 
@@ -15,7 +15,7 @@ _LAYOUT = Field("layout", Enum(None, "NCDHW", "NCHW", "NDHWC", "NHWC"), None)
 
 register(
     "Convolution_v1",
-    doc="""The convolution of old models; see Convolution.""",
+    doc="""Apply a convolution as older models do; see Convolution.""",
     inputs="data weight bias?",
     fields=[_LAYOUT if field.name == "layout" else field for field in Convolution.schema.fields],
     infer=lambda a, *specs: Convolution.infer(a, specs),
@@ -33,9 +33,9 @@ register(
 
 
 class _Windows:
-    """The windows of a pooling over images: margins are zeros, and beyond them is nothing.
+    """Pooling windows over images: padding counts as zeros, positions beyond it are absent.
 
-    Windows of the ``full`` convention may reach beyond the margins.
+    Windows of the ``full`` convention may reach beyond the padding.
     """
 
     def __init__(self, a, xp, data):
@@ -64,7 +64,7 @@ class _Windows:
         return self.xp.stack(parts).sum(0) / self.divisor
 
     def spread(self, grad, result, shape):
-        """The gradient of data of a shape; all of equal maxima receive it."""
+        """Return the gradient of the data; all equal maxima receive it."""
         gradient = self.xp.zeros_like(self.data)
         for window in self:
             hit = self.data[window] == result if self.a.pool_type == "max" else 1
@@ -103,7 +103,7 @@ _CASES = (
 
 register(
     "Pooling_v1",
-    doc="""The pooling of old models over images (batch, channels, height, width).
+    doc="""Pool images (batch, channels, height, width) as older models do.
 
 Unlike in Pooling, the padding counts as zeros: for maxima too, and each average divides by the
 whole kernel.""",
@@ -125,7 +125,7 @@ def _infer_back(a, grads, data, result):
 
 register(
     "_pooling_v1_grad",
-    doc="""The gradient of Pooling_v1's data: takes that of the output, data, and output.""",
+    doc="""Gradient of Pooling_v1 from the output's gradient, the data and the output.""",
     inputs="grads data result",
     fields=_FIELDS,
     grad=no_rule,

@@ -1,4 +1,4 @@
-"""Patches of images as columns of matrices, and back."""
+"""im2col and col2im: image patches as columns of matrices, and back."""
 
 import math
 
@@ -12,7 +12,7 @@ __all__ = []
 
 
 def _places(a, extents):
-    """How many windows there are along each dimension; -1 where unknown."""
+    """Return the number of windows along each dimension; -1 if unknown."""
     kernel, stride, dilate, pad = resolve(a)
     require(
         len(extents) == len(kernel),
@@ -36,7 +36,7 @@ def _attrs(a):
 
 
 def _kernel(name, roles):
-    """The native kernel; ``roles(ins, outs)`` is (images, columns)."""
+    """Return the native kernel; ``roles(ins, outs)`` is (images, columns)."""
 
     def params(a, ins, outs):
         image = roles(ins, outs)[0]
@@ -63,7 +63,7 @@ def _kernel(name, roles):
 
 @op("im2col")
 class Im2Col(Window):
-    """The patches under a window that slides over images, as columns.
+    """Extract the patches of a sliding window over images as columns.
 
     Shapes: data (batch, channels, spatial...) with one to three spatial dimensions; out (batch,
     channels * prod(kernel), windows). A convolution is the product of its weights with these
@@ -72,7 +72,7 @@ class Im2Col(Window):
     Raises
     ------
     MXNetError
-        When the kernel does not fit into the padded data.
+        If the kernel exceeds the padded data.
     """
 
     kernels = (_kernel("im2col", lambda ins, outs: (ins[0], outs[0])),)
@@ -129,14 +129,14 @@ def _to_image(a, xp, data):
 
 register(
     "col2im",
-    doc="""The sums of patches, put back where im2col took them from: its transpose.
+    doc="""Sum patches at the positions that im2col took them from: the transpose of im2col.
 
 Shapes: data (batch, channels * prod(kernel), windows); out (batch, channels, *output_size).
 
 Raises
 ------
 MXNetError
-    When the data's extents are not those of im2col's result.""",
+    If the data does not have the extents of im2col's result.""",
     fields=(
         Field("output_size", Shape),
         Field("kernel", Shape),

@@ -1,4 +1,4 @@
-"""Windows that slide over images: what convolutions and their kin see at each place."""
+"""Sliding windows of convolutions and related operators."""
 
 import itertools
 
@@ -11,7 +11,7 @@ _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
 class Window:
-    """The attributes that say which window slides over images, and how."""
+    """Attributes of a sliding window."""
 
     kernel: Shape
     stride: Shape = ()
@@ -20,14 +20,14 @@ class Window:
 
 
 class Filters:
-    """The attributes that say how many filters there are."""
+    """Attributes with the number of filters."""
 
     num_filter: UInt
     num_group: UInt = 1
 
 
 def resolve(a):
-    """Kernel, stride, dilate and pad of convolution attributes, all of the kernel's length."""
+    """Return kernel, stride, dilate and pad of convolution attributes, all of equal length."""
     n = len(a.kernel)
     require(1 <= n <= 3, f"kernel: expected 1 to 3 dimensions, got {a.kernel}")
     resolved = [a.kernel]
@@ -53,12 +53,12 @@ def resolve(a):
 
 
 def reach(kernel, dilate):
-    """How many positions a dilated kernel covers."""
+    """Return the extents of a dilated kernel."""
     return [(k - 1) * d + 1 for k, d in zip(kernel, dilate, strict=True)]
 
 
 def windows(kernel, stride, dilate, spatial):
-    """For each kernel position, the slices of the padded input under the output positions."""
+    """Yield each kernel position with the slices of the padded input at the output positions."""
     for position in itertools.product(*map(range, kernel)):
         yield (
             position,
@@ -70,5 +70,5 @@ def windows(kernel, stride, dilate, spatial):
 
 
 def padded(xp, data, pad):
-    """Data (batch, channel, spatial...) with zeros on all sides."""
+    """Zero-pad data (batch, channel, spatial...) on all sides."""
     return xp.pad(data, [(0, 0), (0, 0), *((p, p) for p in pad)])

@@ -1,6 +1,6 @@
-"""Boxes around objects: their forms, overlaps and matching.
+"""Bounding boxes: formats, overlaps and matching.
 
-A box is four numbers: ``corner`` is (left, top, right, bottom), ``center`` (x, y, width, height).
+Box formats: ``corner`` is (left, top, right, bottom), ``center`` (x, y, width, height).
 """
 
 import math
@@ -19,7 +19,7 @@ BOX_FORMAT = Enum("center", "corner")
 
 
 def corners(xp, boxes, form="center"):
-    """Boxes (..., 4) of a format as left, top, right, bottom."""
+    """Convert boxes (..., 4) of a format to left, top, right, bottom."""
     if form == "corner":
         return boxes
     half = boxes[..., 2:] * 0.5
@@ -27,13 +27,13 @@ def corners(xp, boxes, form="center"):
 
 
 def centers(xp, boxes):
-    """Corner boxes (..., 4) as x, y, width, height."""
+    """Convert corner boxes (..., 4) to x, y, width, height."""
     size = boxes[..., 2:] - boxes[..., :2]
     return xp.concatenate([boxes[..., :2] + 0.5 * size, size], axis=-1)
 
 
 def overlaps(xp, lhs, rhs):
-    """Intersection over union of corner boxes whose leading dimensions broadcast."""
+    """Compute the intersection over union of corner boxes, broadcasting leading dimensions."""
     low = xp.maximum(lhs[..., :2], rhs[..., :2])
     high = xp.minimum(lhs[..., 2:], rhs[..., 2:])
     shared = xp.maximum(high - low, 0).prod(-1)
@@ -49,7 +49,7 @@ def _boxes(spec, name):
 
 
 def random_boxes(*shape):
-    """A sample input: corner boxes that are not empty."""
+    """Return a sample input: non-empty corner boxes."""
 
     def draw(rng):
         low = rng.uniform(0, 0.6, (*shape, 2))
@@ -60,7 +60,7 @@ def random_boxes(*shape):
 
 @op("_contrib_box_iou", aliases=("_npx_box_iou",), inputs="lhs rhs", amp="widest")
 class BoxIou:
-    """Overlap (intersection over union) of each box of one array with each of another.
+    """Compute the pairwise intersection over union (IoU) of two arrays of boxes.
 
     Shapes: lhs (a..., 4), rhs (b..., 4), out (a..., b...). No gradient flows.
     """
@@ -116,11 +116,11 @@ def _matching_params(a, ins, outs):
 
 @op("_contrib_bipartite_matching", aliases=("_npx_bipartite_matching",), outputs="output0 output1")
 class BipartiteMatching:
-    """Match rows and columns of scores (..., rows, columns), the best pairs first.
+    """Match rows and columns of scores (..., rows, columns) greedily, best pairs first.
 
-    Pairs scored below `threshold` (above it, with `is_ascend`) are not matched; after more than
-    `topk` pairs, if positive, no others are. Returns the column of each row (..., rows) and the row
-    of each column (..., columns), -1 where there is none. No gradient flows.
+    Pairs scored below `threshold` (above it with `is_ascend`) are not matched; with a positive
+    `topk`, matching stops after ``topk + 1`` pairs, as in MXNet. Returns the column of each row
+    (..., rows) and the row of each column (..., columns), -1 if unmatched. No gradient flows.
     """
 
     is_ascend: Bool = False
@@ -162,7 +162,7 @@ class BipartiteMatching:
 
 
 def _match(a, xp, score, columns, partner, owner):
-    """Fill in the partners for one sample."""
+    """Match one sample, filling in `partner` and `owner`."""
     count = 0
     for place in xp.argsort(score if a.is_ascend else -score, kind="stable"):
         if score[place] > a.threshold if a.is_ascend else score[place] < a.threshold:

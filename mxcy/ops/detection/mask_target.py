@@ -1,4 +1,4 @@
-"""Training targets of instance segmentation: the objects' masks as regions see them.
+"""Training targets of instance segmentation: object masks cropped to regions.
 
 Definition: He et al. (2017), Mask R-CNN.
 """
@@ -24,10 +24,10 @@ def _regions(rng):
     outputs="output0 output1",
 )
 class MaskTarget:
-    """The matched objects' masks as regions see them, and which of the classes count.
+    """Compute mask targets: the matched objects' masks pooled over regions, and class weights.
 
     Shapes: rois (batch, num_rois, 4), (left, top, right, bottom) in pixels of the masks; gt_masks
-    (batch, objects, height, width); matches (batch, num_rois), the number of each region's object;
+    (batch, objects, height, width); matches (batch, num_rois), the index of each region's object;
     cls_targets (batch, num_rois), its class. Returns the masks, averaged over `sample_ratio` points
     in each direction as ROIAlign does, and ones where the class is the region's, zeros elsewhere;
     both (batch, num_rois, num_classes, *mask_size). No gradient flows.

@@ -1,6 +1,6 @@
-"""The boxes of single-shot detectors: anchors, training targets and detections.
+"""Single-shot detection: anchors, training targets and detections.
 
-Definition: Liu et al. (2016), SSD. Boxes are (left, top, right, bottom) in parts of the image.
+Definition: Liu et al. (2016), SSD. Boxes are (left, top, right, bottom), relative to the image.
 """
 
 import math
@@ -23,12 +23,12 @@ def _four(a):
 
 
 def _steps(a, extents):
-    """How far positions are apart, (y, x)."""
+    """Return the distance of positions, (y, x)."""
     return [s if s > 0 else 1 / n for s, n in zip(a.steps, extents, strict=True)]
 
 
 def _halves(a, extents):
-    """Half of the width and of the height of each anchor at a position."""
+    """Return half the width and height of each anchor at a position."""
     height, width = extents
     shapes = [(size, a.ratios[0]) for size in a.sizes]
     shapes += [(a.sizes[0], ratio) for ratio in a.ratios[1:]]
@@ -62,11 +62,11 @@ def _not_prior(a, ins, outs):
     "_contrib_MultiBoxPrior", aliases=("_npx_multibox_prior",), ignores=("data",), amp="fp32/widest"
 )
 class MultiBoxPrior:
-    """Anchors of several sizes and shapes around each position of a feature map.
+    """Generate anchor boxes of several sizes and aspect ratios at each feature map position.
 
-    At each position there is one anchor of each size with the first ratio (width : height), and one
-    of each other ratio with the first size. Positions are `steps` apart (even parts of the image by
-    default) and lie at `offsets` in them; both as (y, x).
+    Each position has one anchor per size with the first ratio (width : height), and one per further
+    ratio with the first size. Positions are `steps` apart (evenly spaced by default) and lie at
+    `offsets` within a step; both are (y, x).
 
     Shapes: data (batch, channels, height, width), of which only the extents matter; out (1, height
     * width * (sizes + ratios - 1), 4). No gradient flows.
@@ -112,12 +112,12 @@ class MultiBoxPrior:
 
 
 def _matches(a, xp, anchors, boxes):
-    """The box of each anchor, -1 without one, and each anchor's best overlap."""
+    """Return the box of each anchor, -1 if unmatched, and each anchor's best overlap."""
     shared = overlaps(xp, anchors[:, None], boxes[None])
     matched = xp.full(len(anchors), -1)
     best = shared.max(1)
     remaining = shared.copy()
-    for _ in range(len(boxes)):  # first every box gets the anchor that fits it best
+    for _ in range(len(boxes)):  # first, each box takes the anchor with the best overlap
         place = int(remaining.argmax())
         anchor, box = divmod(place, len(boxes))
         if remaining[anchor, box] <= 1e-6:
@@ -131,7 +131,7 @@ def _matches(a, xp, anchors, boxes):
 
 
 def _encoded(xp, anchors, boxes, variances):
-    """The boxes as offsets from the anchors."""
+    """Encode boxes as offsets from anchors."""
     size, box_size = anchors[:, 2:] - anchors[:, :2], boxes[:, 2:] - boxes[:, :2]
     center, box_center = (anchors[:, :2] + anchors[:, 2:]) / 2, (boxes[:, :2] + boxes[:, 2:]) / 2
     offsets = (box_center - center) / size
@@ -139,14 +139,14 @@ def _encoded(xp, anchors, boxes, variances):
 
 
 def _negatives(a, xp, matched, best, scores):
-    """Which anchors learn to be background."""
+    """Return the anchors to train as background."""
     positive = matched >= 0
     if a.negative_mining_ratio <= 0:
         return ~positive
     wanted = int(positive.sum() * a.negative_mining_ratio)
     wanted = min(wanted, int((~positive).sum()))
     candidates = xp.flatnonzero(~positive & (best < a.negative_mining_thresh))
-    # The hardest first: those that look least like background.
+    # Hardest first: those least likely to be background.
     shifted = xp.exp(scores - scores.max(0))
     background = (shifted[0] / shifted.sum(0))[candidates]
     chosen = candidates[xp.argsort(background, kind="stable")[:wanted]]
@@ -201,16 +201,16 @@ def _target_work(a, ins, outs):
     amp="fp32/widest",
 )
 class MultiBoxTarget:
-    """What a single-shot detector is to learn from an image's boxes.
+    """Compute the training targets of a single-shot detector from labelled boxes.
 
-    Every box is matched with the anchor that it overlaps most, and with all that it overlaps by
-    more than `overlap_threshold`. Anchors without a box are background; with
-    `negative_mining_ratio`, only so many times the matched ones, those predicted worst among those
-    overlapping less than `negative_mining_thresh` (`minimum_negative_samples` changes nothing, as
-    in MXNet). Others, and all anchors of images without boxes, get `ignore_label`.
+    Each box is matched with the anchor of largest overlap, and with all anchors that it overlaps by
+    more than `overlap_threshold`. Unmatched anchors are background; `negative_mining_ratio` limits
+    these to a multiple of the matched ones, choosing the worst predicted among those overlapping
+    less than `negative_mining_thresh` (`minimum_negative_samples` is ignored, as in MXNet). Others,
+    and all anchors of images without boxes, get `ignore_label`.
 
     Shapes: anchor (1, anchors, 4); label (batch, boxes, 5 or more) with rows of (class, box),
-    unused ones -1 at the end; cls_pred (batch, classes + 1, anchors). Returns offsets and their
+    padded with -1; cls_pred (batch, classes + 1, anchors). Returns offsets and their
     masks, both (batch, anchors * 4), and classes from 1 on, 0 for background, (batch, anchors). No
     gradient flows.
     """
@@ -275,7 +275,7 @@ class MultiBoxTarget:
 
 
 def _decoded(a, xp, anchors, offsets):
-    """Anchors (n, 4) moved by predicted offsets (n, 4)."""
+    """Decode predicted offsets (n, 4) relative to anchors (n, 4)."""
     size, center = anchors[:, 2:] - anchors[:, :2], (anchors[:, :2] + anchors[:, 2:]) / 2
     offsets = offsets * xp.array(a.variances, offsets.dtype)
     center = offsets[:, :2] * size + center
@@ -285,7 +285,7 @@ def _decoded(a, xp, anchors, offsets):
 
 
 def _suppress(a, xp, rows):
-    """Mark rows (class, score, box), by falling score, that a better one makes superfluous."""
+    """Mark rows (class, score, box), by descending score, that a better one suppresses."""
     for number in range(len(rows)):
         if rows[number, 0] < 0:
             continue
@@ -325,14 +325,14 @@ def _work(a, ins, outs):
     amp="fp32/widest",
 )
 class MultiBoxDetection:
-    """Boxes out of what a single-shot detector predicts.
+    """Decode a single-shot detector's predictions to boxes, with non-maximum suppression.
 
-    Each anchor gives its likeliest class but `background_id`, unless that is less likely than
-    `threshold`; of the best `nms_topk` (all by default), those that overlap a better one (of their
-    class, unless `force_suppress`) by `nms_threshold` or more are suppressed.
+    Each anchor yields its most probable class other than `background_id`, unless the probability is
+    below `threshold`; among the best `nms_topk` (all by default), boxes that overlap a better one
+    (of their class, unless `force_suppress`) by `nms_threshold` or more are suppressed.
 
     Shapes: cls_prob (batch, classes + 1, anchors), loc_pred (batch, anchors * 4), anchor (1,
-    anchors, 4); out (batch, anchors, 6) with rows of (class, score, box) by falling score. The
+    anchors, 4); out (batch, anchors, 6) with rows of (class, score, box) by descending score. The
     class is -1 for suppressed rows, and unused rows at the end are all -1. No gradient flows.
     """
 

@@ -1,4 +1,4 @@
-"""Boxes as offsets from anchors, and back."""
+"""Encoding of boxes as offsets from anchors, and decoding."""
 
 from mxcy.ops.core.attrs import Float
 from mxcy.ops.core.infer import Spec, require, same_dtype
@@ -55,12 +55,12 @@ def _not_decoded(a, ins, outs):
     amp="widest",
 )
 class BoxEncode:
-    """Offsets of matched boxes from anchors, in units of the anchors' sizes, as training targets.
+    """Encode matched boxes as normalised offsets from anchors, as training targets.
 
-    Shapes: samples (batch, n), positive where an anchor counts; matches (batch, n), the number of
-    its box; anchors (batch, n, 4) and refs (batch, m, 4) as corners; means and stds (4,) normalise.
-    Returns targets and masks, both (batch, n, 4), zero where an anchor does not count. No gradient
-    flows.
+    Shapes: samples (batch, n), positive for anchors to use; matches (batch, n), the index of an
+    anchor's box; anchors (batch, n, 4) and refs (batch, m, 4) as corners; means and stds (4,) for
+    normalisation. Returns targets and masks, both (batch, n, 4), zero for unused anchors. No
+    gradient flows.
     """
 
     grad = stop
@@ -109,10 +109,10 @@ class BoxEncode:
 
 @op("_contrib_box_decode", aliases=("_npx_box_decode",), inputs="data anchors", amp="widest")
 class BoxDecode:
-    """Boxes from predicted offsets and anchors: the inverse of box_encode.
+    """Decode predicted offsets from anchors to boxes: the inverse of box_encode.
 
     Shapes: data (batch, n, 4); anchors (1, n, 4) in `format`; out (batch, n, 4) as corners. The
-    offsets are multiplied by `std0` ... `std3`, those of sizes are at most `clip` if that is
+    offsets are multiplied by `std0` ... `std3`; size offsets are limited to `clip` if that is
     positive. No gradient flows.
     """
 

@@ -1,6 +1,6 @@
-"""Proposals of regions that may hold objects, from what a network says about anchors.
+"""Region proposals from a network's predictions for anchors.
 
-Definition: Ren et al. (2015), Faster R-CNN. All numbers are pixels, and a box from pixel x1 to
+Definition: Ren et al. (2015), Faster R-CNN. Coordinates are in pixels, and a box from pixel x1 to
 pixel x2 is ``x2 - x1 + 1`` wide.
 """
 
@@ -15,11 +15,11 @@ from mxcy.ops.norm.batch import require_float
 
 __all__ = ["shifted_anchors"]
 
-_MOST = 64  # anchors of a place that the kernel takes
+_MOST = 64  # most anchors per position that the kernel supports
 
 
 def _anchors(a, xp, dtype):
-    """The boxes of all ratios and scales around the first place: (anchors, 4)."""
+    """Return the anchors of all ratios and scales at the first position: (anchors, 4)."""
     size, anchors = a.feature_stride, []
     centre = 0.5 * (size - 1)
     for ratio in a.ratios:
@@ -32,13 +32,13 @@ def _anchors(a, xp, dtype):
 
 
 def shifted_anchors(a, xp, height, width, dtype):
-    """The anchors of all places: (height * width * anchors, 4)."""
+    """Return the anchors of all positions: (height * width * anchors, 4)."""
     y, x = xp.indices((height, width), dtype).reshape(2, -1) * a.feature_stride
     return (xp.stack([x, y, x, y], 1)[:, None] + _anchors(a, xp, dtype)).reshape(-1, 4)
 
 
 def _moved(a, xp, boxes, deltas):
-    """Boxes moved by what the network predicts."""
+    """Apply predicted deltas to boxes."""
     if a.iou_loss:  # corners
         return boxes + deltas
     size = boxes[:, 2:] - boxes[:, :2] + 1
@@ -49,7 +49,7 @@ def _moved(a, xp, boxes, deltas):
 
 
 def _candidates(a, xp, scores, deltas, info):
-    """All boxes (n, 4) of an image, and their scores."""
+    """Return all candidate boxes (n, 4) of an image, and their scores."""
     anchors, height, width = scores.shape
     boxes = shifted_anchors(a, xp, height, width, scores.dtype)
     boxes = _moved(a, xp, boxes, deltas.reshape(anchors, 4, -1).transpose(2, 0, 1).reshape(-1, 4))
@@ -57,7 +57,7 @@ def _candidates(a, xp, scores, deltas, info):
     largest = xp.stack([image_width, image_height, image_width, image_height]) - 1
     boxes = xp.clip(boxes, 0, largest).astype(scores.dtype)
     scores = scores.transpose(1, 2, 0).reshape(-1).copy()
-    # Places in the margin that fills up a batch of images do not count.
+    # Positions in the padding of a batch of images are excluded.
     rows, columns = (int(extent / a.feature_stride) for extent in (image_height, image_width))
     y, x = xp.indices((height, width)).reshape(2, -1).repeat(anchors, 1)
     scores[(y >= rows) | (x >= columns)] = -1
@@ -69,7 +69,7 @@ def _candidates(a, xp, scores, deltas, info):
 
 
 def _kept(a, xp, boxes, most):
-    """The numbers of at most `most` boxes, each of which overlaps no better one too much."""
+    """Return the indices of at most `most` boxes that no better one suppresses."""
     areas = (boxes[:, 2:] - boxes[:, :2] + 1).prod(1)
     alive, kept = xp.arange(len(boxes)), []
     while len(alive) and len(kept) < most:
@@ -83,12 +83,12 @@ def _kept(a, xp, boxes, most):
 
 
 def _propose(a, xp, scores, boxes):
-    """The boxes of one image that are returned, and their scores."""
+    """Return the proposals of one image, and their scores."""
     order = xp.argsort(-scores, kind="stable")
     if a.rpn_pre_nms_top_n > 0:
         order = order[: a.rpn_pre_nms_top_n]
     kept = order[_kept(a, xp, boxes[order], min(a.rpn_post_nms_top_n, len(order)))]
-    kept = xp.resize(kept, a.rpn_post_nms_top_n)  # repeated until there are enough
+    kept = xp.resize(kept, a.rpn_post_nms_top_n)  # repeated to fill the output
     return boxes[kept], scores[kept]
 
 
@@ -152,18 +152,18 @@ def _image_info(rng):
     return np.array([[60.0, 80.0, 1.0]])
 
 
-_DOC = """Regions of {images} that may hold objects, the best first.
+_DOC = """Propose regions of {images} that may contain objects, best first.
 
-Around each place of the feature map, `feature_stride` pixels apart, lie anchors of all `ratios` and
-`scales`. They are moved by the predictions, cut off at the image's edges, and ordered by score;
-boxes smaller than `rpn_min_size`, times the image's scale, come last. Of the best
-`rpn_pre_nms_top_n` those that overlap a better one by more than `threshold` are left out, and the
-first `rpn_post_nms_top_n` returned, repeated if there are fewer.
+Each position of the feature map, `feature_stride` pixels apart, has anchors of all `ratios` and
+`scales`. Predicted deltas are applied, boxes are clipped to the image and sorted by score; boxes
+smaller than `rpn_min_size` times the image's scale come last. Of the best `rpn_pre_nms_top_n`,
+those that overlap a better one by more than `threshold` are suppressed, and the first
+`rpn_post_nms_top_n` are returned, repeated if there are fewer.
 
 Shapes: cls_prob (batch, 2 * anchors, rows, columns), the scores of background and of objects;
-bbox_pred (batch, 4 * anchors, rows, columns), moves of centre and logarithm of size, or of corners
-with `iou_loss`; im_info (batch, 3), height, width and scale. {batch}Returns regions (batch *
-rpn_post_nms_top_n, 5), (number of the image, left, top, right, bottom), and with `output_score`
+bbox_pred (batch, 4 * anchors, rows, columns), deltas of centre and log size, or of corners with
+`iou_loss`; im_info (batch, 3), height, width and scale. {batch}Returns regions (batch *
+rpn_post_nms_top_n, 5), (image index, left, top, right, bottom), and with `output_score`
 their scores (..., 1). No gradient flows."""
 
 _FIELDS = (

@@ -1,7 +1,7 @@
-"""Pooling of regions of interest: parts of images, each brought to one size.
+"""Pooling of regions of interest (RoIs) to a fixed size.
 
-A region is (number of the image, left, top, right, bottom); `spatial_scale` brings its corners to
-the pixels of the data. Definitions: Girshick (2015), Fast R-CNN; He et al. (2017), Mask R-CNN.
+A region is (image index, left, top, right, bottom); `spatial_scale` maps its corners to pixels of
+the data. Definitions: Girshick (2015), Fast R-CNN; He et al. (2017), Mask R-CNN.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ __all__ = []
 
 
 def _regions(count, images):
-    """A sample input: regions in images of 12 x 12 points."""
+    """Return a sample input: regions in images of 12 x 12 pixels."""
 
     def draw(rng):
         low = rng.uniform(0, 6, (count, 2))
@@ -44,7 +44,7 @@ def _check(a, data, rois):
 
 
 def _kernel(name, images, result, samples=1):
-    """A native kernel; `images` and `result` pick the Specs of the data and of the result."""
+    """Return a native kernel; `images` and `result` select the Specs of data and result."""
 
     def params(a, ins, outs):
         data, out = images(ins, outs), result(ins, outs)
@@ -70,7 +70,7 @@ def _kernel(name, images, result, samples=1):
 
 
 def _edges(xp, first, last, bins, extent):
-    """Where the bins of a region from pixel `first` to `last` begin and end."""
+    """Return the start and end of the bins of a region from pixel `first` to `last`."""
     size = max(last - first + 1, 1) / bins
     numbers = xp.arange(bins)
     begin = xp.floor(numbers * size).astype("int64") + first
@@ -79,7 +79,7 @@ def _edges(xp, first, last, bins, extent):
 
 
 def _round(x):
-    """To the nearest integer, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     return int(np.floor(abs(x) + 0.5) * np.sign(x))
 
 
@@ -92,11 +92,11 @@ def _round(x):
     in_symbols=InSymbols(named=True),
 )
 class ROIPooling:
-    """The maxima of the parts of regions, as many for each region.
+    """Pool regions of interest by the maximum over a fixed grid of bins.
 
     Shapes: data (batch, channels, height, width), rois (n, 5), out (n, channels, *pooled_size). The
-    corners are rounded to pixels. Parts without pixels give 0. The hidden second output tells where
-    the maxima lie, height * width + row; -1 where there is none.
+    corners are rounded to pixels. Empty bins give 0. The hidden second output holds the positions
+    of the maxima in the plane, -1 if there is none.
     """
 
     pooled_size: Shape
@@ -177,9 +177,9 @@ _native_pooling_grad = native(
 
 register(
     "_roi_pooling_grad",
-    doc="""The gradient of ROIPooling's data: each maximum's gradient goes to where it was found.
+    doc="""Gradient of ROIPooling with respect to its data: routed to the maxima.
 
-Takes the gradient of the output, the regions, the places of the maxima, and the data.""",
+Takes the gradient of the output, the regions, the positions of the maxima, and the data.""",
     inputs="grads rois places data",
     ignores=("data",),
     grad=no_rule,
@@ -202,11 +202,11 @@ Takes the gradient of the output, the regions, the places of the maxima, and the
 
 
 def _weights(xp, start, length, bins, per_bin, extent):
-    """The matrix (bins, extent) of means of `per_bin` interpolated points in each bin."""
+    """Return the matrix (bins, extent) that averages `per_bin` interpolated points per bin."""
     matrix, size = xp.zeros((bins, extent)), length / bins
     for row, bin in zip(matrix, range(bins), strict=True):
         first, last = 0, per_bin
-        if size > 0:  # only points in the image count, and there may be very many others
+        if size > 0:  # only points in the image count; there may be very many others
             first, last = (
                 int(min(max(((edge - start) / size - bin) * per_bin + more, 0), per_bin))
                 for edge, more in ((-1, -1), (extent, 1))
@@ -222,7 +222,7 @@ def _weights(xp, start, length, bins, per_bin, extent):
 
 
 def _region_weights(a, xp, region, extents, dtype):
-    """The matrices of a region's rows and columns."""
+    """Return the averaging matrices of a region's rows and columns."""
     offset = 0.5 if a.aligned else 0.0
     left, top, right, bottom = (float(x) * a.spatial_scale - offset for x in region[1:])
     weights = []
@@ -237,12 +237,12 @@ def _region_weights(a, xp, region, extents, dtype):
 
 
 def _counts(region):
-    """Whether a region reads anything: it names an image and is finite."""
+    """Return whether a region is valid: non-negative image index, finite coordinates."""
     return region[0] >= 0 and np.isfinite(region).all()
 
 
 def _bins_of(xp, a, channels):
-    """For each output channel and bin the input channel that it reads: numbers (out, h, w)."""
+    """Return the input channel read for each output channel and bin, (out, h, w)."""
     height, width = a.pooled_size
     bins = xp.arange(height * width).reshape(height, width)
     return xp.arange(channels)[:, None, None] * height * width + bins
@@ -304,11 +304,11 @@ def _align_back(a, xp, grads, rois, data):
 
 register(
     "_contrib_ROIAlign",
-    doc="""The means of points in the parts of regions, as many parts for each region.
+    doc="""Pool regions of interest by averaging bilinear samples over a fixed grid of bins.
 
-The points lie in a grid of `sample_ratio` times as many in each part (by default as many as there
-are pixels) and are interpolated between pixels. With `position_sensitive` each part has its own
-channels. `aligned` takes pixels for areas whose centres lie at halves.
+Each bin has a grid of `sample_ratio` x `sample_ratio` sampling points (by default about one per
+pixel). With `position_sensitive`, each bin has its own channels. `aligned` shifts coordinates by
+half a pixel, so that pixel centres lie at halves.
 
 Shapes: data (batch, channels, height, width), rois (n, 5), out (n, channels, *pooled_size). Regions
 of negative images, and regions that are not finite, give zeros.""",
@@ -347,7 +347,7 @@ of negative images, and regions that are not finite, give zeros.""",
 )
 register(
     "_roi_align_grad",
-    doc="""The gradient of ROIAlign's data: gradients go back to the pixels that were interpolated.
+    doc="""Gradient of ROIAlign with respect to its data: distributed to the interpolated pixels.
 
 Takes the gradient of the output, the regions, and the data.""",
     inputs="grads rois data",

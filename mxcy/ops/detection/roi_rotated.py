@@ -1,4 +1,4 @@
-"""Pooling of regions that are turned.
+"""Pooling of rotated regions of interest.
 
 Definition: Ma et al. (2018), Arbitrary-Oriented Scene Text Detection via Rotation Proposals.
 """
@@ -23,8 +23,8 @@ _FIELDS = (
 )
 
 
-class _TurnedPoints(Points):
-    """The points of a region, (rows, columns, rows of a part, columns of a part)."""
+class _RotatedPoints(Points):
+    """Sampling points of a region, (rows, columns, rows per bin, columns per bin)."""
 
     def __init__(self, a, xp, region, extents, dtype):
         x, y, width, height = (float(v) * a.spatial_scale for v in region[1:5])
@@ -46,14 +46,18 @@ class _TurnedPoints(Points):
         super().__init__(xp, at_y.astype(dtype), at_x.astype(dtype), extents)
 
     def means(self, image):
-        """The means of the parts of an image (channels, height, width)."""
+        """Return the bin means for an image (channels, height, width)."""
         return (self.values(image.reshape(len(image), -1)) * self.counts).mean((-1, -2))
 
 
 def _each(a, xp, rois, data):
     for number, region in enumerate(rois):
         if region[0] >= 0 and np.isfinite(region).all():
-            yield (number, int(region[0]), _TurnedPoints(a, xp, region, data.shape[2:], data.dtype))
+            yield (
+                number,
+                int(region[0]),
+                _RotatedPoints(a, xp, region, data.shape[2:], data.dtype),
+            )
 
 
 def _ref(a, xp, data, rois):
@@ -88,7 +92,7 @@ def _infer(a, data, rois):
 
 
 def _regions(count, images):
-    """A sample input: turned regions in images of 12 x 12 points."""
+    """Return a sample input: rotated regions in images of 12 x 12 pixels."""
 
     def draw(rng):
         number = rng.integers(0, images, (count, 1))
@@ -99,7 +103,7 @@ def _regions(count, images):
 
 
 def _kernel(name, roles):
-    """A native kernel; ``roles(ins, outs)`` are the Specs of the data and of the pooled regions."""
+    """Return a native kernel; ``roles(ins, outs)`` are the Specs of data and pooled regions."""
 
     def params(a, ins, outs):
         data, pooled = roles(ins, outs)
@@ -125,11 +129,11 @@ def _kernel(name, roles):
 
 register(
     "_contrib_RROIAlign",
-    doc="""The means of points in the parts of turned regions.
+    doc="""Pool rotated regions of interest by averaging bilinear samples over a grid of bins.
 
-A region is (number of the image, x and y of the centre, width, height, degrees); `spatial_scale`
-brings it to the pixels of the data. Each part has `sampling_ratio` times as many points (by default
-as many as there are pixels), interpolated between pixels.
+A region is (image index, x and y of the centre, width, height, degrees); `spatial_scale` maps it to
+pixels of the data. Each bin has a grid of `sampling_ratio` x `sampling_ratio` bilinear sampling
+points (by default about one per pixel).
 
 Shapes: data (batch, channels, height, width), rois (n, 6), out (n, channels, *pooled_size). Regions
 of negative images, and regions that are not finite, give zeros.""",
@@ -159,7 +163,7 @@ of negative images, and regions that are not finite, give zeros.""",
 )
 register(
     "_rroi_align_grad",
-    doc="""The gradient of RROIAlign's data: takes that of the output, regions, and data.""",
+    doc="""Gradient of RROIAlign from the output's gradient, the regions and the data.""",
     inputs="grads rois data",
     ignores=("data",),
     fields=_FIELDS,

@@ -1,6 +1,6 @@
-"""Pooling of regions where each part of a region has channels of its own.
+"""Position-sensitive pooling: each bin of a region has its own channels.
 
-Channels are numbered (result's channel, row of the group, column of the group). Definitions: Dai et
+Channels are ordered (output channel, group row, group column). Definitions: Dai et
 al. (2016), R-FCN; Dai et al. (2017), Deformable Convolutional Networks.
 """
 
@@ -18,25 +18,25 @@ __all__ = []
 
 
 def _round(xp, x):
-    """To the nearest integer, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     return xp.copysign(xp.floor(abs(x) + 0.5), x)
 
 
 def _region(a, xp, region, shift=0.0):
-    """(left, top) of a region on the feature map, and its (width, height)."""
+    """Return (left, top) of a region on the feature map, and its (width, height)."""
     first = _round(xp, region[1:3]) * a.spatial_scale - shift
     last = (_round(xp, region[3:5]) + 1) * a.spatial_scale - shift
     return first, xp.maximum(last - first, 0.1)
 
 
 def _group(a, xp):
-    """For each part along an edge of a region, the number of its group's row or column."""
+    """Return the group row or column of each bin along an edge of a region."""
     groups = a.group_size or a.pooled_size
     return xp.clip(xp.arange(a.pooled_size) * groups // a.pooled_size, 0, groups - 1), groups
 
 
 def _channels(a, xp):
-    """The channel that each element of a pooled region reads: (output_dim, rows, columns)."""
+    """Return the channel read by each element of a pooled region: (output_dim, rows, columns)."""
     group, groups = _group(a, xp)
     return (xp.arange(a.output_dim)[:, None, None] * groups + group[:, None]) * groups + group
 
@@ -55,7 +55,7 @@ def _check(a, data, rois):
 
 
 def _regions(count, images):
-    """A sample input: regions in images of 24 x 24 points."""
+    """Return a sample input: regions in images of 24 x 24 pixels."""
 
     def draw(rng):
         low = rng.uniform(0, 12, (count, 2))
@@ -66,7 +66,7 @@ def _regions(count, images):
 
 
 def _params(a, data, rois, trans=None):
-    """The parameters of the native kernels for these Specs."""
+    """Return the parameters of the native kernels for these Specs."""
     return {
         "images": data.shape[0],
         "regions": rois.shape[0],
@@ -90,7 +90,7 @@ def _attrs(a, fields):
 
 
 def _means(a, xp, region, extents, dtype):
-    """For each part of a region, the weights of rows and those of columns in its mean."""
+    """Return the row and column weights of each bin's mean."""
     first, size = _region(a, xp, region)
     means = []
     for low, length, extent in zip(first[::-1], size[::-1], extents, strict=True):
@@ -135,14 +135,14 @@ _POOL = (
 )
 register(
     "_contrib_PSROIPooling",
-    doc="""The means of the parts of regions, each part read from channels of its own.
+    doc="""Pool regions by averaging over bins, each bin with its own channels.
 
-A region has pooled_size x pooled_size parts; neighbouring ones share channels if `group_size`,
-which is `pooled_size` by default, is less. Parts without pixels give 0.
+A region has pooled_size x pooled_size bins; neighbouring bins share channels if `group_size`
+(`pooled_size` by default) is smaller. Empty bins give 0.
 
-Shapes: data (batch, output_dim * group_size ** 2, height, width); rois (n, 5), (number of the
-image, left, top, right, bottom), whose corners are rounded to pixels and brought to those of the
-data by `spatial_scale`; out (n, output_dim, pooled_size, pooled_size).""",
+Shapes: data (batch, output_dim * group_size ** 2, height, width); rois (n, 5), (image index, left,
+top, right, bottom), whose corners are rounded to pixels and scaled to those of the data by
+`spatial_scale`; out (n, output_dim, pooled_size, pooled_size).""",
     inputs="data rois",
     fields=_POOL,
     infer=_check,
@@ -182,7 +182,7 @@ data by `spatial_scale`; out (n, output_dim, pooled_size, pooled_size).""",
 )
 register(
     "_psroi_pooling_grad",
-    doc="""The gradient of PSROIPooling's data: takes that of the output, regions, and data.""",
+    doc="""Gradient of PSROIPooling from the output's gradient, the regions and the data.""",
     inputs="grads rois data",
     ignores=("data",),
     fields=_POOL,
@@ -211,23 +211,23 @@ register(
 )
 
 
-# --- means of points that move ---------------------------------------------------------------
+# --- means of shifted points ---------------------------------------------------------------
 
 
 class _MovedPoints:
-    """The points of a region that are read for each element of the result.
+    """Sampling points of a region for each element of the result.
 
     Parameters
     ----------
     trans : array (2 * classes, part_size, part_size) or None
-        Moves to the right and down, in units of the region's size.
+        Offsets to the right and down, in units of the region's size.
     """
 
     def __init__(self, a, xp, region, trans, extents, dtype):
         first, self.size = _region(a, xp, region, 0.5)
         parts, samples = a.pooled_size, a.sample_per_part
         step = self.size / parts
-        # For each element of the result its part of `trans`: (output_dim, rows, columns).
+        # The part of `trans` of each element of the result: (output_dim, rows, columns).
         classes = 1 if trans is None else len(trans) // 2
         place = xp.arange(parts) * (a.part_size or parts) // parts
         each = max(a.output_dim // classes, 1)
@@ -247,7 +247,7 @@ class _MovedPoints:
         self.inside = (x >= -0.5) & (x <= width - 0.5) & (y >= -0.5) & (y <= height - 0.5)
         self.count = xp.maximum(self.inside.sum((-1, -2)), 1)
         x, y = (xp.clip(v, 0, n - 1).astype(dtype) for v, n in ((x, width), (y, height)))
-        # All channels of an image are one plane below each other, read at the elements' own ones.
+        # The channels of an image form one tall plane, read at each element's own channel.
         self.channels = _channels(a, xp)[..., None, None]
         self.points = Points(xp, y, x, extents)
         area = height * width
@@ -256,19 +256,19 @@ class _MovedPoints:
         ]
 
     def mean(self, xp, image):
-        """The means for an image (channels, height, width)."""
+        """Return the means for an image (channels, height, width)."""
         read = self.points.values(image.reshape(1, -1))[0]
         return xp.where(self.inside, read, 0).sum((-1, -2)) / self.count
 
     def back(self, a, xp, grad, image, by_image, by_trans):
-        """Add a gradient's shares to those of the image and of the moves."""
+        """Accumulate a gradient into those of the image and the offsets."""
         each = xp.where(self.inside, (grad / self.count)[..., None, None], 0)
         self.points.add_to(by_image.reshape(1, -1), each[None])
         if by_trans is None:
             return
         slopes = self.points.slopes(image.reshape(1, -1))
         kind, row, column = self.places
-        # Where a point lies on a pixel its neighbour has no weight yet.
+        # At a point exactly on a pixel, the neighbour has weight 0.
         for i, slope, part in ((0, slopes[1], self.points.right), (1, slopes[0], self.points.down)):
             moved = (each * xp.where(part > 0, slope[0], 0)).sum((-1, -2))
             moved = moved * (a.trans_std * self.size[i])
@@ -341,7 +341,7 @@ _DEFORMABLE = (
 
 
 def _moved_kernel(name, first):
-    """A native kernel whose inputs are, from number `first` on, data, regions and moves."""
+    """Return a native kernel whose inputs from `first` on are data, regions and offsets."""
 
     def when(a, ins, outs):
         return "many samples" if a.sample_per_part > 11 else None
@@ -367,15 +367,15 @@ _MOVED = {"spatial_scale": 0.5, "output_dim": 4, "group_size": 2, "pooled_size":
 _OTHERS = {"part_size": 2, "sample_per_part": 2, "trans_std": 0.1}
 register(
     "_contrib_DeformablePSROIPooling",
-    doc="""PSROIPooling whose parts move, as another array says, and read points between pixels.
+    doc="""Position-sensitive pooling of regions with learned bin offsets and bilinear sampling.
 
-Each of pooled_size x pooled_size parts reads sample_per_part x sample_per_part points; points
-outside of the image do not count. Parts are moved by `trans`, times `trans_std`, in units of the
-region's size, unless `no_trans`.
+Each of pooled_size x pooled_size bins averages sample_per_part x sample_per_part points; points
+outside the image are excluded. Unless `no_trans`, bins are shifted by ``trans * trans_std`` in
+units of the region's size.
 
 Shapes: data (batch, output_dim * group_size ** 2, height, width), rois (n, 5), trans (n, 2 *
-classes, part_size, part_size) with moves to the right and down in turns, out (n, output_dim,
-pooled_size, pooled_size). The classes share the channels of the result among them. `part_size` is
+classes, part_size, part_size) with offsets alternating right and down, out (n, output_dim,
+pooled_size, pooled_size). The output channels are divided among the classes. `part_size` is
 `pooled_size` by default.""",
     inputs="data rois trans?",
     in_symbols=InSymbols(named=True, listed=2),
@@ -393,9 +393,9 @@ pooled_size, pooled_size). The classes share the channels of the result among th
 )
 register(
     "_deformable_psroi_grad",
-    doc="""The gradients of DeformablePSROIPooling's data and moves.
+    doc="""Gradients of DeformablePSROIPooling with respect to data and offsets.
 
-Takes the gradient of the output, the data, the regions and the moves.""",
+Takes the gradient of the output, the data, the regions and the offsets.""",
     inputs="grads data rois trans?",
     outputs=lambda a: ("data_grad",) if a.no_trans else ("data_grad", "trans_grad"),
     arguments=lambda a: _names(a, "grads"),

@@ -1,4 +1,4 @@
-"""Which boxes remain where each suppresses those that it overlaps, as positions."""
+"""Indices of the boxes that remain after non-maximum suppression."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ _INT64 = dtypes.CODES["int64"]
 
 
 def _ordered(boxes, centred):
-    """Corners with the lower numbers first, whichever way round they came."""
+    """Return corners with the lower coordinates first."""
     if centred:
         half = boxes[:, 2:] / 2
         return np.concatenate([boxes[:, :2] - half, boxes[:, :2] + half], axis=1)
@@ -23,19 +23,19 @@ def _ordered(boxes, centred):
 
 
 def remaining(corners, scores, most, overlap, lowest):
-    """The positions of the boxes that stay, the best first.
+    """Return the indices of the remaining boxes, best first.
 
     Parameters
     ----------
     corners : numpy.ndarray
-        (boxes, 4), the lower numbers first.
+        (boxes, 4), lower coordinates first.
     scores : numpy.ndarray
         (boxes,)
     most : int
     overlap : float
-        Boxes that share more with a better one go.
+        Boxes that overlap a better one by more are removed.
     lowest : float
-        Boxes with scores that are not above go.
+        Boxes whose score is not above are removed.
     """
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > lowest]
@@ -55,11 +55,12 @@ def remaining(corners, scores, most, overlap, lowest):
 
 @op("_remaining_boxes", inputs="boxes scores most overlap lowest")
 class RemainingBoxes:
-    """Positions (image, class, box) of the boxes that remain; it waits for the values.
+    """Return indices (image, class, box) of the boxes left by non-maximum suppression.
 
-    `boxes` are (images, boxes, 4), two opposite corners, or with `centred` the centre and the
-    extents; `scores` are (images, classes, boxes). `most` boxes of each class remain, those that
-    share more than `overlap` with a better one or have no score above `lowest` do not.
+    `boxes` are (images, boxes, 4), two opposite corners, or with `centred` centre and size;
+    `scores` are (images, classes, boxes). At most `most` boxes per class remain; boxes that overlap
+    a better one by more than `overlap`, or whose score is not above `lowest`, are removed. The
+    operator waits for the values.
     """
 
     centred: Bool = False

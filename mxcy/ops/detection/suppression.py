@@ -1,4 +1,4 @@
-"""Non-maximum suppression: boxes that overlap with better ones are left out."""
+"""Non-maximum suppression."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from mxcy.ops.norm.batch import require_float
 
 
 def _kept(a, xp, rows):
-    """The numbers of the rows (n, k) that stay, by falling score."""
+    """Return the indices of the remaining rows (n, k), by descending score."""
     score = rows[:, a.score_index]
     candidates = score > a.valid_thresh
     if a.id_index >= 0:
@@ -84,7 +84,7 @@ def _nms(a, xp, data):
 
 
 def _scored(*shape):
-    """A sample input: rows of a kind, a score, and a box."""
+    """Return a sample input: rows of class, score and box."""
 
     def draw(rng):
         kind = rng.integers(0, 2, (*shape, 1)).astype(float)
@@ -121,16 +121,16 @@ def _nms_work(a, ins, outs):
 register(
     "_contrib_box_nms",
     aliases=("_contrib_box_non_maximum_suppression", "_npx_box_nms"),
-    doc="""Leave out boxes that overlap a better one too much.
+    doc="""Apply non-maximum suppression to boxes.
 
-Rows hold a score at `score_index`, a box from `coord_start` on, and the object's kind at
-`id_index`, if that is not negative. By falling score, each row suppresses later ones (of its kind,
-unless `force_suppress`) whose boxes overlap its own by more than `overlap_thresh`. Rows scored
-`valid_thresh` or less, those of kind `background_id` (-1: rows that were left out before), and all
-but the best `topk` do not take part.
+Rows hold a score at `score_index`, a box from `coord_start` on, and the class at `id_index`, if
+that is not negative. By descending score, each row suppresses later ones (of its class, unless
+`force_suppress`) whose boxes overlap its own by more than `overlap_thresh`. Rows scored
+`valid_thresh` or less, those of class `background_id` (-1: rows suppressed before), and all but the
+best `topk` are excluded.
 
-Shapes: data and out (..., boxes, numbers). The rows that stay come first, by falling score; the
-others are filled with -1. The hidden second output tells where rows came from.""",
+Shapes: data and out (..., boxes, numbers). Remaining rows come first, by descending score; the
+others are filled with -1. The hidden second output holds the source index of each row.""",
     fields=_NMS,
     outputs="output places",
     visible=1,
@@ -167,7 +167,7 @@ def _nms_grad(a, xp, grads, places):
 
 register(
     "_box_nms_grad",
-    doc="""The gradient of box_nms: rows of the output's gradient, put back where they came from.
+    doc="""Gradient of box_nms: rows of the output's gradient scattered to their source.
 
 Shapes: data (..., boxes, numbers) and places (..., boxes).""",
     inputs="data places",

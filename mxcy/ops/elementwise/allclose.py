@@ -1,4 +1,4 @@
-"""Whether two arrays are nearly equal."""
+"""Approximate equality of two arrays."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Float
@@ -10,9 +10,9 @@ __all__ = []
 
 @op("_contrib_allclose", inputs="a b")
 class AllClose:
-    """1 when ``abs(a - b) <= atol + rtol * abs(b)`` for all elements, 0 otherwise.
+    """Test whether ``abs(a - b) <= atol + rtol * abs(b)`` for all elements: 1 if so, else 0.
 
-    NaNs are equal to each other with `equal_nan`. The result has shape () and dtype uint8.
+    With `equal_nan`, NaNs are equal to each other. The result has shape () and dtype uint8.
     """
 
     rtol: Float = 1e-5

@@ -1,4 +1,4 @@
-"""Operators from the first releases, which only arrays have."""
+"""Operators of the first releases, for arrays only."""
 
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample, values
@@ -8,7 +8,7 @@ __all__ = []
 
 @op("_onehot_encode", inputs="lhs rhs", ignores=("rhs",))
 class OnehotEncode:
-    """A matrix like `rhs` with 1 in each row at the row's index in `lhs`, and 0 elsewhere."""
+    """Return a matrix like `rhs` whose rows are one-hot encodings of the indices in `lhs`."""
 
     samples = (sample(values(0, 4, (3,), "int32"), (3, 4), grad=False),)
 
@@ -24,7 +24,7 @@ class OnehotEncode:
 
 @op("fill_element_0index", inputs="lhs mhs rhs")
 class FillElement:
-    """The matrix `lhs` with element ``rhs[i]`` of each row i replaced by ``mhs[i]``."""
+    """Return the matrix `lhs` with element ``rhs[i]`` of each row i replaced by ``mhs[i]``."""
 
     samples = (sample((3, 4), (3,), values(0, 4, (3,), "int32"), grad=False),)
 

@@ -1,4 +1,4 @@
-"""The elementwise operators of two operands, in all the forms that `binary` registers."""
+"""Elementwise binary operators, in all forms that `binary` registers."""
 
 import math
 
@@ -33,7 +33,7 @@ def _modulo(xp, x, y):
 
 
 def log_or_limit(value):
-    """Natural logarithm that follows IEEE rules for zero and negative numbers."""
+    """Return the natural logarithm, with IEEE results for zero and negative values."""
     return math.log(value) if value > 0 else (-math.inf if value == 0 else math.nan)
 
 
@@ -43,12 +43,12 @@ def _power(xp, x, y):
     return xp.power(x.astype("float64"), y)
 
 
-#: what does sums and products with quantized arrays
+#: the quantized counterparts of sums and products
 QUANTIZED_ADD, QUANTIZED_MUL = (
     Quantized(f"_contrib_quantized_elemwise_{kind}", wide=True, calibrates=True)
     for kind in ("add", "mul")
 )
-#: adding a number makes all elements differ from zero, unless the number is zero
+#: adding a nonzero scalar makes all elements nonzero
 _SHIFTED = (*on_stored(*BOTH, when=lambda a, data: a.scalar == 0), *densely(*BOTH))
 _CSR_TO_DENSE = densely("csr default", "default csr")
 
@@ -58,7 +58,7 @@ def _one_shape(a, lhs, rhs):
 
 
 def _keeping_zero(define):
-    """The rules of a comparison with a number, which is sparse where zero compares false."""
+    """Return the storage rules of a comparison with a scalar: sparse if zero compares false."""
     zero = np.zeros(())
     return on_stored(*BOTH, when=lambda a, data: not define(np, zero, a.scalar))
 
@@ -125,7 +125,7 @@ binary(
     domain=(0.5, 2),
     equal_shapes=("elemwise_div", ("_Div", "_div", "_sparse_elemwise_div")),
     aliases=("_sparse_broadcast_div",),
-    doc="Quotient; integers are cut towards zero.",
+    doc="Quotient; integers are truncated towards zero.",
     stypes=(*MIXED, *densely("row_sparse row_sparse")),
     broadcast_stypes=(
         csr_by_dense("elemwise_div", lambda a, lhs, rhs: lhs.shape != rhs.shape),
@@ -176,7 +176,7 @@ binary(
     lambda a, F, g, x: g * (x >= a.scalar),
     equal_shapes=("_maximum", ("_Maximum",)),
     number=0.3,
-    doc="The larger value.",
+    doc="The elementwise maximum.",
     stypes=united("maximum"),
 )
 binary(
@@ -191,7 +191,7 @@ binary(
     lambda a, F, g, x: g * (x <= a.scalar),
     equal_shapes=("_minimum", ("_Minimum",)),
     number=0.3,
-    doc="The smaller value.",
+    doc="The elementwise minimum.",
     stypes=united("minimum"),
 )
 binary(
@@ -209,7 +209,7 @@ binary(
     stypes=united("hypot"),
     amp=("widest/fp32", "widest/fp32", None, None),
 )
-# --- on what is stored ---
+# --- on stored elements only ---
 register(
     "_scatter_elemwise_div",
     inputs="lhs rhs",
@@ -221,7 +221,7 @@ register(
     samples=(sample((3, 4), (3, 4)),),
     domain=(0.5, 2),
     dtypes=ALL,
-    doc="Quotient of arrays of one shape; of a row_sparse lhs, the stored rows are divided.",
+    doc="Quotient of arrays of equal shape; only the stored rows of a row_sparse lhs are divided.",
     stypes=tuple(
         rule(f"row_sparse {s} -> row_sparse", divided) for s in ("default", "row_sparse", "csr")
     ),
@@ -239,7 +239,7 @@ for _word, _stem, _define in (
         f"{_stem}_scalar",
         (-2, 2),
         1.5,
-        f"The array {_word} a number; of a sparse array, what is stored.",
+        f"The array {_word} a scalar; for a sparse array, only the stored elements.",
         KEPT,
     )
 for _stem, _camel, _define, _old in (
@@ -263,5 +263,5 @@ for _stem, _camel, _define, _old in (
         equal_shapes=(f"_{_stem}", (_old,)),
         number=0.0,
         complexes=_stem in ("equal", "not_equal"),
-        doc=f"1 where `{_stem}` holds, 0 elsewhere, in the operands' element type.",
+        doc=f"1 where `{_stem}` is true, 0 elsewhere, in the operands' dtype.",
     )

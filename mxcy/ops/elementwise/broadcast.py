@@ -1,7 +1,7 @@
-"""Elementwise operators of two arrays (of one shape, or broadcast) and of an array and a number.
+"""Elementwise binary operators: equal shapes, broadcast shapes, and array with scalar.
 
-One call of `binary` registers all the forms of a function: ``broadcast_x``, the form for equal
-shapes, ``_x_scalar`` and, where the order matters, ``_rx_scalar``.
+One call of `binary` registers all forms of a function: ``broadcast_x``, the form for equal shapes,
+``_x_scalar`` and, for non-commutative functions, ``_rx_scalar``.
 """
 
 from mxcy._base import dtypes
@@ -31,7 +31,7 @@ def _infer_broadcast(a, lhs, rhs):
 
 
 def infer_equal(a, lhs, rhs):
-    """Infer the result of operands that must have one shape."""
+    """Infer the result of operands of equal shape."""
     dtype = same_dtype((lhs, rhs), _NAMES)
     if lhs.shape is not None:
         rhs.fill("rhs", lhs.shape)
@@ -40,12 +40,12 @@ def infer_equal(a, lhs, rhs):
 
 
 def refuse_unequal(a, ins, outs):
-    """Leave operands of different shapes to the reference."""
+    """Refuse operands of different shapes, which the reference takes."""
     return None if ins[0].shape == ins[1].shape else "the shapes differ"
 
 
 def _strides(shape, out):
-    """Element strides of a contiguous array spread over the shape `out`; 0 where it is repeated."""
+    """Return element strides of a contiguous array broadcast to `out`; 0 where repeated."""
     strides, step = [], 1
     for extent in reversed(shape):
         strides.append(step if extent != 1 else 0)
@@ -55,7 +55,7 @@ def _strides(shape, out):
 
 
 def collapse(shape, *strides):
-    """Merge neighbouring dimensions that all operands walk through as one.
+    """Merge adjacent dimensions that are contiguous in all operands.
 
     Returns
     -------
@@ -75,14 +75,14 @@ def collapse(shape, *strides):
 
 
 def broadcast_params(a, ins, outs):
-    """The fields of BROADCAST."""
+    """Return the fields of BROADCAST."""
     out = outs[0].shape
     shape, lhs, rhs = collapse(out, _strides(ins[0].shape, out), _strides(ins[1].shape, out))
     return {"ndim": len(shape), "shape": shape, "lhs": lhs, "rhs": rhs}
 
 
 def sum_to(F, g, spec, other):
-    """A gradient of the broadcast of two specs, summed to the shape of the first."""
+    """Sum a gradient of two broadcast specs to the shape of the first."""
     if spec.shape == other.shape:
         return g
     out = broadcast_shapes(spec.shape, other.shape)
@@ -91,19 +91,19 @@ def sum_to(F, g, spec, other):
     lead = len(out) - len(spec.shape)
     repeated = [i + lead for i, n in enumerate(spec.shape) if n == 1 and out[i + lead] != 1]
     summed = F.sum(g, axis=(*range(lead), *repeated), keepdims=True)
-    if not spec.shape or 0 in spec.shape:  # which Reshape would not take for extents
+    if not spec.shape or 0 in spec.shape:  # Reshape would read 0 as a code
         return F._backward_reshape(summed, shape=spec.shape)
     return F.Reshape(summed, shape=spec.shape) if lead else summed
 
 
 def both_grads(partial):
-    """The gradient rule of a broadcast operator from its partial derivatives.
+    """Return the gradient rule of a broadcast operator, given its partial derivatives.
 
     `partial(F, g, lhs, rhs)` returns the gradients before they are summed to the inputs' shapes.
     """
     if partial is None:
         return lambda a, F, g, specs: (None, None)
-    if partial.__code__.co_argcount == 2:  # asks for neither operand
+    if partial.__code__.co_argcount == 2:  # needs neither operand
 
         def grad(a, F, g, specs):
             left, right = partial(F, g)
@@ -119,7 +119,7 @@ def both_grads(partial):
 
 
 def _scalar_dtype(a, dtype):
-    """The result's element type: a fraction makes float64 of integers, a number int64 of bools."""
+    """Return the result dtype: integers with a fractional scalar give float64, bools int64."""
     if dtype is None or dtypes.is_inexact(dtype):
         return dtype
     if not a.is_int:
@@ -158,7 +158,7 @@ def scalar_form(
     complexes=False,
     amp=None,
 ):
-    """Register an operator of an array and a number, which takes the result's element type."""
+    """Register an operator of an array and a scalar, computed in the result's dtype."""
 
     def ref(a, xp, data):
         dtype = dtypes.dtype_of(_scalar_dtype(a, dtypes.code_of(data.dtype)))
@@ -228,7 +228,7 @@ def binary(
     quantized=None,
     amp=("widest", "widest", None, None),
 ):
-    """Register all forms of an elementwise function of two operands.
+    """Register all forms of an elementwise binary function.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def binary(
         ``define(xp, x, y)``.
     partial : callable, optional
         ``partial(F, g)`` or ``partial(F, g, lhs, rhs)``: the gradients of both operands, before
-        summing to their shapes; without it they are zero.
+        summing to their shapes; zero if omitted.
     by_number, by_number_first : callable, optional
         Gradient rules ``rule(a, F, g, ...)`` of ``f(x, number)`` and ``f(number, x)``; giving the
         second registers the reversed form.
@@ -249,21 +249,20 @@ def binary(
     broadcast : str, optional
         Name of the broadcast form; ``broadcast_<kernel>`` by default.
     aliases, extra : tuple
-        More names of the broadcast form, and of the scalar form.
+        Further names of the broadcast form and of the scalar form.
     stypes, broadcast_stypes, scalar_stypes : tuple of Rule
-        What the form for equal shapes, the broadcast form and the scalar form do with sparse
-        arrays.
+        Storage type rules of the form for equal shapes, the broadcast form and the scalar form.
     factor : callable, optional
         ``factor(a)``: the number by which the scalar form multiplies.
     equal_partial : callable, optional
-        What `partial` is for equal shapes, where sparse arrays want other operators.
+        `partial` for equal shapes, if sparse arrays need other operators.
     complexes : bool
-        Whether they take complex numbers, which gradients are of those in `mx.np`.
+        Whether complex arrays are supported, as gradients of `mx.np` need.
     quantized : Quantized, optional
-        What does the form for equal shapes with quantized arrays.
+        Quantized counterpart of the form for equal shapes.
     amp : tuple
-        What mixed precision does with the form for equal shapes, the broadcast form, the scalar
-        form and the reversed one.
+        Mixed precision categories of the form for equal shapes, the broadcast form, the scalar form
+        and the reversed one.
     """
 
     def ref(a, xp, lhs, rhs):
@@ -292,7 +291,7 @@ def binary(
             infer=infer_equal,
             infer_back=back_inputs,
             kernels=(whole,),
-            doc=f"{doc} Both arrays have one shape.",
+            doc=f"{doc} Both arrays have the same shape.",
             stypes=stypes,
             quantized=quantized,
             amp=amp[0],
@@ -307,7 +306,7 @@ def binary(
         f"{kernel}_scalar",
         domain,
         number,
-        f"{doc} The second operand is a number.",
+        f"{doc} The second operand is a scalar.",
         scalar_stypes,
         factor,
         complexes,
@@ -322,7 +321,7 @@ def binary(
             f"r{kernel}_scalar",
             domain,
             number,
-            f"{doc} The first operand is a number.",
+            f"{doc} The first operand is a scalar.",
             complexes=complexes,
             amp=amp[3],
         )

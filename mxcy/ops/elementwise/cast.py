@@ -1,4 +1,4 @@
-"""Conversions between element types."""
+"""Casts between dtypes."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, DType, Field, Int
@@ -14,12 +14,12 @@ _NAMES = ("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8",
 
 
 def caster(code, source=0):
-    """The operator that casts arrays of one type to another: MXNet's, where it knows both.
+    """Return the name of the cast operator for two dtypes: MXNet's if it supports both.
 
     Parameters
     ----------
     code, source : int
-        The element types of the result and of the input.
+        Dtypes of the result and of the input.
 
     Returns
     -------
@@ -30,16 +30,16 @@ def caster(code, source=0):
 
 
 def cast_to(F, array, code, source):
-    """An array of type `source` in another type, for gradient rules."""
+    """Cast an array from dtype `source` to `code`, for gradient rules."""
     if code == source:
         return array
     return getattr(F, caster(code, source))(array, dtype=dtypes.name_of(code))
 
 
 def cast_back(F, gradient, code, source):
-    """A gradient of type `source` as one of an input of type `code`, None for other integers.
+    """Cast a gradient of dtype `source` to an input's dtype `code`; None for integer inputs.
 
-    Of a real number that met complex ones it is the real part.
+    A real input that was promoted to complex gets the real part.
     """
     if gradient is None or not (dtypes.is_inexact(code) or code == source):
         return None
@@ -53,7 +53,7 @@ def _infer(a, data):
 
 
 def _infer_amp(a, data):
-    """Mixed precision is about these types only; others stay as they are."""
+    """Infer a mixed precision cast; dtypes other than these are kept."""
     return Spec(data.shape, dtypes.code_of(a.dtype) if data.dtype in _MIXED else data.dtype)
 
 
@@ -67,7 +67,7 @@ def _grad(a, F, g, specs):
 
 
 def _ref(a, xp, data):
-    # bfloat16 travels as float32 here; storing rounds it.
+    # bfloat16 is float32 here; storing rounds it.
     return data.astype("float32" if a.dtype == "bfloat16" else a.dtype)
 
 
@@ -80,7 +80,7 @@ for _name, _aliases, _targets, _rule, _define, _doc in (
         (_NAMES[0], "bool", *_NAMES[1:]),
         _infer,
         _ref,
-        "Convert to another element type; floats are cut to integers towards zero.",
+        "Cast to another dtype; floats are truncated to integers towards zero.",
     ),
     (
         "amp_cast",
@@ -88,7 +88,7 @@ for _name, _aliases, _targets, _rule, _define, _doc in (
         _NAMES,
         _infer_amp,
         _amp_ref,
-        "Convert between float32, float16 and bfloat16; arrays of other types stay as they are.",
+        "Cast between float32, float16 and bfloat16; arrays of other dtypes are unchanged.",
     ),
 ):
     register(
@@ -122,10 +122,10 @@ for _name, _aliases, _targets, _rule, _define, _doc in (
     amp="either/either",
 )
 class AmpMulticast:
-    """Bring arrays of float32, float16 and bfloat16 to one of these types.
+    """Cast arrays of float32, float16 and bfloat16 to a common dtype.
 
-    It is float32 when one of them is, and the first of them otherwise; with `cast_narrow` it is
-    float16 when one of them is. Arrays of other types stay as they are.
+    That is float32 if any of them is, otherwise the dtype of the first; with `cast_narrow` it is
+    float16 if any of them is. Arrays of other dtypes are unchanged.
     """
 
     num_outputs: Int

@@ -1,4 +1,4 @@
-"""A small array whose elements are written in its attributes: what constant folding leaves."""
+"""Small constant arrays stored in attributes, as constant folding produces them."""
 
 import numpy as np
 
@@ -16,16 +16,16 @@ _NUMBERS = DType(
 
 
 def written(values):
-    """The attributes of ``_constant`` for a NumPy array."""
+    """Return the attributes of ``_constant`` for a NumPy array."""
     values = np.asarray(values, order="C")
     return {"shape": values.shape, "dtype": values.dtype.name, "data": values.tobytes().hex()}
 
 
 @op("_constant", inputs="")
 class Constant:
-    """An array from its elements' bytes in hexadecimal, little endian and in row-major order.
+    """Return an array given as hexadecimal bytes, little-endian and in row-major order.
 
-    Parameters are the array's shape, its element type and `data`.
+    The attributes are the array's shape, dtype and `data`.
     """
 
     shape: Shape

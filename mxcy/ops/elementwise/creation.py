@@ -1,4 +1,4 @@
-"""Operators that make arrays of nothing: constants, ranges, the identity matrix."""
+"""Array creation operators: constants, ranges, the identity matrix."""
 
 import math
 
@@ -14,12 +14,12 @@ _EYE_ELEMENT = DType(*_NUMBER.choices[1:])
 
 
 def _working_dtype(a):
-    """The NumPy dtype in which a reference computes; half types are rounded on storing."""
+    """Return the NumPy dtype of a reference's computation; half types are rounded on storing."""
     return "float32" if a.dtype in ("bfloat16", "float16") else a.dtype
 
 
 def _fill(value):
-    """The kernel that fills the output with ``value(a)``."""
+    """Return the kernel that fills the output with ``value(a)``."""
     return native(
         "fill",
         struct=SCALAR,
@@ -38,7 +38,7 @@ def _infer_constant(a):
 
 
 def _constant(name, value, doc, fields=(), samples=()):
-    """Register an operator that makes an array whose elements are all ``value(a)``."""
+    """Register an operator that creates an array filled with ``value(a)``."""
     register(
         name,
         inputs="",
@@ -65,14 +65,14 @@ for _name, _value in (("zeros", 0.0), ("ones", 1.0)):
     _constant(
         f"_{_name}",
         lambda a, value=_value: value,
-        f"An array of {_name}.",
+        f"Return a new array of {_name}.",
         (Field("shape", Shape, ()), *_PLACE),
         _SIZED,
     )
 _constant(
     "_full",
     lambda a: a.value,
-    "An array filled with a number.",
+    "Return a new array filled with a scalar.",
     (Field("shape", Shape, None), *_PLACE, Field("value", Double)),
     (sample(shape=(2, 3), value=2.5), sample(shape=(4,), value=-3.0, dtype="int32")),
 )
@@ -82,15 +82,15 @@ _constant(
 
 
 def _bounds(a):
-    """The first and the last bound; with one bound the range starts at 0."""
+    """Return start and stop; with one bound the range starts at 0."""
     return (0.0, a.start) if a.stop is None else (a.start, a.stop)
 
 
 @op("_arange", inputs="", dtypes=("float32",))
 class Arange:
-    """Evenly spaced values in the half-open interval from start to stop.
+    """Return evenly spaced values in the half-open interval [start, stop).
 
-    With one bound the interval is from 0 to that bound. Every value stands `repeat` times.
+    With one bound the interval is [0, start). Every value is repeated `repeat` times.
     """
 
     start: Double
@@ -119,7 +119,7 @@ class Arange:
         start, stop = _bounds(a)
         dtype = _working_dtype(a)
         count = math.ceil((stop - start) / a.step)
-        # MXNet computes in the element type, so that an int32 range from 0.5 by 1.5 is 0, 1, 2 ...
+        # MXNet computes in the result's dtype: an int32 range from 0.5 by 1.5 is 0, 1, 2 ...
         first, step = (xp.asarray(value).astype(dtype) for value in (start, a.step))
         return xp.repeat(first + xp.arange(count).astype(dtype) * step, a.repeat)
 
@@ -133,7 +133,7 @@ class Arange:
 
 @op("_linspace", inputs="", dtypes=("float32",))
 class Linspace:
-    """`num` evenly spaced values from start to stop, the latter included when `endpoint` is set."""
+    """Return `num` evenly spaced values from start to stop, including stop if `endpoint`."""
 
     start: Double
     stop: Double
@@ -160,7 +160,7 @@ class Linspace:
 
 @op("_eye", inputs="", dtypes=("float32",))
 class Eye:
-    """A matrix of N rows and M columns (N when not positive) with ones on the k-th diagonal."""
+    """Return an (N, M) matrix with ones on the k-th diagonal; M is N if not positive."""
 
     N: Long
     M: Long = 0

@@ -1,4 +1,4 @@
-"""Operators of any number of arrays that are computed elementwise or column by column."""
+"""Operators of any number of arrays, computed elementwise or by columns."""
 
 from functools import reduce
 
@@ -17,7 +17,7 @@ def _names(ins):
 
 
 def _infer_sum(a, ins):
-    """The spec that all arrays have."""
+    """Infer the common spec of all arrays."""
     check_count(a, ins, "args")
     names = _names(ins)
     dtype = same_dtype(ins, names)
@@ -42,7 +42,7 @@ def _sum(xp, arrays):
     amp="widest",
 )
 class AddN:
-    """The sum of arrays of one shape and dtype, elementwise."""
+    """Sum arrays of the same shape and dtype elementwise."""
 
     num_args: Int
 
@@ -71,7 +71,7 @@ class AddN:
 
 @op("_kvstore_sum", inputs="", variadic="args", num_args="num_args")
 class KVStoreSum:
-    """The sum of arrays of several devices, as add_n; `threads` 1 keeps it to one thread."""
+    """Sum arrays of several devices, as add_n; `threads` 1 limits it to one thread."""
 
     num_args: Int
     threads: Int = 1
@@ -97,7 +97,7 @@ class KVStoreSum:
 
 @op("khatri_rao", inputs="", variadic="args", num_args="num_args", amp="fp32")
 class KhatriRao:
-    """The column-wise Kronecker product of matrices with as many columns each.
+    """Compute the Khatri-Rao (column-wise Kronecker) product of matrices.
 
     Shapes: args (n_i, columns), out (n_0 * n_1 * ..., columns).
     """

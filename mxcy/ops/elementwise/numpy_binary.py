@@ -1,4 +1,4 @@
-"""Elementwise functions of two operands of `mx.np`."""
+"""Elementwise binary functions of `mx.np`."""
 
 import math
 
@@ -24,7 +24,7 @@ _NUMBERS = (*_FLOATS, *_INTEGERS)
 
 
 def _quietly_by_zero(name):
-    """NumPy's division of some kind, with 0 for integers divided by zero."""
+    """Return a NumPy division that gives 0 for integers divided by zero."""
 
     def define(xp, x, y):
         if x.dtype.kind == "f":
@@ -35,7 +35,7 @@ def _quietly_by_zero(name):
 
 
 def _floor_divide(xp, x, y):
-    """The floor of the quotient, in NumPy's rounding, infinite where that is."""
+    """Return the floored quotient as NumPy rounds it, infinite if the quotient is."""
     if x.dtype.kind != "f":
         return _quietly_by_zero("floor_divide")(xp, x, y)
     quotient = xp.floor_divide(x, y)
@@ -44,7 +44,7 @@ def _floor_divide(xp, x, y):
 
 
 def _power(xp, x, y):
-    """Powers, of integers too, where negative ones give 0 unless of 1 and -1."""
+    """Return powers; negative integer exponents give 0 except for bases 1 and -1."""
     if x.dtype.kind in "fc":
         return xp.power(x, y)
     if x.dtype.kind == "b":
@@ -92,7 +92,7 @@ numpy_binary(
     "true_divide divide",
     DIVIDE,
     "div",
-    "Quotient, a floating number.",
+    "True quotient, a floating-point number.",
     partial=lambda F, g, lhs, rhs: (
         F.broadcast_div(g, rhs),
         -F.broadcast_div(F.broadcast_mul(g, lhs), F.square(rhs)),
@@ -107,7 +107,7 @@ numpy_binary(
     "floor_divide",
     SUBTRACT,
     "floor_divide",
-    "The largest integer not above the quotient; of integers divided by zero 0.",
+    "Floored quotient; integers divided by zero give 0.",
     define=_floor_divide,
     kinds=_NUMBERS,
     domain=(0.6, 1.9),
@@ -123,7 +123,7 @@ numpy_binary(
     "mod remainder",
     SUBTRACT,
     "floor_mod",
-    "Remainder with the sign of the divisor; of integers divided by zero 0.",
+    "Remainder with the sign of the divisor; integers divided by zero give 0.",
     define=_quietly_by_zero("mod"),
     partial=_mod_partials,
     of_integers=False,
@@ -137,7 +137,7 @@ numpy_binary(
     "fmod",
     SUBTRACT,
     "fmod",
-    "Remainder with the sign of the dividend; of integers divided by zero 0.",
+    "Remainder with the sign of the dividend; integers divided by zero give 0.",
     define=_quietly_by_zero("fmod"),
     partial=lambda F, g, lhs, rhs: (g, -F.broadcast_mul(g, F.trunc(F.broadcast_div(lhs, rhs)))),
     of_integers=False,
@@ -152,7 +152,7 @@ numpy_binary(
 
 def _power_partials(F, g, lhs, rhs):
     slope = F.broadcast_mul(rhs, F.broadcast_power(lhs, rhs - 1))
-    log = F.log(lhs + (lhs == 0))  # of zero none, so that 0 ** 2 has a gradient
+    log = F.log(lhs + (lhs == 0))  # none for zero, so that 0 ** 2 has a gradient
     value = F.broadcast_mul(F.broadcast_power(lhs, rhs), log)
     return F.broadcast_mul(g, slope), F.broadcast_mul(g, value)
 
@@ -161,7 +161,7 @@ numpy_binary(
     "power pow",
     PROMOTE,
     "power",
-    "Power; negative powers of integers are 0, but those of 1 and -1.",
+    "Power; negative integer powers are 0, except for bases 1 and -1.",
     define=_power,
     partial=_power_partials,
     by_number=lambda a, F, g, x: g * a.scalar * x ** (a.scalar - 1.0),
@@ -175,7 +175,7 @@ numpy_binary(
     "arctan2 atan2",
     FLOATING,
     "arctan2",
-    "The angle of the point (x2, x1).",
+    "The arc tangent of x1 / x2 in the correct quadrant: the angle of the point (x2, x1).",
     partial=lambda F, g, lhs, rhs: (
         F.broadcast_div(F.broadcast_mul(g, rhs), F.broadcast_add(F.square(lhs), F.square(rhs))),
         -F.broadcast_div(F.broadcast_mul(g, lhs), F.broadcast_add(F.square(lhs), F.square(rhs))),
@@ -187,7 +187,7 @@ numpy_binary(
     "hypot",
     FLOATING,
     "hypot",
-    "The hypotenuse of a right triangle.",
+    "The hypotenuse sqrt(x1^2 + x2^2).",
     partial=lambda F, g, lhs, rhs: (
         F.broadcast_div(F.broadcast_mul(g, lhs), F.broadcast_hypot(lhs, rhs)),
         F.broadcast_div(F.broadcast_mul(g, rhs), F.broadcast_hypot(lhs, rhs)),
@@ -200,7 +200,7 @@ numpy_binary(
     "copysign",
     SIGNED,
     "copysign",
-    "The first operand's magnitude with the second's sign.",
+    "The magnitude of x1 with the sign of x2.",
     partial=lambda F, g, lhs, rhs: (
         F.broadcast_mul(
             g, F.broadcast_mul(F.sign(lhs), F.broadcast_greater_equal(rhs, rhs * 0) * 2 - 1)
@@ -215,14 +215,14 @@ numpy_binary(
     "nextafter",
     FLOATING,
     "nextafter",
-    "The number next to the first operand, on the way to the second.",
+    "The next floating-point value after x1 towards x2.",
     kinds=("float32", "float64", "float16"),
 )
 numpy_binary(
     "logaddexp",
     FLOATING,
     "logaddexp",
-    "The logarithm of the sum of exponentials.",
+    "log(exp(x1) + exp(x2)), without overflow.",
     partial=lambda F, g, lhs, rhs: (
         F.broadcast_mul(g, F.sigmoid(F.broadcast_sub(lhs, rhs))),
         F.broadcast_mul(g, F.sigmoid(F.broadcast_sub(rhs, lhs))),
@@ -235,7 +235,7 @@ numpy_binary(
     "ldexp",
     SCALE,
     "ldexp",
-    "The first operand times two to the power of the second.",
+    "x1 * 2 ** x2.",
     define=lambda xp, x, y: x * xp.exp2(y),
     partial=lambda F, g, lhs, rhs: (
         F.broadcast_mul(g, 2.0**rhs),
@@ -248,7 +248,7 @@ numpy_binary(
 
 
 def _chosen(keeps):
-    """The gradient goes to the operand that was chosen, of equal ones to the first."""
+    """Return the partials of a choice: the chosen operand gets the gradient, on ties the first."""
 
     def partial(F, g, lhs, rhs):
         first = getattr(F, f"broadcast_{keeps}_equal")(lhs, rhs)
@@ -286,15 +286,25 @@ for _name, _kernel, _keeps in (
 # --- comparisons and logic -----------------------------------------------------------------------
 
 for _name, _kernel, _mirrored, _doc in (
-    ("equal", "equal", "equal", "Whether the operands are equal."),
-    ("not_equal", "not_equal", "not_equal", "Whether the operands differ."),
-    ("less", "lesser", "greater", "Whether x1 < x2."),
-    ("less_equal", "lesser_equal", "greater_equal", "Whether x1 <= x2."),
-    ("greater", "greater", "less", "Whether x1 > x2."),
-    ("greater_equal", "greater_equal", "less_equal", "Whether x1 >= x2."),
-    ("logical_and", "logical_and", "logical_and", "Whether both operands are not zero."),
-    ("logical_or", "logical_or", "logical_or", "Whether an operand is not zero."),
-    ("logical_xor", "logical_xor", "logical_xor", "Whether just one operand is not zero."),
+    ("equal", "equal", "equal", "True where x1 == x2."),
+    ("not_equal", "not_equal", "not_equal", "True where x1 != x2."),
+    ("less", "lesser", "greater", "True where x1 < x2."),
+    ("less_equal", "lesser_equal", "greater_equal", "True where x1 <= x2."),
+    ("greater", "greater", "less", "True where x1 > x2."),
+    ("greater_equal", "greater_equal", "less_equal", "True where x1 >= x2."),
+    (
+        "logical_and",
+        "logical_and",
+        "logical_and",
+        "Logical AND: True where both operands are nonzero.",
+    ),
+    ("logical_or", "logical_or", "logical_or", "Logical OR: True where an operand is nonzero."),
+    (
+        "logical_xor",
+        "logical_xor",
+        "logical_xor",
+        "Logical XOR: True where exactly one operand is nonzero.",
+    ),
 ):
     numpy_binary(
         _name,
@@ -311,9 +321,9 @@ for _name, _kernel, _mirrored, _doc in (
 # --- integers ------------------------------------------------------------------------------------
 
 for _names, _rule, _kernel, _doc in (
-    ("bitwise_and", BITS, "bit_and", "The bits that both operands have."),
-    ("bitwise_or", BITS, "bit_or", "The bits that an operand has."),
-    ("bitwise_xor", BITS, "bit_xor", "The bits that just one operand has."),
+    ("bitwise_and", BITS, "bit_and", "Bitwise AND."),
+    ("bitwise_or", BITS, "bit_or", "Bitwise OR."),
+    ("bitwise_xor", BITS, "bit_xor", "Bitwise XOR."),
     ("gcd", SHIFT, "gcd", "The greatest common divisor."),
     ("lcm", SHIFT, "lcm", "The least common multiple."),
 ):

@@ -1,6 +1,6 @@
-"""Functions of complex numbers, and conversions between all element types.
+"""Functions of complex numbers, and casts between all dtypes.
 
-MXNet has no complex numbers, so these operators are our own.
+MXNet has no complex numbers: these operators are mxcy's own.
 """
 
 from mxcy._base import dtypes
@@ -15,7 +15,7 @@ _KINDS = ("float32", "float64", "complex64", "complex128")
 
 
 def _as_type(F, g, code):
-    """A gradient in another element type, of complex ones into real ones the real part."""
+    """Cast a gradient to another dtype; complex to real takes the real part."""
     return F._mx_astype(g, dtype=dtypes.name_of(code))
 
 
@@ -47,7 +47,7 @@ register(
     infer=_astype_infer,
     infer_back=back_shape,
     grad=_astype_grad,
-    # bfloat16 travels as float32 here; storing rounds it.
+    # bfloat16 is float32 here; storing rounds it.
     ref=lambda a, xp, data: data.astype("float32" if a.dtype == "bfloat16" else a.dtype),
     kernels=(native("cast", mixed=True, when=_no_kernel),),
     domain=(-100, 100),
@@ -60,7 +60,7 @@ register(
         sample((3, 4), dtype="complex128", dtypes=("complex64", "complex128"), grad=False),
         sample((2, 0), dtype="uint16", grad=False),
     ),
-    doc="Convert to another element type of any kind; complex numbers only to complex ones.",
+    doc="Cast to any dtype; complex arrays only to complex dtypes.",
 )
 
 
@@ -72,7 +72,7 @@ _COMPLEX = TypeRule(_turned_type)
 
 
 def _part(name, doc, rule, define, grad, samples=None):
-    """Register a function of complex numbers' parts."""
+    """Register a function of the parts of complex numbers."""
     register(
         name,
         inputs="x",
@@ -95,7 +95,7 @@ def _part(name, doc, rule, define, grad, samples=None):
 
 
 def _back_to(F, g, spec, factor=None):
-    """A real gradient as one of the input, whose imaginary part may be meant by a factor."""
+    """Convert a real gradient to the input's dtype, times a factor that may be imaginary."""
     if not dtypes.is_complex(spec.dtype):
         return g
     g = _as_type(F, g, spec.dtype)
@@ -104,14 +104,14 @@ def _back_to(F, g, spec, factor=None):
 
 _part(
     "_mx_real",
-    "The real parts.",
+    "The real part.",
     MAGNITUDE,
     lambda a, xp, x: xp.array(xp.real(x)),
     lambda a, F, g, specs: _back_to(F, g, specs[0]),
 )
 _part(
     "_mx_imag",
-    "The imaginary parts; zeros of real numbers.",
+    "The imaginary part; zero for real arrays.",
     MAGNITUDE,
     lambda a, xp, x: xp.array(xp.imag(x)),
     lambda a, F, g, specs: (
@@ -120,14 +120,14 @@ _part(
 )
 _part(
     "_mx_conj",
-    "The complex conjugates.",
+    "The complex conjugate.",
     KEEP,
     lambda a, xp, x: xp.conjugate(x),
     lambda a, F, g: F._mx_conj(g),
 )
 _part(
     "_mx_times_i",
-    "The imaginary unit times complex numbers.",
+    "Complex numbers times the imaginary unit.",
     _COMPLEX,
     lambda a, xp, x: x * xp.asarray(1j, xp.result_type(x, xp.complex64)),
     lambda a, F, g, specs: (

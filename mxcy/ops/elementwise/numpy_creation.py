@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that make arrays of nothing, as operators."""
+"""Array creation operators of `mx.np`."""
 
 import math
 
@@ -32,7 +32,7 @@ _LONG = dtypes.CODES["int64"]
 
 
 def _code(a, default=None):
-    """The element type that a call asks for, by default a floating one."""
+    """Return the requested dtype, by default the floating-point one."""
     if a.dtype is not None:
         return dtypes.code_of(a.dtype)
     return default_float(a.numpy_types) if default is None else default
@@ -50,7 +50,7 @@ def _filled(xp, a, code, value):
 
 
 def _fill(value):
-    """The kernel that fills an array."""
+    """Return the kernel that fills an array."""
     return native(
         "fill",
         SCALAR,
@@ -80,7 +80,7 @@ for _name, _value in (("zeros", 0.0), ("ones", 1.0)):
         uses_types=True,
         in_symbols=TYPED,
         complexes=True,
-        doc=f"An array of {_name}, of the default floating type unless another is given.",
+        doc=f"Return a new array of {_name}, of the default floating-point dtype unless given.",
         numpy=f"{_name}(shape, dtype=None, order='C', ctx=None, device=None)",
     )
 
@@ -95,7 +95,7 @@ for _name, _value in (("zeros", 0.0), ("ones", 1.0)):
     numpy="eye(N, M=None, k=0, dtype=None, order='C', ctx=None, device=None)",
 )
 class Eye:
-    """A matrix with ones on a diagonal and zeros elsewhere."""
+    """Return a matrix with ones on a diagonal and zeros elsewhere."""
 
     N: Int
     M: IntOrNone = None
@@ -116,7 +116,7 @@ class Eye:
 
 
 def _bounds(a):
-    """The first and the last bound; with one bound the range starts at 0."""
+    """Return start and stop; with one bound the range starts at 0."""
     return (0.0, a.start) if a.stop is None else (a.start, a.stop)
 
 
@@ -124,7 +124,7 @@ def _bounds(a):
     "_npi_arange", inputs="", uses_types=True, in_symbols=TYPED, complexes=True, dtypes=("float32",)
 )
 class Arange:
-    """Evenly spaced values in the half-open interval from start to stop, or from 0 to `start`."""
+    """Return evenly spaced values in [start, stop), or in [0, start) with one bound."""
 
     start: Double
     stop: DoubleOrNone = None
@@ -156,7 +156,7 @@ class Arange:
         return values.astype("float32" if word == "bfloat16" else word)
 
 
-_KINDS = ("int", "uint", "double")  # of numbers, by `value_type`
+_KINDS = ("int", "uint", "double")  # of scalars, by `value_type`
 
 
 def _kind(a):
@@ -170,9 +170,9 @@ def _filling(a):
 
 @op("_npi_full", inputs="", uses_types=True, in_symbols=TYPED, complexes=True, dtypes=("float32",))
 class Full:
-    """An array filled with a number.
+    """Return a new array filled with a scalar.
 
-    It is `int_value`, `uint_value` or `double_value`, as `value_type` 0, 1 or 2 tells.
+    The scalar is `int_value`, `uint_value` or `double_value` for `value_type` 0, 1 or 2.
     """
 
     shape: Shape = ()
@@ -190,7 +190,7 @@ class Full:
             lambda a, ins, outs: {"scalar": float(_filling(a))},
             select=lambda ins, outs: outs[0].dtype,
             when=lambda a, ins, outs: (
-                None if float(_filling(a)) == _filling(a) else "the number is no double"
+                None if float(_filling(a)) == _filling(a) else "the scalar is not a double"
             ),
         ),
     )
@@ -238,10 +238,10 @@ def _refuse_line(a, ins, outs):
     dtypes=("float32",),
 )
 class Linspace:
-    """`num` evenly spaced values from a start to a stop.
+    """Return `num` evenly spaced values from a start to a stop.
 
-    They are `start_int` and `stop_int`, and so on, as `value_type` tells: 0 for integers, 1 for
-    those without sign, 2 for floating-point numbers.
+    These are `start_int` and `stop_int`, and so on, according to `value_type`: 0 for signed, 1 for
+    unsigned integers, 2 for floating-point numbers.
     """
 
     start_double: Double = 0.0
@@ -315,6 +315,6 @@ for _name, _value in (("zeros_like", 0.0), ("ones_like", 1.0)):
         ),
         dtypes=("float32", "float64", "int32", "bool"),
         complexes=True,
-        doc=f"An array of {_name[:-5]} of the shape and, unless another is given, type of `a`.",
+        doc=f"Return an array of {_name[:-5]} with the shape and, unless given, dtype of `a`.",
         numpy=f"{_name}(a, dtype=None, order='C', ctx=None, device=None, out=None)",
     )

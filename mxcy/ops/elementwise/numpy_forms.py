@@ -1,7 +1,7 @@
-"""Elementwise operators of `mx.np`, made of the kernels and gradient rules of the classic ones.
+"""Registration of `mx.np` elementwise operators from classic kernels and gradient rules.
 
-They differ in their types: operands of any types meet by a `TypeRule`, and comparisons give
-booleans. One call of `numpy_unary` or `numpy_binary` registers all forms of a function.
+They differ in dtypes: operands are promoted by a `TypeRule`, and comparisons give booleans. One
+call of `numpy_unary` or `numpy_binary` registers all forms of a function.
 """
 
 import inspect
@@ -25,9 +25,9 @@ _SCALAR_FIELDS = (Field("scalar", Dynamic(Double), 1.0), Field("is_int", Bool, T
 
 
 def _kernel(name, rule, struct=None, params=None, when=None, integers=None, booleans=None):
-    """A line of elemwise.def, which computes in the type that the rule says.
+    """Return an elemwise.def kernel that computes in the dtype given by the rule.
 
-    `integers` and `booleans` name other ones for these.
+    `integers` and `booleans` name other kernels for these dtypes.
     """
 
     def chosen(a, ins, outs):
@@ -52,7 +52,7 @@ def _kernel(name, rule, struct=None, params=None, when=None, integers=None, bool
 
 
 def _reference(rule, define):
-    """A reference that computes on NumPy arrays as the kernels do."""
+    """Return a reference that computes on NumPy arrays in the kernels' dtype."""
 
     def ref(a, xp, *arrays):
         specs = [Spec(x.shape, dtypes.code_of(x.dtype)) for x in arrays]
@@ -65,26 +65,26 @@ def _reference(rule, define):
 
 
 def in_result_type(rule, grad, inputs=("x",)):
-    """A gradient rule of operands that meet in the result's type, of one that knows of one type.
+    """Adapt a gradient rule for one dtype to operands promoted to the result's dtype.
 
     Parameters
     ----------
     rule : TypeRule
     grad : callable
-        A rule of a classic operator; it gets the inputs in the type of the result, and what it
-        returns is cast to theirs. Integers that became floating-point numbers have no gradient.
+        Rule of a classic operator; it gets the inputs cast to the result's dtype, and its gradients
+        are cast back. Integers that were promoted to floating-point have no gradient.
     inputs : tuple of str
-        What the rule calls the inputs.
+        Names of the inputs in the rule.
     """
     own = list(inspect.signature(grad).parameters)[3:]
     names = own if "specs" in own else [*own, "specs"]
     place, most = names.index("specs"), len(own)
-    same = set()  # types, and what else decides, of which the result has the one type
+    same = set()  # cases in which inputs and result have one dtype
 
     def cast(a, F, g, *asked):
-        specs = asked[place]  # of one operand or two
+        specs = asked[place]  # one operand or two
         key = (a.numpy_types, getattr(a, "is_int", None), specs[0].dtype, specs[-1].dtype)
-        if key in same:  # this runs at each step of a backward pass
+        if key in same:  # hot: runs at each step of a backward pass
             return grad(a, F, g, *asked) if most == len(asked) else grad(a, F, g, *asked[:most])
         result = rule(a, *specs)
         if result is None:
@@ -112,7 +112,7 @@ def in_result_type(rule, grad, inputs=("x",)):
 
 
 def _by_kind(grad, complex_grad):
-    """A gradient rule of one input with another rule for complex numbers."""
+    """Return a unary gradient rule with a separate rule for complex arrays."""
 
     def chosen(a, F, g, x, y, specs):
         if dtypes.is_complex(specs[0].dtype):
@@ -144,7 +144,7 @@ def numpy_unary(
     complexes=False,
     complex_grad=None,
 ):
-    """Register a function of one array as `mx.np` has it.
+    """Register a unary function of `mx.np`.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ def numpy_unary(
         The public names, the first of which names the operator: ``_npi_<name>``.
     rule : TypeRule
     like : str, optional
-        The classic operator whose kernel, gradient rule, domain and doc it has; by default that of
-        the first name, where there is one, unless `kernel` is given.
+        Classic operator that provides kernel, gradient rule, domain and doc; by default the one of
+        the first name, if it exists, unless `kernel` is given.
     kernel : str, optional
     define : callable, optional
         ``define(xp, x)``; NumPy's own function of the first name by default.
@@ -162,15 +162,15 @@ def numpy_unary(
     domain : (float, float), optional
     doc : str, optional
     kinds : tuple of str
-        The element types the battery tries.
+        Dtypes to test.
     operator : str, optional
-        The operator's name where it is not ``_npi_<name>``; one with ``_npx_`` is in `mx.npx`.
+        Operator name if not ``_npi_<name>``; operators with ``_npx_`` are in `mx.npx`.
     boolean_kernel : str, optional
-        The kernel for booleans, where they have another.
+        Kernel for booleans, if different.
     complexes : bool
-        Whether it takes complex numbers.
+        Whether complex arrays are supported.
     complex_grad : callable, optional
-        ``complex_grad(F, g, x)``, the rule for complex numbers where it is another one; see
+        ``complex_grad(F, g, x)``, the rule for complex arrays, if different; see
         `mxcy.ops.core.complex_slopes`.
     """
     first = names.split()[0]
@@ -181,7 +181,7 @@ def numpy_unary(
     amp = classic.amp if classic is not None else None
     function = define or (lambda xp, x: getattr(xp, first)(x))
     operator = operator or f"_npi_{first}"
-    at_home = operator.startswith("_npx_")  # by its name
+    at_home = operator.startswith("_npx_")  # default: by name
     slope = _none if grad is None else in_result_type(rule, grad)
     return register(
         operator,
@@ -209,9 +209,9 @@ def numpy_unary(
 
 
 def _both(partial, rule, of_integers=True):
-    """The gradient rule of a broadcast operator of two types from its partial derivatives.
+    """Return the gradient rule of a mixed-dtype broadcast operator from its partials.
 
-    With `of_integers` False integers have none, as in MXNet.
+    With `of_integers` False, integers have no gradient, as in MXNet.
     """
     if partial is None:
         return _none
@@ -251,7 +251,7 @@ def _infer_number(rule):
 def _number_form(
     name, rule, define, grad, kernel, kinds, domain, number, doc, complexes, amp, factor=None
 ):
-    """Register an operator of an array and a number."""
+    """Register an operator of an array and a scalar."""
     register(
         name,
         fields=_SCALAR_FIELDS,
@@ -312,7 +312,7 @@ def numpy_binary(
     amp=None,
     factor=None,
 ):
-    """Register a function of two operands as `mx.np` has it, and its forms with a number.
+    """Register a binary function of `mx.np`, and its forms with a scalar.
 
     Parameters
     ----------
@@ -321,36 +321,36 @@ def numpy_binary(
         ``_npi_r<name>_scalar``.
     rule : TypeRule
     kernel : str
-        Stem of the kernels' names; the kernel of a number and an array is ``r<kernel>_scalar``.
+        Stem of the kernels' names; the kernel of a scalar and an array is ``r<kernel>_scalar``.
     doc : str
     define : callable, optional
         ``define(xp, x, y)``; NumPy's own function of the first name by default.
     partial : callable, optional
         ``partial(F, g)`` or ``partial(F, g, lhs, rhs)``: the gradients of both operands, before
-        summing to their shapes; without it there are none.
+        summing to their shapes; none if omitted.
     by_number, by_number_first : callable, optional
         Gradient rules ``rule(a, F, g, ...)`` of ``f(x, number)`` and ``f(number, x)``.
     mirrored : str, optional
-        The function that gives the same with its operands exchanged, this one itself where their
-        order does not matter. Without it there is an operator of a number and an array.
+        Function that is equal with swapped operands, the function itself if commutative. Without it
+        there is a separate operator of a scalar and an array.
     keywords : bool
-        Whether it takes the keywords of NumPy's ufuncs.
+        Whether NumPy's ufunc keywords are supported.
     of_integers : bool
         Whether integers have gradients.
     integer_kernel : str, optional
-        Stem of the kernels for integers, where they have others.
+        Stem of the kernels for integers, if different.
     kinds : tuple of str
-        The element types the battery tries.
+        Dtypes to test.
     operator : str, optional
-        What the operators are called after ``_npi_`` in place of the first name.
+        Operator name after ``_npi_``, if not the first name.
     complexes : bool
-        Whether it takes complex numbers.
+        Whether complex arrays are supported.
     quantized : Quantized, optional
-        What does it with quantized arrays.
+        Quantized counterpart.
     amp : str, optional
-        What mixed precision does with two arrays; with one it does only "fp32".
+        Mixed precision category for two arrays; for one array only "fp32" is applied.
     factor : callable, optional
-        ``factor(a)``: the number by which the form of an array and a number multiplies.
+        ``factor(a)``: the factor by which the scalar form multiplies.
     """
     first = names.split()[0]
     stem = operator or first
@@ -390,7 +390,7 @@ def numpy_binary(
         kinds,
         domain,
         number,
-        f"{doc} The second operand is a number.",
+        f"{doc} The second operand is a scalar.",
         complexes,
         amp,
         factor,
@@ -405,7 +405,7 @@ def numpy_binary(
             kinds,
             domain,
             number,
-            f"{doc} The first operand is a number.",
+            f"{doc} The first operand is a scalar.",
             complexes,
             amp,
         )

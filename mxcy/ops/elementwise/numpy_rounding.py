@@ -1,4 +1,4 @@
-"""Functions of `mx.np` that round and replace elements."""
+"""`mx.np` functions that round or replace elements."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def _infer_same(a, x):
     return Spec(x.shape, x.dtype)
 
 
-#: kernels that multiply by a power of ten, or divide by it, round, and go back
+#: kernels that scale by a power of ten, round, and scale back
 _POWERS = (("round_decimals", False), ("round_tens", True))
 
 
@@ -44,7 +44,7 @@ def _by_power(name, negative):
     numpy="around round round_(x, decimals=0, out=None, **kwargs)",
 )
 class Around:
-    """The nearest number with as many decimals, of two the even one; negative ones round tens."""
+    """Round to the given number of decimals, halves to even; negative `decimals` round to tens."""
 
     decimals: Int = 0
 
@@ -84,11 +84,11 @@ class Around:
     inputs="x",
     numpy=Public(
         "nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None, **kwargs)",
-        rename={"copy": "in place"},  # Python sees to it
+        rename={"copy": "in place"},  # handled in Python
     ),
 )
 class NanToNum:
-    """Numbers in place of NaN and of infinities, by default 0 and the largest finite ones."""
+    """Replace NaN by 0 and infinities by the largest finite values, or by given values."""
 
     copy: Bool = True
     nan: Double = 0.0
@@ -108,7 +108,7 @@ class NanToNum:
     infer = _infer_same
 
     def grad(a, F, g, x):
-        return g * ((x - x) == 0)  # where elements are finite
+        return g * ((x - x) == 0)  # 1 where elements are finite
 
     def ref(a, xp, x):
         if x.dtype.kind not in "fc":

@@ -1,4 +1,4 @@
-"""Elementwise functions of one array of `mx.np`."""
+"""Elementwise unary functions of `mx.np`."""
 
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import register, sample
@@ -13,17 +13,17 @@ _NUMBERS = (*_FLOATS, *_INTEGERS)
 
 
 def _whole(xp, x, name):
-    """What rounding gives, which leaves integers alone."""
+    """Apply a rounding function; integers are unchanged."""
     return getattr(xp, name)(x) if x.dtype.kind == "f" else x
 
 
 def _arccosh_grad(F, g, x):
-    """By two roots: that of their product would leave the branch."""
+    """Compute the gradient with two roots: the root of the product has the wrong branch."""
     return g * F.rsqrt(x - 1) * F.rsqrt(x + 1)
 
 
 def _expm1(xp, x):
-    """NumPy's, but of complex zeros and infinities what exp gives, as the array API has it."""
+    """Compute NumPy's expm1, but by exp at complex 0 and infinities, as in the array API."""
     result = xp.expm1(x)
     if x.dtype.kind != "c":
         return result
@@ -31,7 +31,7 @@ def _expm1(xp, x):
 
 
 def _tanh(xp, x):
-    """NumPy's, but of infinite real parts the imaginary part's sign, as the array API has it."""
+    """Compute NumPy's tanh, but keep the imaginary sign at infinity, as in the array API."""
     result = xp.tanh(x)
     if x.dtype.kind != "c":
         return result
@@ -41,7 +41,7 @@ def _tanh(xp, x):
 
 
 def _sign(xp, x):
-    """NumPy's, but NaN beside an infinity is NaN, as the array API has it."""
+    """Compute NumPy's sign, but NaN for NaN with infinity, as in the array API."""
     result = xp.sign(x)
     if x.dtype.kind != "c":
         return result
@@ -88,7 +88,7 @@ def _magnitude_grad(F, g, x):
 
 
 def _direction_grad(F, g, x):
-    """What of a gradient stands at right angles to the number, over its magnitude."""
+    """Return the gradient component orthogonal to the element, divided by its magnitude."""
     opposite, size = F._npi_sign(x), F._npi_absolute(x)
     along = F._mx_real(F._npi_multiply(g, opposite))
     across = F._npi_subtract(g, F._npi_multiply(F._mx_conj(opposite), along))
@@ -113,7 +113,7 @@ numpy_unary(
     kernel="signum",
     define=_sign,
     domain=(-2, 2),
-    doc="Sign: -1, 0 or 1; NaN of NaN. Of a complex number the one of magnitude 1 beside it.",
+    doc="Sign: -1, 0 or 1, NaN for NaN; x / abs(x) for complex x.",
     kinds=_NUMBERS,
     complexes=True,
     complex_grad=_direction_grad,
@@ -130,18 +130,18 @@ numpy_unary(
     REAL,
     kernel="around",
     domain=(-3, 3),
-    doc="The nearest integer; halves towards the even one.",
+    doc="Round to the nearest integer, halves to even.",
     complexes=True,
 )
 
 
 for _name, _doc in (
-    ("isnan", "Whether elements are NaN."),
-    ("isinf", "Whether elements are infinite."),
-    ("isfinite", "Whether elements are neither infinite nor NaN."),
-    ("isposinf", "Whether elements are positive and infinite."),
-    ("isneginf", "Whether elements are negative and infinite."),
-    ("signbit", "Whether elements have a minus sign."),
+    ("isnan", "True where elements are NaN."),
+    ("isinf", "True where elements are infinite."),
+    ("isfinite", "True where elements are finite: neither infinite nor NaN."),
+    ("isposinf", "True where elements are positive infinity."),
+    ("isneginf", "True where elements are negative infinity."),
+    ("signbit", "True where the sign bit is set."),
 ):
     numpy_unary(
         _name,
@@ -152,13 +152,17 @@ for _name, _doc in (
         complexes=_name in ("isnan", "isinf", "isfinite"),
     )
 numpy_unary(
-    "logical_not", TEST, kernel="logical_not", doc="Whether elements are zero.", complexes=True
+    "logical_not",
+    TEST,
+    kernel="logical_not",
+    doc="Logical NOT: True where elements are zero.",
+    complexes=True,
 )
 numpy_unary(
     "bitwise_not invert bitwise_invert",
     BITS,
     kernel="bit_not",
-    doc="All bits reversed; of booleans, whether they are False.",
+    doc="Bitwise NOT; logical NOT for booleans.",
     define=lambda xp, x: xp.invert(x),
     kinds=(*_INTEGERS, "uint64", "bool"),
     boolean_kernel="logical_not",

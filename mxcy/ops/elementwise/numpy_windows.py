@@ -1,4 +1,4 @@
-"""More functions of `mx.np` that make arrays of nothing: windows, constants, rows of powers."""
+"""Further array creation operators of `mx.np`: windows, constants, logspace."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, DType, Field, Int, Long, Shape, Str
@@ -17,7 +17,7 @@ def _code(a):
 
 
 def _cast(code, values):
-    """Values in an element type, as a definition returns them."""
+    """Cast values to a dtype for a reference."""
     word = dtypes.name_of(code)
     return values.astype("float32" if word == "bfloat16" else word)
 
@@ -38,7 +38,7 @@ def _register_window(name, formula):
         dtypes=("float32",),
         uses_types=True,
         in_symbols=TYPED,
-        doc=f"A window of `M` points, {formula}; none where `M` is not positive.",
+        doc=f"Return a window of `M` points, {formula}; empty if `M` is not positive.",
         numpy=f"{name}(M, dtype=None, ctx=None, device=None)",
     )
 
@@ -50,7 +50,7 @@ _register_window("blackman", "0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n
 
 @op("_npi_identity", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
 class Identity:
-    """A square matrix with ones on its diagonal; `shape` has its extent twice."""
+    """Return the identity matrix; `shape` holds its extent twice."""
 
     shape: Shape = ()
     ctx: Str = ""
@@ -72,7 +72,7 @@ class Identity:
 
 @op("_npi_logspace", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
 class Logspace:
-    """`num` values from ``base ** start`` to ``base ** stop``, even on a logarithmic scale."""
+    """Return `num` log-spaced values from ``base ** start`` to ``base ** stop``."""
 
     start: Double
     stop: Double
@@ -99,7 +99,7 @@ class Logspace:
 
 @op("_npi_full_like", inputs="a", ignores=("a",), dtypes=("float32", "int32", "bool"))
 class FullLike:
-    """An array of the shape and, unless another is given, type of `a`, filled with a number."""
+    """Return an array with the shape and, unless given, dtype of `a`, filled with a scalar."""
 
     fill_value: Double
     ctx: Str = ""

@@ -1,4 +1,4 @@
-"""Functions of one array with parameters: limits, slopes, factors of the gradient."""
+"""Unary functions with parameters: clipping, losses, gradient scaling."""
 
 import math
 
@@ -20,7 +20,7 @@ _ALL = (*_FLOATS, "int32", "int64", "int8", "uint8")
 
 
 def _clip_params(a, ins, outs):
-    """The bounds; those of an integer array within its type's range."""
+    """Return the bounds, clamped to the dtype's range for integers."""
     if dtypes.is_float(ins[0].dtype):
         return {"p": a.a_min, "q": a.a_max}
     info = np.iinfo(dtypes.dtype_of(ins[0].dtype))
@@ -32,7 +32,7 @@ def _clip_params(a, ins, outs):
 
 @op("clip", aliases=("_npi_clip", "_sparse_clip"), amp="either/either")
 class Clip:
-    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+    """Clip elements to [a_min, a_max]; the gradient is zero outside."""
 
     a_min: Float
     a_max: Float
@@ -51,7 +51,7 @@ class Clip:
     infer_back = back_data
 
     def grad(a, F, g, data):
-        return g * (1 - (data < a.a_min)) * (1 - (data > a.a_max))  # NaN passes
+        return g * (1 - (data < a.a_min)) * (1 - (data > a.a_max))  # NaN passes through
 
     def ref(a, xp, data):
         low = xp.where(data < a.a_min, a.a_min, data)
@@ -60,7 +60,7 @@ class Clip:
 
 @op("smooth_l1", aliases=("_npx_smooth_l1",), amp="fp32")
 class SmoothL1:
-    """The loss of bounding boxes: quadratic for small values, linear for large ones.
+    """Compute the smooth L1 loss: quadratic for small values, linear for large ones.
 
     ``0.5 * (scalar * x)^2`` where ``abs(x) < 1 / scalar^2``, else ``abs(x) - 0.5 / scalar^2``.
     """
@@ -96,7 +96,7 @@ class SmoothL1:
 
 @op("hard_sigmoid")
 class HardSigmoid:
-    """``alpha * x + beta`` limited to [0, 1]."""
+    """Compute the hard sigmoid: ``alpha * x + beta`` clipped to [0, 1]."""
 
     alpha: Float = 0.2
     beta: Float = 0.5
@@ -132,7 +132,7 @@ class HardSigmoid:
 
 @op("_contrib_div_sqrt_dim")
 class DivSqrtDim:
-    """Divide by the square root of the last extent, as attention does."""
+    """Divide by the square root of the last extent, as in scaled dot-product attention."""
 
     samples = (sample((3, 4)), sample((2, 3, 5)))
 
@@ -148,7 +148,7 @@ class DivSqrtDim:
 
 @op("_contrib_quadratic")
 class Quadratic:
-    """``a x^2 + b x + c``, the operator of the original's tutorial."""
+    """Compute ``a x^2 + b x + c`` (the operator of MXNet's tutorial)."""
 
     a: Float = 0.0
     b: Float = 0.0
@@ -169,7 +169,7 @@ class Quadratic:
 
 @op("_contrib_gradientmultiplier", identity=True)
 class GradientMultiplier:
-    """The data itself, whose gradient is multiplied by `scalar` (negative values reverse it)."""
+    """Return the data unchanged and multiply its gradient by `scalar` (negative to reverse it)."""
 
     scalar: Dynamic(Double) = 1.0
     is_int: Bool = True
@@ -199,5 +199,5 @@ for _name, _define in (("round", half_away), ("sign", lambda xp, x: xp.sign(x)))
         stypes=KEPT,
         samples=(sample((3, 4), grad=False),),
         domain=(-3, 3),
-        doc=f"`{_name}` whose gradient passes straight through.",
+        doc=f"`{_name}` with a straight-through gradient.",
     )

@@ -1,4 +1,4 @@
-"""The derivatives of digamma, which gradients of gradients need in any order."""
+"""Polygamma functions, for higher-order gradients of digamma."""
 
 import math
 
@@ -9,13 +9,13 @@ from mxcy.ops.elementwise.unary import by_element, infer_same
 
 __all__ = []
 
-#: B(2k) / (2k)!, of the Bernoulli numbers
+#: B(2k) / (2k)! with the Bernoulli numbers B
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
-_LARGEST = 100  # order that is computed without logarithms
+_LARGEST = 100  # highest order computed without logarithms
 
 
 def _zeta(s, x):
-    """The sum of (x + k) ** -s over k, for positive x: terms, then Euler and Maclaurin's."""
+    """Return sum((x + k) ** -s) over k for positive x: direct terms, then Euler-Maclaurin."""
     total = 0.0
     while x < 10 + s:
         total += x**-s
@@ -30,7 +30,7 @@ def _zeta(s, x):
 
 
 def _cotangent(n, x):
-    """The derivative of order n of pi cot(pi x), a polynomial of the cotangent."""
+    """Return the n-th derivative of pi cot(pi x), a polynomial of the cotangent."""
     cotangent = 1 / math.tan(math.pi * x)
     polynomial = [0.0, 1.0]
     for _ in range(n):
@@ -43,7 +43,7 @@ def _cotangent(n, x):
 
 
 def _log_zeta(s, x):
-    """The logarithm of the same for s of 100 at least, where the sum may be no float."""
+    """Return the logarithm of `_zeta` for s >= 100, where the sum may overflow or underflow."""
     if x < 10 + s:
         total, k, term = 0.0, 0, 1.0
         while term > 1e-18:
@@ -59,7 +59,7 @@ def _log_zeta(s, x):
 
 
 def _beyond(n, x):
-    """The infinity between the poles below zero, of the sign that the nearer pole has."""
+    """Return the infinity between the poles below zero, with the sign at the nearer pole."""
     sign = 1.0 if n % 2 else -1.0
     return sign * math.inf if n % 2 or x - math.floor(x) < 0.5 else -sign * math.inf
 
@@ -73,7 +73,7 @@ def _polygamma(n, x):
     if math.isinf(x):
         return 0.0
     if x < 0:
-        if n % 2 == 0 and x - math.floor(x) == 0.5:  # where the cotangent's derivative vanishes
+        if n % 2 == 0 and x - math.floor(x) == 0.5:  # the cotangent's derivative vanishes
             return _polygamma(n, 1 - x)
         try:
             value = math.nan if n > _LARGEST else _cotangent(n, x)
@@ -90,7 +90,7 @@ def _polygamma(n, x):
 
 @op("_polygamma")
 class Polygamma:
-    """The derivative of order `n` of digamma, n being 1 at least."""
+    """Compute the n-th derivative of digamma, for n >= 1."""
 
     n: Int
 

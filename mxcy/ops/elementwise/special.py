@@ -1,4 +1,4 @@
-"""Special functions of one array: error and gamma functions, which array modules lack."""
+"""Special functions: error and gamma functions, which array modules lack."""
 
 import math
 
@@ -15,7 +15,7 @@ def _gamma(x):
 
 
 def lgamma_of(x):
-    """log |gamma(x)| of a number."""
+    """Return log |gamma(x)| of a float."""
     try:
         return math.lgamma(x)
     except (ValueError, OverflowError):
@@ -23,7 +23,7 @@ def lgamma_of(x):
 
 
 def digamma_of(x):
-    """digamma of a number: the recurrence, reflection and the asymptotic series."""
+    """Return digamma of a float by recurrence, reflection and the asymptotic series."""
     if x <= 0 and (math.isinf(x) or x == math.floor(x)):
         return math.inf
     if x < 0:
@@ -40,7 +40,7 @@ def digamma_of(x):
 
 
 def _erfinv(y):
-    """The inverse of the error function, by Newton steps on erf from Winitzki's approximation."""
+    """Return the inverse error function by Newton steps from Winitzki's approximation."""
     if abs(y) >= 1:
         return math.copysign(math.inf, y) if abs(y) == 1 else math.nan
     log = math.log1p(-y * y)
@@ -62,7 +62,7 @@ unary(
 )
 unary(
     "erfinv",
-    "The inverse of the error function.",
+    "The inverse error function.",
     by_element(_erfinv),
     lambda a, F, g, y: g * F.exp(y * y) * (math.sqrt(math.pi) / 2),
     (-0.9, 0.9),
@@ -83,7 +83,7 @@ unary(
 )
 unary(
     "gammaln",
-    "The logarithm of the gamma function's absolute value.",
+    "The logarithm of the absolute value of the gamma function.",
     by_element(lgamma_of),
     lambda a, F, g, x: g * F.digamma(x),
     (0.5, 5),
@@ -93,7 +93,7 @@ unary(
 )
 unary(
     "digamma",
-    "The logarithmic derivative of the gamma function.",
+    "The digamma function, the logarithmic derivative of the gamma function.",
     by_element(digamma_of),
     lambda a, F, g, x: g * F._polygamma(x, n=1),
     (0.5, 5),

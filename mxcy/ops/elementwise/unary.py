@@ -1,4 +1,4 @@
-"""Elementwise operators of one array."""
+"""Elementwise unary operators."""
 
 import math
 
@@ -17,7 +17,7 @@ _ALL = (*_FLOATS, "int32", "int64", "int8", "uint8")
 
 
 def infer_same(a, data):
-    """The output is like the only input."""
+    """Infer an output like the only input."""
     return Spec(data.shape, data.dtype)
 
 
@@ -36,34 +36,34 @@ def unary(
     complexes=False,
     amp=None,
 ):
-    """Register an elementwise operator of one array.
+    """Register an elementwise unary operator.
 
     Parameters
     ----------
     name, aliases
         Operator names; the kernel has the operator's name.
     define : str or callable
-        The array module's function that defines it, or ``f(xp, x)``.
+        Function of the array module that defines the operator, or ``f(xp, x)``.
     grad : callable, optional
-        ``grad(a, F, g, ...)``: the gradient from the output's gradient `g`; it may also ask for the
-        input ``x`` and the output ``y``.
+        ``grad(a, F, g, ...)``: the gradient from the output's gradient `g`; may also take the input
+        ``x`` and the output ``y``.
     domain : (float, float)
-        Where the battery samples inputs.
+        Range of test inputs.
     ints : bool
-        Whether it makes sense on integers.
+        Whether integers are supported.
     tol : float
-        Factor on the battery's tolerances.
+        Factor on the test tolerances.
     zero : bool
-        Whether it maps zero to zero, so that sparse arrays stay sparse.
+        Whether zero is mapped to zero, so that sparse arrays stay sparse.
     ends : bool
-        Whether fused layers can apply it to their results; see `mxcy.ops.fused.layer`.
+        Whether fused layers support it as activation; see `mxcy.ops.fused.layer`.
     sparse : bool
-        Whether `mx.nd.sparse` and `mx.sym.sparse` offer it, as MXNet's do, under the alias
+        Whether it is in `mx.nd.sparse` and `mx.sym.sparse`, as in MXNet, under the alias
         ``_sparse_<name>``.
     complexes : bool
-        Whether it takes complex numbers, which gradients are of those in `mx.np`.
+        Whether complex arrays are supported, as gradients of `mx.np` need.
     amp : str, optional
-        What mixed precision does with it.
+        Mixed precision category.
     """
     if sparse:
         aliases = (*aliases, f"_sparse_{name}")
@@ -89,7 +89,7 @@ def unary(
 
 
 def by_element(function):
-    """A reference made of a function of one float, for what array modules lack."""
+    """Return a reference from a scalar function, for functions that array modules lack."""
     return lambda xp, x: xp.vectorize(function, otypes=[xp.float64])(x)
 
 
@@ -98,7 +98,7 @@ def _zero(a, F, g):
 
 
 def half_away(xp, x):
-    """The nearest integer; halves go away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     return xp.trunc(x + xp.copysign(0.5, x)) if x.dtype.kind == "f" else x
 
 
@@ -139,7 +139,7 @@ unary(
 )
 unary(
     "reciprocal",
-    "One divided by the value.",
+    "Reciprocal: 1 / x.",
     lambda xp, x: 1 / x,
     lambda a, F, g, y: -g * y * y,
     (0.5, 2),
@@ -160,7 +160,7 @@ unary(
 )
 unary(
     "rsqrt",
-    "Reciprocal of the square root.",
+    "Reciprocal square root: 1 / sqrt(x).",
     lambda xp, x: 1 / xp.sqrt(x),
     lambda a, F, g, x, y: g * y / x * -0.5,
     (0.1, 4),
@@ -170,25 +170,44 @@ unary(
 unary("cbrt", "Cube root.", "cbrt", lambda a, F, g, y: g / (y * y * 3), (0.1, 4), zero=True)
 unary(
     "rcbrt",
-    "Reciprocal of the cube root.",
+    "Reciprocal cube root: 1 / cbrt(x).",
     lambda xp, x: 1 / xp.cbrt(x),
     lambda a, F, g, x, y: g * y / x * (-1 / 3),
     (0.1, 4),
     sparse=False,
     amp="fp32",
 )
-unary("degrees", "Radians as degrees.", "degrees", lambda a, F, g: g * (180 / math.pi), zero=True)
-unary("radians", "Degrees as radians.", "radians", lambda a, F, g: g * (math.pi / 180), zero=True)
+unary(
+    "degrees",
+    "Convert radians to degrees.",
+    "degrees",
+    lambda a, F, g: g * (180 / math.pi),
+    zero=True,
+)
+unary(
+    "radians",
+    "Convert degrees to radians.",
+    "radians",
+    lambda a, F, g: g * (math.pi / 180),
+    zero=True,
+)
 
 # --- rounding ---
-unary("floor", "The largest integer not above the value.", "floor", _zero, (-3, 3), zero=True)
-unary("ceil", "The smallest integer not below the value.", "ceil", _zero, (-3, 3), zero=True)
-unary("trunc", "The integer nearest towards zero.", "trunc", _zero, (-3, 3), zero=True)
-unary("fix", "The integer nearest towards zero.", "trunc", _zero, (-3, 3), zero=True)
-unary("round", "The nearest integer; halves away from zero.", half_away, _zero, (-3, 3), zero=True)
+unary("floor", "Round down to the largest integer not above x.", "floor", _zero, (-3, 3), zero=True)
+unary("ceil", "Round up to the smallest integer not below x.", "ceil", _zero, (-3, 3), zero=True)
+unary("trunc", "Round towards zero.", "trunc", _zero, (-3, 3), zero=True)
+unary("fix", "Round towards zero.", "trunc", _zero, (-3, 3), zero=True)
+unary(
+    "round",
+    "Round to the nearest integer, halves away from zero.",
+    half_away,
+    _zero,
+    (-3, 3),
+    zero=True,
+)
 unary(
     "rint",
-    "The nearest integer; halves towards the smaller one.",
+    "Round to the nearest integer, halves down.",
     lambda xp, x: xp.where(x - xp.floor(x) <= xp.ceil(x) - x, xp.floor(x), xp.ceil(x)),
     _zero,
     (-3, 3),
@@ -198,7 +217,7 @@ unary(
 # --- activations ---
 unary(
     "relu",
-    "max(x, 0).",
+    "The rectified linear unit max(x, 0).",
     lambda xp, x: xp.maximum(x, 0),
     lambda a, F, g, y: F._activation_grad(g, y, act_type="relu"),
     (-2, 2),
@@ -209,7 +228,7 @@ unary(
 )
 unary(
     "sigmoid",
-    "1 / (1 + exp(-x)).",
+    "The sigmoid function 1 / (1 + exp(-x)).",
     sigmoid,
     lambda a, F, g, y: F._activation_grad(g, y, act_type="sigmoid"),
     (-4, 4),
@@ -217,7 +236,7 @@ unary(
 )
 unary(
     "log_sigmoid",
-    "log(1 / (1 + exp(-x))).",
+    "The log-sigmoid function log(1 / (1 + exp(-x))).",
     lambda xp, x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
     lambda a, F, g, y: g * (1 - F.exp(y)),
     (-4, 4),
@@ -225,7 +244,7 @@ unary(
 )
 unary(
     "softsign",
-    "x / (1 + abs(x)).",
+    "The softsign function x / (1 + abs(x)).",
     lambda xp, x: x / (1 + xp.abs(x)),
     lambda a, F, g, x: g / F.square(F.abs(x) + 1),
     (-3, 3),
@@ -241,7 +260,7 @@ def _mish_grad(a, F, g, x):
 
 unary(
     "mish",
-    "x * tanh(log(1 + exp(x))).",
+    "The mish function x * tanh(log(1 + exp(x))).",
     lambda xp, x: x * xp.tanh(xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))),
     _mish_grad,
     (-3, 3),
@@ -258,7 +277,7 @@ register(
     samples=(sample((3, 4)),),
     dtypes=_ALL,
     domain=(-1, 1),
-    doc="1 where the value is zero, 0 elsewhere.",
+    doc="Logical NOT: 1 where x is zero, 0 elsewhere.",
 )
 
 _EMPTIED = tuple(rule(f"{s} -> {s}", lambda a, F, x: compose.empty_like(F, x)) for s in BOTH)
@@ -285,5 +304,5 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1)):
         samples=(sample((3, 4)),),
         dtypes=_ALL,
         complexes=True,
-        doc=f"An array of {_name[:-5]} like the input.",
+        doc=f"Return an array of {_name[:-5]} with the shape and dtype of the input.",
     )

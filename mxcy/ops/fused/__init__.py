@@ -1,1 +1,1 @@
-"""Operators that graph passes make: layers with what follows them, in blocked layouts."""
+"""Operators created by graph passes: layers fused with what follows, in blocked layouts."""

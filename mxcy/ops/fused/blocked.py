@@ -1,9 +1,9 @@
-"""Blocked arrays and the operators that convert them.
+"""Blocked arrays, and the operators that convert and process them.
 
-A convolution is fastest when a vector register holds neighbouring channels of one position. The
-blocked form of an array (batch, channels, spatial...) therefore is the ordinary contiguous array
-(batch, channels / block, spatial..., block), for a number of channels that is a multiple of the
-block. Elementwise operators and concatenation of channels need not know.
+Convolutions are fastest if a vector register holds adjacent channels of one position. The blocked
+form of an array (batch, channels, spatial...) is therefore the ordinary contiguous array (batch,
+channels / block, spatial..., block); the number of channels must be a multiple of the block.
+Elementwise operators and concatenation along channels work on it unchanged.
 """
 
 import math
@@ -25,19 +25,19 @@ _ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "
 
 
 def blocked(xp, array, block):
-    """The blocked form of (batch, channels, spatial...)."""
+    """Return the blocked form of (batch, channels, spatial...)."""
     batch, channels, *spatial = array.shape
     return xp.moveaxis(array.reshape(batch, channels // block, block, *spatial), 2, -1)
 
 
 def plain(xp, array):
-    """What `blocked` was made of."""
+    """Undo `blocked`."""
     batch, blocks, *spatial, block = array.shape
     return xp.moveaxis(array, -1, 2).reshape(batch, blocks * block, *spatial)
 
 
 def blocked_shape(shape, block, name="data"):
-    """The blocked form of a shape, possibly unknown."""
+    """Return the blocked form of a possibly unknown shape."""
     if shape is None:
         return None
     require(block > 0, f"block: must be positive, got {block}")
@@ -53,21 +53,21 @@ def blocked_shape(shape, block, name="data"):
 
 
 def plain_shape(shape, name="data"):
-    """The plain form of a blocked shape, possibly unknown."""
+    """Return the plain form of a possibly unknown blocked shape."""
     if shape is None:
         return None
     require(
         4 <= len(shape) <= 6,
         f"{name}: expected (batch, blocks, spatial..., block), got shape {shape}",
     )
-    require(shape[-1] != 0, f"{name}: expected blocks of one channel at least, got shape {shape}")
+    require(shape[-1] != 0, f"{name}: expected blocks of at least one channel, got shape {shape}")
     known = shape[1] != -1 and shape[-1] != -1
     return (shape[0], shape[1] * shape[-1] if known else -1, *shape[2:-1])
 
 
 @op("_to_blocked", inputs="data")
 class ToBlocked:
-    """Make (batch, channels / block, spatial..., block) of (batch, channels, spatial...)."""
+    """Convert (batch, channels, spatial...) to (batch, channels / block, spatial..., block)."""
 
     block: Int
 
@@ -92,7 +92,7 @@ class ToBlocked:
 
 @op("_from_blocked", inputs="data")
 class FromBlocked:
-    """Make (batch, channels, spatial...) of (batch, channels / block, spatial..., block)."""
+    """Convert (batch, channels / block, spatial..., block) to (batch, channels, spatial...)."""
 
     dtypes = _ALL
     samples = (
@@ -135,7 +135,7 @@ def _pool_params(a, ins, outs):
 
 
 def _pool_work(a, ins, outs):
-    # An element of a window costs a quarter of an elementwise step, with its loads.
+    # An element of a window, loads included, costs a quarter of an elementwise step.
     taps = math.prod(pool.resolve(a, ins[0].shape[2:-1])[0])
     return ins[0].size + outs[0].size * taps // 4
 
@@ -144,7 +144,7 @@ _POOL = native(
     "blocked_pool",
     struct=POOL,
     params=_pool_params,
-    when=lambda a, ins, outs: "there is no p-norm" if a.pool_type == "lp" else None,
+    when=lambda a, ins, outs: "p-norm pooling is not supported" if a.pool_type == "lp" else None,
     work=_pool_work,
     capped=True,
 )
@@ -152,17 +152,17 @@ _POOL = native(
 
 def _refuse_onednn(a, ins, outs):
     if ins[0].dtype == _BFLOAT:
-        return None  # we have no other
+        return None  # there is no other kernel
     if math.prod(outs[0].shape[2:-1]) == 1:
         return "there is only one window in a plane"
     if math.prod(ins[0].shape[:2]) < env.omp_threads():
-        return "there are fewer planes than threads"  # which ours cuts into rows
+        return "there are fewer planes than threads"  # ours splits planes into rows
     return None
 
 
 register(
     "_blocked_pooling",
-    doc="""`Pooling` of a blocked array, with the same attributes; the result is blocked, too.
+    doc="""Apply `Pooling` to a blocked array, with the same attributes; the result is blocked.
 
 Shapes: data (batch, channels / block, spatial..., block) with one to three spatial dimensions.""",
     inputs="data",
@@ -209,16 +209,16 @@ def _scale_shift_params(a, ins, outs):
 
 
 def _vectors(shape):
-    """Samples of scale and shift beside blocked data of 16 bits."""
+    """Return samples of scale and shift for 16-bit blocked data."""
     return [values(-1, 1, (shape[1] * shape[-1],), "float32")] * 2
 
 
 @op("_blocked_scale_shift", inputs="data scale shift")
 class BlockedScaleShift:
-    """``data * scale + shift`` for each channel of a blocked array, and `relu`, if asked for.
+    """Compute ``data * scale + shift`` per channel of a blocked array, optionally with `relu`.
 
-    Shapes: data (batch, channels / block, spatial..., block), scale and shift (channels,): what a
-    BatchNorm comes to in inference, see `_batch_norm_scale`; of float32 beside data of bfloat16.
+    Shapes: data (batch, channels / block, spatial..., block), scale and shift (channels,): a
+    BatchNorm in inference, see `_batch_norm_scale`; float32 for bfloat16 data.
     """
 
     relu: Bool = False
@@ -285,7 +285,7 @@ _LRN = native(
 
 @op("_blocked_lrn", inputs="data")
 class BlockedLRN:
-    """`LRN` of a blocked array, (batch, channels / block, height, width, block), in inference."""
+    """Apply `LRN` in inference to an array (batch, channels / block, height, width, block)."""
 
     alpha: Float = 9.99999975e-05
     beta: Float = 0.75

@@ -1,7 +1,8 @@
-"""Convolution with everything that follows it, and with the packing of its weights.
+"""Convolution fused with the operations around it, and packing of its weights.
 
-A convolution may also first scale, shift and rectify its data. A blocked array (see blocked.py) has
-the shape (batch, channels / block, spatial..., block); `in_block` and `out_block` say so, or are 0.
+A convolution may also scale, shift and rectify its data first. A blocked array (see blocked.py) has
+the shape (batch, channels / block, spatial..., block); `in_block` and `out_block` are the block
+sizes, 0 for plain arrays.
 """
 
 import math
@@ -33,13 +34,13 @@ from mxcy.ops.fused.layer import (
 
 __all__ = ["conv_struct", "plain_spec"]
 
-#: What may come before a convolution; a kernel gets the position here.
+#: Operations before a convolution; kernels get the index into this tuple.
 _BEFORE = ("none", "scale", "scale_relu")
 _Before = Enum(*_BEFORE)
 
 
 def _conv_names(a):
-    """The inputs that a call of a convolution has."""
+    """Return the input names of a call."""
     input_names = names(a)
     if a.before == "none":
         return input_names
@@ -48,7 +49,7 @@ def _conv_names(a):
 
 
 def _split(a, optional):
-    """Scale and shift of a convolution's data (or two None), and the rest without them."""
+    """Return scale and shift of the data (or two None), and the remaining inputs."""
     if a.before == "none":
         return None, None, optional
     place = len(optional) - a.with_sum - 2
@@ -56,7 +57,7 @@ def _split(a, optional):
 
 
 def plain_spec(spec, block):
-    """A spec of a possibly blocked array as that of the plain one."""
+    """Return the plain spec of a possibly blocked array."""
     if not block or spec.shape is None:
         return Spec(spec.shape, spec.dtype)
     require(
@@ -67,7 +68,7 @@ def plain_spec(spec, block):
 
 
 def conv_struct(a, batch, channels, source, target, pad, before="none"):
-    """FUSED_CONV of a call on plain extents, of a convolution or a deconvolution."""
+    """Return FUSED_CONV for plain extents, of a convolution or a deconvolution."""
     kernel, stride, dilate, _ = resolve(a)
     ones = (1,) * (3 - len(kernel))
     return {
@@ -108,7 +109,7 @@ def _params(a, ins, outs):
 
 
 def _work(a, ins, outs):
-    # A vector's worth of multiply-adds is one elementwise step.
+    # A vector of multiply-adds costs one elementwise step.
     channels = plain_spec(ins[0], a.in_block).shape[1]
     taps = channels // a.num_group * math.prod(a.kernel)
     return outs[0].size * taps // 16 + ins[0].size + outs[0].size
@@ -216,9 +217,9 @@ _SAMPLES = (
     amp="fp32",
 )
 class FusedConvolution(Window, Filters, Blocks, Epilogue, Algorithm):
-    """Convolution, bias, sum with another array and activation in one.
+    """Apply a convolution fused with bias, sum with another array, and activation.
 
-    With `before`, ``data * scale + shift`` (and its positive part) takes the place of the data.
+    With `before`, the data is replaced by ``data * scale + shift`` (or its positive part).
 
     Shapes: data (batch, channel, spatial...) or blocked by `in_block`; weight (num_filter,
     channel / num_group, kernel...), or with `algo` the `packed` bytes that `_pack_conv_weight`
@@ -228,7 +229,7 @@ class FusedConvolution(Window, Filters, Blocks, Epilogue, Algorithm):
 
     `act` may use `alpha` and `beta`: ``leaky`` and ``elu`` (slope alpha), ``clip`` (to [alpha,
     beta]), ``linear`` (alpha * x + beta), ``hard_swish`` (x times that, limited to [0, 1]). `tile`
-    is the chosen algorithm's own parameter.
+    is a parameter of the chosen algorithm.
     """
 
     no_bias: Bool = False
@@ -295,9 +296,9 @@ def _infer_pack(a, weight):
 
 register(
     "_pack_conv_weight",
-    doc="""Weights of `_sg_onednn_conv` in the layout of the kernel `algo`, as `packed` bytes.
+    doc="""Pack weights of `_sg_onednn_conv` in the layout of the kernel `algo`, as `packed` bytes.
 
-The other attributes describe the convolution that will use them, with its `batch` and the spatial
+The other attributes describe the convolution that uses them, with its `batch` and the spatial
 extents `source` of its data.""",
     inputs="weight",
     fields=(*FusedConvolution.schema.fields, Field("batch", Int, 1), Field("source", Shape, ())),

@@ -1,8 +1,7 @@
-"""The three maps of a convolution on blocked arrays, for training plans; weights stay plain.
+"""The three maps of a convolution on blocked arrays, for training plans; weights are plain.
 
-They are what Convolution, `_conv_data` and `_conv_weight` are on plain arrays. `in_block` says how
-many channels of the convolution's data are innermost (see blocked.py), or is 0; all blocks of the
-output have `out_block`.
+They correspond to Convolution, `_conv_data` and `_conv_weight` on plain arrays. `in_block` is the
+block size of the convolution's data (see blocked.py), or 0; `out_block` is that of the output.
 """
 
 import math
@@ -23,7 +22,7 @@ _KERNELS = "conv_train"
 
 
 def _kernels(suffix, roles):
-    """Winograd's kernel and oneDNN's of a map.
+    """Return the Winograd and oneDNN kernels of a map.
 
     ``roles(a, ins, outs) -> (data, weight, output)``: the specs that play these parts of the
     convolution, as plain arrays.
@@ -37,7 +36,7 @@ def _kernels(suffix, roles):
         return conv_struct(extended, *data.shape[:2], data.shape[2:], out.shape[2:], pad)
 
     def work(a, ins, outs):
-        # A vector's worth of multiply-adds is one elementwise step.
+        # A vector of multiply-adds costs one elementwise step.
         _, weight, out = roles(a, ins, outs)
         positions = math.prod(out.shape[2:]) * out.shape[0]
         return positions * weight.size // 16 + max(spec.size for spec in (*ins, *outs))
@@ -48,8 +47,8 @@ def _kernels(suffix, roles):
             return "MXNET_CUDNN_ALLOW_WINOGRAD=0"
         if max(weight.shape[2:]) > 3:
             return "the kernel is longer than 3"  # see conv_kernels.py
-        # Transformed weights take up to 4 times the memory: with few windows, waiting for it takes
-        # longer than multiplications that are saved. Sums of gradients stay in the cache.
+        # Transformed weights take up to 4 times the memory: with few windows, the memory traffic
+        # costs more than the saved multiplications. Sums of gradients stay in the cache.
         least = 64 if suffix == "_weight" else 1024
         if data.shape[0] * math.prod(out.shape[2:]) < least:
             return "too few windows"
@@ -68,7 +67,7 @@ def _kernels(suffix, roles):
 
 
 class _Extended:
-    """Attributes, and others besides."""
+    """Attributes extended by others."""
 
     def __init__(self, a, **others):
         self._a = a
@@ -79,14 +78,14 @@ class _Extended:
 
 
 class _Blocks(Window, Filters):
-    """A convolution's window, filters and blocks."""
+    """Window, filters and block sizes of a convolution."""
 
     in_block: Int
     out_block: Int
 
 
 def _blocks_of(spec, block):
-    """The spec of a plain array that is to be in blocks, or not."""
+    """Return the spec of a plain array after blocking, if `block` is set."""
     return Spec(blocked_shape(spec.shape, block) if block else spec.shape, spec.dtype)
 
 
@@ -102,7 +101,7 @@ _SHARED = {"dtypes": ("float32",), "grad": False, "tol": 4}
 
 
 def _forms():
-    """Attributes and plain shapes (data, weight) of samples, for the blocks of all CPUs."""
+    """Yield attributes and plain shapes (data, weight) of samples, for all CPUs' block sizes."""
     for block in (8, 16):
         attrs = {"in_block": block, "out_block": block, "kernel": (3, 3), "pad": (1, 1)}
         yield {**attrs, "num_filter": 2 * block}, (2, block, 24, 23), (2 * block, block, 3, 3)
@@ -115,7 +114,7 @@ def _forms():
 
 
 def _data_and_out(attrs, data, weight):
-    """The shapes of a convolution's data and output, as its attributes block them."""
+    """Return the blocked shapes of a convolution's data and output."""
     stride, pad = attrs.get("stride", (1, 1)), attrs.get("pad", (0, 0))
     axes = zip(data[2:], weight[2:], stride, pad, strict=True)
     out = (data[0], weight[0], *((x + 2 * p - k) // s + 1 for x, k, s, p in axes))
@@ -126,7 +125,7 @@ def _data_and_out(attrs, data, weight):
 
 @op("_blocked_conv", inputs="data weight bias?")
 class _BlockedConv(_Blocks):
-    """`Convolution` of data into a blocked output."""
+    """`Convolution` with a blocked output."""
 
     no_bias: Bool = False
 

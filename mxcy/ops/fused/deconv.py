@@ -1,6 +1,6 @@
-"""Deconvolution with everything that follows it, and with the packing of its weights.
+"""Deconvolution fused with what follows it, and packing of its weights.
 
-The counterpart of fused_conv.py, on plain and on blocked arrays.
+The counterpart of conv.py, on plain and blocked arrays.
 """
 
 import math
@@ -43,14 +43,14 @@ def _params(a, ins, outs):
 
 
 def _work(a, ins, outs):
-    # A vector's worth of multiply-adds is one elementwise step.
+    # A vector of multiply-adds costs one elementwise step.
     taps = a.num_filter // a.num_group * math.prod(a.kernel)
     return ins[0].size * taps // 16 + ins[0].size + outs[0].size
 
 
 @op("_sg_onednn_deconv", inputs="data weight bias? other?")
 class FusedDeconvolution(Window, Target, Filters, Blocks, Epilogue, Algorithm):
-    """Deconvolution, bias, sum with another array and activation in one.
+    """Apply a deconvolution fused with bias, sum with another array, and activation.
 
     Shapes: data (batch, channel, spatial...) or blocked by `in_block`; weight (channel,
     num_filter / num_group, kernel...), or with `algo` the `packed` bytes that
@@ -157,9 +157,9 @@ def _infer_pack(a, weight):
 
 register(
     "_pack_deconv_weight",
-    doc="""Weights of `_sg_onednn_deconv` in the layout of the kernel `algo`, as `packed` bytes.
+    doc="""Pack weights of `_sg_onednn_deconv` in the layout of kernel `algo`, as `packed` bytes.
 
-The other attributes describe the deconvolution that will use them, with its `batch` and the spatial
+The other attributes describe the deconvolution that uses them, with its `batch` and the spatial
 extents `source` of its data.""",
     inputs="weight",
     fields=(*FusedDeconvolution.schema.fields, Field("batch", Int, 1), Field("source", Shape, ())),

@@ -1,4 +1,4 @@
-"""Dense layer with everything that follows it, and with the packing of its weights."""
+"""Dense layer fused with what follows it, and packing of its weights."""
 
 import math
 
@@ -44,7 +44,7 @@ def _dense_struct(a, rows, depth):
 
 
 def _depth(a, data):
-    """How many elements of the data a row has; -1 when unknown."""
+    """Return the row length of the data; -1 if unknown."""
     if data.shape is None:
         return -1
     inner = data.shape[1:] if a.flatten else data.shape[-1:]
@@ -58,12 +58,12 @@ def _depth(a, data):
     amp="fp32",
 )
 class FusedFullyConnected(Epilogue, Algorithm):
-    """Dense layer, bias, sum with another array and activation in one.
+    """Apply a dense layer fused with bias, sum with another array, and activation.
 
     Shapes are those of `FullyConnected`; `other`, if `with_sum`, is like the output, and with
     `algo` the weight is the `packed` bytes that `_pack_fc_weight` made. For `act`, `alpha` and
-    `beta` see `_sg_onednn_conv`. Data of bfloat16 have a weight and a bias of float32; with
-    `wide` the result is float32 as well.
+    `beta` see `_sg_onednn_conv`. With bfloat16 data, weight and bias are float32; with `wide` the
+    result is float32 as well.
     """
 
     num_hidden: Int
@@ -145,9 +145,9 @@ def _infer_pack_dense(a, weight):
 
 register(
     "_pack_fc_weight",
-    doc="""Weights of `_sg_onednn_fully_connected` in the layout of the kernel `algo`, as bytes.
+    doc="""Pack weights of `_sg_onednn_fully_connected` in the layout of kernel `algo`, as bytes.
 
-The other attributes describe the layer that will use them; its data has `batch` rows.""",
+The other attributes describe the layer that uses them; its data has `batch` rows.""",
     inputs="weight",
     fields=(*FusedFullyConnected.schema.fields, Field("batch", Int, 1)),
     infer=_infer_pack_dense,

@@ -1,10 +1,10 @@
-"""What fused layers have in common, as graph passes make them.
+"""Common parts of fused layers, which graph passes create.
 
-``out = act(layer(data, weight) + bias + other)``: a layer with everything that follows it; those
-that the original's oneDNN subgraphs have are named as there. An attribute `algo` names the kernel
-that will run; its weights are then an opaque array of bytes that the matching `_pack_*` operator
-made, so that such a call has no reference: graphs are compared before their weights are packed.
-Without `algo` the weights are plain. Inference only: there are no gradients.
+``out = act(layer(data, weight) + bias + other)``: a layer with its epilogue; layers that exist in
+MXNet's oneDNN subgraphs have the same names. The attribute `algo` names the kernel to run; its
+weights are then opaque bytes made by the matching `_pack_*` operator, so that such a call has no
+reference: graphs are compared before weights are packed. Without `algo` the weights are plain.
+Inference only: there are no gradients.
 """
 
 import math
@@ -49,7 +49,7 @@ def _gelu_tanh(xp, x):
     return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-#: What may follow a layer: name -> f(xp, x, alpha, beta). A kernel gets the position in this dict.
+#: Activations: name -> f(xp, x, alpha, beta). Kernels get the index into this dict.
 ACTIVATIONS = {
     "none": lambda xp, x, alpha, beta: x,
     "relu": lambda xp, x, alpha, beta: xp.maximum(x, 0),
@@ -69,13 +69,13 @@ ACTIVATIONS = {
     "swish": lambda xp, x, alpha, beta: x * sigmoid(xp, x),
     "hard_swish": lambda xp, x, alpha, beta: x * xp.minimum(xp.maximum(alpha * x + beta, 0), 1),
 }
-#: name of an activation -> its number
+#: activation name -> index
 NUMBERS = {name: number for number, name in enumerate(ACTIVATIONS)}
 Activation = Enum(*ACTIVATIONS)
 
 
 class Epilogue:
-    """The attributes that say what follows a layer, and whether another array is added before."""
+    """Attributes of a layer's epilogue: activation, and sum with another array before it."""
 
     act: Activation = "none"
     alpha: Float = 0.0
@@ -84,7 +84,7 @@ class Epilogue:
 
 
 class Blocks:
-    """The attributes that say how a layer's arrays are blocked, and how many channels there are."""
+    """Attributes with the block sizes of a layer's arrays, and the number of channels."""
 
     in_block: Int = 0
     out_block: Int = 0
@@ -92,7 +92,7 @@ class Blocks:
 
 
 class Algorithm:
-    """The attributes that name the kernel that runs a layer, and tell the size of its weights."""
+    """Attributes that name the kernel of a layer, with the size of its packed weights."""
 
     algo: Str = ""
     tile: Int = 0
@@ -100,12 +100,12 @@ class Algorithm:
 
 
 def activate(a, xp, x):
-    """The activation of attributes `a`, in the element type of `x`."""
+    """Apply the activation of attributes `a`, in the dtype of `x`."""
     return ACTIVATIONS[a.act](xp, x, a.alpha, a.beta).astype(x.dtype, copy=False)
 
 
 def names(a):
-    """The inputs that a call has."""
+    """Return the input names of a call."""
     return (
         "data",
         "weight",
@@ -115,13 +115,13 @@ def names(a):
 
 
 def extras(a, optional):
-    """(bias, other) of what follows data and weight; None where absent."""
+    """Return (bias, other) from the optional inputs; None if absent."""
     by_name = dict(zip(names(a)[2:], optional, strict=True))
     return by_name.get("bias"), by_name.get("other")
 
 
 def require_plain(a):
-    """Refuse packed weights, which the reference cannot read."""
+    """Raise for packed weights, which the reference cannot read."""
     if a.algo:
         raise MXNetError(
             f"weights packed for {a.algo} can be read by that kernel only; the reference needs "
@@ -130,23 +130,23 @@ def require_plain(a):
 
 
 def fill_blob(a, weight):
-    """Tell the shape and type of packed weights."""
+    """Infer the shape and dtype of packed weights."""
     require(a.packed > 0, f"packed: expected the size of weights of {a.algo}, got {a.packed}")
     weight.fill("weight", (a.packed,), _U8)
 
 
 def parameters_of(data):
-    """The data's Spec as one of the parameters' element type: float32 beside bfloat16."""
+    """Return the data's Spec with the parameters' dtype: float32 for bfloat16."""
     return Spec(data.shape, _FLOAT if data.dtype == _BFLOAT else data.dtype)
 
 
 def overwrites(a, ins, outs):
-    """The sum may happen in the memory of `other`."""
+    """Return whether the sum may be computed in the memory of `other`."""
     return (len(ins) - 1,) if a.with_sum else ()
 
 
 def _refuses_algo(families):
-    """A rule that refuses algorithms of other families, whose parameters are others."""
+    """Return a condition that refuses algorithms of other families."""
 
     def when(a, ins, outs):
         if not a.algo:
@@ -157,7 +157,7 @@ def _refuses_algo(families):
 
 
 def chosen(*families, **parts):
-    """The kernel that attribute `algo` names; its name begins as one of `families`."""
+    """Return the kernel named by attribute `algo`, whose name begins with one of `families`."""
     return native(
         lambda a, ins, outs: a.algo,
         when=_refuses_algo(families),
@@ -171,7 +171,7 @@ def chosen(*families, **parts):
 
 
 def unfused(kernel):
-    """A kernel of the plain operator, where nothing is fused."""
+    """Return the plain operator's kernel, for calls without fused operations."""
 
     def when(a, ins, outs):
         if a.algo:
@@ -190,13 +190,13 @@ def unfused(kernel):
 
 
 def pack_ref(a, xp, weight):
-    """Without an algorithm, packing is taking the bytes."""
+    """Return the weight's bytes: packing without an algorithm."""
     require_plain(a)
     return xp.ascontiguousarray(weight.astype(np.float32)).reshape(-1).view(np.uint8)
 
 
 def infer_packed(a, weight):
-    """The Spec of what an operator that packs makes."""
+    """Infer the output of a packing operator."""
     weight.fill("weight", dtype=dtypes.code_of("float32"))
     require(
         a.algo or not weight.known or a.packed == 4 * weight.size,
@@ -206,7 +206,7 @@ def infer_packed(a, weight):
 
 
 def packer(*families, **parts):
-    """The kernel that packs for attribute `algo`; see `chosen`."""
+    """Return the packing kernel for attribute `algo`; see `chosen`."""
     return native(
         lambda a, ins, outs: f"{a.algo}_pack",
         when=_refuses_algo(families),

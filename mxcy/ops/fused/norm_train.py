@@ -1,6 +1,6 @@
-"""Batch normalisation of blocked arrays by the statistics of the batch, for training plans.
+"""Batch normalisation of blocked arrays by batch statistics, for training plans.
 
-It is what BatchNorm and `_batch_norm_relu` and their gradients are on plain arrays.
+It corresponds to BatchNorm and `_batch_norm_relu` and their gradients on plain arrays.
 """
 
 from types import SimpleNamespace
@@ -18,21 +18,21 @@ _ACTS = ("none", "relu", "relu6")
 
 
 def _plain_attrs(a):
-    """The attributes of the operators on plain arrays."""
+    """Return the attributes of the operators on plain arrays."""
     names = ("eps", "momentum", "fix_gamma")
     own = {name: getattr(a, name) for name in names}
     return SimpleNamespace(**own, act=a.act, axis=1, train=True, use_global_stats=False)
 
 
 def _plain_op(a, suffix=""):
-    """The record of the operator on plain arrays."""
+    """Return the record of the operator on plain arrays."""
     if a.act == "none":
         return find(f"_batch_norm{suffix}" if suffix else "BatchNorm")
     return find(f"_batch_norm_relu{suffix}")
 
 
 def _kernel(ending, data):
-    """The native kernel; `data` is the index of the data."""
+    """Return the native kernel; `data` is the index of the data."""
 
     def name(a, ins, outs):
         act = "" if a.act == "none" else f"_{a.act}"
@@ -66,7 +66,7 @@ def _attributes():
             yield {"eps": 1e-3, "momentum": 0.9, "fix_gamma": fix_gamma, "act": act}
 
 
-#: blocks of all CPUs; the second has more pixels than are summed in one go
+#: block sizes of all CPUs; the second has more pixels than are summed at once
 _SHAPES = ((3, 2, 3, 5, 8), (2, 1, 17, 18, 8), (3, 2, 3, 5, 16), (2, 1, 17, 18, 16))
 _SHARED = {"dtypes": ("float32",), "grad": False, "tol": 8}
 
@@ -80,7 +80,7 @@ _SHARED = {"dtypes": ("float32",), "grad": False, "tol": 8}
     repeatable=True,
 )
 class _BlockedBatchNorm:
-    """BatchNorm of a blocked array by the statistics of the batch, and what follows it."""
+    """BatchNorm of a blocked array by batch statistics, and an activation."""
 
     eps: Double
     momentum: Float
@@ -110,7 +110,7 @@ class _BlockedBatchNorm:
 
 
 def _gradient_inputs(a):
-    """The limits are computed again, for which beta is needed."""
+    """Return the inputs; beta is needed to recompute the clipping."""
     names = ("grad", "data", "gamma", "mean", "inverse", "moving_mean", "moving_var")
     return names if a.act == "none" else (*names, "beta")
 
@@ -123,7 +123,7 @@ def _gradient_inputs(a):
     mutates=("moving_mean", "moving_var"),
 )
 class _BlockedBatchNormGrad:
-    """The gradients of _blocked_batch_norm; where it was limited is computed again."""
+    """Gradients of _blocked_batch_norm; the clipping is recomputed."""
 
     eps: Double
     momentum: Float
@@ -139,7 +139,7 @@ class _BlockedBatchNormGrad:
             for shape in _SHAPES:
                 n = (shape[1] * shape[-1],)
                 states = [values(-1, 1, n), *[values(0.5, 2, n)] * 3, values(-1, 1, n)]
-                # Where gamma is fixed the forward pass has overwritten it.
+                # A fixed gamma was overwritten by the forward pass.
                 gamma = values(1, 1, n) if attrs["fix_gamma"] else values(2, 5, n)
                 given = states[: 4 if attrs["act"] == "none" else 5]
                 yield sample(shape, shape, gamma, *given, **attrs, **_SHARED)

@@ -1,4 +1,4 @@
-"""Fused elementwise programs: many elementwise operators in one pass over memory.
+"""Fused elementwise programs: several elementwise operators in one pass over memory.
 
 For the pass that makes them::
 
@@ -6,14 +6,15 @@ For the pass that makes them::
     text = program_of(2, [(mul, attrs, (0, 1)), (tanh, attrs, (2,))], outputs=(3,))
     F._fused_pointwise(lhs, rhs, program=text, num_args=2)
 
-Values are numbered: first the program's inputs, then each step's result (its first output). All
-steps of a program work on one shape and one element type, float32 or float64; only inputs may be
-repeated (see `repeats`). A program has at most `MAX_STEPS` steps, `MAX_INPUTS` and `MAX_OUTPUTS`.
+Values are numbered: the program's inputs first, then each step's result (its first output). All
+steps of a program have one shape and one dtype, float32 or float64; only inputs may be broadcast
+(see `repeats`). A program has at most `MAX_STEPS` steps, `MAX_INPUTS` inputs and `MAX_OUTPUTS`
+outputs.
 
-The text, ``elemwise_mul 0 1; tanh 2; -> 3``, names operators with their values and attributes
-(``_plus_scalar 0 scalar=2.0``), so that it means what the operators' own references say. Which
-operators can be steps, their records tell (`Op.pointwise`); the kernel knows the instructions from
-the same table as the operators' own kernels, and refuses those it does not know.
+The text, ``elemwise_mul 0 1; tanh 2; -> 3``, names operators with their operands and attributes
+(``_plus_scalar 0 scalar=2.0``), so that the operators' references define its meaning. Records
+declare which operators can be steps (`Op.pointwise`); the kernel takes instructions from the same
+table as the operators' kernels, and refuses unknown ones.
 """
 
 from functools import lru_cache
@@ -29,20 +30,20 @@ __all__ = ["MAX_INPUTS", "MAX_OUTPUTS", "MAX_STEPS", "fusible", "parsed", "progr
 
 MAX_STEPS, MAX_INPUTS, MAX_OUTPUTS = 64, 16, 8
 _FLOATS = tuple(map(dtypes.code_of, ("float32", "float64")))
-_FIRST_INPUT, _FIRST_OUTPUT = 100, 200  # places, as in leaf/fused/pointwise.cc
+_FIRST_INPUT, _FIRST_OUTPUT = 100, 200  # operand places, as in leaf/fused/pointwise.cc
 
 
-# --- what a pass needs -----------------------------------------------------------------------
+# --- interface for passes -----------------------------------------------------------------------
 
 
 def repeats(shape, out):
-    """How an input of `shape` goes with results of shape `out`.
+    """Return how an input of `shape` broadcasts to results of shape `out`.
 
     Returns
     -------
     (extent, inner) or None
-        Element ``position // inner % extent`` belongs to a position of the result; extent 0 when
-        the shapes are equal. None when the input cannot be repeated that way.
+        The result at `position` uses element ``position // inner % extent``; extent is 0 if the
+        shapes are equal. None if the input cannot be expressed that way.
     """
     if shape == out:
         return 0, 1
@@ -61,7 +62,7 @@ def repeats(shape, out):
 
 
 def fusible(op, attrs, ins, outs):
-    """Whether a node can be a step of a program whose results have the shape of its output.
+    """Return whether a node can be a step of a program with its output shape.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def fusible(op, attrs, ins, outs):
     attrs : Attrs
         With dynamic attributes.
     ins, outs : list of Spec
-        Completely known.
+        Completely known specs.
     """
     if op.pointwise(attrs) is None or not ins or outs[0].dtype not in _FLOATS:
         return False
@@ -80,21 +81,21 @@ def fusible(op, attrs, ins, outs):
 
 
 def program_of(count, steps, outputs):
-    """The text of a program.
+    """Return the text of a program.
 
     Parameters
     ----------
     count : int
-        How many inputs the program has.
+        Number of inputs of the program.
     steps : sequence of (Op, Attrs, sequence of int)
-        Operator, attributes and the numbers of the values that it takes.
+        Operator, attributes and value numbers of the operands.
     outputs : sequence of int
-        The values that the program returns.
+        Value numbers to return.
     """
     lines = []
     for number, (record, attrs, operands) in enumerate(steps):
         if not all(0 <= operand < count + number for operand in operands):
-            raise ValueError(f"step {number} takes values {operands} that are not there yet")
+            raise ValueError(f"step {number} uses undefined values {operands}")
         arguments = [
             f"{field.name}={str(getattr(attrs, field.name)).replace(' ', '')}"
             for field in record.schema.fields
@@ -104,7 +105,7 @@ def program_of(count, steps, outputs):
     return "; ".join([*lines, " ".join(["->", *map(str, outputs)])])
 
 
-# --- reading a program -----------------------------------------------------------------------
+# --- parsing -----------------------------------------------------------------------
 
 
 class _Step:
@@ -121,14 +122,14 @@ class _Step:
         self.attrs = attrs.with_values(("train",), (False,)) if self.op.uses_mode else attrs
 
     def evaluate(self, xp, values):
-        """The first output, by the operator's reference."""
+        """Return the first output, computed by the operator's reference."""
         arrays = [values[operand] for operand in self.operands]
         ref = self.op.ref
         results = ref(self.attrs, xp, arrays) if self.op.variadic else ref(self.attrs, xp, *arrays)
         return results[0] if isinstance(results, (tuple, list)) else results
 
     def instructions(self, dtype):
-        """The step as (name, operands, numbers); an operand None is the result before it."""
+        """Return the step as (name, operands, numbers); operand None is the previous result."""
         kernel = self.op.pointwise(self.attrs)
         require(kernel is not None, f"program: {self.op.name} is not elementwise")
         spec = Spec((), dtype)
@@ -155,7 +156,7 @@ class _Step:
 
 @lru_cache(maxsize=1024)
 def parsed(text, count):
-    """The steps and the outputs of a program of `count` inputs."""
+    """Return the steps and the outputs of a program of `count` inputs."""
     *lines, last = (line.strip() for line in text.split(";"))
     require(last.startswith("->"), f"program: expected '-> outputs' at the end, got {last!r}")
     try:
@@ -165,7 +166,7 @@ def parsed(text, count):
     for number, step in enumerate(steps):
         require(
             all(0 <= operand < count + number for operand in step.operands),
-            f"program: step {number} takes values that are not there yet: {step.operands}",
+            f"program: step {number} uses undefined values {step.operands}",
         )
     require(
         outputs and all(0 <= value < count + len(steps) for value in outputs),
@@ -178,7 +179,7 @@ def parsed(text, count):
 
 
 def name_code(name):
-    """FNV-1a of a name: how a kernel knows an instruction (see leaf/elementwise/functor.h)."""
+    """Return the FNV-1a hash of a name, an instruction's code (see leaf/elementwise/functor.h)."""
     code = 2166136261
     for byte in name.encode():
         code = (code ^ byte) * 16777619 & 0xFFFFFFFF
@@ -186,7 +187,7 @@ def name_code(name):
 
 
 class _Registers:
-    """Registers that are handed out and given back."""
+    """Allocator of registers."""
 
     def __init__(self):
         self.free, self.count = [], 0
@@ -199,10 +200,10 @@ class _Registers:
 
 
 class _Lowering:
-    """Instructions with places for operands and results, made from a program's steps.
+    """Lowering of a program's steps to instructions with operand and result places.
 
-    A result goes straight to an output's memory only when no input is read after it, because that
-    memory may be an input's.
+    A result is written directly to an output's memory only if no input is read later, as outputs
+    may alias inputs.
     """
 
     def __init__(self, steps, outputs, forms, dtype):
@@ -219,13 +220,13 @@ class _Lowering:
             for number, (_, _, uses, _) in enumerate(flat)
             if any(isinstance(value, int) and value < len(forms) for value in uses)
         ]
-        # Inputs that are returned are saved before anything is written.
+        # Save returned inputs before anything is written.
         returned = [value for value in outputs if isinstance(value, int)]
         for value in dict.fromkeys(returned):
             if self._readable(value) >= _FIRST_INPUT:
                 self._add("copy", self.registers.take(), [self.place[value]], ())
                 self.place[value] = self.code[-1][1]
-        quiet = len(flat) if returned else max(reads, default=-1)  # from here on no input is read
+        quiet = len(flat) if returned else max(reads, default=-1)  # no input is read from here on
         for number, (name, value, uses, numbers) in enumerate(flat):
             direct = value in outputs and number >= quiet
             self._emit(number, name, value, uses, numbers, outputs, direct)
@@ -235,7 +236,7 @@ class _Lowering:
                 self._add("copy", target, [self.place[value]], ())
 
     def _flatten(self, steps, dtype):
-        """(name, result, operands, numbers) of every instruction, and each value's result."""
+        """Return (name, result, operands, numbers) of all instructions, and each value's result."""
         count, flat = len(self.forms), []
         names = dict(enumerate(range(count)))
         for number, step in enumerate(steps):
@@ -250,7 +251,7 @@ class _Lowering:
 
     def _emit(self, number, name, value, uses, numbers, outputs, direct):
         ones = [self._is_one(use) for use in uses]
-        # A single element serves as one operand of two; elsewhere it has to be spread.
+        # Binary instructions take a single element as one operand; otherwise it is spread.
         spread = len(uses) == 1 or all(ones)
         places = [
             self._readable(use) if spread or not one else self.place[use]
@@ -264,14 +265,14 @@ class _Lowering:
         else:
             self.place[value] = self.registers.take()
         self._add(name, self.place[value], places, numbers)
-        if value not in self.last and not direct:  # nobody wants it
+        if value not in self.last and not direct:  # unused
             self.registers.free.append(self.place[value])
 
     def _is_one(self, value):
         return isinstance(value, int) and self.forms[value][0] == 1
 
     def _readable(self, value):
-        """The place of a value's run of elements; repeated inputs are spread into a register."""
+        """Return the place of a value's elements, spreading repeated inputs into a register."""
         if value not in self.place or self._is_one(value) and self.place[value] >= _FIRST_INPUT:
             self.place[value] = self.registers.take()
             self._add("expand", self.place[value], [_FIRST_INPUT + value], ())
@@ -330,9 +331,9 @@ def _work(a, ins, outs):
     outputs=lambda a: tuple(f"output{i}" for i in range(len(parsed(a.program, a.num_args)[1]))),
 )
 class FusedPointwise:
-    """A program of elementwise operators, ``elemwise_mul 0 1; tanh 2; -> 3``.
+    """Run a program of elementwise operators, such as ``elemwise_mul 0 1; tanh 2; -> 3``.
 
-    Shapes: the inputs are broadcast; every output has that shape. Values are numbered: inputs
+    Shapes: inputs are broadcast; all outputs have the broadcast shape. Values are numbered: inputs
     first, then the result of each step.
     """
 

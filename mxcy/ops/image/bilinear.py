@@ -1,16 +1,16 @@
-"""Values of images between their pixels, by bilinear interpolation."""
+"""Bilinear interpolation of images."""
 
 __all__ = ["Points"]
 
 
 class Points:
-    """Points of an image and the four pixels around each; pixels outside of the image are zero.
+    """Sampling points of an image with their four neighbours; pixels outside are zero.
 
     Parameters
     ----------
     xp : module
     y, x : array
-        Rows and columns of the points, of any one shape.
+        Rows and columns of the points, of equal shape.
     extents : (int, int)
         Height and width of the image.
     """
@@ -30,24 +30,24 @@ class Points:
                 self.corners.append((at, inside))
 
     def _pixels(self, planes):
-        """The pixels around the points: four arrays (planes, *points)."""
+        """Return the pixels around the points: four arrays (planes, *points)."""
         return [self.xp.where(inside, planes[:, at], 0) for at, inside in self.corners]
 
     def values(self, planes):
-        """The values of planes (n, height * width) at the points: (n, *points)."""
+        """Return the values of planes (n, height * width) at the points: (n, *points)."""
         a, b, c, d = self._pixels(planes)
         upper, lower = a + self.right * (b - a), c + self.right * (d - c)
         return upper + self.down * (lower - upper)
 
     def slopes(self, planes):
-        """The derivatives of the values by row and by column, each (n, *points)."""
+        """Return the derivatives of the values by row and by column, each (n, *points)."""
         a, b, c, d = self._pixels(planes)
         by_row = (1 - self.right) * (c - a) + self.right * (d - b)
         by_column = (1 - self.down) * (b - a) + self.down * (d - c)
         return by_row, by_column
 
     def add_to(self, planes, grads):
-        """Add gradients of values (n, *points) to those of planes (n, height * width)."""
+        """Accumulate gradients of values (n, *points) into those of planes (n, height * width)."""
         down, right = self.down, self.right
         shares = (1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right
         for (at, inside), share in zip(self.corners, shares, strict=True):

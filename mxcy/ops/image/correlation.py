@@ -1,4 +1,4 @@
-"""Correlation of two images' patches, as networks for optical flow compare neighbourhoods.
+"""Correlation of patches of two images, for optical flow networks.
 
 Definition: Dosovitskiy et al. (2015), FlowNet.
 """
@@ -24,12 +24,12 @@ _FIELDS = (
 
 
 def _radius(a):
-    """How many displacements there are on each side."""
+    """Return the number of displacements on each side."""
     return a.max_displacement // a.stride2
 
 
 def _extents(a, spatial):
-    """Height and width of the result; -1 where unknown."""
+    """Return height and width of the result; -1 if unknown."""
     border = a.max_displacement + (a.kernel_size - 1) // 2
     extents = [
         -1 if n == -1 else -((2 * border - n - 2 * a.pad_size) // a.stride1) for n in spatial
@@ -55,7 +55,7 @@ def _shape(a, data1, data2):
 
 
 def _pairs(a, extents):
-    """For each displacement its number, and the slices of both padded images that meet."""
+    """Yield each displacement's index, and the matching slices of both padded images."""
     radius, reach = _radius(a), a.max_displacement
     side = range(-radius, radius + 1)
     for number, (dy, dx) in enumerate((dy, dx) for dy in side for dx in side):
@@ -98,12 +98,12 @@ def _backward(a, xp, grads, data1, data2):
 
 
 def _row(a, width):
-    """The elements of a padded row, which is kept in `stride1` parts."""
+    """Return the size of a padded row, stored in `stride1` parts."""
     return (width + 2 * a.pad_size + a.stride1 - 1) // a.stride1 * a.stride1
 
 
 def _kernel(name, images, result):
-    """The native kernel; `images` and `result` pick the first image's and the result's Spec."""
+    """Return the native kernel; `images` and `result` select the Specs of image 1 and result."""
 
     def params(a, ins, outs):
         data, out = images(ins, outs), result(ins, outs)
@@ -123,7 +123,7 @@ def _kernel(name, images, result):
         }
 
     def workspace(a, ins, outs):
-        # Both images with their margins, those of their gradients; a vector may be read beyond.
+        # Both padded images and their gradients; a vector may be read beyond the end.
         data = images(ins, outs)
         size = data.shape[1] * (data.shape[2] + 2 * a.pad_size) * _row(a, data.shape[3])
         return (4 if len(outs) > 1 else 2) * size * (data.nbytes // max(data.size, 1)) + 64
@@ -137,7 +137,7 @@ def _kernel(name, images, result):
 
 @op("Correlation", inputs="data1 data2", in_symbols=InSymbols(named=True, listed=3), amp="widest")
 class Correlation:
-    """Compare each patch of an image with patches around the same place of another image.
+    """Correlate each patch of an image with displaced patches of another image.
 
     The patches are `kernel_size` wide; every `stride1`-th place of the first image, surrounded by
     `pad_size` zeros, is compared at displacements of at most `max_displacement` in steps of
@@ -150,7 +150,7 @@ class Correlation:
     Raises
     ------
     MXNetError
-        When `kernel_size` is even or nothing of the image remains.
+        If `kernel_size` is even or the result is empty.
     """
 
     kernel_size: UInt = 1
@@ -198,7 +198,7 @@ class Correlation:
 
 register(
     "_correlation_grad",
-    doc="""The gradients of Correlation's inputs: takes that of the output, and the inputs.""",
+    doc="""Gradients of Correlation from the output's gradient and the inputs.""",
     inputs="grads data1 data2",
     outputs="data1_grad data2_grad",
     fields=_FIELDS,

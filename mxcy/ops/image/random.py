@@ -1,7 +1,7 @@
-"""Random changes of images: flips and parts; for colours see random_colors.py.
+"""Random image augmentation: flips and crops; for colours see random_colors.py.
 
-The kernels draw what MXNet 1.9.1 draws for the same seed; the references here draw from generators
-of their own, as those of the other random operators do.
+The kernels draw the same random numbers as MXNet 1.9.1 for a seed; the references draw from their
+own generators, like those of the other random operators.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ BYTES = values(0, 256, (3, 4, 3), "uint8")
 
 
 def infer_image(a, data):
-    """The result is like the image, of one or three channels."""
+    """Infer a result like the image, which must have one or three channels."""
     if check_image(data, batches=False):
         channels = data.shape[2]
         require(channels in (1, 3, -1), f"data: expected 1 or 3 channels, got {data.shape}")
@@ -30,7 +30,7 @@ def infer_image(a, data):
 
 
 def straight(a, F, g):
-    """As in MXNet, gradients pass as if nothing had been changed."""
+    """Pass gradients through unchanged, as in MXNet."""
     return g
 
 
@@ -70,16 +70,16 @@ def _flip(name, axis, doc):
 _flip(
     "random_flip_left_right",
     1,
-    "Swap left and right of an image (height, width, channel), with probability `p`.",
+    "Flip an image (height, width, channel) left to right with probability `p`.",
 )
 _flip(
     "random_flip_top_bottom",
     0,
-    "Turn an image (height, width, channel) upside down, with probability `p`.",
+    "Flip an image (height, width, channel) top to bottom with probability `p`.",
 )
 
 
-# --- parts ---------------------------------------------------------------------------------------
+# --- crops ---------------------------------------------------------------------------------------
 
 
 def _check_part(a, data):
@@ -96,7 +96,7 @@ def _check_part(a, data):
 
 
 def _placed(a, xp, data, width, height):
-    """A part of a size, at a place that is drawn."""
+    """Return a crop of the given size at a random position."""
     left, top = (
         int(generator(xp).uniform(*bounds) * room)
         for bounds, room in (
@@ -126,10 +126,10 @@ def _no_gradient(a, F, g, inputs):
     outputs="output0",
 )
 class RandomCrop:
-    """A part (height, width) at a random place of an image, or of each image of a batch.
+    """Crop an image, or each image of a batch, at a random position.
 
-    `xrange` and `yrange` bound the place: 0 is at the left and at the top, 1 as far to the right
-    or down as the part fits. Smaller images are enlarged, by `interp` as in `image.resize`.
+    `xrange` and `yrange` bound the position: 0 is left and top, 1 as far right and down as the crop
+    fits. Images smaller than the crop are enlarged with `interp` as in `image.resize`.
     """
 
     xrange: FloatTuple = (0.0, 1.0)
@@ -158,12 +158,11 @@ class RandomCrop:
     dtypes=TYPES,
 )
 class RandomResizedCrop:
-    """A part of an image, or of each image of a batch, of random size, shape and place, resized.
+    """Crop an image, or each image of a batch, with random size and aspect ratio, and resize it.
 
-    The part takes between the two numbers `area` of the image's area, and its width is between
-    the two numbers `ratio` times its height. If none of `max_trial` such parts fits, the greatest
-    part with the shape of the result is taken from the middle. See `image.random_crop` for
-    `xrange`, `yrange` and `interp`.
+    `area` bounds the crop's fraction of the image area, `ratio` its aspect ratio (width / height).
+    If none of `max_trial` attempts fits, the largest central crop with the aspect ratio of the
+    result is taken. See `image.random_crop` for `xrange`, `yrange` and `interp`.
     """
 
     xrange: FloatTuple = (0.0, 1.0)

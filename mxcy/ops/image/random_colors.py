@@ -1,4 +1,4 @@
-"""Random changes of the colours of images; see random.py."""
+"""Random colour augmentation of images; see random.py."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from mxcy.ops.random.distributions import generator
 
 __all__ = []
 
-_GRAY = np.array((0.299, 0.587, 0.114), "float32")  # what red, green and blue contribute
-# The main directions in which colours of photographs differ, each times how much they do.
+_GRAY = np.array((0.299, 0.587, 0.114), "float32")  # luma weights of red, green and blue
+# Principal components of ImageNet's colours, each scaled by its strength.
 _DIRECTIONS = np.array(
     [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]]
 ) * (55.46, 4.794, 1.148)
@@ -26,12 +26,12 @@ def _steps(a, ins, outs):
 
 
 def _as(data, changed):
-    """Changed values in the type of the image; bytes stay in their range."""
+    """Cast changed values to the image's dtype; bytes are clipped to their range."""
     return (np.clip(changed, 0, 255) if data.dtype == np.uint8 else changed).astype(data.dtype)
 
 
 def _gray(xp, data):
-    """The brightness of each pixel, (height, width, 1)."""
+    """Return the luma of each pixel, (height, width, 1)."""
     return data if data.shape[2] == 1 else (data * xp.asarray(_GRAY)).sum(2, keepdims=True)
 
 
@@ -44,12 +44,12 @@ def _contrasted(xp, data, factor):
 
 
 def _saturated(xp, data, factor):
-    # MXNet takes what blue contributes for all of gray here.
+    # Here MXNet uses only blue's contribution as gray.
     return data if data.shape[2] == 1 else data * factor + (1 - factor) * data[..., 2:] * _GRAY[2]
 
 
-def _turned(xp, data, turns):
-    """Colours with their hue turned; lightness and saturation stay."""
+def _hue_rotated(xp, data, turns):
+    """Rotate the hue, keeping lightness and saturation."""
     if data.shape[2] == 1:
         return data
     red, green, blue = xp.moveaxis(data, -1, 0)
@@ -61,13 +61,13 @@ def _turned(xp, data, turns):
         xp.where(most == green, (blue - red) / range_ + 2, (red - green) / range_ + 4),
     )
     hue = (hue + 6 * turns) % 6
-    # Each channel falls from the most to the least and rises again, a third of a turn apart.
+    # Each channel falls from maximum to minimum and rises again, shifted by a third of a turn.
     distance = xp.stack([xp.abs((hue - centre + 3) % 6 - 3) for centre in (0, 2, 4)], -1)
     return least[..., None] + (most - least)[..., None] * xp.clip(2 - distance, 0, 1)
 
 
 def _change(what, change, doc):
-    """Register an operator that changes colours by a number drawn between two bounds."""
+    """Register an operator that changes colours by a random factor between two bounds."""
 
     def infer(a, data):
         require(a.min_factor >= 0, f"min_factor: expected at least 0, got {a.min_factor}")
@@ -106,22 +106,22 @@ def _change(what, change, doc):
 _change(
     "brightness",
     _brighter,
-    "Multiply an image (height, width, channel) by a number drawn from [min_factor, max_factor).",
+    "Scale an image (height, width, channel) by a random factor in [min_factor, max_factor).",
 )
 _change(
     "contrast",
     _contrasted,
-    "Multiply an image's distance from its mean by a number from [min_factor, max_factor).",
+    "Scale an image's distance from its mean by a random factor in [min_factor, max_factor).",
 )
 _change(
     "saturation",
     _saturated,
-    "Multiply colours' distance from dark gray by a number from [min_factor, max_factor).",
+    "Scale colours' distance from dark gray by a random factor in [min_factor, max_factor).",
 )
 _change(
     "hue",
-    _turned,
-    "Turn the circle of colours by a part of a full turn drawn from [min_factor, max_factor).",
+    _hue_rotated,
+    "Rotate the hue by a random fraction of a full turn in [min_factor, max_factor).",
 )
 
 
@@ -132,10 +132,10 @@ _change(
     dtypes=TYPES,
 )
 class ColorJitter:
-    """Random changes of brightness, contrast, saturation and hue, in random order.
+    """Jitter brightness, contrast, saturation and hue randomly, in random order.
 
-    Each is changed by at most the number given, up or down; one that is not positive is left out.
-    The image is (height, width, channel) with 1 or 3 channels.
+    Each parameter is the maximum change up or down; those that are not positive are skipped. The
+    image is (height, width, channel) with 1 or 3 channels.
     """
 
     brightness: Float
@@ -152,7 +152,7 @@ class ColorJitter:
         for kind in draw.permutation(4):
             most = _strengths(a)[kind]
             if most > 0:
-                change = (_brighter, _contrasted, _saturated, _turned)[kind]
+                change = (_brighter, _contrasted, _saturated, _hue_rotated)[kind]
                 drawn = np.float32(draw.uniform(-most, most) + (kind != 3))
                 data = _as(data, change(xp, data.astype("float32"), drawn))
         return data.copy()
@@ -198,9 +198,9 @@ def _lighting(alpha, deviation):
 
 @op("_image_adjust_lighting", aliases=("_npx__image_adjust_lighting",), dtypes=TYPES)
 class AdjustLighting:
-    """Add the main directions in which colours of photographs differ, `alpha` of each.
+    """Add the principal components of natural image colours, weighted by `alpha`.
 
-    The image is (height, width, channel); one of a single channel stays as it is.
+    The image is (height, width, channel); single-channel images are unchanged.
     """
 
     alpha: FloatTuple
@@ -217,7 +217,7 @@ class AdjustLighting:
 
     kernels = (_lighting(lambda a: a.alpha, lambda a: -1.0),)
     samples = (
-        # In the middle between integers, where rounding of directions does not matter.
+        # Halfway between integers, where rounding of the components does not matter.
         sample((3, 2, 3), alpha=(0.1, -0.2, 0.3)),
         sample((2, 3, 1), alpha=(1.0, 2.0, 3.0)),
     )
@@ -225,10 +225,10 @@ class AdjustLighting:
 
 @op("_image_random_lighting", aliases=("_npx__image_random_lighting",), uses_rng=True, dtypes=TYPES)
 class RandomLighting:
-    """Add noise along the main directions in which colours of photographs differ, as AlexNet did.
+    """Add random noise along the principal components of natural image colours (AlexNet).
 
-    The parts of the directions are normal with the standard deviation `alpha_std`. The image is
-    (height, width, channel); one of a single channel stays as it is.
+    The weights are normally distributed with standard deviation `alpha_std`. The image is (height,
+    width, channel); single-channel images are unchanged.
     """
 
     alpha_std: Float = 0.05

@@ -1,7 +1,7 @@
-"""Images in another size: bilinear interpolation and averages over equal parts.
+"""Image resampling: bilinear interpolation and adaptive average pooling.
 
-Both are linear and treat rows and columns alike: ``rows @ image @ columns.T`` with a matrix for
-each direction. The gradient is the same with both transposed.
+Both are linear and separable: ``rows @ image @ columns.T`` with one matrix per direction. The
+gradient uses both transposed.
 """
 
 import math
@@ -18,10 +18,10 @@ _Kind = Enum("aligned", "half_pixel", "average")
 
 
 def _interpolation(xp, source, target, aligned):
-    """The matrix (target, source) of linear interpolation."""
-    if aligned:  # the first and the last points meet
+    """Return the matrix (target, source) of linear interpolation."""
+    if aligned:  # first and last points coincide
         places = xp.arange(target) * ((source - 1) / (target - 1) if target > 1 else 0.0)
-    else:  # the areas meet
+    else:  # pixel areas coincide
         places = xp.maximum((xp.arange(target) + 0.5) * (source / target) - 0.5, 0)
     low = xp.minimum(xp.floor(places).astype("int64"), source - 1)
     high = xp.minimum(low + 1, source - 1)
@@ -32,7 +32,7 @@ def _interpolation(xp, source, target, aligned):
 
 
 def _averages(xp, source, target):
-    """The matrix (target, source) of means over parts that may overlap by one."""
+    """Return the matrix (target, source) of means over bins that may overlap by one."""
     matrix = xp.zeros((target, source))
     for number in range(target):
         first = number * source // target
@@ -48,7 +48,7 @@ def _matrix(xp, kind, source, target):
 
 
 def _kernel(geometry, refuse=None, name="resample"):
-    """A native kernel; ``geometry(a, ins, outs)`` is (source, target, aligned, transposed)."""
+    """Return a kernel; ``geometry(a, ins, outs)`` is (source, target, aligned, transposed)."""
 
     def params(a, ins, outs):
         source, target, aligned, transposed = geometry(a, ins, outs)
@@ -81,10 +81,10 @@ def _roles(a, ins, outs):
 
 @op("_resample")
 class Resample:
-    """An image (batch, channels, height, width) in another size, or the gradient of that.
+    """Resample images (batch, channels, height, width), or compute the gradient of that.
 
-    `size` is the (height, width) of the result and `source` that of the data; with `transposed` the
-    other way round: gradients of results become gradients of data.
+    `size` is the (height, width) of the result and `source` that of the data; `transposed` swaps
+    them, mapping gradients of results to gradients of data.
     """
 
     kind: _Kind
@@ -155,7 +155,7 @@ _ROUNDED = {
 
 
 def _target(a, source, like):
-    """(height, width) of the result; -1 where unknown."""
+    """Return (height, width) of the result; -1 if unknown."""
     if a.mode == "like":
         return tuple((-1, -1) if like.shape is None else like.shape[2:])
     extents = []
@@ -183,17 +183,17 @@ def _target(a, source, like):
 
 @op("_contrib_BilinearResize2D", inputs="data like?")
 class BilinearResize2D:
-    """Images (batch, channels, height, width) in another size by bilinear interpolation.
+    """Resize images (batch, channels, height, width) by bilinear interpolation.
 
-    `mode` tells the size: ``size`` (`height` and `width`, or scaled), ``like`` (that of the second
-    input), ``odd_scale`` (scaled; odd extents to ``(n - 1) * scale + 1``), or the next even or odd
-    number below or above. With `align_corners` the centres of the corner pixels meet, otherwise the
-    corners of the images.
+    `mode` determines the size: ``size`` (`height` and `width`, or scale factors), ``like`` (that of
+    the second input), ``odd_scale`` (scaled; odd extents to ``(n - 1) * scale + 1``), or the next
+    even or odd number below or above. With `align_corners` the centres of the corner pixels are
+    aligned, otherwise the corners of the images.
 
     Raises
     ------
     MXNetError
-        When the size is not positive.
+        If the size is not positive.
     """
 
     height: Int = 1
@@ -242,7 +242,7 @@ class BilinearResize2D:
 
 def _pooled(a, source):
     size = a.output_size or ()
-    require(len(size) <= 2, f"output_size: expected at most two numbers, got {size}")
+    require(len(size) <= 2, f"output_size: expected at most two integers, got {size}")
     size = {0: (1, 1), 1: size * 2, 2: size}[len(size)]
     require(min(size) > 0, f"output_size: expected positive numbers, got {size}")
     return tuple(size)
@@ -250,9 +250,9 @@ def _pooled(a, source):
 
 @op("_contrib_AdaptiveAvgPooling2D")
 class AdaptiveAvgPooling2D:
-    """Means over equal parts of images (batch, channels, height, width), as many as asked for.
+    """Apply adaptive average pooling to images (batch, channels, height, width).
 
-    `output_size` is () for one mean of all, a number, or (height, width).
+    `output_size` is () for a global average, an integer, or (height, width).
     """
 
     output_size: Shape = ()

@@ -1,4 +1,4 @@
-"""Resizing of images, with the numbers that OpenCV gives."""
+"""Image resizing with OpenCV's results."""
 
 import math
 
@@ -13,11 +13,11 @@ from mxcy.ops.image.transforms import check_image
 __all__ = ["check_interpolation", "resized"]
 
 _NEAREST, _BILINEAR = 0, 1
-_ONE = 2048  # of the integer weights that OpenCV takes for bytes
+_ONE = 2048  # bits of OpenCV's integer weights for bytes
 
 
 def _target(a, height, width):
-    """The new (height, width)."""
+    """Return the new (height, width)."""
     if len(a.size) == 2:
         return a.size[1], a.size[0]
     (size,) = a.size
@@ -31,7 +31,7 @@ def _target(a, height, width):
 
 
 def _neighbours(old, new):
-    """For each new position along a dimension: both neighbours, and the second one's weight."""
+    """Return both neighbours of each new position along a dimension, and the second's weight."""
     place = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
     first = np.floor(place).astype(np.intp)
     weight = place - first.astype(np.float32)
@@ -49,7 +49,7 @@ def _nearest(data, height, width):
 
 
 def _halved(data, height, width):
-    """Means of squares of two by two pixels: what bilinear means at exactly half the size."""
+    """Average blocks of 2 x 2 pixels: bilinear interpolation at exactly half the size."""
     squares = data.reshape(*data.shape[:-3], height, 2, width, 2, data.shape[-1])
     if data.dtype == np.uint8:
         return ((squares.sum((-4, -2), dtype=np.int32) + 2) >> 2).astype(np.uint8)
@@ -81,13 +81,13 @@ def _bilinear(data, height, width):
 
 
 def check_interpolation(interp):
-    """Raise for a kind of interpolation that `resized` does not know."""
+    """Raise if `resized` does not support an interpolation."""
     known = interp in (_NEAREST, _BILINEAR)
     require(known, f"interp: expected 0 (nearest) or 1 (bilinear), got {interp}")
 
 
 def resized(data, height, width, interp):
-    """Images (..., height, width, channel) in another size, as OpenCV does it."""
+    """Resize images (..., height, width, channel) as OpenCV does."""
     return (_nearest if interp == _NEAREST else _bilinear)(data, height, width)
 
 
@@ -104,10 +104,10 @@ def _params(a, ins, outs):
 
 @op("_image_resize", aliases=("_npx__image_resize",), dtypes=("uint8", "float32", "float64"))
 class Resize:
-    """Enlarge or shrink an image (height, width, channel), or each of a batch.
+    """Resize an image (height, width, channel), or each image of a batch.
 
-    `size` is (width, height), or one number: for both, or with `keep_ratio` for the shorter side.
-    `interp` 0 takes the nearest pixel, 1 interpolates between four.
+    `size` is (width, height), or one integer: for both, or with `keep_ratio` for the shorter side.
+    `interp` 0 is nearest-neighbour, 1 bilinear interpolation.
     """
 
     size: Shape = ()

@@ -1,8 +1,8 @@
-"""Images seen through grids: generate grids, read images at them.
+"""Spatial transformers: grid generation and sampling.
 
-A grid is (batch, 2, height, width): for each place of the result the column and the row to read, in
-units that make -1 and 1 the first and the last pixel. Definition: Jaderberg et al. (2015), Spatial
-Transformer Networks.
+A grid is (batch, 2, height, width): the column and the row to sample for each output position, in
+coordinates where -1 and 1 are the first and the last pixel. Definition: Jaderberg et al. (2015),
+Spatial Transformer Networks.
 """
 
 import math
@@ -22,13 +22,13 @@ __all__ = []
 
 
 def _steps(xp, extent, dtype):
-    """-1 ... 1 in `extent` steps; one alone has no place."""
+    """Return `extent` evenly spaced values from -1 to 1."""
     spacing = 2 / (extent - 1) if extent > 1 else xp.inf
     return -1 + xp.arange(extent, dtype=dtype) * xp.asarray(spacing, dtype)
 
 
 def _places(xp, shape, dtype):
-    """The places of a regular grid as columns (column, row, 1): (3, height * width)."""
+    """Return the points of a regular grid as columns (column, row, 1): (3, height * width)."""
     rows, columns = (_steps(xp, extent, dtype) for extent in shape)
     y, x = xp.broadcast_to(rows[:, None], shape), xp.broadcast_to(columns, shape)
     return xp.stack([x, y, xp.ones(shape, dtype)]).reshape(3, -1)
@@ -49,17 +49,17 @@ def _target(a):
 
 @op("GridGenerator", in_symbols=InSymbols(named=True, named_input=True, listed=2))
 class GridGenerator:
-    """The grid of a transformation, for BilinearSampler.
+    """Generate a sampling grid for BilinearSampler from a transformation.
 
-    ``affine``: data (batch, 6) are the rows of 2 x 3 matrices that take (column, row, 1) of a
-    regular grid of `target_shape` to the places to read. ``warp``: data (batch, 2, height, width)
-    says how many pixels to the right and below each pixel is read.
+    ``affine``: data (batch, 6) holds the rows of 2 x 3 matrices that map (column, row, 1) of a
+    regular grid of `target_shape` to sampling positions. ``warp``: data (batch, 2, height, width)
+    holds pixel offsets to the right and down (optical flow).
     Returns (batch, 2, height, width).
 
     Raises
     ------
     MXNetError
-        When an affine transformation comes without a positive `target_shape`.
+        If an affine transformation has no positive `target_shape`.
     """
 
     transform_type: Enum("affine", "warp")
@@ -104,7 +104,7 @@ def _infer_affine_back(a, data):
 
 register(
     "_affine_grid_grad",
-    doc="""The gradient of an affine transformation (batch, 6) by that of its grid.""",
+    doc="""Gradient of an affine transformation (batch, 6) from that of its grid.""",
     infer=_infer_affine_back,
     grad=lambda a, F, g, specs: F.GridGenerator(
         g, transform_type="affine", target_shape=specs[0].shape[2:]
@@ -116,11 +116,11 @@ register(
 )
 
 
-# --- reading ---------------------------------------------------------------------------------
+# --- sampling ---------------------------------------------------------------------------------
 
 
 def _points(xp, image, grid):
-    """The points of an image (channels, height, width) that a grid (2, ...) reads."""
+    """Return the sampling points of a grid (2, ...) in an image (channels, height, width)."""
     height, width = image.shape[1:]
     x, y = (grid[0] + 1) * ((width - 1) / 2), (grid[1] + 1) * ((height - 1) / 2)
     return Points(xp, y, x, (height, width))
@@ -149,11 +149,11 @@ def _sampler_work(a, ins, outs):
 
 @op("BilinearSampler", inputs="data grid", in_symbols=InSymbols(named=True, listed=2))
 class BilinearSampler:
-    """Read images at the places of a grid, between pixels by bilinear interpolation.
+    """Sample images at the positions of a grid by bilinear interpolation.
 
     Shapes: data (batch, channels, height, width); grid (batch, 2, rows, columns), columns first, in
-    units that make -1 and 1 the first and the last pixel; out (batch, channels, rows, columns).
-    Pixels outside of the image are zero. `cudnn_off` changes nothing on CPU.
+    coordinates where -1 and 1 are the first and the last pixel; out (batch, channels, rows,
+    columns). Pixels outside the image are zero. `cudnn_off` is ignored on CPU.
     """
 
     cudnn_off: BoolOrNone = None
@@ -201,7 +201,7 @@ def _sampler_grad(a, xp, grads, data, grid):
 
 register(
     "_bilinear_sampler_grad",
-    doc="""The gradients of BilinearSampler's data and grid.
+    doc="""Gradients of BilinearSampler with respect to data and grid.
 
 Takes the gradient of the output, the data and the grid.""",
     inputs="grads data grid",
@@ -228,17 +228,17 @@ Takes the gradient of the output, the data and the grid.""",
 
 @op("SpatialTransformer", inputs="data loc", in_symbols=InSymbols(named=True, listed=3))
 class SpatialTransformer:
-    """Images under affine transformations: BilinearSampler at the grid that GridGenerator makes.
+    """Apply affine transformations to images: BilinearSampler on an affine GridGenerator.
 
     Shapes: data (batch, channels, height, width); loc (batch, 6), the rows of 2 x 3 matrices that
-    take (column, row, 1) of the result to the place in the data, both in units that make -1 and 1
-    the first and the last pixel; out (batch, channels, *target_shape). `cudnn_off` changes nothing
+    map (column, row, 1) of the result to positions in the data, both in coordinates where -1 and 1
+    are the first and the last pixel; out (batch, channels, *target_shape). `cudnn_off` is ignored
     on CPU.
 
     Raises
     ------
     MXNetError
-        When `target_shape` is not positive.
+        If `target_shape` is not positive.
     """
 
     target_shape: Shape = (0, 0)

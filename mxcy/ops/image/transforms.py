@@ -1,4 +1,4 @@
-"""Operators on images: (height, width, channel), or with a batch in front."""
+"""Image transforms, for (height, width, channel) or with a leading batch axis."""
 
 import math
 
@@ -18,7 +18,7 @@ _PIXELS = ("uint8", "float32", "float16", "int32")
 
 
 def check_image(spec, channels_last=True, batches=True):
-    """Whether the shape is known; it must be that of an image."""
+    """Return whether the shape is known; raise unless it is that of an image."""
     if spec.shape is None:
         return False
     order = "(height, width, channel)" if channels_last else "(channel, height, width)"
@@ -30,7 +30,7 @@ def check_image(spec, channels_last=True, batches=True):
 
 @op("_image_to_tensor", aliases=("_npx__image_to_tensor",), dtypes=("uint8", "float32", "int32"))
 class ToTensor:
-    """Bring values from [0, 255] to [0, 1) in float32, and the channels to the front.
+    """Convert an image with values in [0, 255] to a float32 tensor in [0, 1), channels first.
 
     An image (height, width, channel) becomes (channel, height, width); a batch keeps its first
     dimension.
@@ -70,9 +70,9 @@ def _normalize_params(a, ins, outs):
 
 @op("_image_normalize", aliases=("_npx__image_normalize",))
 class Normalize:
-    """Subtract `mean` and divide by `std`, each one number or one for each channel.
+    """Normalise an image: subtract `mean` and divide by `std`, scalars or one value per channel.
 
-    Images are (channel, height, width), or with a batch in front, and have 1 or 3 channels.
+    Images are (channel, height, width), or with a leading batch axis, and have 1 or 3 channels.
     """
 
     mean: FloatTuple = (0.0, 0.0, 0.0, 0.0)
@@ -129,7 +129,7 @@ def _by_channel(a, name, channels):
 
 @op("_image_crop", aliases=("_npx__image_crop",), dtypes=_PIXELS)
 class Crop:
-    """The part of an image, or of each image of a batch, that begins at column `x` and row `y`."""
+    """Crop an image, or each image of a batch, with the top left corner at (`x`, `y`)."""
 
     x: Int
     y: Int
@@ -195,5 +195,5 @@ def _flip(name, axis, doc):
     op(name, aliases=(f"_npx_{name}",), dtypes=_PIXELS)(Flip)
 
 
-_flip("_image_flip_left_right", 1, "An image (height, width, channel) with left and right swapped.")
-_flip("_image_flip_top_bottom", 0, "An image (height, width, channel), upside down.")
+_flip("_image_flip_left_right", 1, "Flip an image (height, width, channel) left to right.")
+_flip("_image_flip_top_bottom", 0, "Flip an image (height, width, channel) top to bottom.")

@@ -1,4 +1,4 @@
-"""Enlarging images by whole factors."""
+"""Image upsampling by integer factors."""
 
 from mxcy.ops.convolution.conv import data_ref
 from mxcy.ops.core.attrs import Enum, Field, Int, ULong
@@ -12,7 +12,7 @@ __all__ = []
 
 
 class _Bilinear:
-    """The attributes of the convolution whose transpose enlarges every channel by a factor."""
+    """Attributes of the convolution whose transpose upsamples each channel."""
 
     def __init__(self, a):
         extent = 2 * a.scale - a.scale % 2
@@ -47,7 +47,7 @@ def _shrink(a, xp, data):
 
 register(
     "_shrink",
-    doc="""The sums over squares of scale x scale pixels: the transpose of enlarging images.
+    doc="""Sum blocks of scale x scale pixels: the transpose of nearest-neighbour upsampling.
 
 Shapes: data (batch, channels, height, width), out (batch, channels, height / scale, width / scale).
 """,
@@ -65,7 +65,7 @@ Shapes: data (batch, channels, height, width), out (batch, channels, height / sc
 
 
 def _factors(a, specs):
-    """How much each image is enlarged: the first by `scale`, the others to the same extents."""
+    """Return each image's scale factor: `scale` for the first, the others to the same extents."""
     return [a.scale * specs[0].shape[2] // spec.shape[2] for spec in specs]
 
 
@@ -111,11 +111,11 @@ def _infer_bilinear(a, ins):
 
 
 def _bilinear_kernel(kernel):
-    """A kernel of the transposed convolution, for bilinear enlarging."""
+    """Return a kernel of the transposed convolution, for bilinear upsampling."""
 
     def when(a, ins, outs):
         if a.sample_type != "bilinear":
-            return "it only enlarges bilinearly"
+            return "it only upsamples bilinearly"
         return kernel.when(_Bilinear(a), ins, outs) if kernel.when else None
 
     return native(
@@ -129,7 +129,7 @@ def _bilinear_kernel(kernel):
 
 
 def _input_names(a, n):
-    """How symbols name the inputs."""
+    """Return the input names in symbols."""
     return ("data", "weight") if a.sample_type == "bilinear" else [f"arg{i}" for i in range(n)]
 
 
@@ -143,14 +143,14 @@ def _input_names(a, n):
     ),
 )
 class UpSampling:
-    """Enlarge images `scale` times.
+    """Upsample images `scale` times.
 
-    With `sample_type` 'nearest' each pixel becomes a square. Further images are enlarged to the
-    first one's new extents, and joined to it along the channels or summed (`multi_input_mode`).
-    With 'bilinear' there is one image of `num_filter` channels and the weight (num_filter, 1, k, k)
-    of a transposed convolution of each channel, k = 2 * scale - scale % 2, which interpolates if
-    initialised with ``mx.init.Bilinear``. Images are (batch, channel, height, width). `workspace`
-    changes nothing on CPU.
+    With `sample_type` 'nearest' each pixel is repeated to a square. Further images are upsampled to
+    the first one's new extents, and concatenated with it along channels or summed
+    (`multi_input_mode`). With 'bilinear' there is one image of `num_filter` channels and the weight
+    (num_filter, 1, k, k) of a per-channel transposed convolution, k = 2 * scale - scale % 2, which
+    interpolates if initialised with ``mx.init.Bilinear``. Images are (batch, channel, height,
+    width). `workspace` is ignored on CPU.
     """
 
     scale: Int
@@ -175,10 +175,10 @@ class UpSampling:
             struct=UPSAMPLING,
             params=lambda a, ins, outs: {"sum": a.multi_input_mode == "sum"},
             when=lambda a, ins, outs: (
-                "it only makes squares" if a.sample_type == "bilinear" else None
+                "it is nearest-neighbour upsampling" if a.sample_type == "bilinear" else None
             ),
         ),
-        # but Winograd's, which needs many channels in a group
+        # all but Winograd's, which needs many channels per group
         *map(_bilinear_kernel, find("_conv_data").kernels[1:]),
     )
 

@@ -1,1 +1,1 @@
-"""Operators that choose elements by indices, order or position in a sequence."""
+"""Operators that select or order elements: indexing, sorting, sequences."""

@@ -1,4 +1,4 @@
-"""Embedding: rows of a weight chosen by integers, and the gradient that sums rows back."""
+"""Embedding: lookup of rows of a weight, and its gradient."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, DType, Field, Int
@@ -24,10 +24,10 @@ __all__ = ["infer_embedding_grad"]
     ),
 )
 class Embedding:
-    """Replace each integer by its row of the weight.
+    """Look up the row of a weight matrix for each index.
 
     Shapes: data (...), any element type; weight (input_dim, output_dim); out (..., output_dim).
-    Indices beyond the weight are clipped to its first or last row.
+    Indices out of bounds are clipped.
     """
 
     input_dim: Int
@@ -103,16 +103,15 @@ register(
     stypes=Embedding.stypes,
     sparse_gradient=lambda a: True,
     samples=Embedding.samples,
-    doc="""Replace each integer by its row of the weight; the gradient is row_sparse.
+    doc="""Look up rows of a weight matrix, with a row_sparse gradient.
 
-    This is an older form of `Embedding`. Its sums are always the same, so that `deterministic` has
-    no effect.
+    An older form of `Embedding`. Results are always deterministic: `deterministic` is ignored.
     """,
 )
 
 
 def infer_embedding_grad(a, grad, data):
-    """The Spec of a weight's gradient."""
+    """Infer the Spec of the weight's gradient."""
     require(a.input_dim >= 0, f"input_dim: must not be negative, got {a.input_dim}")
     if data.shape is not None:
         grad.fill("grad", (*data.shape, -1))
@@ -125,7 +124,7 @@ def infer_embedding_grad(a, grad, data):
 
 @op("_embedding_grad", inputs="grad data")
 class _EmbeddingGrad:
-    """The gradient of Embedding with respect to its weight: rows of `grad` summed by index."""
+    """Gradient of Embedding with respect to its weight: rows of `grad` summed by index."""
 
     input_dim: Int
 

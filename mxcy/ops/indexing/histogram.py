@@ -1,4 +1,4 @@
-"""Counting elements in intervals."""
+"""Histograms."""
 
 import numpy as np
 
@@ -8,17 +8,15 @@ from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample
 
 _INT64 = dtypes.CODES["int64"]
-_EXACT_BINS = (
-    1 << 16
-)  # of that many float32 finds a number's interval but for one, which NumPy fixes
+_EXACT_BINS = 1 << 16  # up to here float32 division finds the bin +-1, which NumPy corrects
 
 
 @op("_histogram", aliases=("_npi_histogram",), inputs="data bins?", outputs="output0 output1")
 class Histogram:
-    """Count the elements in intervals: half-open ones, the last one closed; others do not count.
+    """Compute a histogram; bins are half-open except the last, elements outside are ignored.
 
-    The bounds are those in `bins`, or those of `bin_cnt` equal intervals over `range`. Returns the
-    counts, int64, and the bounds.
+    The edges are given as `bins`, or by `bin_cnt` equal-width bins over `range`. Returns the int64
+    counts and the edges.
     """
 
     bin_cnt: IntOrNone = None

@@ -1,8 +1,7 @@
-"""Operators that choose elements by the numbers in another array: where, take, one_hot.
+"""Operators that select elements by another array: where, take, one_hot.
 
-Indices may have any element type; fractions are cut off. What an index outside of its dimension
-means is the operator's mode: ``'clip'`` takes the nearest, ``'wrap'`` counts modulo the extent
-and ``'raise'`` is an error.
+Indices may have any dtype; fractions are truncated. The mode determines the treatment of indices
+out of bounds: ``'clip'`` takes the nearest, ``'wrap'`` wraps around and ``'raise'`` is an error.
 """
 
 from math import prod
@@ -30,27 +29,27 @@ __all__ = [
     "wide_bytes",
 ]
 
-#: numbers by which kernels know what to do with indices outside of a dimension
+#: kernel codes of the modes
 MODES = {"clip": 0, "wrap": 1, "raise": 2}
 
 
 def integers(indices):
-    """Indices of any element type as int64."""
+    """Convert indices of any dtype to int64."""
     return indices.astype("int64")
 
 
 def sum_dtype(dtype):
-    """The element type in which sums of elements of `dtype` are made."""
+    """Return the dtype in which elements of `dtype` are summed."""
     return "float32" if dtype == "float16" else dtype
 
 
 def resolved(xp, indices, extent, mode):
-    """Indices brought into 0 <= index < extent.
+    """Return indices mapped to 0 <= index < extent.
 
     Raises
     ------
     MXNetError
-        When an index lies outside in mode ``'raise'``, or there is nothing to take.
+        If an index is out of bounds in mode ``'raise'``, or the extent is 0.
     """
     indices = integers(indices)
     if indices.size and extent == 0:
@@ -71,10 +70,10 @@ _WIDE = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
 
 @op("where", aliases=("_sparse_where",), inputs="condition x y", amp="widest")
 class Where:
-    """Elements of `x` where `condition` is not zero, of `y` elsewhere.
+    """Choose elements of `x` where `condition` is nonzero, else of `y`.
 
-    `x` and `y` agree in shape and dtype. `condition` has that shape, or one entry for each of their
-    rows (the first dimension).
+    `x` and `y` have the same shape and dtype. `condition` has that shape, or one entry per row (the
+    first dimension).
     """
 
     def infer(a, condition, x, y):
@@ -123,18 +122,18 @@ def _taken(shape, indices, axis):
 
 
 def take_params(shape, axis, mode, data=0, index=1):
-    """The parameters of the kernels take and take_grad.
+    """Return the parameters of the kernels take and take_grad.
 
     Parameters
     ----------
     shape : tuple of int
-        The array that is taken from.
+        Shape of the array to take from.
     axis : int
         Not negative.
     mode : str
         One of `MODES`.
     data, index : int
-        Which inputs hold the elements and the indices.
+        Input positions of the elements and the indices.
     """
     return {
         "outer": prod(shape[:axis]),
@@ -147,25 +146,25 @@ def take_params(shape, axis, mode, data=0, index=1):
 
 
 def index_bytes(input_number):
-    """Workspace for one input's indices as int64."""
+    """Return the workspace for one input's indices as int64."""
     return lambda a, ins, outs: 8 * ins[input_number].size
 
 
 def wide_bytes(*specs):
-    """Workspace for float32 copies of float16 and bfloat16 arrays."""
+    """Return the workspace for float32 copies of float16 and bfloat16 arrays."""
     return sum(4 * spec.size for spec in specs if spec.dtype in _HALVES)
 
 
 @op("take", aliases=("_npi_take",), inputs="a indices", names={"data": ("in", 0)})
 class Take:
-    """The elements at `indices` along `axis`.
+    """Take elements at `indices` along `axis`.
 
     Shapes: a (..., n, ...), indices any, out (..., indices..., ...).
 
     Raises
     ------
     MXNetError
-        When an index is out of bounds in mode ``'raise'``.
+        If an index is out of bounds in mode ``'raise'``.
     """
 
     axis: Int = 0
@@ -208,14 +207,14 @@ class Take:
 
 
 def take_grad_bytes(a, ins, outs, axis=0):
-    """Workspace of take_grad: the indices, their order by row, and where each row's list begins."""
+    """Return the workspace of take_grad: indices, their order by row, and row starts."""
     lists = 2 * ins[1].size + outs[0].shape[axis] + 1
     return 8 * lists + wide_bytes(ins[0], outs[0])
 
 
 @op("_backward_take", inputs="grad indices")
 class TakeGradient:
-    """Zeros of the given shape with `grad` added at `indices` along `axis` (not negative)."""
+    """Scatter-add `grad` at `indices` along `axis` (non-negative) into zeros of a shape."""
 
     axis: Int
     mode: Enum("clip", "raise", "wrap")
@@ -271,10 +270,10 @@ class TakeGradient:
     ),
 )
 class OneHot:
-    """Rows of `depth` elements that are `off_value`, but `on_value` at the index.
+    """Encode indices as one-hot vectors of `depth` elements.
 
-    Shapes: indices any, out (indices..., depth). Indices outside of 0 to depth - 1 switch nothing
-    on.
+    Elements are `on_value` at the index, else `off_value`. Shapes: indices any, out (indices...,
+    depth). Indices out of bounds give `off_value` throughout.
     """
 
     depth: Int

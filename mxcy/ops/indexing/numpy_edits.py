@@ -1,4 +1,4 @@
-"""Operators of `mx.np` that leave elements out, put others in, or write to a diagonal."""
+"""`mx.np` operators that delete, insert or fill elements."""
 
 from math import prod
 
@@ -20,14 +20,14 @@ _KINDS = ("float32", "float64", "int32", "bool")
 
 
 def _flat(a, shape):
-    """The shape that is edited, and along which axis: flattened without one."""
+    """Return the shape to edit and the axis; flattened if no axis is given."""
     if a.axis is None:
         return (-1 if -1 in shape else prod(shape),), 0
     return tuple(shape), normal_axis(a.axis, len(shape))
 
 
 def _key(a, shape, axis, reach):
-    """The integer that attributes tell, checked, or the slice."""
+    """Return the integer attribute, checked, or the slice."""
     extent = shape[axis]
     if a.int_ind is None:
         require(a.step != 0, "step: must not be 0")
@@ -43,7 +43,7 @@ def _resized(shape, axis, by):
 
 
 def _given_back(F, g, source, shape, axis):
-    """Gradients summed where elements came from, with the edited axis first."""
+    """Sum gradients at the source of the elements, with the edited axis first."""
     moved = F._npi_moveaxis(g, source=(axis,), destination=(0,))
     extent, others = shape[axis], (*shape[:axis], *shape[axis + 1 :])
     zeros = F._npi_broadcast_to(F._npi_sum(moved) * 0, shape=(extent, *others))
@@ -51,7 +51,7 @@ def _given_back(F, g, source, shape, axis):
 
 
 def _restored(F, moved, axis, shape):
-    """What has the edited axis first, as the array that was edited."""
+    """Move the edited axis, which is first, back to its position."""
     back = F._npi_moveaxis(moved, source=(0,), destination=(axis,))
     return F._backward_reshape(back, shape=shape)
 
@@ -60,7 +60,7 @@ def _places(a):
     return {"start": a.start, "stop": a.stop, "step": a.step, "int_ind": a.int_ind}
 
 
-# --- what is left out ----------------------------------------------------------------------------
+# --- delete ----------------------------------------------------------------------------
 
 
 def _delete_infer(a, arr):
@@ -98,8 +98,8 @@ register(
         sample((4, 3), stop=None, step=-2, axis=0),
         sample((4,), start=9, grad=False),
     ),
-    doc="An array without the slice at `int_ind` along `axis`, or those of `start:stop:step`; "
-    "without axis the flattened array is cut.",
+    doc="Delete index `int_ind` or `start:stop:step` along `axis`, by default of the flattened "
+    "array.",
 )
 
 
@@ -110,9 +110,9 @@ register(
     dtypes=("float32", "int32"),
 )
 class DeleteAt:
-    """An array without the slices at places along `axis`; it waits for the places.
+    """Delete slices along `axis` at an array of indices; waits for their values.
 
-    Integers below 0 or behind the end mean no place.
+    Indices out of bounds are ignored.
     """
 
     start: IntOrNone = None
@@ -144,17 +144,17 @@ class DeleteAt:
 
 
 def _inside(obj, extent):
-    """The places that an axis has, or a mask as it is."""
+    """Return the indices within bounds, or a mask unchanged."""
     obj = _whole(obj)
     return obj if obj.dtype.kind == "b" else obj[(obj >= 0) & (obj < extent)]
 
 
 def _whole(obj):
-    """Places as integers, whatever type holds them."""
+    """Convert indices of any dtype to integers."""
     return obj.astype("int64") if obj.dtype.kind == "f" else obj
 
 
-# --- what is put in ------------------------------------------------------------------------------
+# --- insert ------------------------------------------------------------------------------
 
 
 def _wide(shape, ndim):
@@ -162,7 +162,7 @@ def _wide(shape, ndim):
 
 
 def _count(a, shape, axis, added, places):
-    """How many slices are put in; None where it is not known."""
+    """Return the number of inserted slices; None if unknown."""
     by_place = places is None
     if by_place:
         key = _key(a, shape, axis, 1)
@@ -229,7 +229,7 @@ def _insert_grad(name, has_places):
 
 
 def _of_values(a, F, moved, spec, shape, axis, count, places):
-    """The gradient of the values, from that of what was put in, the edited axis first."""
+    """Return the gradient of the values from that of the inserted slices, edited axis first."""
     one = a.int_ind is not None if places is None else places == ()
     others = (*shape[:axis], *shape[axis + 1 :])
     if not one:
@@ -264,7 +264,7 @@ def _insert(name, has_places, doc, samples):
 
 
 def _sorted(a, others, has_places):
-    """(values or None, places or None) among the inputs behind the first."""
+    """Return (values or None, indices or None) from the inputs after the first."""
     others = list(others)
     values = others.pop(0) if a.val is None and others else None
     return values, others[0] if has_places and others else None
@@ -273,7 +273,7 @@ def _sorted(a, others, has_places):
 _insert(
     "_npi_insert_scalar",
     False,
-    "An array with values before the slice at `int_ind` along `axis`: `val` or an array.",
+    "Insert `val` or an array before index `int_ind` along `axis`.",
     (
         sample((4,), val=5.0, int_ind=1),
         sample((2, 3), val=2.0, int_ind=-1, axis=1),
@@ -286,7 +286,7 @@ _insert(
 _insert(
     "_npi_insert_slice",
     False,
-    "An array with values before the slices `start:stop:step` along `axis`.",
+    "Insert values before the indices `start:stop:step` along `axis`.",
     (
         sample((4,), (3,), start=0, stop=3, step=1),
         sample((2, 3), val=1.5, start=1, axis=1),
@@ -297,7 +297,7 @@ _insert(
 _insert(
     "_npi_insert_tensor",
     True,
-    "An array with values before the slices at places along `axis`.",
+    "Insert values before an array of indices along `axis`.",
     (
         sample((4,), (2,), np.array([1, 1], "int64")),
         sample((2, 3), (2, 1), np.array([0, -1, 3], "int64"), axis=1),
@@ -311,9 +311,9 @@ _insert(
 
 @op("_npi_fill_diagonal", inputs="a", dtypes=("float32", "float64", "int32"))
 class FillDiagonal:
-    """An array with numbers on its diagonal, from the first one again where there are too few.
+    """Fill the main diagonal with values, repeated cyclically if there are too few.
 
-    With `wrap` the diagonal of a tall matrix starts again below its end.
+    With `wrap` the diagonal of a tall matrix wraps around.
     """
 
     val: DoubleTuple
@@ -343,12 +343,12 @@ class FillDiagonal:
         return out
 
 
-# --- where the key's type decides ----------------------------------------------------------------
+# --- indexing by integers or masks ----------------------------------------------------------------
 
 
 @op("_npi_advanced_indexing", inputs="data indices", dtypes=("float32", "int32"))
 class AdvancedIndexing:
-    """The slices at places, or with booleans those where a mask holds; it waits for the mask."""
+    """Index the first axes by an integer array or a boolean mask; waits for a mask's values."""
 
     complexes = True
     samples = (
@@ -378,7 +378,7 @@ class AdvancedIndexing:
 
 @op("_npi_share_memory", inputs="a b", dtypes=("float32",), ignores=("a", "b"))
 class ShareMemory:
-    """Whether two arrays have elements in common, which those that operators make never have."""
+    """Return whether two arrays share memory; outputs of operators never do."""
 
     complexes = True
     samples = (sample((3,), (2,), grad=False),)

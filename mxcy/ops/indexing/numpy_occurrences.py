@@ -1,6 +1,6 @@
-"""Where elements lie that are not zero, distinct elements and how often they occur: `mx.np`'s.
+"""`mx.np` operators with data-dependent shapes: nonzero, unique, bincount.
 
-How many there are depends on the values, so these operators wait for them.
+Their output shapes depend on the values, so these operators wait for them.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ _INT64 = CODES["int64"]
 
 @op("_npx_nonzero", inputs="x", numpy="npx.nonzero(a, out=None, name=None)")
 class NonZero:
-    """The indices of the elements that are not zero, a row for each; it waits for the values.
+    """Return the indices of the nonzero elements, one row per element; waits for the values.
 
-    What has no dimensions counts as an array of one element.
+    A 0-d array is treated as 1-D.
     """
 
     dtypes = ("float32", "int8", "bool")
@@ -38,10 +38,10 @@ class NonZero:
 
 @op("_npi_unique", inputs="data")
 class Unique:
-    """The distinct elements in order, or rows along `axis`; it waits for the values.
+    """Return the sorted unique elements, or unique slices along `axis`; waits for the values.
 
-    Further results on demand: where each occurs first, where each element of the input is among
-    them, and how often each occurs.
+    Optional further results: indices of first occurrences, indices that reconstruct the input, and
+    counts.
     """
 
     return_index: Bool = False
@@ -82,7 +82,7 @@ class Unique:
         return [array(x) for x in parts] if isinstance(parts, tuple) else array(parts)
 
     def ref(a, xp, data):
-        # NumPy 2 gives the inverse the input's shape: MXNet's is flat.
+        # The inverse has the input's shape in NumPy 2, but is flat in MXNet.
         wanted = a.return_index, a.return_inverse, a.return_counts
         parts = xp.unique(data, *wanted, a.axis, equal_nan=a.equal_nan)
         if not isinstance(parts, tuple):
@@ -91,7 +91,7 @@ class Unique:
 
 
 def _by_counting(a, elements):
-    """What `Unique` gives of integers that lie close together, else None."""
+    """Compute `Unique` for integers in a small range by counting, else None."""
     size = elements.size
     if elements.dtype.kind not in "iu" or size < 1000:
         return None
@@ -112,12 +112,12 @@ def _by_counting(a, elements):
 
 @op("_npi_bincount", inputs="data weights?")
 class BinCount:
-    """How often each number from 0 occurs, or the sum of its weights; it waits for the values.
+    """Count each non-negative integer, or sum its weights; waits for the values.
 
     Raises
     ------
     ValueError
-        When a number is negative.
+        If an element is negative.
     """
 
     minlength: Int = 0
@@ -150,7 +150,7 @@ class BinCount:
         zeros = array(np.zeros(length, weights.dtype))
         if not numbers.size or not length:
             return zeros
-        # Narrow weights are summed in double, as NumPy does it, whether or not they are recorded.
+        # Weights of lower precision are summed in double as in NumPy, recorded or not.
         word, places = name_of(weights.dtype_code), array(numbers.astype("int64"))
         if word != "float32":
             return F._backward_along(weights, places, axis=0, shape=(length,))

@@ -1,4 +1,4 @@
-"""Running sums and products and chosen elements, as `mx.np` has it."""
+"""`mx.np` cumulative sums and products, and where."""
 
 from math import prod
 
@@ -21,11 +21,11 @@ _FLOATS = ("float32", "float64", "float16", "bfloat16")
 _ALL = (*_FLOATS, "int32", "int64", "int8", "uint8", "bool")
 _INT64, _SINGLE, _BOOL = CODES["int64"], CODES["float32"], CODES["bool"]
 
-# --- running sums and products -------------------------------------------------------------------
+# --- cumulative sums and products ----------------------------------------------------------------
 
 
 def _scanned(a, shape):
-    """The axis along which a call runs and the shape it belongs to."""
+    """Return the axis of a scan and the shape it refers to."""
     if a.axis is None:
         return 0, (-1 if -1 in shape else prod(shape),)
     return normal_axis(a.axis, len(shape)), shape
@@ -48,7 +48,7 @@ def _sum_grad(F, g, x, axis):
 
 
 def _product_grad(F, g, x, axis):
-    """Right also behind zeros: only products with the first zero left out change with it."""
+    """Compute the gradient of cumprod, also after zeros: there only the first zero contributes."""
     zero = x == 0
     zeros = F._npi_cumsum(zero, axis=axis)
     first = zero * (zeros == 1)
@@ -126,7 +126,7 @@ def _scan_kernel(name):
 
 _scan(
     "_npi_cumsum",
-    "Running sums along `axis`, by default of the flattened array.",
+    "Compute the cumulative sum along `axis`, by default of the flattened array.",
     lambda xp, x, axis, kind: xp.cumsum(x, axis, dtype=kind),
     _sum_grad,
     (_scan_kernel("cumsum"),),
@@ -135,7 +135,7 @@ _scan(
 )
 _scan(
     "_mx_cumprod",
-    "Running products along `axis`, by default of the flattened array.",
+    "Compute the cumulative product along `axis`, by default of the flattened array.",
     lambda xp, x, axis, kind: xp.cumprod(x, axis, dtype=kind),
     _product_grad,
     (_scan_kernel("cumprod"),),
@@ -170,7 +170,7 @@ def _chosen_grad(F, g, spec, shape, code):
     amp="widest",
 )
 class Where:
-    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+    """Choose elements of `x` where `condition` is nonzero, else of `y`."""
 
     dtypes = _ALL
     uses_types = True
@@ -218,7 +218,7 @@ class Where:
 
 
 def _number_or_keep(numpy_types, code, is_int):
-    keeps = is_int and not numpy_types  # booleans beside integers too
+    keeps = is_int and not numpy_types  # booleans with integers too
     return code if keeps else with_number(numpy_types, code, is_int)
 
 
@@ -274,8 +274,7 @@ def _where_number(name, first):
         ),
         dtypes=_ALL,
         uses_types=True,
-        doc=f"The number `scalar` where `condition` is {'not ' if first else ''}zero, `x` "
-        "elsewhere.",
+        doc=f"Choose `scalar` where `condition` is {'not ' if first else ''}zero, else `x`.",
     )
 
 
@@ -285,7 +284,7 @@ _where_number("_npi_where_rscalar", False)
 
 @op("_npi_where_scalar2", inputs="condition")
 class WhereNumbers:
-    """The number `x` where `condition` is not zero, `y` elsewhere, as float32."""
+    """Choose scalar `x` where `condition` is nonzero, else scalar `y`, as float32."""
 
     x: Double = 0.0
     y: Double = 0.0

@@ -1,4 +1,4 @@
-"""Operators of `mx.np` that make positions: coordinates of all elements, diagonals, triangles."""
+"""`mx.np` operators that create indices: grids, diagonals, triangles."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import DType, IntOrNone, Long, Offset, Shape, Str
@@ -13,7 +13,7 @@ _LONG = dtypes.CODES["int64"]
 
 
 def _word(a, default):
-    """The element type that NumPy computes in and the one of the result."""
+    """Return the dtype of NumPy's computation and that of the result."""
     word = default if a.dtype is None else a.dtype
     return ("float32" if word == "bfloat16" else word), dtypes.code_of(word)
 
@@ -25,7 +25,7 @@ def _word(a, default):
     numpy="indices(dimensions, dtype=None, ctx=None, device=None)",
 )
 class Indices:
-    """The coordinates of all elements of an array, along a new first axis."""
+    """Return the coordinates of a grid, stacked along a new first axis."""
 
     dimensions: Shape
     dtype: _ELEMENT = None
@@ -55,7 +55,7 @@ class Indices:
     numpy="tri(N, M=None, k=0, dtype=None, ctx=None, device=None)",
 )
 class Tri:
-    """A matrix with ones at and below the diagonal `k` and zeros elsewhere, float32 by default."""
+    """Return a matrix with ones at and below diagonal `k`, zeros elsewhere; float32 by default."""
 
     N: Long
     M: IntOrNone = None
@@ -76,7 +76,7 @@ class Tri:
 
 @op("_npi_diag_indices_from", ignores=("data",))
 class DiagIndicesFrom:
-    """The coordinates of the diagonal of an array with equal extents, a row for each axis."""
+    """Return the indices of the main diagonal of an array with equal extents, one row per axis."""
 
     samples = (sample((3, 3), grad=False), sample((2, 2, 2), grad=False))
     grad = stop
@@ -98,7 +98,7 @@ def _triangle(length):
 
 @op("_npi_tril_indices", inputs="", outputs="output0 output1", dtypes=("int64",))
 class TrilIndices:
-    """The rows and the columns of the elements at and below the diagonal `k` of a matrix."""
+    """Return the row and column indices at and below diagonal `k` of a matrix."""
 
     n: Long
     k: Long = 0
@@ -114,13 +114,13 @@ class TrilIndices:
 
     def infer(a):
         require(a.n >= 0 and a.m >= 0, f"n, m: got negative extents, {a.n}, {a.m}")
-        # all from the triangle's corner on, less what lies beyond the last column
+        # the whole triangle, minus what exceeds the last column
         reach = (a.n + a.k, a.k, a.n + a.k - a.m, a.k - a.m)
         below, above, beyond, outside = (_triangle(max(length, 0)) for length in reach)
         count = below - above - beyond + outside
         return Spec((count,), _LONG), Spec((count,), _LONG)
 
     def ref(a, xp):
-        # Columns beyond the last row's end hold nothing.
+        # Columns beyond the end of the last row are empty.
         rows, columns = xp.tril_indices(a.n, a.k, min(a.m, max(a.n + a.k, 0)))
         return rows, columns

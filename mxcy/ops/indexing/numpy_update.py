@@ -1,4 +1,4 @@
-"""Operators of `mx.npx` that put values at coordinates, and one that refuses wrong values."""
+"""`mx.npx` operators that update elements at coordinates, and an assertion."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ __all__ = []
 
 
 def _updated(a, ind):
-    """The shape of the values at coordinates `ind` of an array of shape `a`."""
+    """Return the shape of the values at coordinates `ind` of an array of shape `a`."""
     require(len(ind) < 3, f"ind: expected at most two dimensions, got {ind}")
     axes = ind[0] if len(ind) == 2 else 1
     require(axes <= len(a), f"ind: {axes} coordinates for an array of shape {a}")
@@ -32,12 +32,12 @@ def _infer(a, x, ind, val):
 
 
 def _places(xp, ind, shape):
-    """Coordinates as a tuple of arrays.
+    """Return coordinates as a tuple of arrays.
 
     Raises
     ------
     IndexError
-        When one is negative or beyond its axis.
+        If a coordinate is out of bounds or negative.
     """
     rows = integers(ind if ind.ndim == 2 else ind.reshape(1, -1))
     for axis, (row, extent) in enumerate(zip(rows, shape, strict=False)):
@@ -54,7 +54,7 @@ def _as_rows(F, ind, spec):
 
 
 def _of_values(F, g, specs):
-    """The gradient of the values from that of where they went."""
+    """Return the gradient of the values from the gradient at their positions."""
     wanted = Spec(_updated(specs[0].shape, specs[1].shape))
     result = sum_to(F, g, specs[2], wanted)
     same = specs[2].dtype == specs[0].dtype
@@ -63,15 +63,15 @@ def _of_values(F, g, specs):
 
 @op("_npx_index_add", inputs="a ind val", names={"x": ("in", 0)}, amp="widest")
 class IndexAdd:
-    """`a` with values added at coordinates, several times where they are repeated.
+    """Add values to `a` at coordinates, accumulating repeated ones.
 
-    Shapes: ind (m, n), a column of coordinates for each value, or (n,) along the first axis, of
-    which () is one; val broadcasts to (n, ...) with the last axes of `a`.
+    Shapes: ind (m, n), one column of coordinates per value, or (n,) or () along the first axis; val
+    broadcasts to (n, ...) with the last axes of `a`.
 
     Raises
     ------
     IndexError
-        When a coordinate is out of bounds.
+        If a coordinate is out of bounds.
     """
 
     infer = _infer
@@ -99,14 +99,14 @@ class IndexAdd:
 
 @op("_npx_index_update", inputs="a ind val", names={"x": ("in", 0)}, amp="widest")
 class IndexUpdate:
-    """`a` with values at coordinates in place of its own; of repeated ones the last remains.
+    """Set values of `a` at coordinates; for repeated ones the last value wins.
 
     Shapes are those of `_npx_index_add`.
 
     Raises
     ------
     IndexError
-        When a coordinate is out of bounds.
+        If a coordinate is out of bounds.
     """
 
     infer = _infer
@@ -156,11 +156,11 @@ register(
         sample(np.ones((), bool), msg="no", grad=False),
         sample(np.ones((0,), bool), grad=False),
     ),
-    doc="""True where all elements are; otherwise an error with the message `msg`.
+    doc="""Return True if all elements are True, else raise an error with the message `msg`.
 
     Raises
     ------
     ValueError
-        When an element is False.
+        If an element is False.
     """,
 )

@@ -1,6 +1,6 @@
-"""Operators that order the elements along one dimension: topk, sort and argsort.
+"""Sorting operators: topk, sort, argsort, searchsorted.
 
-Equal elements keep their order, and NaN counts as larger than every number.
+Sorting is stable, and NaN is larger than every number.
 """
 
 from math import prod
@@ -22,7 +22,7 @@ _WIDE = ("float32", "float64", "float16", "bfloat16", "int8", "uint8", "int32", 
 
 
 def _axis(a, shape):
-    """The dimension to order and the shape it belongs to: the flattened one for axis=None."""
+    """Return the axis to sort along and the shape it refers to, flattened for axis=None."""
     if a.axis is None:
         return 0, (-1 if -1 in shape else prod(shape),)
     return normal_axis(a.axis, len(shape)), shape
@@ -33,16 +33,16 @@ def _with(shape, axis, extent):
 
 
 def _order(xp, values, axis, ascending):
-    """Stable argsort of `values` along `axis`."""
+    """Return a stable argsort of `values` along `axis`."""
     if ascending:
         return xp.argsort(values, axis, kind="stable")
-    # The reverse of a stable order of the mirrored elements is stable again.
+    # Reversing a stable order of the reversed elements is stable.
     mirrored = xp.argsort(xp.flip(values, axis), axis, kind="stable")
     return values.shape[axis] - 1 - xp.flip(mirrored, axis)
 
 
 def _kernel(values, indices, mask=None, name="order"):
-    """The kernel; the parameters say which outputs are values, indices and mask (None: none)."""
+    """Return the kernel, given the output positions of values, indices and mask (or None)."""
 
     def number(output, a):
         kind = output(a) if callable(output) else output
@@ -69,11 +69,11 @@ def _kernel(values, indices, mask=None, name="order"):
 
 
 def _work(a, ins, outs):
-    return 8 * ins[0].size  # an element costs as much as several elementwise steps
+    return 8 * ins[0].size  # an element costs several elementwise steps
 
 
 def _taken(a, extent):
-    """How many elements are kept along the dimension."""
+    """Return the number of elements to keep along the axis."""
     k = getattr(a, "k", 0)
     return extent if k < 1 else k
 
@@ -96,16 +96,16 @@ def _topk_outputs(a):
     amp="fp32",
 )
 class TopK:
-    """The `k` largest (or, with `is_ascend`, smallest) elements along `axis`, in order.
+    """Return the `k` largest (with `is_ascend`, smallest) elements along `axis`, sorted.
 
-    ``ret_typ`` chooses what comes back: ``'indices'`` (of element type `dtype`), ``'value'``,
-    ``'both'``, or a ``'mask'`` of the input's shape with ones at the elements. ``axis=None`` orders
-    the flattened array, and k < 1 keeps all elements.
+    ``ret_typ`` selects the result: ``'indices'`` (of dtype `dtype`), ``'value'``, ``'both'``, or a
+    ``'mask'`` of the input's shape with ones at the selected elements. ``axis=None`` flattens the
+    array, and k < 1 keeps all elements.
 
     Raises
     ------
     MXNetError
-        When k is larger than the dimension.
+        If k is larger than the extent.
     """
 
     axis: IntOrNone = -1
@@ -190,9 +190,9 @@ def _topk_dtypes(a, data):
     "sort",
     aliases=("_npi_sort",),
     in_symbols=InSymbols(listed=2, tells=True, spellings={"is_ascend_s": "is_ascend"}),
-)  # MXNet has the positions as well
+)  # MXNet also outputs the indices
 class Sort:
-    """The elements in order along `axis`; of the flattened array for ``axis=None``."""
+    """Sort elements along `axis`; ``axis=None`` flattens the array."""
 
     axis: IntOrNone = -1
     is_ascend: Bool = True
@@ -230,7 +230,7 @@ class Sort:
     amp="fp32",
 )
 class ArgSort:
-    """The positions that put the elements along `axis` in order, as element type `dtype`."""
+    """Return the indices that sort an array along `axis`, with dtype `dtype`."""
 
     axis: IntOrNone = -1
     is_ascend: Bool = True
@@ -261,7 +261,7 @@ class ArgSort:
 
 @op("_mx_searchsorted", inputs="a v")
 class SearchSorted:
-    """Where each element of `v` goes into the sorted `a`, before or behind equal ones, as int64."""
+    """Find the int64 indices at which to insert `v` into the sorted `a` to keep it sorted."""
 
     side: Enum("left", "right") = "left"
 

@@ -1,4 +1,4 @@
-"""Operators that choose one element along a dimension for each position in the others."""
+"""Operators that pick elements along one axis, for each position of the others."""
 
 from math import prod
 
@@ -27,7 +27,7 @@ def _along_params(shape, axis, taken, mode):
 
 
 def _picked(a, data, index):
-    """The axis of pick and the index's shape with that dimension at extent 1."""
+    """Return the axis of pick and the index's shape with extent 1 there."""
     require(a.axis is not None, "axis: pick needs an axis")
     axis = normal_axis(a.axis, len(data))
     kept = (*data[:axis], 1, *data[axis + 1 :])
@@ -45,10 +45,10 @@ def _picked(a, data, index):
     numpy="npx.pick(data, index, axis=-1, mode='clip', keepdims=False, out=None, name=None)",
 )
 class Pick:
-    """One element along `axis` for each position in the other dimensions.
+    """Pick one element along `axis` for each position of the other axes.
 
     `index` has the shape of `data` without `axis`, or with extent 1 there. Modes are ``'clip'`` and
-    ``'wrap'``. The output keeps the dimension with `keepdims`.
+    ``'wrap'``. With `keepdims` the axis is kept with extent 1.
     """
 
     axis: IntOrNone = -1
@@ -93,7 +93,7 @@ class Pick:
 
 @op("_backward_along", inputs="grad index")
 class AlongGradient:
-    """Zeros of the given shape to which `grad` is added at `index` along `axis` (not negative).
+    """Scatter-add `grad` at `index` along `axis` (non-negative) into zeros of a shape.
 
     `grad` and `index` have any extent along `axis`, or lack the dimension.
     """
@@ -147,14 +147,14 @@ class AlongGradient:
 
 
 def _taken_count(a, grad):
-    """How many elements along `a.axis` the gradient has for each position of the others."""
+    """Return the gradient's number of elements along `a.axis`."""
     others = prod(a.shape[: a.axis]) * prod(a.shape[a.axis + 1 :])
     return grad.size // others if others else 0
 
 
 @op("_take_along", inputs="data index")
 class TakeAlong:
-    """`taken` elements along `axis` (not negative) for each position in the other dimensions."""
+    """Take `taken` elements along `axis` (non-negative) for each position of the other axes."""
 
     axis: Int
     mode: Enum("clip", "wrap") = "clip"
@@ -194,7 +194,7 @@ class TakeAlong:
 
 @op("batch_take", inputs="a indices", names={"data": ("in", 0)})
 class BatchTake:
-    """The element ``a[i, indices[i]]`` of every row; `indices` are int32 and are clipped."""
+    """Take element ``a[i, indices[i]]`` of each row i; `indices` are int32 and clipped."""
 
     def infer(a, data, indices):
         indices.fill("indices", dtype=dtypes.CODES["int32"])

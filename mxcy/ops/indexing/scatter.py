@@ -1,4 +1,4 @@
-"""Operators that address elements by coordinates: gather_nd, scatter_nd, ravelling, masks."""
+"""Operators on coordinates: gather_nd, scatter_nd, index conversion, masks."""
 
 from math import prod
 
@@ -21,12 +21,12 @@ _WIDE = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
 
 
 def _places(xp, indices, shape):
-    """Coordinates as a tuple of integer arrays; negative ones count from the end.
+    """Return coordinates as a tuple of integer arrays; negative ones count from the end.
 
     Raises
     ------
     IndexError
-        When a coordinate is out of bounds.
+        If a coordinate is out of bounds.
     """
     places = []
     for axis, (row, extent) in enumerate(zip(integers(indices), shape, strict=False)):
@@ -40,7 +40,7 @@ def _places(xp, indices, shape):
 
 
 def _gathered(shape, indices):
-    """The shape of the elements of `shape` at coordinates of shape `indices`."""
+    """Return the shape of the elements of `shape` at coordinates of shape `indices`."""
     if shape is None or indices is None:
         return None
     require(len(indices) > 1, f"indices: needs at least 2 dimensions, got {indices}")
@@ -50,7 +50,7 @@ def _gathered(shape, indices):
 
 
 def _gather_kernel(name, whole, data=0, index=1, inplace=False, rows=False):
-    """A kernel over coordinates in an array of shape ``whole(a, ins)``, or over its rows."""
+    """Return a kernel over coordinates in an array of shape ``whole(a, ins)``, or over its rows."""
 
     def params(a, ins, outs):
         shape, n = whole(a, ins), 1 if rows else ins[index].shape[0]
@@ -79,7 +79,7 @@ def _gather_kernel(name, whole, data=0, index=1, inplace=False, rows=False):
     inputs="data indices",
 )
 class GatherND:
-    """The elements (or sub-arrays) at coordinates: ``out[i...] = data[indices[0, i...], ...]``.
+    """Gather elements or slices at coordinates: ``out[i...] = data[indices[0, i...], ...]``.
 
     Shapes: data (d0, ..., dn), indices (m, i...), out (i..., dm, ..., dn). Negative coordinates
     count from the end.
@@ -87,7 +87,7 @@ class GatherND:
     Raises
     ------
     IndexError
-        When a coordinate is out of bounds.
+        If a coordinate is out of bounds.
     """
 
     def infer(a, data, indices):
@@ -123,9 +123,9 @@ def _scatter_gradient(a, F, g, indices):
 
 @op("scatter_nd", inputs="data indices")
 class ScatterND:
-    """Zeros of the given shape with ``out[indices[0, i...], ...] = data[i...]``.
+    """Scatter data into zeros of a shape: ``out[indices[0, i...], ...] = data[i...]``.
 
-    Of elements with the same coordinates the last remains.
+    For repeated coordinates the last element wins.
     """
 
     shape: Shape
@@ -147,7 +147,7 @@ class ScatterND:
 
 @op("_backward_gather_nd", inputs="data indices")
 class GatherNDGradient:
-    """Zeros of the given shape to which `data` is added at the coordinates `indices`."""
+    """Scatter-add `data` at coordinates `indices` into zeros of the given shape."""
 
     shape: Shape
 
@@ -168,7 +168,7 @@ class GatherNDGradient:
 
 @op("_scatter_set_nd", aliases=("_npi_scatter_set_nd",), inputs="lhs rhs indices")
 class ScatterSetND:
-    """`lhs` with ``out[indices[0, i...], ...] = rhs[i...]``; `shape` is that of `lhs`."""
+    """Copy `lhs`, of shape `shape`, and set ``out[indices[0, i...], ...] = rhs[i...]``."""
 
     shape: Shape
 
@@ -201,12 +201,12 @@ class ScatterSetND:
 
 @op("_contrib_index_copy", inputs="old_tensor index_vector new_tensor")
 class IndexCopy:
-    """`old_tensor` with row ``index_vector[i]`` replaced by row i of `new_tensor`.
+    """Replace row ``index_vector[i]`` of `old_tensor` by row i of `new_tensor`.
 
     Raises
     ------
     IndexError
-        When an index is out of bounds.
+        If an index is out of bounds.
     """
 
     def infer(a, old_tensor, index_vector, new_tensor):
@@ -239,7 +239,7 @@ class IndexCopy:
 
 @op("_contrib_boolean_mask", aliases=("_npi_boolean_mask",), inputs="data index")
 class BooleanMask:
-    """The rows of `data` whose entry in `index` is not zero; `axis` must be 0.
+    """Select the rows of `data` whose entry in `index` is nonzero; `axis` must be 0.
 
     The number of rows depends on the values, so the operator waits for them.
     """
@@ -264,12 +264,12 @@ class BooleanMask:
     samples = (sample((4, 3), values(0, 2, (4,), "int32")), sample((5,), np.zeros(5, "float32")))
 
 
-# --- positions as values -------------------------------------------------------------------------
+# --- index conversion -------------------------------------------------------------------------
 
 
 @op("_contrib_index_array", ignores=("data",))
 class IndexArray:
-    """The coordinates of every element, as int64 along a new last dimension; or some `axes`."""
+    """Return the int64 coordinates of every element along a new last axis, or only `axes`."""
 
     axes: ShapeOrNone = None
 
@@ -304,9 +304,9 @@ class IndexArray:
     ),
 )
 class ArangeLike:
-    """The numbers start, start + step, ... in the shape of `data`, or as many as `axis` is long.
+    """Return start, start + step, ... in the shape of `data`, or as a vector along `axis`.
 
-    Every number occurs `repeat` times.
+    Every value is repeated `repeat` times.
     """
 
     start: Double = 0.0
@@ -341,7 +341,7 @@ def _check_ravelled(a):
 
 @op("_ravel_multi_index", aliases=("ravel_multi_index",))
 class RavelMultiIndex:
-    """Flat positions in an array of shape `shape` from coordinates, one column for each.
+    """Convert coordinates, one column each, to flat indices in an array of shape `shape`.
 
     Shapes: data (n, m) for n entries in `shape`, out (m,). The first entry may be -1.
     """
@@ -367,7 +367,7 @@ class RavelMultiIndex:
 
 @op("_unravel_index", aliases=("unravel_index", "_npi_unravel_index"))
 class UnravelIndex:
-    """Coordinates in an array of shape `shape` from flat positions.
+    """Convert flat indices to coordinates in an array of shape `shape`.
 
     Shapes: data any, out (n, data...) for n entries in `shape`, whose first may be -1.
     """
@@ -383,7 +383,7 @@ class UnravelIndex:
     def ref(a, xp, data):
         remaining, parts = integers(data), []
         for extent in a.shape[:0:-1]:
-            # As C divides: towards zero, so that negative positions keep their sign.
+            # Truncating division as in C: negative indices keep their sign.
             quotient = xp.trunc(remaining / extent).astype("int64")
             parts.append(remaining - quotient * extent)
             remaining = quotient

@@ -1,7 +1,7 @@
-"""Operators on padded batches of sequences, and running sums.
+"""Operators on padded batches of sequences, and cumulative sums.
 
-A batch has its time steps along one of the first two dimensions and its sequences along the other;
-`sequence_length` has one entry for each sequence.
+Time steps and sequences of a batch are the first two axes, in either order; `sequence_length` has
+one entry per sequence.
 """
 
 from math import prod
@@ -24,7 +24,7 @@ def _sequence_arguments(a):
 
 
 def _check(a, data, lengths, axes=(0, 1), steps=False):
-    """Check the axis, that there are `steps`, and the lengths, filling in what is unknown."""
+    """Check axis and lengths, inferring unknowns; `steps` requires at least one step."""
     if lengths is not None and lengths.dtype is None:
         lengths.dtype = data.dtype
     require(a.axis in axes, f"axis: must be {' or '.join(map(str, axes))}, got {a.axis}")
@@ -37,7 +37,7 @@ def _check(a, data, lengths, axes=(0, 1), steps=False):
 
 
 def _kernel(name, whole=lambda a, ins, outs: ins[0].shape):
-    """A kernel over a batch of shape ``whole(a, ins, outs)`` and its lengths."""
+    """Return a kernel over a batch of shape ``whole(a, ins, outs)`` and its lengths."""
 
     def params(a, ins, outs):
         shape = whole(a, ins, outs)
@@ -62,7 +62,7 @@ def _without_lengths(a, ins, outs):
 
 
 def _inside(xp, a, data, lengths):
-    """For every step of every sequence whether it lies inside, in the batch's layout."""
+    """Return a mask of the steps within each sequence's length, in the batch's layout."""
     steps, lengths = xp.arange(data.shape[a.axis]), integers(lengths)
     inside = steps[:, None] < lengths if a.axis == 0 else steps < lengths[:, None]
     return inside.reshape(inside.shape + (1,) * (data.ndim - 2))
@@ -75,7 +75,7 @@ def _inside(xp, a, data, lengths):
     names={"lengths": ("in", 1)},
 )
 class SequenceMask:
-    """`data` with `value` in place of the steps behind each sequence's length.
+    """Set the steps beyond each sequence's length to `value`.
 
     Shapes: data (steps, batch, ...) for axis 0, (batch, steps, ...) for axis 1; sequence_length
     (batch,), only with `use_sequence_length`.
@@ -116,7 +116,7 @@ class SequenceMask:
 
 
 def _last(xp, a, data, lengths):
-    """The position of every sequence's last step."""
+    """Return the index of each sequence's last step."""
     steps = data.shape[a.axis]
     if lengths is None:
         return xp.full(data.shape[1 - a.axis], steps - 1)
@@ -141,11 +141,11 @@ def _without(entries, axis):
     names={"lengths": ("in", 1)},
 )
 class SequenceLast:
-    """The last step of every sequence.
+    """Return the last step of each sequence.
 
     Shapes: data (steps, batch, ...) for axis 0, (batch, steps, ...) for axis 1; sequence_length
-    (batch,), only with `use_sequence_length`, of numbers from 1 to steps (others are clipped);
-    out (batch, ...).
+    (batch,), only with `use_sequence_length`, with values from 1 to steps (others are clipped); out
+    (batch, ...).
     """
 
     use_sequence_length: Bool = False
@@ -182,7 +182,7 @@ class SequenceLast:
 
 @op("_backward_SequenceLast", inputs="grad sequence_length")
 class SequenceLastGradient:
-    """Zeros of the given shape with `grad` at the last step of every sequence."""
+    """Scatter `grad` to the last step of each sequence in zeros of the given shape."""
 
     axis: Int
     shape: Shape
@@ -222,7 +222,7 @@ def _reverse_loops(a, ins, outs):
     names={"lengths": ("in", 1)},
 )
 class SequenceReverse:
-    """Every sequence in reverse; steps behind its length stay where they are.
+    """Reverse each sequence, leaving steps beyond its length in place.
 
     Shapes: data (steps, batch, ...), sequence_length (batch,), only with `use_sequence_length`.
     `axis` must be 0.
@@ -260,11 +260,11 @@ class SequenceReverse:
     )
 
 
-# --- running sums --------------------------------------------------------------------------------
+# --- cumulative sums -----------------------------------------------------------------------------
 
 
 def _scanned(a, shape):
-    """The dimension to sum along and the shape it belongs to: the flattened one for axis=None."""
+    """Return the axis to sum along and the shape it refers to, flattened for axis=None."""
     if a.axis is None:
         return 0, (-1 if -1 in shape else prod(shape),)
     return normal_axis(a.axis, len(shape)), shape
@@ -272,7 +272,7 @@ def _scanned(a, shape):
 
 @op("_np_cumsum", aliases=("cumsum",), inputs="a", names={"data": ("in", 0)})
 class CumSum:
-    """Running sums along `axis`, or of the flattened array by default, in element type `dtype`."""
+    """Compute the cumulative sum along `axis` (flattened by default), in dtype `dtype`."""
 
     axis: IntOrNone = None
     dtype: DType(None, "float16", "float32", "float64", "int32", "int64", "int8") = None

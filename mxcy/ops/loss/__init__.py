@@ -1,1 +1,1 @@
-"""Operators that carry a loss."""
+"""Loss operators and outputs with built-in losses."""

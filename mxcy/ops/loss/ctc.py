@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: the loss of sequences whose alignment is unknown."""
+"""Connectionist temporal classification (CTC) loss."""
 
 import numpy as np
 
@@ -13,18 +13,18 @@ from mxcy.ops.norm.batch import require_float
 
 __all__ = []
 
-#: what the kernel reads labels and lengths from
+#: dtypes of labels and lengths that the kernel reads
 _READABLE = {"float16", "float32", "float64", "int8", "uint8", "int32", "int64"}
 
 
 def _label_lengths(xp, label, padding):
-    """How many labels stand before the first padding of each row."""
+    """Return the number of labels before the padding in each row."""
     ends = xp.concatenate([label == padding, xp.ones((len(label), 1), bool)], axis=1)
     return ends.argmax(1)
 
 
 def _later(xp, scores, steps):
-    """Scores moved `steps` places to the right, minus infinity coming in."""
+    """Shift scores right by `steps`, filling with minus infinity."""
     moved = xp.full_like(scores, -xp.inf)
     moved[:, steps:] = scores[:, :-steps]
     return moved
@@ -45,17 +45,17 @@ def _logsumexp(xp, exponents, axis):
 
 
 class _Lattice:
-    """The states of all alignments: blanks at even places, labels between them.
+    """Lattice of all alignments: blanks at even states, labels between them.
 
     Parameters
     ----------
     xp : module
     emitted : array (batch, time, states)
-        The logarithm of each state's probability at each time.
+        Log-probability of each state at each time.
     skips : array (batch, states)
-        Whether a state may follow the last but one before it.
+        Whether a state may skip the preceding blank.
     times, lengths : array (batch,)
-        How many steps and labels count.
+        Valid numbers of steps and labels.
     """
 
     def __init__(self, xp, emitted, skips, times, lengths):
@@ -66,7 +66,7 @@ class _Lattice:
         self.final = xp.where((states == last) | (states == last - 1), 0, -xp.inf)
 
     def forward(self):
-        """For each time the logarithm of the probability of the paths up to each state."""
+        """Return the log-probability of the paths up to each state, for each time."""
         xp = self.xp
         first = xp.full_like(self.emitted[:, 0], -xp.inf)
         first[:, :2] = self.emitted[:, 0, :2]
@@ -80,7 +80,7 @@ class _Lattice:
         return xp.stack(steps, 1)
 
     def backward(self):
-        """For each time the logarithm of the probability of the paths from each state on."""
+        """Return the log-probability of the paths from each state onwards, for each time."""
         xp, steps = self.xp, [self.final]
         for t in range(self.emitted.shape[1] - 1, 0, -1):
             after = steps[-1] + self.emitted[:, t]
@@ -92,7 +92,7 @@ class _Lattice:
 
 
 def _losses(a, xp, data, label, times, lengths):
-    """The losses, and their gradients by the data."""
+    """Return the losses and their gradients with respect to the data."""
     steps, batch, classes = data.shape
     blank = 0 if a.blank_label == "first" else classes - 1
     log_probability = log_softmax(xp, data.astype("float64"), 2).swapaxes(0, 1)
@@ -153,13 +153,15 @@ def _work(a, ins, outs):
     amp="fp32",
 )
 class CTCLoss:
-    """The negative logarithm of the probability of all alignments of a sequence with its labels.
+    """Compute the connectionist temporal classification (CTC) loss.
+
+    The loss is the negative log-probability of all alignments of a sequence with its labels.
 
     Shapes: data (time, batch, classes), before softmax; label (batch, labels) with class indices,
     padded with 0, or with -1 if the blank is the last class instead of the first (`blank_label`);
-    data_lengths and label_lengths (batch,), in use if `use_data_lengths` and `use_label_lengths`;
-    the loss is (batch,). Labels that are longer than the data allows give 0 and no gradient. Only
-    the data has a gradient; the hidden second output holds it.
+    data_lengths and label_lengths (batch,), used with `use_data_lengths` and `use_label_lengths`;
+    out (batch,). Labels too long for the data give 0 and no gradient. Only the data has a gradient;
+    the hidden second output holds it.
     """
 
     use_data_lengths: Bool = False

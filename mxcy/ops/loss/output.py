@@ -1,4 +1,4 @@
-"""Outputs that carry their own loss: their gradients ignore what comes from above."""
+"""Outputs with a built-in loss, whose gradients ignore the head gradient."""
 
 import math
 
@@ -17,7 +17,7 @@ __all__ = []
 def _infer_regression(a, data, label):
     dtype = same_dtype((data, label), ("data", "label"))
     if data.shape is not None and not _goes_with(label.shape, data.shape):
-        # One value per sample goes without its own dimension, when nobody has said otherwise.
+        # A single value per sample has no axis of its own, unless known otherwise.
         flat = label.shape is None and len(data.shape) == 2 and data.shape[1] == 1
         label.fill("label", data.shape[:1] if flat else data.shape)
     return Spec(data.shape, dtype)
@@ -28,7 +28,7 @@ def _back_regression(a, ins, outs):
 
 
 def _goes_with(label, data):
-    """Whether a label that is not of the data's shape is accepted: as many values per sample."""
+    """Return whether a label of another shape has as many values per sample as the data."""
     if label is None or -1 in label or -1 in data:
         return False
     return label[:1] == data[:1] and Spec(label).size == Spec(data).size
@@ -36,7 +36,7 @@ def _goes_with(label, data):
 
 def _regression_grad(result, difference):
     def grad(a, F, g, data, label, specs):
-        # Of the output the gradient would be the loss's again, so it is computed from the data.
+        # The output's own gradient would be the loss's again, so compute from the data.
         out, data = result(F, data), specs[0].shape
         target = label if specs[1].shape == data else F.Reshape(label, shape=data)
         values_per_sample = specs[0].size // max(data[0], 1)
@@ -47,9 +47,9 @@ def _regression_grad(result, difference):
 
 
 _REGRESSION_DOC = """\
-The gradient is scaled by grad_scale over the number of values per sample; it does not depend on
-what comes from above, and the label has none. The label has the data's shape, or another one with
-as many values per sample."""
+The gradient is scaled by grad_scale divided by the number of values per sample; the head gradient
+is ignored, and the label has no gradient. The label has the data's shape, or another one with as
+many values per sample."""
 
 
 def regression(name, ref, difference, doc, kernels=MOVE, identity=True):
@@ -96,13 +96,13 @@ regression(
     "LinearRegressionOutput",
     lambda xp, data: data,
     lambda F, out, label: out - label,
-    "The data unchanged, with the gradient of the squared error, ``out - label``.",
+    "Return the data unchanged, with the gradient of the squared error, ``out - label``.",
 )
 regression(
     "LogisticRegressionOutput",
     sigmoid,
     lambda F, out, label: out - label,
-    "The sigmoid of the data, with the gradient of the logistic loss, ``out - label``.",
+    "Apply the sigmoid, with the gradient of the logistic loss, ``out - label``.",
     kernels=(native("sigmoid", inplace=True),),
     identity=False,
 )
@@ -110,19 +110,18 @@ regression(
     "MAERegressionOutput",
     lambda xp, data: data,
     lambda F, out, label: (out > label) * 2 - 1,
-    "The data unchanged, with the gradient of the absolute error: 1 where the data are larger than "
+    "Return the data unchanged, with the gradient of the absolute error: 1 where the data exceeds "
     "the label, otherwise -1.",
 )
 
 
 @op("SVMOutput", inputs="data label", identity=True, ignores=("label",), amp="fp32")
 class SVMOutput:
-    """The data unchanged, with the gradient of a one-against-all support vector machine.
+    """Return the data unchanged, with the gradient of a one-vs-all SVM (hinge) loss.
 
-    The label of each row is the index of its class; that class should score at least `margin` and
-    the others at most ``-margin``. With `use_linear` a violation counts as it is, otherwise
-    squared. Shapes: data (..., classes), label (...). The gradient from above is ignored, the label
-    has none.
+    The label of each row is a class index; that class should score at least `margin` and the others
+    at most ``-margin``. Violations are linear with `use_linear`, otherwise squared. Shapes: data
+    (..., classes), label (...). The head gradient is ignored, the label has no gradient.
     """
 
     margin: Float = 1.0
@@ -170,7 +169,7 @@ def _svm_struct(a, ins, outs):
 
 @op("_svm_output_grad", inputs="data label")
 class _SVMOutputGrad:
-    """The gradient of SVMOutput's loss for the data."""
+    """Gradient of SVMOutput's loss with respect to the data."""
 
     margin: Float = 1.0
     regularization_coefficient: Float = 1.0
@@ -197,7 +196,7 @@ class _SVMOutputGrad:
 
     def ref(a, xp, data, label):
         chosen = label.astype("int64")[..., None] == xp.arange(data.shape[-1])
-        sign = xp.where(chosen, -1, 1)  # the class itself is pushed up, the others down
+        sign = xp.where(chosen, -1, 1)  # the labelled class is pushed up, the others down
         violation = xp.maximum(a.margin + sign * data, 0)
         slope = violation > 0 if a.use_linear else violation * 2
         return (sign * slope * a.regularization_coefficient).astype(data.dtype)
@@ -205,10 +204,10 @@ class _SVMOutputGrad:
 
 @op("MakeLoss", identity=True, amp="fp32")
 class MakeLoss:
-    """Make an array a loss: the data unchanged, with the gradient `grad_scale`.
+    """Turn an array into a loss: the data unchanged, with gradient `grad_scale`.
 
     The gradient is divided by the batch size (`normalization` 'batch') or by the number of elements
-    greater than `valid_thresh`, at least one ('valid'). The gradient from above is ignored.
+    greater than `valid_thresh`, at least 1 ('valid'). The head gradient is ignored.
     """
 
     grad_scale: Float = 1.0
@@ -244,11 +243,11 @@ class MakeLoss:
     amp="fp32",
 )
 class IdentityAttachKLSparseReg:
-    """The data unchanged; the gradient adds a penalty on units that are too active.
+    """Return the data unchanged, adding a KL sparsity penalty to the gradient.
 
     The penalty is the Kullback-Leibler divergence between `sparseness_target` and the mean
-    activation of each unit (all axes but the first), a running average that moves with `momentum`
-    in the backward pass. Shapes: data (batch, ...), moving_avg (units,).
+    activation of each unit (all axes but the first), a running average updated with `momentum` in
+    the backward pass. Shapes: data (batch, ...), moving_avg (units,).
     """
 
     sparseness_target: Float = 0.100000001
@@ -282,7 +281,7 @@ class IdentityAttachKLSparseReg:
 
 @op("_kl_sparse_grad", inputs="grad data moving_avg", mutates=("moving_avg",))
 class _KlSparseGrad:
-    """The gradient of IdentityAttachKLSparseReg; moves the running average."""
+    """Gradient of IdentityAttachKLSparseReg; updates the running average."""
 
     sparseness_target: Float
     penalty: Float

@@ -1,4 +1,4 @@
-"""SoftmaxOutput, and the cross entropy as an operator."""
+"""SoftmaxOutput, softmax cross-entropy and SoftmaxActivation."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ __all__ = []
 
 
 def _rows(a, shape):
-    """SoftmaxOutput's data as (rows, classes, inner): the softmax runs over the middle."""
+    """Return SoftmaxOutput's data shape as (rows, classes, inner); softmax is over the middle."""
     if a.multi_output:
         return shape[0], shape[1], Spec(shape[2:]).size
     if a.preserve_shape:
@@ -21,7 +21,7 @@ def _rows(a, shape):
 
 
 def _softmax_kernel(view):
-    """The kernel of a softmax over the middle of ``view(a, shape)``."""
+    """Return the kernel of a softmax over the middle axis of ``view(a, shape)``."""
 
     def params(a, ins, outs):
         outer, extent, inner = view(a, ins[0].shape)
@@ -32,16 +32,16 @@ def _softmax_kernel(view):
 
 @op("SoftmaxOutput", aliases=("Softmax",), inputs="data label", amp="loss")
 class SoftmaxOutput:
-    """Softmax whose gradient is that of the cross entropy with `label`.
+    """Apply softmax, with the gradient of the cross-entropy with `label`.
 
-    The softmax runs over axis 1 with `multi_output`, over the last axis with `preserve_shape`, else
-    over all axes but the first. Labels are class indices, or probabilities when they have the
-    data's shape. The gradient is ``grad_scale * (out - one_hot(label))``, divided by the number of
-    labels (`normalization` 'batch') or of those that are not `ignore_label` ('valid'), and with
+    The softmax is over axis 1 with `multi_output`, over the last axis with `preserve_shape`, else
+    over all axes but the first. Labels are class indices, or probabilities if they have the data's
+    shape. The gradient is ``grad_scale * (out - one_hot(label))``, divided by the number of labels
+    (`normalization` 'batch') or of those other than `ignore_label` ('valid'), and with
     `multi_output` by the number of positions unless normalised by valid labels. With `use_ignore`
-    rows labelled `ignore_label` have no gradient. `smooth_alpha` moves that much of the label's
-    probability to the other classes. The gradient from above is ignored, or multiplied in with
-    `out_grad`.
+    rows labelled `ignore_label` have no gradient. `smooth_alpha` is the label smoothing: the
+    probability moved from the label to the other classes. The head gradient is ignored, or
+    multiplied in with `out_grad`.
     """
 
     grad_scale: Float = 1.0
@@ -91,7 +91,7 @@ class SoftmaxOutput:
 
 
 def _fill_label(a, shape, label):
-    """Fill in the shape of a label by the first of the accepted ones that it fits."""
+    """Infer the shape of a label: the first accepted shape that it fits."""
     indices = (shape[0], *shape[2:]) if a.multi_output else shape[:-1]
     accepted = [indices, shape]
     if a.multi_output:
@@ -108,7 +108,7 @@ def _fits(shape, other):
 
 
 def _divisor(a, rows, inner, labels):
-    """What the gradient is divided by, but for the number of valid labels."""
+    """Return the divisor of the gradient, except for the number of valid labels."""
     if a.normalization == "valid":
         return 1
     if a.normalization == "null":
@@ -117,7 +117,7 @@ def _divisor(a, rows, inner, labels):
 
 
 def _grad_params(a, shape, label):
-    """The kernel's parameters for data and label of these shapes."""
+    """Return the kernel's parameters for data and label of these shapes."""
     rows, classes, inner = _rows(a, shape)
     labels = Spec(label).size
     divisor = 1 if label == shape else _divisor(a, rows, inner, labels)
@@ -137,7 +137,7 @@ def _grad_params(a, shape, label):
 
 @op("_softmax_output_grad", inputs="result label")
 class _SoftmaxOutputGrad:
-    """The gradient of SoftmaxOutput, from its output."""
+    """Gradient of SoftmaxOutput, from its output."""
 
     grad_scale: Float = 1.0
     ignore_label: Float = -1.0
@@ -183,7 +183,7 @@ class _SoftmaxOutputGrad:
         if result.shape == label.shape:
             return (result - label) * a.grad_scale
         rows, classes, inner = _rows(a, result.shape)
-        # Flattened data of more dimensions has more labels than rows; the first ones count.
+        # Flattened data of more dimensions has more labels than rows; the first ones are used.
         labels = label.reshape(-1)[: rows * inner].reshape(rows, 1, inner)
         hit = xp.arange(classes).reshape(1, -1, 1) == labels.astype("int32")
         target = hit.astype(result.dtype)
@@ -200,7 +200,7 @@ class _SoftmaxOutputGrad:
 
 @op("softmax_cross_entropy", inputs="data label", amp="fp32")
 class SoftmaxCrossEntropy:
-    """The sum over all rows of the cross entropy between the softmax and the label's class.
+    """Compute the cross-entropy of softmax(data) and class labels, summed over rows.
 
     Shapes: data (batch, classes), label (batch,) with class indices in the data's dtype, out (1,).
     The label has no gradient.
@@ -238,7 +238,7 @@ def _activation_view(a, shape):
 
 @op("SoftmaxActivation", amp="fp32")
 class SoftmaxActivation:
-    """Softmax over the last axis (`mode` 'instance') or over axis 1 ('channel')."""
+    """Apply softmax over the last axis (`mode` 'instance') or axis 1 ('channel')."""
 
     mode: Enum("channel", "instance") = "instance"
 

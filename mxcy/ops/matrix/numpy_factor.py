@@ -12,7 +12,7 @@ from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
 
 __all__ = ["Eig", "chained", "check_finite", "drawn", "eigen_type", "refused", "symmetric"]
 
-#: what iterates, and might do so for ever, or end anywhere, with what is not finite
+#: what iterates, and might do so forever, or end anywhere, with what is not finite
 _ITERATING = frozenset(("eig", "eigh", "eigvalsh", "lstsq", "pinv", "svd"))
 
 

@@ -122,7 +122,7 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
 
 
 class _Distribution:
-    """The rules of one operator; parameters as of `numpy_distribution`, `names` in a list."""
+    """The rules of one operator; parameters as in `numpy_distribution`, `names` in a list."""
 
     def __init__(self, name, names, draw, slope_of_first, kinds):
         self.name, self.names, self.draw = name, names, draw

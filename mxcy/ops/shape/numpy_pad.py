@@ -73,7 +73,7 @@ def _not_constant(a, ins, outs):
 
 @op("_npi_pad")
 class Pad:
-    """The array with margins: ``pad_width`` holds (before, after) for every axis.
+    """The array with margins: ``pad_width`` holds (before, after) forevery axis.
 
     They are filled with `constant_values`, the nearest element (``'edge'``), elements mirrored at
     the last one (``'reflect'``) or behind it (``'symmetric'``), or the largest or smallest along

@@ -141,7 +141,7 @@ def repeating(name, shape, margins, mode=lambda a: a.mode):
 class Pad:
     """Add margins to the dimensions of an array behind the first two.
 
-    `pad_width` holds (before, after) for every dimension, zeros for the first two. The margins are
+    `pad_width` holds (before, after) forevery dimension, zeros for the first two. The margins are
     filled with `constant_value`, with the nearest element (``'edge'``) or with the elements
     mirrored at the edge element (``'reflect'``). Negative widths cut, in mode ``'constant'``.
 

@@ -24,7 +24,7 @@ _NARROW = ("float32", "float16", "bfloat16", "int8", "int64", "bool")
 
 
 def _ranges(a, shape):
-    """A Python range of indices for every dimension; None where the extent is unknown."""
+    """A Python range of indices forevery dimension; None where the extent is unknown."""
     n = len(a.begin)
     require(n <= len(shape), f"begin: {a.begin} has more entries than {shape} has dimensions")
     require(len(a.end) == n, f"begin {a.begin} and end {a.end} differ in length")

@@ -97,7 +97,7 @@ def _kernels(name, struct, params):
 def _row_update(
     name, states, fields, step, doc, struct, params=None, positive=(), per_row=None, tries=({},)
 ):
-    """Register the update by rows of one optimizer; parameters as those of `optimizer`."""
+    """Register the update by rows of one optimizer; parameters as in `optimizer`."""
     states = tuple(states.split())
     names = ("weight", *_GRADIENT, *states)
 

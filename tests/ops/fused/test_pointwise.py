@@ -181,7 +181,7 @@ def test_repeats():
     "program, message",
     [
         ("tanh 0", "outputs"),
-        ("tanh 1; -> 1", "not there yet"),
+        ("tanh 1; -> 1", "undefined values"),
         ("tanh 0; -> 2", "outputs"),
         ("tanh 0; ->", "outputs"),
         ("tanh zero; -> 1", "program"),
