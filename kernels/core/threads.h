@@ -1,5 +1,6 @@
-// parallel_for: the one door to OpenMP.
+// parallel_for and parallel_team: the only two uses of OpenMP.
 #pragma once
+#include <omp.h>
 #include <sched.h>
 
 #include <cstdint>
@@ -37,6 +38,32 @@ inline void parallel_for(int threads, int64_t n, int64_t grain, const Body& body
     if (t > 0 && sched_getcpu() == home) leave_cpu(home);
     const int64_t begin = t * each, end = begin + each < n ? begin + each : n;
     if (begin < end) body(begin, end);
+  }
+}
+
+// Run body(member) in each of at most `threads` threads. All of them may meet at
+// `member.barrier()`, which costs far less than a new region.
+struct TeamMember {
+  int rank, ranks;
+
+  void barrier() const {
+    if (ranks == 1) return;
+#pragma omp barrier
+  }
+  // Where this member's equal part of [0, n) begins; it ends where that of rank + 1 begins.
+  int64_t begin(int64_t n) const { return n * rank / ranks; }
+  int64_t end(int64_t n) const { return n * (rank + 1) / ranks; }
+};
+
+template <class Body>
+inline void parallel_team(int threads, const Body& body) {
+  if (threads <= 1) return body(TeamMember{0, 1});
+  const int home = sched_getcpu();
+#pragma omp parallel num_threads(threads)
+  {
+    const TeamMember member = {omp_get_thread_num(), omp_get_num_threads()};
+    if (member.rank > 0 && sched_getcpu() == home) leave_cpu(home);
+    body(member);
   }
 }
 

@@ -109,6 +109,13 @@ int product(int threads, bool ta, bool tb, int64_t m, int64_t n, int64_t k, cons
   return gemm_arrays(threads, GemmShape{ta, tb, m, n, k, lda, ldb, ldc}, (T)1, a, b, beta, c);
 }
 
+// Hidden states, whose rows are `apart`, and cells, if there are any, before a step.
+template <class T>
+struct States {
+  const T *hidden, *cell;
+  int64_t apart;
+};
+
 // One direction of a layer: data (points x source) to `out`, whose rows are `wide` apart.
 template <class T>
 int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, const T* data,
@@ -129,62 +136,64 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
   panels.pack(threads, {own_weight, s.out, false});
   Panels<T> projection = {buffers.projection, s.out, s.hidden};
   if (s.projected) projection.pack(threads, {own_weight + s.rows * s.out, s.hidden, false});
-  const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
-  const int row_team = step_team(threads, s.batch * s.rows * 4);
-  const T *hidden_then = state, *cell_then = cell;
-  int64_t apart = s.out;
+  States<T> start = {state, cell, s.out};
   if (lengths.given()) {
-    hidden_then = buffers.hidden;
     memcpy(buffers.hidden, state, s.batch * s.out * sizeof(T));
-    if (cell) {
-      cell_then = buffers.cell;
-      memcpy(buffers.cell, cell, s.batch * s.hidden * sizeof(T));
-    }
+    if (cell) memcpy(buffers.cell, cell, s.batch * s.hidden * sizeof(T));
+    start = {buffers.hidden, cell ? buffers.cell : nullptr, s.out};
   }
-  for (int64_t i = 0; i < s.steps; ++i) {
-    const int64_t step = s.step(direction, i), first = step * s.batch;
-    T* at = gates + first * s.rows;
-    if (gru) {
-      panels.multiply(team, s.batch, hidden_then, apart, own_bias, 0, buffers.own, s.rows);
-    } else {
-      panels.multiply(team, s.batch, hidden_then, apart, nullptr, 1, at, s.rows);
+  const auto states_before = [&](int64_t i) -> States<T> {
+    if (i == 0 || lengths.given()) return start;
+    const int64_t first = s.step(direction, i - 1) * s.batch;
+    return {out + first * s.wide, cell ? extra + first * s.hidden : nullptr, s.wide};
+  };
+  const auto keep_states = [&](int64_t step, int64_t n) {
+    T* row = out + (step * s.batch + n) * s.wide;
+    if (lengths.end_before(n, step)) {
+      memset(row, 0, s.out * sizeof(T));
+      return;
     }
-    T* result = out + first * s.wide;
-    const auto keep_states = [&](int64_t n) {
-      T* row = result + n * s.wide;
-      if (lengths.end_before(n, step)) {
-        memset(row, 0, s.out * sizeof(T));
-        return;
-      }
-      memcpy(buffers.hidden + n * s.out, row, s.out * sizeof(T));
-      if (cell)
-        memcpy(buffers.cell + n * s.hidden, extra + (first + n) * s.hidden, s.hidden * sizeof(T));
-    };
-    parallel_for(row_team, s.batch, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t n = begin; n < end; ++n) {
+    memcpy(buffers.hidden + n * s.out, row, s.out * sizeof(T));
+    const T* cells = extra + (step * s.batch + n) * s.hidden;
+    if (cell) memcpy(buffers.cell + n * s.hidden, cells, s.hidden * sizeof(T));
+  };
+  const StepDivision division(s, threads, sizeof(T));
+  parallel_team(division.threads, [&](const TeamMember& member) {
+    const StepShare share(member, division, s.batch);
+    for (int64_t i = 0; i < s.steps; ++i) {
+      const int64_t step = s.step(direction, i), first = step * s.batch;
+      const States<T> then = states_before(i);
+      T *at = gates + first * s.rows, *result = out + first * s.wide;
+      panels.multiply(share.multiplies, share.count, then.hidden + share.first * then.apart,
+                      then.apart, gru ? own_bias : nullptr, gru ? 0 : 1,
+                      (gru ? buffers.own : at) + share.first * s.rows, s.rows);
+      share.meet();
+      for (int64_t n = share.begin; n < share.end; ++n) {
         const Forward<T> row = {at + n * s.rows,
                                 extra ? extra + (first + n) * s.hidden : nullptr,
                                 s.projected ? buffers.raw + n * s.hidden : result + n * s.wide,
                                 gru ? buffers.own + n * s.rows : nullptr,
-                                hidden_then + n * apart,
-                                cell_then ? cell_then + n * s.hidden : nullptr};
+                                then.hidden + n * then.apart,
+                                then.cell ? then.cell + n * s.hidden : nullptr};
         cell_step(s.mode, s.hidden, row);
-        if (lengths.given() && !s.projected) keep_states(n);
       }
-    });
-    if (s.projected) {
-      projection.multiply(team, s.batch, buffers.raw, s.hidden, nullptr, 0, result, s.wide);
-      for (int64_t n = 0; lengths.given() && n < s.batch; ++n) keep_states(n);
+      share.meet();
+      if (s.projected) {
+        projection.multiply(share.multiplies, share.count, buffers.raw + share.first * s.hidden,
+                            s.hidden, nullptr, 0, result + share.first * s.wide, s.wide);
+        share.meet();
+      }
+      if (lengths.given()) {
+        for (int64_t n = share.begin; n < share.end; ++n) keep_states(step, n);
+        share.meet();
+      }
     }
-    if (lengths.given()) continue;
-    hidden_then = result;
-    apart = s.wide;
-    if (cell_then) cell_then = extra + first * s.hidden;
-  }
+  });
+  const States<T> last = states_before(s.steps);
   for (int64_t n = 0; n < s.batch; ++n) {
-    memcpy(last_state + n * s.out, hidden_then + n * apart, s.out * sizeof(T));
+    memcpy(last_state + n * s.out, last.hidden + n * last.apart, s.out * sizeof(T));
   }
-  if (last_cell) memcpy(last_cell, cell_then, s.batch * s.hidden * sizeof(T));
+  if (last_cell) memcpy(last_cell, last.cell, s.batch * s.hidden * sizeof(T));
   return 0;
 }
 
@@ -248,17 +257,16 @@ void sum_rows(int threads, int64_t m, int64_t n, const T* x, T* sums) {
   });
 }
 
-// The gradient of what the projection put out at a step; d_hidden becomes zero where that counts.
+// The gradient of what the projection of sequence n put out at a step; d_hidden becomes zero where
+// that counts.
 template <class T>
-void enter_projection(const RnnShape& s, int64_t step, const T* d_out, const Lengths& lengths,
-                      const BackwardBuffers<T>& buffers) {
-  for (int64_t n = 0; n < s.batch; ++n) {
-    const int64_t row = step * s.batch + n;
-    T *d = buffers.d_projected + row * s.out, *d_hidden = buffers.d_hidden + n * s.out;
-    const bool ended = lengths.end_before(n, step);
-    for (int64_t j = 0; j < s.out; ++j) d[j] = ended ? 0 : d_hidden[j] + d_out[row * s.wide + j];
-    if (!ended) memset(d_hidden, 0, s.out * sizeof(T));
-  }
+void enter_projection(const RnnShape& s, int64_t step, int64_t n, const T* d_out,
+                      const Lengths& lengths, const BackwardBuffers<T>& buffers) {
+  const int64_t row = step * s.batch + n;
+  T *d = buffers.d_projected + row * s.out, *d_hidden = buffers.d_hidden + n * s.out;
+  const bool ended = lengths.end_before(n, step);
+  for (int64_t j = 0; j < s.out; ++j) d[j] = ended ? 0 : d_hidden[j] + d_out[row * s.wide + j];
+  if (!ended) memset(d_hidden, 0, s.out * sizeof(T));
 }
 
 template <class T>
@@ -272,18 +280,23 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
     projection.pack(threads, {own_weight + s.rows * s.out, s.hidden, true});
     memset(buffers.zero, 0, s.batch * s.hidden * sizeof(T));
   }
-  const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
-  const int row_team = step_team(threads, s.batch * s.rows * 4);
-  for (int64_t i = s.steps - 1; i >= 0; --i) {
-    const int64_t step = s.step(direction, i), first = step * s.batch;
-    const int64_t before = i ? s.step(direction, i - 1) : 0;
-    if (s.projected) {
-      enter_projection(s, step, part.d_out, lengths, buffers);
-      projection.multiply(team, s.batch, buffers.d_projected + first * s.out, s.out, nullptr, 0,
-                          buffers.d_raw, s.hidden);
-    }
-    parallel_for(row_team, s.batch, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t n = begin; n < end; ++n) {
+  const StepDivision division(s, threads, sizeof(T));
+  parallel_team(division.threads, [&](const TeamMember& member) {
+    const StepShare share(member, division, s.batch);
+    for (int64_t i = s.steps - 1; i >= 0; --i) {
+      const int64_t step = s.step(direction, i), first = step * s.batch;
+      const int64_t before = i ? s.step(direction, i - 1) : 0;
+      if (s.projected) {
+        for (int64_t n = share.begin; n < share.end; ++n) {
+          enter_projection(s, step, n, part.d_out, lengths, buffers);
+        }
+        share.meet();
+        projection.multiply(share.multiplies, share.count,
+                            buffers.d_projected + (first + share.first) * s.out, s.out, nullptr, 0,
+                            buffers.d_raw + share.first * s.hidden, s.hidden);
+        share.meet();
+      }
+      for (int64_t n = share.begin; n < share.end; ++n) {
         const bool starts = i == 0 || lengths.end_before(n, before);
         const int64_t then = before * s.batch + n;
         const T* cell_then = starts ? part.cell + n * s.hidden : part.extra + then * s.hidden;
@@ -306,10 +319,12 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
         if (s.projected)
           cell_out(s.hidden, row.gates, row.extra, buffers.raw + (first + n) * s.hidden);
       }
-    });
-    panels.multiply(team, s.batch, buffers.d_own + first * s.rows, s.rows, nullptr, 1,
-                    buffers.d_hidden, s.out);
-  }
+      share.meet();
+      panels.multiply(share.multiplies, share.count, buffers.d_own + (first + share.first) * s.rows,
+                      s.rows, nullptr, 1, buffers.d_hidden + share.first * s.out, s.out);
+      share.meet();
+    }
+  });
   memcpy(part.d_state, buffers.d_hidden, s.batch * s.out * sizeof(T));
   if (part.d_cell) memcpy(part.d_cell, buffers.d_cell, s.batch * s.hidden * sizeof(T));
   sum_rows(threads, s.points(), s.rows, buffers.d_gates, part.d_bias);

@@ -24,27 +24,56 @@ struct Panels {
     });
   }
 
-  // C (m x n) = A B + columns + beta * C for an A with rows `a_step` apart; columns may be NULL.
-  void multiply(int threads, int64_t m, const T* a, int64_t a_step, const T* columns, T beta, T* c,
-                int64_t c_step) const {
+  // A member's tiles of C (m x n) = A B + columns + beta * C for an A with rows `a_step` apart;
+  // columns may be NULL.
+  void multiply(const TeamMember& member, int64_t m, const T* a, int64_t a_step, const T* columns,
+                T beta, T* c, int64_t c_step) const {
     const TileTable<T>& tiles = tile_table(T());
     const int height = tile_height(m);
-    parallel_for(threads, n, kWidth, [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; j += kWidth) {
-        const int count = (int)least(kWidth, n - j);
-        const bool wide = count > kLanes<T>;
-        const Scale<T> scale = {1, beta, nullptr, columns ? columns + j : nullptr};
-        for (int64_t i = 0; i < m; i += height) {
-          tiles[0][least(height, m - i) - 1][wide](k, a + i * a_step, a_step, data + j * k,
-                                                   wide ? kWidth : kLanes<T>, &scale,
-                                                   c + i * c_step + j, c_step, count);
-        }
-      }
-    });
+    const int64_t deep = ceil_div(m, height), count = deep * ceil_div(n, kWidth);
+    for (int64_t t = member.begin(count); t < member.end(count); ++t) {
+      const int64_t j = t / deep * kWidth, i = t % deep * height;
+      const int columns_here = (int)least(kWidth, n - j);
+      const bool wide = columns_here > kLanes<T>;
+      const Scale<T> scale = {1, beta, nullptr, columns ? columns + j : nullptr};
+      tiles[0][least(height, m - i) - 1][wide](k, a + i * a_step, a_step, data + j * k,
+                                               wide ? kWidth : kLanes<T>, &scale,
+                                               c + i * c_step + j, c_step, columns_here);
+    }
   }
 };
 
-// Threads for work that is done at every step: less than the whole call's.
-inline int step_team(int threads, int64_t work) { return threads > 1 ? mx_threads_for(work) : 1; }
+// How a team divides the steps of a direction. Sequences do not depend on each other, so where
+// each member's second-level cache holds the weights, it takes some sequences through all steps
+// and waits for nobody. Else all share the product of each step, at the cost of barriers and of
+// moving gates between the cores' caches.
+struct StepDivision {
+  static constexpr int64_t kCached = 1 << 20;  // bytes of weights
+  static constexpr int64_t kFewest = 4;        // sequences of a member, whose tiles reuse weights
+  bool by_sequence;
+  int threads;
+
+  StepDivision(const RnnShape& s, int team, int64_t element)
+      : by_sequence(s.rows * s.out * element <= kCached && s.batch >= kFewest * team) {
+    const int64_t products = s.batch * s.rows * s.out;
+    const int64_t work = by_sequence ? products * s.steps / 16 : products / 4;
+    threads = team > 1 ? mx_threads_for(work) : 1;
+  }
+};
+
+// What a member of a team does at each step.
+struct StepShare {
+  TeamMember multiplies;  // its tiles of the product of `count` sequences from the `first` on
+  int64_t first, count;
+  int64_t begin, end;  // the sequences whose cells it computes
+
+  StepShare(const TeamMember& member, const StepDivision& division, int64_t batch)
+      : multiplies(division.by_sequence ? TeamMember{0, 1} : member),
+        first(division.by_sequence ? member.begin(batch) : 0),
+        count(division.by_sequence ? member.end(batch) - first : batch),
+        begin(member.begin(batch)),
+        end(member.end(batch)) {}
+  void meet() const { multiplies.barrier(); }
+};
 
 MX_LEAF_END

@@ -117,21 +117,44 @@ def test_the_gradient_drops_what_was_dropped():
     assert abs(seen[0][1][INPUTS * HIDDEN + HIDDEN * HIDDEN] - slope) < 2e-2 * (1 + abs(slope))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_large_layers_agree_with_the_reference(threads):
+def random_rnn(mode, batch, hidden, steps=7, inputs=70):
+    """The arguments of a layer of random numbers."""
     rng = np.random.default_rng(0)
-    arrays = [
-        mx.nd.array(rng.uniform(-0.1, 0.1, shape))
-        for shape in ((7, 20, 70), (4 * 130 * (70 + 130 + 2),), (1, 20, 130), (1, 20, 130))
-    ]
-    before = mx.util.set_num_threads(threads) if hasattr(mx.util, "set_num_threads") else None
-    attrs = {"mode": "lstm", "num_layers": 1, "state_size": 130, "state_outputs": True}
+    gates = {"rnn_tanh": 1, "gru": 3, "lstm": 4}[mode]
+    shapes = [(steps, batch, inputs), (gates * hidden * (inputs + hidden + 2),)]
+    shapes += [(1, batch, hidden)] * (1 + (mode == "lstm"))
+    arrays = [mx.nd.array(rng.uniform(-0.1, 0.1, shape)) for shape in shapes]
+    return arrays, {"mode": mode, "num_layers": 1, "state_size": hidden, "state_outputs": True}
+
+
+def test_large_layers_agree_with_lengths():
+    arrays, attrs = random_rnn("lstm", 20, 130)
     actual = mx.nd.RNN(*arrays, **attrs)
     expected = mx.nd.RNN(*arrays, mx.nd.full((20,), 7), use_sequence_length=True, **attrs)
-    if before is not None:
-        mx.util.set_num_threads(before)
     for x, y in zip(actual, expected, strict=True):
         np.testing.assert_allclose(x.asnumpy(), y.asnumpy(), atol=1e-5)
+
+
+# With 3 sequences or 300 units a team shares each step's product; else it shares sequences.
+@pytest.mark.parametrize("batch, hidden", [(40, 130), (3, 520), (9, 300)])
+@pytest.mark.parametrize("mode", ["rnn_tanh", "gru", "lstm"])
+def test_results_do_not_depend_on_the_team(mode, batch, hidden):
+    arrays, attrs = random_rnn(mode, batch, hidden)
+    for array in arrays:
+        array.attach_grad()
+    before, results = mx.util.get_num_threads(), []
+    try:
+        for threads in (1, 2, 5):
+            mx.util.set_num_threads(threads)
+            with autograd.record():
+                outputs = mx.nd.RNN(*arrays, **attrs)
+                loss = sum((output * output).sum() for output in outputs)
+            loss.backward()
+            numbers = [*outputs, *(array.grad for array in arrays)]
+            results.append([array.asnumpy().tobytes() for array in numbers])
+    finally:
+        mx.util.set_num_threads(before)
+    assert results[0] == results[1] == results[2]
 
 
 @pytest.mark.parametrize(
