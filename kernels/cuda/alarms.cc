@@ -1,4 +1,4 @@
-// Alarms of kernels, and the memory that failed by them; mxcy/gpu/texts/alarms.cuh sets them.
+// Alarms of kernels and the memory they mark as failed; texts/alarms.cuh sets them.
 #include "cuda/alarms.h"
 
 #include <atomic>
@@ -31,12 +31,12 @@ struct DeviceAlarms {
   std::atomic<int> count{0};
   std::atomic<int> failed{0};                 // errors in the two below
   std::map<const void*, std::string> chunks;  // of memory, by their first byte
-  std::deque<std::string> untold;             // errors that nobody got yet
+  std::deque<std::string> untold;             // errors not raised so far
 };
 
 struct All {
   ForkSafeMutex lock;
-  std::deque<DeviceAlarms> devices;  // elements stay where they are
+  std::deque<DeviceAlarms> devices;  // elements have stable addresses
 };
 typedef std::lock_guard<ForkSafeMutex> Guard;
 
@@ -52,7 +52,7 @@ DeviceAlarms& alarms_of(int32_t number) {
   return self.devices[number];
 }
 
-// A text with numbers in the places of "{}".
+// Replace each "{}" of a text by a number.
 std::string filled(const std::string& text, const int64_t* value) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -66,7 +66,7 @@ std::string filled(const std::string& text, const int64_t* value) {
   return out;
 }
 
-std::atomic<int> all_failed{0};  // of all devices: launches look here alone
+std::atomic<int> all_failed{0};  // of all devices: all that launches check
 
 void count_failures(DeviceAlarms* own) {
   const int failed = (int)(own->chunks.size() + own->untold.size());
@@ -74,7 +74,7 @@ void count_failures(DeviceAlarms* own) {
   own->failed = failed;
 }
 
-// Take the reports of kernels that have run.
+// Collect the reports of kernels that have run.
 void collect(int32_t number, DeviceAlarms* own) {
   for (int i = 0; i < own->count; ++i) {
     Report& report = own->reports[i];
@@ -170,7 +170,7 @@ extern "C" int32_t mx_gpu_alarm(int32_t device, const char* text) {
   Guard guard(all().lock);
   for (int i = 0; i < own.count; ++i)
     if (own.texts[i] == text) return i;
-  if (own.count == kMost) return mx_fail("there are too many alarms");
+  if (own.count == kMost) return mx_fail("a device has at most %d alarms", kMost);
   void* memory = own.reports;
   if (!memory) {
     const int status = api().MemHostAlloc(&memory, kMost * sizeof(Report), kPortable);

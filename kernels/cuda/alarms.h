@@ -15,19 +15,19 @@ namespace cuda {
 struct Alarm {
   Address report, output;
 };
-// An alarm of a device for a launch; number: -1 for one that is never set.
+// The argument for alarm `number` of a device, -1 for one that is never set.
 Alarm alarm_of(int32_t device, int64_t number, const void* output);
 
-// False, with the error text, if `memory` has failed, or if there is an error that nobody got yet.
-// To be called once the device's work was awaited.
+// False, with the error text, if `memory` has failed, or if there is an error not raised so far.
+// Call it after waiting for the device.
 bool is_quiet(int32_t device, const void* memory = nullptr);
-// Whether memory of a device has failed; if not, the functions below have nothing to do.
+// Whether any memory of a device has failed; if not, the functions below have nothing to do.
 bool has_failures(int32_t device);
-// Whether the memory has; then with the error text.
+// Whether this memory has failed; if so, sets the error text.
 bool has_failed(int32_t device, const void* memory);
-// Note what was launched: results of failed memory have failed, others have not.
+// Propagate failures through a launch: results of failed memory have failed, others have not.
 void pass_failures_on(int32_t device, const std::vector<Use>& uses);
-// Note that memory goes back to the device.
+// Forget a failure when memory is freed.
 void forget_failure(int32_t device, const void* memory);
 
 }  // namespace cuda

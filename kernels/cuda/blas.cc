@@ -1,4 +1,4 @@
-// "gpu_gemm", "gpu_strided_dot": products of matrices by cuBLAS, whose columns are our rows.
+// "gpu_gemm", "gpu_strided_dot": matrix products by cuBLAS, which is column-major.
 #include "cuda/blas.h"
 
 #include <dlfcn.h>
@@ -46,7 +46,7 @@ bool checked(int status, const char* doing) {
   return status == 0 || mx_fail("cuBLAS status %d while %s", status, doing) == 0;
 }
 
-// The handle of a stream; streams outlive threads, so there are never many.
+// The handle of a stream. Streams are reused by threads, so there are few.
 Handle handle_of(int32_t device, Stream stream) {
   Blas& self = blas();
   std::lock_guard<ForkSafeMutex> guard(self.lock);
@@ -62,7 +62,7 @@ Handle handle_of(int32_t device, Stream stream) {
   return handle = made;
 }
 
-// A number in the type in which cuBLAS computes.
+// A scalar in cuBLAS's compute type.
 struct Scalar {
   alignas(8) char bytes[8];
 
@@ -124,7 +124,7 @@ int gemm(const mx_call* call) {
 
 typedef mx_strided_dot_params Strided;
 
-// What the products leave: the third input's elements, or zeros.
+// Initialise the output: the third input's elements, or zeros.
 bool start_output(const mx_call* call, const Strided& p, const mx_blas_params& way, Stream stream) {
   void* out = call->out[0].data;
   int64_t count = 1;
@@ -139,7 +139,7 @@ bool start_output(const mx_call* call, const Strided& p, const mx_blas_params& w
                                 "launching a kernel");
 }
 
-// Whether the matrices of all operands follow each other in equal steps.
+// Whether the matrices of all operands have constant strides.
 bool is_even(const Strided& p) {
   for (int i = 0; i < 3; ++i)
     if (p.outer_step[i] != p.inner * p.inner_step[i]) return false;
@@ -189,7 +189,7 @@ const int g_registered = mx_kernel_add("gpu_gemm", gemm, kAll, 0) |
 template <class F>
 bool load(void* library, const char* name, F* function) {
   *function = (F)dlsym(library, name);
-  return *function != nullptr || mx_fail("it has no function %s", name) == 0;
+  return *function != nullptr || mx_fail("cuBLAS has no function %s", name) == 0;
 }
 
 }  // namespace
@@ -198,7 +198,7 @@ bool multiply(int32_t device, Stream stream, const Way& way, const Product& p) {
   const Handle handle = handle_of(device, stream);
   if (!handle) return false;
   const Scalar alpha(p.alpha, way.scalar), beta(p.beta, way.scalar);
-  // Its columns are our rows: c^T = op(b)^T op(a)^T.
+  // Column-major: c^T = op(b)^T op(a)^T.
   const int status = blas().gemm(handle, p.transpose_b, p.transpose_a, (int)p.n, (int)p.m, (int)p.k,
                                  alpha.bytes, p.b, way.type, (int)p.b_step, p.b_stride, p.a,
                                  way.type, (int)p.a_step, p.a_stride, beta.bytes, p.c, way.type,

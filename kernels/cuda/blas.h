@@ -5,12 +5,11 @@
 namespace mx {
 namespace cuda {
 
-// How cuBLAS adds up: its numbers of the elements' type, of the way, and of alpha's and beta's
-// type.
+// cuBLAS's numbers of the element type, the compute type, and the type of alpha and beta.
 struct Way {
   int32_t type, compute, scalar;
 };
-// c (m x n, of rows `c_step` apart) = alpha * op(a) op(b) + beta * c, `batch` times.
+// Batched c (m x n, row stride `c_step`) = alpha * op(a) op(b) + beta * c.
 struct Product {
   bool transpose_a, transpose_b;
   int64_t m, n, k;
@@ -25,7 +24,7 @@ struct Product {
 };
 bool multiply(int32_t device, Stream stream, const Way& way, const Product& product);
 
-// Make what products on a stream need, before one is captured; true where cuBLAS was not opened.
+// Create the handle of a stream before a capture; true if cuBLAS is not open.
 bool ready_blas(int32_t device, Stream stream);
 
 }  // namespace cuda

@@ -1,4 +1,4 @@
-// Calls in order with other streams, and what a capture notes of them.
+// Ordering of calls between streams, and their recording during captures.
 #include "cuda/call.h"
 
 #include "cuda/alarms.h"
@@ -10,7 +10,7 @@ namespace mx {
 namespace cuda {
 namespace {
 
-thread_local std::vector<Use> uses;  // of the call that is under way
+thread_local std::vector<Use> uses;  // of the current call
 thread_local Span span;              // of its kernels, for the profiler
 thread_local bool is_told = false;
 
@@ -26,7 +26,7 @@ bool started(int32_t device, Stream stream) {
 
 void list_uses(const mx_call* call, int32_t device, uint64_t mutated, std::vector<Use>* list) {
   list->clear();
-  if (call->rng)  // the streams count what is drawn
+  if (call->rng)  // draws advance the random streams
     for (mx_rng* rng : {call->rng, &call->rng->for_dropout()})
       list->push_back({(void*)random_state(rng, device), true});
   for (int i = 0; i < call->nin; ++i)
@@ -63,7 +63,7 @@ bool end_call(const mx_call* call, int32_t device, uint64_t mutated) {
   if (!fails && !orders) return true;
   list_uses(call, device, mutated, &uses);
   if (orders && !leave_marks(device, uses)) return false;
-  if (fails) {  // inputs that are written were read, too
+  if (fails) {  // mutated inputs are read as well
     for (int i = 0; i < call->nin; ++i) uses.push_back({call->in[i].data, false});
     pass_failures_on(device, uses);
   }

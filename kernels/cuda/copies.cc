@@ -19,23 +19,22 @@ namespace mx {
 namespace cuda {
 namespace {
 
-constexpr int kKnown = 704;  // another library has opened the way
+constexpr int kKnown = 704;  // peer access is enabled already
 
 std::atomic<bool> peers_allowed{true};
 
-// Have the current device reach the memory of another one, if the machine can. Copies between them
-// work all the same otherwise: the driver takes them through the host.
+// Enable access to a peer's memory, if possible. Otherwise the driver copies through the host.
 bool open_way(int32_t device, int32_t peer, const Device& there) {
   static ForkSafeMutex* lock = new ForkSafeMutex;
   static auto* seen = new std::set<std::pair<int32_t, int32_t>>;
   std::lock_guard<ForkSafeMutex> guard(*lock);
   if (!seen->insert({device, peer}).second) return true;
   int possible = 0;
-  if (!succeeded(api().CanAccessPeer(&possible, device, peer), "asking which devices are peers"))
+  if (!succeeded(api().CanAccessPeer(&possible, device, peer), "checking peer access"))
     return false;
   if (!possible) return true;
   const int status = api().EnablePeerAccess(there.context, 0);
-  return status == kKnown || succeeded(status, "opening the way between devices");
+  return status == kKnown || succeeded(status, "enabling peer access");
 }
 
 int through_host(void* target, int32_t target_device, const void* source, int32_t source_device,
@@ -45,7 +44,7 @@ int through_host(void* target, int32_t target_device, const void* source, int32_
   return mx_gpu_copy(target, target_device, buffer.get(), MX_HOST, bytes);
 }
 
-// Between the host and a device, on a stream of its own.
+// Copy between the host and a device, on a separate stream.
 int copy_host(void* target, int32_t target_device, const void* source, int32_t source_device,
               size_t bytes) {
   const bool goes_up = source_device == MX_HOST;

@@ -1,4 +1,4 @@
-// "gpu_conv": convolutions by plans of cuDNN, which mxcy/gpu chooses and hands over as texts.
+// "gpu_conv": convolutions by cuDNN plans, which mxcy/gpu selects and passes in serialized form.
 #include "cuda/cudnn.h"
 
 #include <dlfcn.h>
@@ -21,14 +21,14 @@ namespace {
 typedef struct cudnnContext* Handle;
 typedef void* Descriptor;
 
-// cuDNN's numbers of descriptors, of their attributes, and of the types of these.
+// cuDNN's enumerations of descriptors, attributes and attribute types.
 enum { kPlan = 5, kVariantPack = 16, kDeviceProperties = 38 };
 enum { kPlanWorkspace = 402, kPlanText = 405, kPlanProperties = 407, kPropertiesText = 2702 };
 enum { kPackNames = 1000, kPackPointers = 1001, kPackWorkspace = 1003 };
 enum { kInt64 = 3, kPointer = 6, kDescriptor = 15, kChar = 24 };
 
-constexpr int64_t kNames[] = {1, 2, 3};  // of the two operands and the result, in all plans
-constexpr int kRuns = 3;                 // of which the quickest counts
+constexpr int64_t kNames[] = {1, 2, 3};  // tensor ids of both operands and the result in all plans
+constexpr int kRuns = 3;                 // timed runs, of which the fastest counts
 
 struct Library {
   ForkSafeMutex lock;
@@ -56,7 +56,7 @@ bool checked(int status, const char* doing) {
   return status == 0 || mx_fail("cuDNN: %s while %s", cudnn().explain(status), doing) == 0;
 }
 
-// A descriptor that is being made; it is destroyed unless it is kept.
+// A descriptor under construction, destroyed unless it is kept.
 class Made {
  public:
   explicit Made(int kind) { good_ = checked(cudnn().make(kind, &descriptor_), "starting"); }
@@ -78,7 +78,7 @@ class Made {
   bool good_;
 };
 
-// The handle of a stream; streams outlive threads, so there are never many.
+// The handle of a stream. Streams are reused by threads, so there are few.
 Handle handle_of(int32_t device, Stream stream) {
   Library& self = cudnn();
   std::lock_guard<ForkSafeMutex> guard(self.lock);
@@ -101,7 +101,7 @@ bool run(Descriptor plan, int32_t device, Stream stream, void* const* operands, 
   return pack.finish() && checked(cudnn().execute(handle, plan, pack.get()), "convolving");
 }
 
-// out[image][channel][place] += bias[channel], by the kernel that came along.
+// out[image][channel][place] += bias[channel], by the plan's bias kernel.
 bool add_bias(const mx_call* call, const mx_conv_plan_params& p, Stream stream) {
   void *out = call->out[0].data, *bias = call->in[2].data;
   int64_t count = p.count, channels = p.channels, inner = p.inner;
@@ -123,7 +123,7 @@ int convolve(const mx_call* call) {
 
 const int g_registered = mx_kernel_add("gpu_conv", convolve, (1u << MX_DTYPE_COUNT) - 1, 0);
 
-// Memory for a trial, given back at its end.
+// Memory for a timing run.
 class Trial {
  public:
   explicit Trial(int32_t device) : device_(device) {}
@@ -149,7 +149,7 @@ class Trial {
 template <class F>
 bool load(void* library, const char* name, F* function) {
   *function = (F)dlsym(library, name);
-  return *function != nullptr || mx_fail("it has no function %s", name) == 0;
+  return *function != nullptr || mx_fail("cuDNN has no function %s", name) == 0;
 }
 
 }  // namespace
@@ -197,7 +197,7 @@ extern "C" void* mx_gpu_conv_plan(int32_t device, const char* properties, const 
   if (!plan.finish() ||
       !checked(cudnn().get(plan.get(), kPlanWorkspace, kInt64, 1, &count, workspace), "asking"))
     return nullptr;
-  about.keep();  // the plan may look at it
+  about.keep();  // the plan may refer to it
   return plan.keep();
 }
 
@@ -214,7 +214,7 @@ extern "C" double mx_gpu_conv_seconds(int32_t device, void* plan, const int64_t*
   void* scratch = trial.take(workspace);
   if (workspace > 0 && !scratch) return -1;
   double least = -1;
-  for (int i = 0; i <= kRuns; ++i) {  // the first one makes things ready
+  for (int i = 0; i <= kRuns; ++i) {  // the first one warms up
     const auto start = std::chrono::steady_clock::now();
     if (!run(plan, device, stream, operands, scratch)) return -1;
     if (!succeeded(api().StreamSynchronize(stream), "convolving")) return -1;

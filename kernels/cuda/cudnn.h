@@ -5,7 +5,7 @@
 namespace mx {
 namespace cuda {
 
-// Make what convolutions on a stream need, before one is captured; true where cuDNN was not opened.
+// Create the handle of a stream before a capture; true if cuDNN is not open.
 bool ready_cudnn(int32_t device, Stream stream);
 
 }  // namespace cuda

@@ -1,4 +1,4 @@
-// Opening the CUDA driver, starting its devices, and errors.
+// The CUDA driver: opening, devices, errors.
 #include "cuda/driver.h"
 
 #include <dlfcn.h>
@@ -19,21 +19,21 @@ constexpr int kNoDevice = 100;
 struct Driver {
   ForkSafeMutex lock;
   bool opened = false;
-  std::atomic<pid_t> started{0};  // the process in which cuInit has run
-  int forks = 0;                  // how many forks lay behind it
-  std::deque<Device> devices;     // does not grow once the driver has started
+  std::atomic<pid_t> started{0};  // the process that called cuInit
+  int forks = 0;                  // number of forks before that
+  std::deque<Device> devices;     // fixed once the driver has started
   Api api = {};
 };
 
 Driver& driver() {
-  static Driver* one = new Driver;  // workers may still use it while the process exits
+  static Driver* one = new Driver;  // never destroyed: workers may use it during exit
   return *one;
 }
 
 template <class F>
 bool load(void* library, const char* name, F* function) {
   *function = (F)dlsym(library, name);
-  return *function != nullptr || mx_fail("it has no function %s", name) == 0;
+  return *function != nullptr || mx_fail("the CUDA driver has no function %s", name) == 0;
 }
 
 bool load_all(void* library, Api* api) {
@@ -44,7 +44,7 @@ bool load_all(void* library, Api* api) {
   return true;
 }
 
-// Start the driver and count its devices, with the lock held.
+// Start the driver and count its devices; the lock is held.
 bool start(Driver* self) {
   const int status = self->api.Init(0);
   int count = 0;
@@ -58,7 +58,7 @@ bool start(Driver* self) {
   return true;
 }
 
-// Whether the driver runs in this process.
+// Whether the driver has started in this process.
 bool is_started() {
   Driver& self = driver();
   const pid_t process = self.started;
@@ -98,14 +98,14 @@ const Device* enter(int32_t number) {
     std::lock_guard<ForkSafeMutex> guard(self.lock);
     int handle = 0;
     if (!device.context) {
-      if (!succeeded(self.api.DeviceGet(&handle, number), "asking for the device") ||
+      if (!succeeded(self.api.DeviceGet(&handle, number), "getting the device") ||
           !succeeded(self.api.PrimaryCtxRetain(&context, handle), "starting the device"))
         return nullptr;
       device.context = context;
     }
     context = device.context;
   }
-  return succeeded(self.api.CtxSetCurrent(context), "choosing the device") ? &device : nullptr;
+  return succeeded(self.api.CtxSetCurrent(context), "selecting the device") ? &device : nullptr;
 }
 
 int32_t started_devices() {
@@ -139,5 +139,5 @@ extern "C" int32_t mx_gpu_count(void) {
 extern "C" int32_t mx_gpu_driver_version(void) {
   int version = 0;
   const int status = mx::cuda::api().DriverGetVersion(&version);
-  return mx::cuda::succeeded(status, "asking for the driver's version") ? version : -1;
+  return mx::cuda::succeeded(status, "getting the driver's version") ? version : -1;
 }

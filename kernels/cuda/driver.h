@@ -1,4 +1,4 @@
-// The CUDA driver: its functions, its devices, and this thread's stream on each of them.
+// The CUDA driver: functions, devices, and this thread's stream on each of them.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -12,9 +12,9 @@ typedef struct CUstream_st* Stream;
 typedef struct CUevent_st* Event;
 typedef struct CUgraph_st* CuGraph;
 typedef struct CUgraphExec_st* GraphExec;
-typedef uint64_t Address;  // of a device's memory, as the driver writes it
+typedef uint64_t Address;  // in device memory, as in the driver's API
 
-// All functions that are called; their names lose "cu" and versions ("_v2") here.
+// All driver functions in use, without "cu" and version suffixes ("_v2").
 #define MX_CUDA_FUNCTIONS(F)                                                                       \
   F(Init, "cuInit", (unsigned flags))                                                              \
   F(DeviceGetCount, "cuDeviceGetCount", (int* count))                                              \
@@ -71,15 +71,15 @@ struct Device {
   std::atomic<Context> context{nullptr};
 };
 
-// The functions of the library that was opened.
+// The functions of the open library.
 const Api& api();
-// A device, with its context made this thread's; NULL with an error text.
+// Make a device's context current; NULL with an error text.
 const Device* enter(int32_t number);
-// How many devices there are if the driver has started in this process, else 0.
+// The number of devices if the driver has started in this process, else 0.
 int32_t started_devices();
-// This thread's stream on a device, whose context becomes this thread's; false with an error text.
+// Get this thread's stream on a device and make its context current; false with an error text.
 bool stream_of(int32_t number, Stream* stream);
-// Whether a function did its work; else its error is this thread's error text.
+// Whether a driver call succeeded; if not, sets this thread's error text.
 bool succeeded(int status, const char* doing);
 
 }  // namespace cuda

@@ -1,10 +1,9 @@
-// CUDA graphs of plans: the launches of consecutive steps, captured once and given to a stream as
-// one from then on.
+// CUDA graphs of plans: the launches of consecutive steps, captured once and replayed as one.
 //
-// A graph holds addresses, so it fits a run only whose bases lie where they lay when it was
-// captured. The first run of some steps launches them one by one; later ones capture whatever
-// addresses are new, unless that has not paid so far. The second run captures those of the first,
-// too: loops that keep the results of their last pass take turns with two places.
+// A graph contains addresses, so it can only be replayed for the same addresses of all bases. The
+// first run of a range of steps launches them one by one; later runs capture new sets of addresses,
+// unless captures have not paid off so far. The second run also captures the addresses of the
+// first: loops that keep the previous results alternate between two sets.
 #include "cuda/graphs.h"
 
 #include <algorithm>
@@ -29,13 +28,13 @@ namespace mx {
 namespace cuda {
 namespace {
 
-constexpr int kThreadLocal = 1;     // other threads may call the driver as they like meanwhile
-constexpr size_t kMostGraphs = 16;  // of the same steps
-constexpr int kUnpaid = 16;  // captures of which fewer replays came: addresses change all the time
+constexpr int kThreadLocal = 1;     // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr size_t kMostGraphs = 16;  // per range of steps
+constexpr int kUnpaid = 16;         // captures with fewer replays after which capturing stops
 
-typedef std::vector<const void*> Key;  // the addresses of the bases that the steps use
+typedef std::vector<const void*> Key;  // addresses of the bases in use
 
-// What the steps of a range are run on.
+// Memory of a run.
 struct Places {
   Key key;
   std::vector<void*> bases;
@@ -51,10 +50,10 @@ struct Graph {
 
 struct Range {
   std::vector<int32_t> bases;
-  std::list<Graph> graphs;  // the one used last comes first
+  std::list<Graph> graphs;  // most recently used first
   Places first;             // of the first run
   int64_t runs = 0, captures = 0, replays = 0;
-  bool is_refused = false;  // it cannot be captured, or is no more than a launch
+  bool is_refused = false;  // cannot be captured, or is a single launch
 };
 
 std::atomic<int64_t> captured_graphs{0}, replayed_graphs{0}, written_files{0};
@@ -72,9 +71,9 @@ using namespace mx::cuda;
 struct mx_gpu_graphs {
   mx::ForkSafeMutex lock;
   int32_t device = 0;
-  int64_t messages = 0;  // of as many graphs it is told, or of all
+  int64_t messages = 0;  // number of graphs to report, unless all are
   bool is_training = false, is_verbose = false;
-  std::string file;  // what the names of files begin with
+  std::string file;  // prefix of file names
   uint32_t file_flags = 0;
   std::vector<std::string> labels;
   std::map<std::pair<int32_t, int32_t>, Range> ranges;
@@ -109,7 +108,7 @@ Graph* find(Range* range, const Key& key) {
   return nullptr;
 }
 
-// Of all uses within one base only whether they write: a base lies within one chunk of memory.
+// Merge uses within a base, which lies in one chunk of memory.
 std::vector<Use> by_bases(const std::vector<Use>& uses, const Key& key) {
   Key sorted = key;
   std::sort(sorted.begin(), sorted.end());
@@ -124,7 +123,7 @@ std::vector<Use> by_bases(const std::vector<Use>& uses, const Key& key) {
   return found;
 }
 
-// What the profiler calls the graph of some steps.
+// Name of a range of steps in the profiler.
 std::string name_of(const mx_gpu_graphs* self, int32_t first, int32_t last) {
   constexpr int32_t kShown = 8;
   std::string name = "CUDA graph [";
@@ -149,7 +148,7 @@ void tell(mx_gpu_graphs* self, int32_t first, int32_t last, int64_t launches, Cu
   api().GraphDebugDotPrint(captured, name.c_str(), self->file_flags);
 }
 
-// Some steps of a plan.
+// A range of steps of a plan.
 struct Part {
   const mx_plan* plan;
   int32_t first, last;
@@ -168,7 +167,7 @@ Places places_of(const Range& range, void* const* bases, void* scratch) {
   return places;
 }
 
-// Capture the launches of some steps; NULL if that was not possible, and nothing has run.
+// Capture the launches of a range; NULL if that failed, and nothing has run.
 Graph* record(mx_gpu_graphs* self, Range* range, const Part& part, const Places& places) {
   Capture capture;
   CuGraph captured = nullptr;

@@ -1,4 +1,4 @@
-// Recorded launches: what this thread's stream is given while a CUDA graph is captured.
+// State of a CUDA graph capture on this thread.
 #pragma once
 #include <vector>
 
@@ -8,13 +8,13 @@ namespace mx {
 namespace cuda {
 
 struct Capture {
-  Stream stream = nullptr;  // no thread's, or others would record events in the midst of it
+  Stream stream = nullptr;  // not a thread's stream, on which others might record events
   int64_t launches = 0;
-  std::vector<Use> uses;  // of memory, in the order of the launches
+  std::vector<Use> uses;  // in the order of the launches
 };
 
-// The capture of this thread, NULL without one. Streams are not ordered during it: what the graph
-// uses has its turn before it is launched.
+// This thread's capture, or NULL. Streams are not ordered during a capture but before each launch
+// of the graph.
 Capture* capturing();
 
 }  // namespace cuda

@@ -17,11 +17,11 @@ namespace mx {
 namespace cuda {
 namespace {
 
-constexpr size_t kMostWaiting = 4096;         // spans; then the older half is asked
+constexpr size_t kMostWaiting = 4096;  // pending spans, after which the older half is resolved
 constexpr int64_t kLongBase = 4'000'000'000;  // times since an event are float32 milliseconds
 constexpr char kKernels[] = "gpu kernel";
 
-// An event whose time on the host's clock is known.
+// An event with a known time on the host's clock.
 struct Base {
   Event event = nullptr;
   int64_t time = 0;
@@ -40,8 +40,8 @@ struct Lanes {
   std::vector<std::pair<int32_t, Event>> spare;  // by device
   std::map<int32_t, std::shared_ptr<Base>> bases;
   std::map<std::pair<int32_t, Stream>, profiler::Buffer*> streams;
-  std::map<profiler::Buffer*, int64_t> ends;  // of what was told
-  int32_t named = 0;                          // lanes
+  std::map<profiler::Buffer*, int64_t> ends;  // last reported end
+  int32_t named = 0;                          // number of named lanes
 };
 
 Lanes& lanes() {
@@ -62,11 +62,11 @@ Event take_event(Lanes* self, int32_t device) {
   return api().EventCreate(&event, 0) == 0 ? event : nullptr;
 }
 
-// What times on a device are counted from, anew before they grow coarse.
+// The reference event of a device, renewed before float32 times lose precision.
 std::shared_ptr<Base> base_of(Lanes* self, int32_t device) {
   std::shared_ptr<Base>& base = self->bases[device];
   if (base && mx_profile_now() - base->time < kLongBase) return base;
-  const LentStream lent(device);  // it has nothing to do, so the event comes at once
+  const LentStream lent(device);  // idle, so the event completes at once
   auto fresh = std::make_shared<Base>();
   fresh->event = take_event(self, device);
   if (!lent.get() || !fresh->event || api().EventRecord(fresh->event, lent.get()) != 0 ||
@@ -83,13 +83,13 @@ bool time_of(const Waiting& span, Event event, int64_t* time) {
   return true;
 }
 
-// Tell the profiler of the oldest spans, with the lock held.
+// Report the oldest spans to the profiler; the lock is held.
 void tell(Lanes* self, size_t count) {
   for (; count > 0 && !self->waiting.empty(); --count) {
     const Waiting span = self->waiting.front();
     self->waiting.pop_front();
     profiler::Event event = {0, 0, span.source, profiler::device_number(2, span.device)};
-    // A device that has failed tells nothing.
+    // A failed device has no times.
     if (enter(span.device) && api().EventSynchronize(span.end) == 0 &&
         time_of(span, span.begin, &event.begin) && time_of(span, span.end, &event.end)) {
       int64_t& last = self->ends[span.lane];  // times from two bases may overlap a little
@@ -103,7 +103,7 @@ void tell(Lanes* self, size_t count) {
 }
 
 void tell_all() {
-  if (!started_devices()) return;  // in a forked child, too
+  if (!started_devices()) return;  // also in a forked child
   Lanes& self = lanes();
   Guard guard(self.lock);
   tell(&self, self.waiting.size());

@@ -1,7 +1,7 @@
-// What streams did and when, for the profiler: lanes of the trace beside the rows of threads.
+// Stream activity for the profiler: a lane of the trace per stream, next to the rows of threads.
 //
-// Events of the device go before and after what a stream is given. They are asked for their times
-// when somebody reads what the profiler knows.
+// Device events are recorded before and after work on a stream. Their times are resolved when the
+// profiler's data is read.
 #pragma once
 #include <string>
 
@@ -10,14 +10,14 @@
 namespace mx {
 namespace cuda {
 
-// Something that a stream is given while the profiler listens.
+// Work on a stream while the profiler runs.
 class Span {
  public:
-  // An event before it.
+  // Record the event before it.
   void begin(int32_t device, Stream stream);
-  // One after it, under a name; does nothing without a beginning.
+  // Record the event after it, with a name; does nothing without a beginning.
   void end(const char* category, const std::string& name, const std::string& args = "");
-  // The same with name and arguments of a source of the profiler's.
+  // The same with name and arguments of a profiler source.
   void end(int32_t source);
 
  private:

@@ -1,4 +1,4 @@
-// "gpu_launch": kernels of a device, as mxcy/gpu has planned them; and modules of such kernels.
+// "gpu_launch": kernel launches planned by mxcy/gpu; and loading of modules.
 #include <cstring>
 
 #include "cuda/alarms.h"
@@ -11,7 +11,7 @@ namespace mx {
 namespace cuda {
 namespace {
 
-// What an argument is; mxcy/gpu/launch.py has the same numbers.
+// Kinds of arguments, numbered as in mxcy/gpu/launch.py.
 enum Kind : int32_t {
   kInput,      // the address of input `index`
   kOutput,     // of output `index`
@@ -20,17 +20,17 @@ enum Kind : int32_t {
   kI32,
   kF64,        // value[index]
   kAddresses,  // a struct of addresses: of input first + i * step, by 16 bits: first, step, count
-  kSizes,      // a struct of the numbers of elements of the same
-  kNumbers,    // a struct of doubles: by 16 bits the first value, and how many
+  kSizes,      // a struct of their numbers of elements
+  kNumbers,    // a struct of doubles: by 16 bits the first value, and their count
   kResults,    // a struct of addresses of outputs, as kAddresses
-  kRandom,     // the address of the device's random streams; index 1: of those for Dropout
+  kRandom,     // the address of the device's random streams; index 1: of Dropout's
   kAlarm,      // alarm `index` of the device, -1 for none, and the address of the first output
 };
 
 constexpr int kMost = 64;                   // arguments
 constexpr int64_t kMostBytes = 4096 - 256;  // of arguments; devices before sm_70 take 4096
 
-// The arguments of one launch, one after the other.
+// The packed arguments of one launch.
 struct Arguments {
   alignas(8) char bytes[kMostBytes];
   void* pointers[kMost];
@@ -136,7 +136,7 @@ int launch(const mx_call* call) {
   return end_call(call, p.device, mutated) ? 0 : -1;
 }
 
-// Registered with the library, for all element types: the text of a kernel knows its own.
+// Registered for all element types: the CUDA source has its own.
 const int g_registered = mx_kernel_add("gpu_launch", launch, (1u << MX_DTYPE_COUNT) - 1, 0);
 
 }  // namespace
@@ -147,7 +147,7 @@ extern "C" int mx_gpu_attribute(int32_t device, int32_t attribute) {
   int value = 0;
   if (!mx::cuda::enter(device)) return -1;
   const int status = mx::cuda::api().DeviceGetAttribute(&value, attribute, device);
-  return mx::cuda::succeeded(status, "asking what the device is") ? value : -1;
+  return mx::cuda::succeeded(status, "getting a device attribute") ? value : -1;
 }
 
 extern "C" void* mx_gpu_module(int32_t device, const void* image) {
@@ -161,7 +161,7 @@ extern "C" void* mx_gpu_function(int32_t device, void* module, const char* name)
   void* function = nullptr;
   if (!mx::cuda::enter(device)) return nullptr;
   const int status = mx::cuda::api().ModuleGetFunction(&function, module, name);
-  return mx::cuda::succeeded(status, "looking for a kernel") ? function : nullptr;
+  return mx::cuda::succeeded(status, "finding a kernel") ? function : nullptr;
 }
 
 extern "C" int mx_gpu_start(int32_t device, void* function, const uint32_t* grid,

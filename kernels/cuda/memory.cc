@@ -1,4 +1,4 @@
-// The memory of devices, and pinned memory of the host, as sources of pools.
+// Device memory and pinned host memory as sources of pools.
 #include <list>
 #include <mutex>
 #include <vector>
@@ -21,7 +21,7 @@ void* device_alloc(void* context, size_t bytes) {
   Address memory = 0;
   if (!enter(number_of(context))) return nullptr;
   const int status = api().MemAlloc(&memory, bytes);
-  // The pool says how much there is, and tries again once it has dropped what it keeps.
+  // The pool reports the figures, and retries after releasing its cache.
   if (status == kOutOfMemory) return nullptr;
   if (!succeeded(status, "taking memory")) return nullptr;
   note_memory(number_of(context), (void*)memory, bytes);
@@ -29,7 +29,7 @@ void* device_alloc(void* context, size_t bytes) {
 }
 
 void device_free(void* context, void* data, size_t) {
-  // A device that has failed takes nothing back, and an exiting process need not give it.
+  // A failed device cannot free memory, and an exiting process need not.
   if (!enter(number_of(context))) return;
   forget_memory(number_of(context), data);
   api().MemFree((Address)data);  // waits for all streams
@@ -62,7 +62,7 @@ constexpr mx_pool_source kPinned = {pinned_alloc, pinned_free, pinned_figures, n
 extern "C" int mx_gpu_memory(int32_t device, size_t* free, size_t* total) {
   if (!mx::cuda::enter(device)) return -1;
   const int status = mx::cuda::api().MemGetInfo(free, total);
-  return mx::cuda::succeeded(status, "asking for free memory") ? 0 : -1;
+  return mx::cuda::succeeded(status, "getting free memory") ? 0 : -1;
 }
 
 extern "C" const mx_pool_source* mx_gpu_source(int32_t device) {

@@ -1,4 +1,4 @@
-// Streams of threads, events between them, and the marks of memory; see order.h.
+// Streams of threads, events between them, and marks of memory; see order.h.
 #include "cuda/order.h"
 
 #include <atomic>
@@ -15,15 +15,15 @@ namespace mx {
 namespace cuda {
 namespace {
 
-constexpr unsigned kNonBlocking = 1;  // streams do not wait for the default stream
-constexpr unsigned kNoTiming = 2;     // events that only order
+constexpr unsigned kNonBlocking = 1;  // independent of the default stream
+constexpr unsigned kNoTiming = 2;     // events without times
 
 struct Line {  // a stream
   Stream stream = nullptr;
   bool is_urgent = false;
   Event event = nullptr;
-  uint64_t given = 0, recorded = 0;  // operations; those before the event
-  std::vector<uint64_t> passed;      // by stream: up to which of its operations this one has waited
+  uint64_t given = 0, recorded = 0;  // numbers of operations: launched, and covered by the event
+  std::vector<uint64_t> passed;      // by stream: the last of its operations waited for
 };
 
 struct Mark {
@@ -33,7 +33,7 @@ struct Mark {
 
 struct Chunk {
   size_t bytes;
-  std::vector<Mark> writers, readers;  // of each stream at most one
+  std::vector<Mark> writers, readers;  // at most one per stream
 };
 
 typedef std::map<uintptr_t, Chunk> Chunks;  // by the first byte
@@ -42,8 +42,8 @@ struct Order {
   ForkSafeMutex lock;
   std::atomic<int32_t> count{0};
   std::deque<Line> lines;
-  std::vector<int32_t> idle;  // whose threads have ended
-  std::deque<Line> lent;      // those beside
+  std::vector<int32_t> idle;  // of threads that have ended
+  std::deque<Line> lent;      // see LentStream
   std::vector<int32_t> lent_idle;
   Chunks chunks;
 };
@@ -52,7 +52,7 @@ typedef std::lock_guard<ForkSafeMutex> Guard;
 
 Order& order_of(int32_t device) {
   static ForkSafeMutex* lock = new ForkSafeMutex;
-  static std::deque<Order>* orders = new std::deque<Order>;  // elements stay where they are
+  static std::deque<Order>* orders = new std::deque<Order>;  // elements have stable addresses
   Guard guard(*lock);
   while ((int32_t)orders->size() <= device) orders->emplace_back();
   return (*orders)[device];
@@ -62,7 +62,7 @@ struct Own {
   Order* order = nullptr;
   int32_t line = -1;
 };
-// The streams of a thread, by device; other threads take them over when it ends.
+// The streams of a thread, by device, for reuse by other threads after its end.
 struct ThreadLines {
   std::vector<Own> of;
   ~ThreadLines() {
@@ -75,7 +75,7 @@ struct ThreadLines {
 };
 thread_local ThreadLines own_lines;
 
-// An event not before an operation of a stream, recorded anew only if the last one is too old.
+// Have the line's event cover an operation; recorded again only if it is older.
 bool record_after(Line* line, uint64_t number) {
   if (line->recorded >= number && line->recorded) return true;
   if (!line->event && !succeeded(api().EventCreate(&line->event, kNoTiming), "making an event"))
@@ -102,15 +102,14 @@ bool wait_for(Order* order, Line* line, const std::vector<Mark>& marks) {
 
 bool open_line(Line* line, bool is_urgent) {
   int least = 0, greatest = 0;
-  if (is_urgent && !succeeded(api().CtxGetStreamPriorityRange(&least, &greatest),
-                              "asking for "
-                              "priorities"))
+  if (is_urgent &&
+      !succeeded(api().CtxGetStreamPriorityRange(&least, &greatest), "getting priorities"))
     return false;
   line->is_urgent = is_urgent;
   return succeeded(api().StreamCreate(&line->stream, kNonBlocking, greatest), "making a stream");
 }
 
-// The number of a stream that nobody has, -1 without one.
+// Take an idle stream; -1 if there is none.
 int32_t take_idle(Order* order, bool is_urgent) {
   std::vector<int32_t>& idle = order->idle;
   for (auto at = idle.end(); at != idle.begin();)
@@ -122,8 +121,8 @@ int32_t take_idle(Order* order, bool is_urgent) {
   return -1;
 }
 
-// A stream for this thread, with the lock held. While the first is the only one it leaves no marks:
-// all others wait for what it was given until there was a second.
+// Get a stream for this thread; the lock is held. A single stream leaves no marks, so all others
+// wait for everything launched on the first before there was a second.
 int32_t take_line(Order* order) {
   const bool is_urgent = is_urgent_thread();
   const int32_t idle = take_idle(order, is_urgent);
@@ -171,7 +170,7 @@ void put_mark(std::vector<Mark>* marks, Mark mark) {
   marks->push_back(mark);
 }
 
-// Wait on the host for the marks.
+// Wait for marks on the host.
 bool settle(int32_t device, Order* order, const std::vector<Mark>& marks, const void* memory) {
   for (const Mark& mark : marks) {
     Event event = nullptr;
@@ -258,7 +257,7 @@ bool LentStream::await_turn(const Use& use) {
   Guard guard(order.lock);
   Line& line = order.lent[line_];
   if (order.lines.empty()) return true;
-  // An only stream leaves no marks: all that it was given comes first.
+  // A single stream leaves no marks: wait for everything on it.
   if (order.lines.size() == 1)
     return record_after(&order.lines[0], 0) && wait_for_event(line, order.lines[0]);
   if (!wait_for(&order, &line, {{0, 1}})) return false;
@@ -292,7 +291,7 @@ bool stream_of(int32_t device, Stream* stream) {
   if (!enter(device)) return false;
   const Own* own = own_line(device);
   if (!own) return false;
-  // Only this thread changes its own line's handle, and a deque's elements stay where they are.
+  // Only this thread changes its line's handle, and elements of a deque have stable addresses.
   *stream = own->order->lines[own->line].stream;
   return true;
 }
@@ -334,7 +333,7 @@ extern "C" int mx_gpu_settle(int32_t device, const void* memory, int32_t writes)
     } else if (const Chunk* chunk = chunk_of(&order, memory)) {
       marks = chunk->writers;
       if (writes) marks.insert(marks.end(), chunk->readers.begin(), chunk->readers.end());
-      // What the first stream was given while it was the only one has left no marks.
+      // Work of the first stream while it was the only one has left no marks.
       if (marks.empty()) marks.push_back({0, 1});
     }
   }

@@ -1,6 +1,6 @@
-// Order between the streams of a device. Memory carries marks: which stream wrote it last, which
-// read it since, and as which of that stream's operations. A stream waits for the marks of others
-// that it has not waited for yet. While a device has one stream, nothing of this is noted.
+// Order between the streams of a device. Memory carries marks: the stream and operation that wrote
+// it last, and those that have read it since. A stream waits for the marks of others that it has
+// not waited for yet. While a device has one stream, no marks are kept.
 #pragma once
 #include <vector>
 
@@ -10,19 +10,19 @@ namespace mx {
 namespace cuda {
 
 struct Use {
-  const void* memory;  // any address of it
+  const void* memory;  // any address within
   bool writes;
 };
 
-// Have this thread's stream on a device wait until it may use memory.
+// Make this thread's stream on a device wait until it may use memory.
 bool await_turn(int32_t device, const std::vector<Use>& uses);
-// Tell that what this thread's stream was given since uses memory.
+// Mark memory as used by the last operation of this thread's stream.
 bool leave_marks(int32_t device, const std::vector<Use>& uses);
-// Whether a device has several streams; else there is no need for either.
+// Whether a device has several streams; if not, neither of these is needed.
 bool has_order(int32_t device);
 
-// A stream beside those of threads, lent while one lives. It is for a copy between the host and a
-// device, which so waits for what uses the memory and for nothing else; or for a capture.
+// A stream that belongs to no thread, for the lifetime of this object: for copies between host and
+// device, which then wait for users of the memory alone, and for captures.
 class LentStream {
  public:
   explicit LentStream(int32_t device);
@@ -30,7 +30,7 @@ class LentStream {
   LentStream(const LentStream&) = delete;
 
   Stream get() const { return stream_; }  // NULL with an error text
-  // Have it wait until it may use memory.
+  // Make it wait until it may use memory.
   bool await_turn(const Use& use);
 
  private:
@@ -39,10 +39,10 @@ class LentStream {
   Stream stream_ = nullptr;
 };
 
-// Memory that was taken from a device or is about to go back.
+// Register memory after allocation, and unregister it before it is freed.
 void note_memory(int32_t device, const void* memory, size_t bytes);
 void forget_memory(int32_t device, const void* memory);
-// The first byte of the memory that an address lies in, NULL if it was not noted.
+// The first byte of the registered memory that contains an address, or NULL.
 const void* chunk_begin(int32_t device, const void* memory);
 
 }  // namespace cuda

@@ -1,4 +1,4 @@
-// States of random streams on devices, and their seeds.
+// State and seeding of random streams on devices.
 #include "cuda/random.h"
 
 #include <map>
@@ -14,11 +14,11 @@ namespace mx {
 namespace cuda {
 namespace {
 
-constexpr uint64_t kName = 0x6d786379;  // the upper half of all keys
+constexpr uint64_t kName = 0x6d786379;  // upper half of all keys
 
 struct State {
   Address memory = 0;
-  uint64_t seeding = 0;  // which one of `rng` it began with
+  uint64_t seeding = 0;  // number of the seeding of `rng` in use
   int32_t sets = 0;
 };
 
@@ -34,7 +34,7 @@ States& states() {
 
 bool take_memory(State* state, int32_t device, int32_t sets) {
   const size_t bytes = (size_t)(2 + 2 * sets) * sizeof(uint64_t);
-  // Streams that are gone leave their address behind, and their memory to the next ones.
+  // Destroyed streams leave their memory to new ones at the same address.
   if (state->memory && state->sets == sets) return true;
   if (!succeeded(api().MemAlloc(&state->memory, bytes), "taking memory for random streams"))
     return false;

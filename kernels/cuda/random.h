@@ -1,4 +1,4 @@
-// The random streams of devices: Philox, whose state lies in a device's memory (texts/philox.cuh).
+// Random streams of devices: Philox with its state in device memory (texts/philox.cuh).
 #pragma once
 #include "core/random/rng.h"
 #include "cuda/driver.h"
@@ -6,10 +6,10 @@
 namespace mx {
 namespace cuda {
 
-// Have the device's streams begin where `rng` has been seeded, if it was since the last time. Not
-// while a graph is captured: the graph would do so each time.
+// Reseed the device's streams if `rng` was seeded since the last call. Not during a capture: the
+// graph would repeat it.
 bool refresh_random(mx_rng* rng, int32_t device);
-// Their state, after that.
+// The state of the device's streams.
 Address random_state(mx_rng* rng, int32_t device);
 
 }  // namespace cuda

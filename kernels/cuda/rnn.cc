@@ -1,12 +1,11 @@
-// "gpu_rnn" and "gpu_rnn_grad": recurrent layers on a device, which are launches and products in
-// turn. The input's products of all steps are one product; then each step is a product of the
-// hidden state and one kernel for the cells, see mxcy/gpu/recurrent.py.
+// "gpu_rnn" and "gpu_rnn_grad": recurrent layers. One input product for all time steps, then per
+// step a product with the hidden state and one kernel for the cells, see mxcy/gpu/recurrent.py.
 #include "cuda/blas.h"
 #include "cuda/call.h"
 #include "cuda/random.h"
 #include "params/launch.gen.h"
 
-#define MX_ISA cuda  // as of a level of its own: this file must not share inline code with leaves
+#define MX_ISA cuda  // a separate level: this file must not share inline code with leaves
 #include "leaf/recurrent/shape.h"
 
 namespace mx {
@@ -24,7 +23,7 @@ Grid grid_for(int64_t count) {
   return {blocks < kMostBlocks ? blocks : kMostBlocks};
 }
 
-// A call: its shape and plan, and the stream that it gives work to.
+// A call: its shape, plan and stream.
 class Layers {
  public:
   explicit Layers(const mx_call* call)
@@ -40,13 +39,13 @@ class Layers {
   }
 
  protected:
-  // An element of an array; NULL of none.
+  // The address of an element; NULL without an array.
   void* at(const void* array, int64_t index) const {
     return array ? (char*)array + index * plan_.bytes : nullptr;
   }
   void* workspace(int64_t offset) const { return (char*)call_->workspace + offset; }
   bool has_cell() const { return shape_.mode == kLstm; }
-  // The input behind the states, and of which the lengths are first, if there are any.
+  // The inputs after the states, of which lengths are first, if there are any.
   const mx_tensor* behind_states() const { return call_->in + (has_cell() ? 4 : 3); }
   const void* lengths() const { return shape_.lengths ? behind_states()->data : nullptr; }
   int64_t state_size() const { return shape_.batch * shape_.out; }
@@ -130,7 +129,7 @@ class Forward : public Layers {
       const int64_t step = shape_.step(direction, i), first = step * shape_.batch;
       void *own = workspace(plan_.own), *result = at(out, first * shape_.wide);
       void* extra_now = at(extra, first * shape_.hidden);
-      // Where sequences have lengths the states wait in the outputs, else these get the last ones.
+      // With lengths the states are kept in the outputs, else these get the last states.
       const bool keeps = shape_.lengths || i == shape_.steps - 1;
       void* cells_out = shape_.projected ? workspace(plan_.raw) : result;
       if (!product(false, true, shape_.batch, shape_.rows, shape_.out, hidden_then, apart,

@@ -1,4 +1,4 @@
-// The lines of elemwise.def as text, of which mxcy/gpu makes kernels.
+// The lines of elemwise.def as text, from which mxcy/gpu builds kernels.
 #include "mxcy_gpu.h"
 
 #define MX_LINE(macro, name, ...) macro "(" #name ", " #__VA_ARGS__ ")\n"

@@ -1,8 +1,8 @@
-"""Connectionist temporal classification: losses and their gradients, a block for each sequence.
+"""CTC (connectionist temporal classification) loss and gradient, one block per sequence.
 
-States of an alignment are labels with blanks before, between and behind. The recursions over time
-take the states of a step side by side, in logarithms of doubles as on the CPU; what a class is
-expected to have is summed up in the order of its states.
+The states of an alignment are the labels with blanks before, between and after them. Recursions
+over time process the states of a step in parallel, in float64 logarithms as on the CPU; expected
+counts of a class are summed in the order of its states.
 """
 
 from mxcy._base import dtypes
@@ -45,7 +45,7 @@ ctc(const S* data, const L* label, const D* data_lengths, const E* label_lengths
   const auto row_of = [&](Long t) { return (t * batch + b) * classes; };
   double total = -kInfinity;
   if (possible) {
-    // Of each step the largest score, and one divided by the sum of exponentials; by a warp.
+    // Maximum score and reciprocal sum of exponentials of each step, one warp per step.
     for (Long t = threadIdx.x / 32; t < steps; t += 8) {
       double top = -kInfinity, sum = 0;
       for (Long c = threadIdx.x % 32; c < classes; c += 32) {
@@ -69,7 +69,7 @@ ctc(const S* data, const L* label, const D* data_lengths, const E* label_lengths
       if (t == 0) paths[s] = s < 2 ? emitted[s] : -kInfinity;
     }
     __syncthreads();
-    // The logarithms of the probabilities of the paths up to each state.
+    // Forward variables: log probabilities of the paths up to each state.
     for (Long t = 1; t < steps; ++t) {
       const double* before = paths + (t - 1) * width;
       EACH(s, states) {
@@ -85,11 +85,11 @@ ctc(const S* data, const L* label, const D* data_lengths, const E* label_lengths
   }
   if (threadIdx.x == 0) loss[b] = cast<S>(possible ? -total : 0.0);
   if (!gradient) return;
-  __syncthreads();  // all have read the last paths
+  __syncthreads();  // all have read the previous step
   if (possible) {
     EACH(s, states) left[s] = s + 2 >= states ? 0 : -kInfinity;
     __syncthreads();
-    // The same from each state on; paths become the states' shares.
+    // Backward variables; `paths` become the posteriors of the states.
     for (Long t = steps - 1; t >= 0; --t) {
       EACH(s, states) {
         paths[t * width + s] = ::exp(paths[t * width + s] + left[s] - total);
@@ -103,7 +103,7 @@ ctc(const S* data, const L* label, const D* data_lengths, const E* label_lengths
       }
       __syncthreads();
     }
-    // Of each state the next one of its class, and whether there is none before.
+    // For each state the next one of the same class, and whether it is the first of them.
     EACH(s, states) {
       const Long own_class = class_of(s);
       Long other = s + 1;
@@ -135,17 +135,17 @@ ctc(const S* data, const L* label, const D* data_lengths, const E* label_lengths
 
 
 def alignment_text(dtype, label, data_lengths, label_lengths):
-    """The text of the loss, by the element types of its inputs."""
+    """Return the source of the loss for the dtypes of its inputs."""
     types = zip("SLDE", (dtype, label, data_lengths, label_lengths), strict=True)
     return elements() + "".join(f"typedef {TYPES[t]} {n};\n" for n, t in types) + _TEXT
 
 
 @kernel("ctc_loss")
 def losses(request):
-    """Losses of sequences whose alignment with their labels is unknown, and their gradients."""
+    """CTC losses and the gradients of the scores."""
     values, (data, label, *_) = request.values, request.ins
     if request.dtype not in _FLOATS or data.dtype != request.dtype:
-        return "it computes floating numbers"
+        return "requires a floating-point dtype"
     numbers = [values[name] for name in ("data_lengths", "label_lengths")]
     lengths = [request.ins[i].dtype if i >= 0 else label.dtype for i in numbers]
     steps, batch, width = values["steps"], values["batch"], 2 * values["labels"] + 1

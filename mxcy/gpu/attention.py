@@ -1,7 +1,7 @@
 """Attention in one launch, and its gradients in four: scores are never stored.
 
-Gradients compute scores again, once for the queries' and once for each of the keys' and the
-values', so that no two blocks add to the same element and results do not differ between runs.
+Gradients recompute the scores, once for the queries' and once for each of the keys' and the
+values', so no two blocks add to the same element and results are deterministic.
 """
 
 from mxcy._base import dtypes
@@ -51,7 +51,7 @@ attend(const T* queries, const T* keys, const T* values, const M* mask, T* out, 
       }
       here = joined_of_row(here, [](T x, T y) { return x > y ? x : y; });
       const T larger = top[i] > here ? top[i] : here;
-      // Where nothing is kept so far, differences of infinities would be none.
+      // Avoid inf - inf while everything so far is masked.
       const T base = larger == none ? T(0) : larger;
       const T shrunk = top[i] == larger ? T(1) : ::exp(top[i] - base);
 #pragma unroll
@@ -94,8 +94,8 @@ attend(const T* queries, const T* keys, const T* values, const M* mask, T* out, 
 }
 """
 _BEFORE = """
-// For each query the product of its result and that result's gradient, by a warp; and zeros in the
-// gradients that have more elements than are computed.
+// Dot product of each query's result and its gradient, one warp per query; also zeroes gradients
+// with more elements than are computed.
 extern "C" __global__ void __launch_bounds__(256)
 prepare(const T* gradient, const T* result, T* products, T* first, T* second, T* third, Long n0,
         Long n1, Long n2, Long rows, Plan plan) {
@@ -117,8 +117,8 @@ prepare(const T* gradient, const T* result, T* products, T* first, T* second, T*
 }
 """
 _BACK = """
-// The gradient of the queries (BY 0), the keys (1) or the values (2): rows are theirs, columns of
-// scores are the keys or, for the others, the queries.
+// Gradient of queries (BY 0), keys (1) or values (2), which are the rows; the columns of scores are
+// keys for queries, and queries for the others.
 extern "C" __global__ void __launch_bounds__(BOUNDS)
 slopes(const T* queries, const T* keys, const T* values, const M* mask, const T* gradient,
        const T* stats, const T* products, T* out, Plan plan, double scale_) {
@@ -136,7 +136,7 @@ slopes(const T* queries, const T* keys, const T* values, const M* mask, const T*
   const T* key = keys + start_of(places, sizes, 1, matrix);
   const T* value = values + start_of(places, sizes, 2, matrix);
   const T* grad = gradient + start_of(places, sizes, 3, matrix);
-  // What meets in scores, and in the gradients of weights; what the last product takes.
+  // Operands of the scores, of the weights' gradients, and of the last product.
   const T *own = BY ? key : query, *other = BY ? query : key;
   const T *own_by = BY ? value : grad, *other_by = BY ? grad : value;
   const T* last = BY == 2 ? grad : other;
@@ -192,20 +192,20 @@ slopes(const T* queries, const T* keys, const T* values, const M* mask, const T*
 
 
 def attention_text(dtype, mask, masking, body, by=0):
-    """A text of attention.
+    """Return CUDA source of attention.
 
     Parameters
     ----------
     dtype, mask : int
         The element types of arrays and of masks.
     masking : int
-        What the mask is, as the CPU's kernel has it.
+        Kind of mask, as in the CPU's kernel.
     body : str
         The kernels.
     by : int
-        Which gradient it is.
+        0, 1, 2: the gradient of queries, keys or values.
     """
-    slice_ = 8 if dtype == dtypes.CODES["float64"] else 16  # 48 KB of shared memory are enough then
+    slice_ = 8 if dtype == dtypes.CODES["float64"] else 16  # fits into 48 KB of shared memory
     return (
         f"{elements()}typedef {TYPES[dtype]} T;\ntypedef {TYPES[mask]} M;\n"
         f"#define SLICE {slice_}\n#define MASKING {masking}\n#define BY {by}\n"
@@ -214,7 +214,7 @@ def attention_text(dtype, mask, masking, body, by=0):
 
 
 class _Call:
-    """What both kernels make of a request, whose arrays follow `first` other inputs."""
+    """Arguments common to both kernels; arrays follow `first` other inputs."""
 
     def __init__(self, request, first):
         values = self.values = request.values
@@ -231,21 +231,21 @@ class _Call:
         self.plan = Numbers((float(number), None) for number in whole)
 
     def blocks(self, rows, columns):
-        """How many blocks compute a result."""
+        """Return the number of blocks for a result."""
         return self.matrices * -(-rows // _TILE) * -(-columns // _TILE)
 
     def text(self, body, by=0):
-        """The text of kernels."""
+        """Return the source of kernels."""
         return attention_text(self.dtype, self.mask_type, self.masking, body, by)
 
 
 @kernel("attention")
 def attention(request):
-    """Values weighted by the softmax of products of queries and keys."""
+    """Scaled dot-product attention."""
     call, values = _Call(request, 0), request.values
     blocks = call.blocks(values["queries"], values["width"])
     if blocks > _MOST_BLOCKS:
-        return "it has more blocks than a grid"
+        return "needs more blocks than a grid has"
     arguments = [*call.arrays, call.mask, Output(0), Output(1), call.plan]
     arguments.append(F64(*request.number("scale")))
     return [Launch(call.text(_FORWARD), "attend", (blocks,), arguments)]
@@ -253,12 +253,12 @@ def attention(request):
 
 @kernel("attention_grad")
 def gradients(request):
-    """The gradients of queries, keys and values."""
+    """Gradients of queries, keys and values."""
     call, values = _Call(request, 3), request.values
     sides = [("queries", "depth"), ("keys", "depth"), ("keys", "width")]
     grids = [call.blocks(*(values[name] for name in side)) for side in sides]
     if max(grids) > _MOST_BLOCKS:
-        return "it has more blocks than a grid"
+        return "needs more blocks than a grid has"
     rows, products = call.matrices * values["queries"], Workspace()
     request.workspace = rows * dtypes.dtype_of(request.dtype).itemsize
     last = len(request.outs) - 1

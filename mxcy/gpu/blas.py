@@ -1,4 +1,4 @@
-"""Products of matrices by cuBLAS: where it is, and how it is to add up."""
+"""Matrix products by cuBLAS: finding the library, compute types, calls."""
 
 import functools
 import importlib.util
@@ -17,12 +17,12 @@ from mxcy.ops.core.params import BLAS, STRIDED_DOT
 __all__ = ["is_open", "product", "strided_products", "way_of"]
 
 _NAMES = ("libcublas.so.13", "libcublas.so.12")
-#: element type -> cuBLAS' number of it
+#: dtype -> cudaDataType
 _TYPES = {
     dtypes.CODES[name]: number
     for name, number in {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 14}.items()
 }
-#: cuBLAS' numbers of ways to add up, and of those without Tensor Cores
+#: cublasComputeType_t, and the pedantic ones without Tensor Cores
 _IN_16, _IN_32, _IN_64, _TF32 = (64, 65), (68, 69), (70, 71), 77
 _MOST = (1 << 31) - 1
 _ROWS = """
@@ -53,7 +53,7 @@ def _folders():
 
 @functools.cache
 def is_open():
-    """Whether there is a cuBLAS; CuPy's, if CuPy has loaded one already."""
+    """Return whether cuBLAS is available; CuPy's copy if it has loaded one."""
     if any(driver.open_blas(name, True) for name in _NAMES):
         return True
     files = [str(Path(folder, name)) for folder in _folders() for name in _NAMES]
@@ -61,7 +61,7 @@ def is_open():
 
 
 def way_of(dtype):
-    """How cuBLAS adds up elements of a type, as the variables have it.
+    """Return the compute type of a dtype under the environment variables.
 
     Parameters
     ----------
@@ -70,15 +70,14 @@ def way_of(dtype):
     Returns
     -------
     dict
-        Its numbers of the elements' type, of the way, and of its scalars' type: the fields `type`,
-        `compute` and `scalar`.
+        The fields `type` (of elements), `compute` and `scalar` (of alpha and beta).
     """
     compute, scalar = _way(dtype)
     return {"type": _TYPES[dtype], "compute": compute, "scalar": scalar}
 
 
 def _way(dtype):
-    """(way to add up, type of its numbers) for an element type, as the variables have it."""
+    """Return (compute type, scalar type) of a dtype under the environment variables."""
     pedantic = not env.get("MXNET_CUDA_ALLOW_TENSOR_CORE")
     if dtype == dtypes.CODES["float64"]:
         return _IN_64[pedantic], 1
@@ -91,23 +90,23 @@ def _way(dtype):
 
 
 def product(request, extents, transposed, alpha=1.0, beta=0.0, adds_row=False):
-    """A product by cuBLAS.
+    """Return a matrix product by cuBLAS.
 
     Parameters
     ----------
     request : Request
     extents : tuple of int
-        Of the batch, the rows, the columns, and what is summed over.
+        Batch, rows, columns and depth.
     transposed : (bool, bool)
-        Whether the operands lie transposed.
+        Whether the operands are stored transposed.
     alpha, beta : float
     adds_row : bool
-        Whether the third input is a row that each row of the product is added to.
+        Whether the third input is a row that is added to each row of the product.
 
     Returns
     -------
     NativeCall or None
-        None where it cannot be had from there.
+        None if cuBLAS cannot compute it.
     """
     dtype = request.outs[0].dtype
     if dtype not in _TYPES or any(spec.dtype != dtype for spec in request.ins):
@@ -138,7 +137,7 @@ def product(request, extents, transposed, alpha=1.0, beta=0.0, adds_row=False):
 
 
 def strided_products(request):
-    """Products of matrices that lie anywhere in their arrays, by cuBLAS.
+    """Return products of strided matrices by cuBLAS.
 
     Parameters
     ----------
@@ -148,7 +147,7 @@ def strided_products(request):
     Returns
     -------
     NativeCall or None
-        None where it cannot be had from there.
+        None if cuBLAS cannot compute it.
     """
     values, dtype, (out,) = request.values, request.dtype, request.outs
     m, n, k = (values[name] for name in "mnk")

@@ -1,7 +1,7 @@
-"""Boxes around objects: overlaps, suppression, offsets from anchors, proposals.
+"""Bounding boxes: overlaps, suppression, offsets from anchors, proposals.
 
-A block works on an image, see ``texts/boxes.cuh``. What is wanted of it depends on values, so these
-are texts of our own; numba's kernels would need LLVM's library for PTX, and no stand-in runs PTX.
+One block processes one image, see ``texts/boxes.cuh``. These are CUDA sources rather than numba
+kernels, which need libNVVM for PTX, and the stand-in cannot run PTX.
 """
 
 from mxcy._base import dtypes
@@ -40,7 +40,7 @@ bipartite_matching(const T* data, T* partners, T* owners, unsigned* orders, unsi
   EACH(i, columns) owner[i] = -1;
   EACH(i, n) {
     const T score = ascending ? -scores[i] : scores[i];
-    key[i] = score == score ? score : (T)-kInfinity;  // what is no number comes last
+    key[i] = score == score ? score : (T)-kInfinity;  // NaN comes last
     one[i] = (unsigned)i;
   }
   const unsigned* order = by_score(key, one, other, n);
@@ -156,7 +156,7 @@ proposal(const T* probabilities, const T* all_moves, const T* infos, T* regions,
   unsigned* kept = order == one ? other : one;
   const Long count_kept = gathered(end, kept, [&](Long i) { return alive[i] != 0; });
   __syncthreads();
-  EACH(i, count_kept > 0 ? after : 0) {  // repeated until there are enough
+  EACH(i, count_kept > 0 ? after : 0) {  // repeat boxes until there are enough
     const Long at = kept[i % count_kept];
     T* region = regions + (blockIdx.x * after + i) * 5;
     region[0] = (T)blockIdx.x;
@@ -215,12 +215,12 @@ box_encode(const T* samples, const T* matches, const T* anchors, const T* boxes,
 
 
 def boxes_text(dtype, body):
-    """A text of kernels for boxes.
+    """Return CUDA source of kernels for boxes.
 
     Parameters
     ----------
     dtype : int
-        Of their numbers.
+        Of the coordinates.
     body : str
         The kernels.
     """
@@ -229,12 +229,12 @@ def boxes_text(dtype, body):
 
 
 class Room:
-    """Cuts the workspace into arrays, which all begin at multiples of 16 bytes.
+    """Allocates arrays in the workspace, aligned to 16 bytes.
 
     Parameters
     ----------
     dtype : int
-        Of their numbers.
+        Of the coordinates.
     """
 
     def __init__(self, dtype):
@@ -242,12 +242,12 @@ class Room:
         self.bytes = 0
 
     def take(self, type_, count):
-        """The argument for that many elements.
+        """Return the argument for `count` elements.
 
         Parameters
         ----------
         type_ : {'T', 'unsigned', 'Long'}
-            'T' are numbers.
+            'T' is the type of coordinates.
         count : int
         """
         begin = self.bytes
@@ -256,22 +256,22 @@ class Room:
 
 
 def refusal(request, images=1):
-    """Why there is no kernel for a call, or None.
+    """Return the reason of a refusal, or None.
 
     Parameters
     ----------
     request : Request
     images : int
-        How many blocks it takes.
+        The number of blocks.
     """
     if request.dtype not in _FLOATS or any(s.dtype != request.dtype for s in request.ins):
-        return "it computes float32 and float64"
-    return None if images <= _MOST_IMAGES else "it takes as many images as a grid has blocks"
+        return "supports float32 and float64 only"
+    return None if images <= _MOST_IMAGES else "has more images than a grid has blocks"
 
 
 @kernel("box_iou")
 def box_iou(request):
-    """Overlaps of each box with each of others."""
+    """box_iou: overlaps of all pairs of boxes."""
     (out,), columns = request.outs, request.values["rhs"]
     arguments = [Input(0), Input(1), Output(0), I64(out.size), I64(columns)]
     arguments.append(I64(int(request.values["center"])))
@@ -281,7 +281,7 @@ def box_iou(request):
 
 @kernel("bipartite_matching")
 def bipartite_matching(request):
-    """Pairs of rows and columns, the best first; a thread of each block takes them in turn."""
+    """bipartite_matching: greedy pairs, best first, by one thread per block."""
     values, room = request.values, Room(request.dtype)
     batch, n = values["batch"], values["batch"] * values["rows"] * values["columns"]
     arguments = [Input(0), Output(0), Output(1)]
@@ -295,7 +295,7 @@ def bipartite_matching(request):
 
 @kernel("box_nms")
 def box_nms(request):
-    """Rows without those whose boxes overlap a better one."""
+    """box_nms: non-maximum suppression."""
     values, room = request.values, Room(request.dtype)
     batch, rows = values["batch"], values["rows"]
     arguments = [Input(0), Output(0), Output(1)]
@@ -311,7 +311,7 @@ def box_nms(request):
 
 @kernel("proposal")
 def proposal(request):
-    """Regions out of a proposal network's predictions."""
+    """Proposal: regions from a proposal network's predictions."""
     values, room = request.values, Room(request.dtype)
     batch, count = values["batch"], values["anchors"] * values["height"] * values["width"]
     arguments = [*map(Input, range(3)), *map(Output, range(2))]
@@ -330,7 +330,7 @@ def proposal(request):
 
 @kernel("box_decode", "box_encode")
 def box_codes(request):
-    """Boxes as offsets from anchors, and back."""
+    """box_encode and box_decode: offsets from anchors."""
     values, n = request.values, request.values["batch"] * request.values["boxes"]
     if request.name == "box_decode":
         arguments = [Input(0), Input(1), Output(0), Numbers(request.numbers("stds")), I64(n)]

@@ -20,7 +20,7 @@ _REAL = tuple(map(_CODES.get, ("float32", "float64", "float16")))
 _CHUNK, _MOST_WEIGHTS, _MOST_BLOCKS = 2048, 1 << 20, (1 << 31) - 1
 _BITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
 _TABLE = """
-// The sums of probabilities up to each of a row; a block for each row.
+// Cumulative probabilities, one block per row.
 extern "C" __global__ void __launch_bounds__(256, 4)
 cumulate(const S* x, T* sums, Long choices) {
   __shared__ double parts[256];
@@ -36,7 +36,7 @@ cumulate(const S* x, T* sums, Long choices) {
   for (Long i = begin; i < end; ++i)
     sums[blockIdx.x * choices + i] = (T)(sum += cast<double>(row[i]));
 }
-// The first choice whose sum reaches a uniform number; the last one where rounding leaves it below.
+// The first choice whose cumulative probability exceeds a uniform number, at most the last.
 extern "C" __global__ void __launch_bounds__(256, 2)
 choose(const Sets* sets, const S* x, const T* sums, O* out, S* logarithm, Long n, Long choices,
        Long draws) {
@@ -54,7 +54,7 @@ choose(const Sets* sets, const S* x, const T* sums, O* out, S* logarithm, Long n
     if (logarithm) logarithm[p] = cast<S>(::log(cast<T>(x[p / draws * choices + low])));
   }
 }
-// How many of `draws` fall to each choice: the next is binomial among those that are left.
+// Counts of `draws` per choice: each is binomial among the remaining draws.
 extern "C" __global__ void __launch_bounds__(256, 1)
 shares(const Sets* sets, const S* x, O* out, Alarm alarm, Long rows, Long choices, Long draws) {
   for (Long row = (Long)blockIdx.x * blockDim.x + threadIdx.x; row < rows;
@@ -74,13 +74,13 @@ shares(const Sets* sets, const S* x, O* out, Alarm alarm, Long rows, Long choice
 }
 """
 _ORDER = """
-// The first k of n items in the order of numbers that are drawn for them; one block.
+// The first k of n items in the order of random keys; one block.
 extern "C" __global__ void __launch_bounds__(256, 1)
 rank(const Sets* sets, const S* weights, Long* order, Long n, Long k) {
   __shared__ double keys[2048];
   for (int i = threadIdx.x; i < n; i += 256) {
     Draws d(sets, i);
-    // Without weights the largest comes first, too.
+    // Gumbel keys; without weights any order-preserving key will do.
     const double u = above_zero<double>(&d);
     keys[i] = weights ? ::log(cast<double>(weights[i])) - ::log(-::log(u)) : u;
   }
@@ -92,7 +92,7 @@ rank(const Sets* sets, const S* weights, Long* order, Long n, Long k) {
     if (before < k) order[before] = i;
   }
 }
-// The same of any number of items, each by itself.
+// A permutation of any number of items, each computed independently.
 extern "C" __global__ void __launch_bounds__(256, 2)
 permute(const Sets* sets, Long* order, Long n, Long k, Long low_bits, Long high_bits) {
   typedef unsigned long long Word;
@@ -127,7 +127,7 @@ draw_keys(const Sets* sets, const S* weights, Key* keys, Long n) {
     keys[i] = ~KeyOf<double>::of(::log(cast<double>(weights[i])) - ::log(-::log(u)));
   }
 }
-// The items of each chunk in the order of their keys; a block for each chunk.
+// Sort the items of each chunk by their keys, one block per chunk.
 extern "C" __global__ void __launch_bounds__(256, 4)
 sort_chunks(const Key* keys, unsigned* items, Long n) {
   __shared__ Key mine[2048];
@@ -147,7 +147,7 @@ sort_chunks(const Key* keys, unsigned* items, Long n) {
   }
   for (Long i = threadIdx.x; i < extent; i += blockDim.x) items[first + i] = first + from[i];
 }
-// The first k items of all chunks together.
+// The first k items of all sorted chunks.
 extern "C" __global__ void __launch_bounds__(256, 4)
 rank_chunks(const Key* keys, const unsigned* items, Long* order, Long n, Long k) {
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
@@ -158,7 +158,7 @@ rank_chunks(const Key* keys, const unsigned* items, Long* order, Long n, Long k)
     for (Long chunk = 0; chunk * 2048 < n && rank < k; ++chunk) {
       if (chunk == own) continue;
       Long low = chunk * 2048, high = low + 2048 < n ? low + 2048 : n;
-      while (low < high) {  // of equal keys those of earlier chunks come first
+      while (low < high) {  // ties: earlier chunks first
         const Long middle = (low + high) / 2;
         const Key other = keys[items[middle]];
         if (chunk < own ? other <= mine : other < mine) low = middle + 1;
@@ -181,7 +181,7 @@ move(const B* x, const Long* order, B* y, Long n, Long inner) {
 
 
 def chance_text(body, given, out=None, bits="unsigned"):
-    """A text that draws.
+    """Return CUDA source with the types of a draw.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def chance_text(body, given, out=None, bits="unsigned"):
     given, out : int
         The element types of probabilities, and of results.
     bits : str
-        What items are moved as.
+        The unsigned type by which items are moved.
     """
     computed = "double" if given == _CODES["float64"] else "float"
     types = f"typedef {computed} T;\ntypedef {TYPES[given]} S;\ntypedef {bits} B;\n"
@@ -200,12 +200,12 @@ def chance_text(body, given, out=None, bits="unsigned"):
 
 
 def _counted(text):
-    """The launch that counts a call, after those that draw."""
+    """Return the launch that advances the streams after a draw."""
     return Launch(text, "counted", (1,), [Random()], block=1)
 
 
 def _chosen(text, given, out, choices, draws, logarithm=False):
-    """The launches of draws from rows of probabilities."""
+    """Return the launches that draw from rows of probabilities."""
     rows = given.size // choices
     last = Output(1) if logarithm else I64(0)
     arguments = [Random(), Input(0), Workspace(), Output(0), last]
@@ -219,21 +219,21 @@ def _chosen(text, given, out, choices, draws, logarithm=False):
 
 @kernel("sample_multinomial")
 def multinomial(request):
-    """Indices along the last axis, with the probabilities that stand there."""
+    """Indices along the last axis, distributed by the probabilities there."""
     (given,), (out, *rest) = request.ins, request.outs
     choices = given.shape[-1]
     if given.dtype not in _REAL or not choices or not out.size:
-        return "there are probabilities to choose by"
+        return "requires probabilities and draws"
     rows = given.size // choices
     if rows > _MOST_BLOCKS:
-        return "it has more rows than a grid has blocks"
+        return "has more rows than a grid has blocks"
     request.workspace = given.size * (8 if given.dtype == _CODES["float64"] else 4)
     text = chance_text(_TABLE, given.dtype, out.dtype)
     return _chosen(text, given, out, choices, out.size // rows, bool(rest))
 
 
 def _order(text, n, k, to, weights):
-    """The launch that finds the first k of n items in random order."""
+    """Return the launch that finds the first k of n items in random order."""
     if n <= _CHUNK:
         return Launch(text, "rank", (1,), [Random(), weights, to, I64(n), I64(k)])
     bits = (n - 1).bit_length()
@@ -242,7 +242,7 @@ def _order(text, n, k, to, weights):
 
 
 def _weighted_order(given, n, k):
-    """The launches that find the first k of more than a chunk's weighted items."""
+    """Return the launches that find the first k of more than a chunk of weighted items."""
     text = chance_text(ordering_text() + _RANKS, given)
     keys, items = Workspace(), Workspace(8 * n)
     return [
@@ -255,12 +255,12 @@ def _weighted_order(given, n, k):
 
 @kernel("shuffle")
 def shuffle(request):
-    """Items in another order."""
+    """Shuffle along the first axis."""
     (data,), (out,) = request.ins, request.outs
     size = 2 if data.dtype == dtypes.BFLOAT16 else dtypes.dtype_of(data.dtype).itemsize
     items = data.shape[0] if data.shape else 1
     if not out.size or items >= 1 << 62:
-        return "there are no items"
+        return "has no items"
     request.workspace = items * 8
     text = chance_text(_ORDER + _MOVE, _CODES["float32"], bits=_BITS[size])
     arguments = [Input(0), Workspace(), Output(0), I64(out.size), I64(out.size // items)]
@@ -270,12 +270,12 @@ def shuffle(request):
 
 @kernel("np_choice")
 def choice(request):
-    """Whole numbers below one, by probabilities, perhaps each at most once."""
+    """Random integers below n, with or without weights and replacement."""
     values, (out,) = request.values, request.outs
     weighted, n, k = bool(request.ins), values["n"], out.size
     given = request.ins[0].dtype if weighted else _CODES["float32"]
     if given not in _REAL or out.dtype != _CODES["int64"] or not k:
-        return "its probabilities are real numbers"
+        return "requires floating-point probabilities"
     if values["replace"] and weighted:
         request.workspace = n * (8 if given == _CODES["float64"] else 4)
         text = chance_text(_TABLE, given, out.dtype)
@@ -286,7 +286,7 @@ def choice(request):
         return [Launch(text, "draw", spread(k), arguments), _counted(text)]
     if weighted and n > _CHUNK:
         request.workspace = 12 * n
-        return _weighted_order(given, n, k) if n <= _MOST_WEIGHTS else "it has too many weights"
+        return _weighted_order(given, n, k) if n <= _MOST_WEIGHTS else "has more than 2**20 weights"
     text = chance_text(_ORDER, given)
     weights = Input(0) if weighted else I64(0)
     return [_order(text, n, k, Output(0), weights), _counted(text)]
@@ -294,12 +294,12 @@ def choice(request):
 
 @kernel("np_multinomial")
 def shares(request):
-    """How many draws fall to each of some probabilities."""
+    """Multinomial counts."""
     values, (given,), (out,) = request.values, request.ins, request.outs
     if given.dtype not in _REAL or not given.size:
-        return "its probabilities are real numbers"
+        return "requires floating-point probabilities"
     text = chance_text(_TABLE, given.dtype, out.dtype)
     rows = out.size // given.size
-    told = Alarm("np.random.multinomial: sum(pvals[:-1]) <= 1 is required", "ValueError: ")
-    arguments = [Random(), Input(0), Output(0), told, *map(I64, (rows, given.size, values["n"]))]
+    alarm = Alarm("np.random.multinomial: sum(pvals[:-1]) <= 1 is required", "ValueError: ")
+    arguments = [Random(), Input(0), Output(0), alarm, *map(I64, (rows, given.size, values["n"]))]
     return [Launch(text, "shares", spread(rows), arguments), _counted(text)]

@@ -1,4 +1,4 @@
-"""Kernels out of CUDA source: compiled by NVRTC, kept in files under MXNET_HOME, loaded once."""
+"""Compilation of CUDA source by NVRTC, cached in files under MXNET_HOME, and module loading."""
 
 import ctypes
 import functools
@@ -16,7 +16,7 @@ from mxcy.gpu import driver
 
 __all__ = ["Nvrtc", "compiled", "compiler", "function", "module", "use_compiler"]
 
-_CAPABILITY = 75, 76  # the driver's numbers of the two parts of a device's architecture
+_CAPABILITY = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
 _LIBRARIES = ("libnvrtc.so.13", "libnvrtc.so.12")
 
 
@@ -43,7 +43,7 @@ class Nvrtc:
         return text.raw
 
     def compile(self, text, architecture, options=(), instances=()):
-        """Compile a text.
+        """Compile CUDA source.
 
         Parameters
         ----------
@@ -52,17 +52,17 @@ class Nvrtc:
             Such as 90.
         options : sequence of str
         instances : sequence of str
-            Instances of templates, such as ``"add<float>"``, that are wanted.
+            Template instances to emit, such as ``"add<float>"``.
 
         Returns
         -------
         (bytes, dict, str)
-            The machine code, the instances' names in it, and what the compiler says.
+            The machine code, the mangled names of the instances, and the compiler's log.
 
         Raises
         ------
         MXNetError
-            If the text is refused, with what the compiler says.
+            If compilation fails, with the log.
         """
         library, program = self._library, ctypes.c_void_p()
         library.nvrtcCreateProgram(
@@ -88,7 +88,7 @@ class Nvrtc:
 
 
 def _paths():
-    """Where NVRTC may be: in NVIDIA's packages for Python, or where the linker looks."""
+    """Yield candidate paths of NVRTC: NVIDIA's Python packages, then the linker's search path."""
     package = importlib.util.find_spec("nvidia")
     for root in () if package is None else package.submodule_search_locations:
         for folder in ("cu13", "cuda_nvrtc"):
@@ -103,12 +103,12 @@ class _Chosen:
 
 
 def use_compiler(compiler):
-    """Take another compiler than NVRTC, which has its `version` and `compile`."""
+    """Replace NVRTC by a compiler with the same `version` and `compile`."""
     _Chosen.compiler = compiler
 
 
 def compiler():
-    """The compiler in use; None where there is none."""
+    """Return the compiler in use, or None."""
     return _nvrtc() if _Chosen.compiler is None else _Chosen.compiler
 
 
@@ -125,15 +125,15 @@ def _nvrtc():
 
 @functools.cache
 def architecture(device):
-    """A device's architecture, such as 90."""
+    """Return a device's architecture, such as 90."""
     major, minor = (driver.attribute(device, number) for number in _CAPABILITY)
     return 10 * major + minor
 
 
 def compiled(text, architecture, options=(), instances=()):
-    """The machine code of a text, out of a file if it has been compiled before.
+    """Return the machine code of a source, from the cache if it was compiled before.
 
-    See `Nvrtc.compile`; instances keep their files, too.
+    See `Nvrtc.compile`.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def compiled(text, architecture, options=(), instances=()):
     chosen = compiler()
     if chosen is None:
         raise MXNetError(
-            "NVRTC, which compiles CUDA source, is missing; pip install nvidia-cuda-nvrtc"
+            "NVRTC, which compiles CUDA source, is not installed; pip install nvidia-cuda-nvrtc"
         )
     key = repr((chosen.version, architecture, tuple(options), tuple(instances), text))
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
@@ -162,19 +162,19 @@ def compiled(text, architecture, options=(), instances=()):
 
 
 class _Loaded:
-    """How many modules are kept; texts of which there are ever more are made wrongly."""
+    """Number of loaded modules. Sources that keep growing in number depend on shapes by mistake."""
 
     count, many = 0, 10_000
 
 
 @functools.cache
 def module(text, device):
-    """The module of a text on a device."""
+    """Return the loaded module of a source on a device."""
     image, _ = compiled(text, architecture(device))
     _Loaded.count += 1
     if _Loaded.count == _Loaded.many + 1 and env.get("MXNET_RTC_SIZE_WARNING"):
         warnings.warn(
-            f"more than {_Loaded.many} compiled kernels are kept on GPUs, which takes memory; "
+            f"more than {_Loaded.many} compiled kernels are loaded on GPUs, which takes memory; "
             "MXNET_RTC_SIZE_WARNING=0 silences this",
             UserWarning,
             stacklevel=2,
@@ -184,5 +184,5 @@ def module(text, device):
 
 @functools.cache
 def function(text, name, device):
-    """A kernel of a text on a device: its address."""
+    """Return the address of a kernel on a device."""
     return driver.function(device, module(text, device), name)

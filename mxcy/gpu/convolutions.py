@@ -1,6 +1,6 @@
-"""Convolutions by cuDNN: which of its plans is taken, as the variables have it.
+"""Convolutions by cuDNN: selection of a plan under the environment variables.
 
-What was chosen is kept in a file under MXNET_HOME, so that the next process tries no plans again.
+The choice is cached in a file under MXNET_HOME, so the next process does not try plans again.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ __all__ = ["planned"]
 
 _FLOAT32 = dtypes.CODES["float32"]
 _MEGABYTE = 1 << 20
-_MOST_TRIED = 8  # of the plans within the limit, unless all are to be tried
+_MOST_TRIED = 8  # number of plans that are timed, unless all are
 _TUNES = {"off": 0, "limited_workspace": 1, "fastest": 2}
 _DISABLED = {
     "fwd": "MXNET_CUDNN_DISABLED_CONV_FWD_ENGINES",
     "dgrad": "MXNET_CUDNN_DISABLED_CONV_DGRAD_ENGINES",
     "wgrad": "MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES",
 }
-#: variables that drop plans with a note when they are 0
+#: variables that exclude plans with a note if they are 0
 _ALLOWED = {
     "MXNET_CUDA_ALLOW_TENSOR_CORE": "TENSOR_CORE",
     "MXNET_CUDNN_ALLOW_REDUCED_PRECISION_REDUCTION": "REDUCED_PRECISION_REDUCTION",
@@ -52,20 +52,20 @@ add_bias(S* out, const S* bias, Long count, Long channels, Long inner) {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How plans are chosen.
+    """How a plan is selected.
 
     Parameters
     ----------
     tune : {0, 1, 2}
-        Take the first plan; or the quickest of the first ones, or of all.
+        Take the first plan; or the fastest of the first ones, or of all.
     mode : {'A', 'B'}
-        How cuDNN guesses.
+        cuDNN's heuristics.
     limit : int or None
-        The most bytes of a plan's workspace.
+        Largest workspace in bytes.
     without : tuple of str
-        Notes of plans that are not wanted.
+        Numerical notes of excluded plans.
     engines : tuple of int
-        Engines likewise.
+        Excluded engines.
     """
 
     tune: int
@@ -76,11 +76,11 @@ class Choice:
 
 
 def _choice(attrs, wanted):
-    """The `Choice` for a convolution, by its attributes and by the variables."""
+    """Return the `Choice` for a convolution from its attributes and the variables."""
     default = env.get("MXNET_CUDNN_AUTOTUNE_DEFAULT")
     tune = _TUNES.get(getattr(attrs, "cudnn_tune", None), default)
     if default == 0 and env.is_set("MXNET_CUDNN_AUTOTUNE_DEFAULT"):
-        tune = 0  # whatever files of networks have
+        tune = 0  # whatever saved networks have
     without = [note for name, note in _ALLOWED.items() if not env.get(name)]
     if not env.get("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"):
         without.append("DOWN_CONVERT_INPUTS")
@@ -99,7 +99,7 @@ def _choice(attrs, wanted):
 
 
 def _seconds(offer, wanted, device):
-    """How long a plan takes."""
+    """Time a plan in seconds."""
     plan, workspace = driver.conv_plan(device, cudnn.properties(device), offer.text)
     try:
         width = memory_type(wanted.dtype).itemsize
@@ -118,7 +118,7 @@ def _report(offer, wanted, device, mode, mark, took):
 
 
 def _choose(wanted, device, choice, verbose):
-    """The plan to take, or None."""
+    """Select a plan; None if there is none."""
     found = cudnn.offers(
         wanted, cudnn.properties(device), choice.mode, choice.without, choice.engines
     )
@@ -128,7 +128,7 @@ def _choose(wanted, device, choice, verbose):
     times = [_seconds(offer, wanted, device) for offer in offers[:most]] if choice.tune else []
     best = offers[times.index(min(times)) if times else 0] if offers else None
     if verbose and best is None:
-        print(f"mxcy cuDNN {wanted.direction}: no plan is left, mxcy's kernel takes it", flush=True)
+        print(f"mxcy cuDNN {wanted.direction}: no plan left, using mxcy's kernel", flush=True)
     elif verbose:
         for number, offer in enumerate(offers):
             if verbose == 2 or offer is best:
@@ -139,7 +139,7 @@ def _choose(wanted, device, choice, verbose):
 
 @functools.cache
 def _plan(wanted, device, choice):
-    """(the plan, the bytes of its workspace) of a convolution; (0, 0) where there is none."""
+    """Return (plan, bytes of its workspace) of a convolution; (0, 0) without a plan."""
     about, verbose = cudnn.properties(device), env.get("MXNET_CUDNN_ALGO_VERBOSE_LEVEL")
     key = repr((cudnn.version(), about, wanted, choice))
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
@@ -149,7 +149,7 @@ def _plan(wanted, device, choice):
     else:
         best = _choose(wanted, device, choice, verbose)
         text = "" if best is None else best.text
-        with contextlib.suppress(OSError):  # it is chosen again in the next process
+        with contextlib.suppress(OSError):  # the next process chooses again
             file.parent.mkdir(parents=True, exist_ok=True)
             with replacing(file) as stream:
                 stream.write(text.encode())
@@ -157,16 +157,16 @@ def _plan(wanted, device, choice):
 
 
 def _bias(dtype, device):
-    """The kernel that adds a bias."""
+    """Return the kernel that adds a bias."""
     computed = "double" if cudnn.TYPES[dtype][1] == "DOUBLE" else "float"
     types = f"typedef {TYPES[dtype]} S;\ntypedef {computed} T;\n"
     return function(f"{elements()}{types}{_BIAS}", "add_bias", device)
 
 
 def _wanted(values, direction, dtype):
-    """What is asked of cuDNN."""
+    """Return the `Convolution` to request from cuDNN."""
     flat = values["source"][0] == values["target"][0] == values["kernel"][0] == 1
-    first = int(flat and not values["pad"][0])  # a first extent that does nothing
+    first = int(flat and not values["pad"][0])  # drop a leading extent of 1
     extents = {
         name: tuple(values[name][first:])
         for name in ("source", "target", "kernel", "stride", "dilate", "pad")
@@ -187,12 +187,12 @@ def _wanted(values, direction, dtype):
 
 
 def planned(request, direction):
-    """A convolution for cuDNN, or None where it is not to be had from there.
+    """Return a convolution by cuDNN, or None if it has no plan.
 
     Parameters
     ----------
     request : Request
-        Its values are those of the CPU's convolutions.
+        With the parameters of the CPU's convolutions.
     direction : {'fwd', 'dgrad', 'wgrad'}
 
     Returns

@@ -1,9 +1,9 @@
-"""Kernels that address elements by coordinates: gather_nd, scatter_nd and their relatives.
+"""Indexing by coordinates: gather_nd, scatter_nd and their relatives.
 
-Blocks of elements have places among the rows of the larger array. Where several have the same
-place, scattering first finds the last of each row (or all that there are, to be added in their
-order), so that results do not differ between runs. A coordinate that is out of bounds sets an
-alarm: the error comes where somebody waits.
+Coordinates select rows of the larger array. If several select the same row, scattering first finds
+the last of them (or all, which are added in their order), so results are deterministic. A
+coordinate that is out of bounds sets an
+alarm: the next wait raises the error.
 """
 
 from math import prod
@@ -23,7 +23,7 @@ _HEAD = """
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;                    \\
        p += (Long)gridDim.x * blockDim.x)
 struct Extents { Long at[DIMENSIONS]; };
-// The row that coordinates `q` of `count` name; -1 where they are out of bounds.
+// The row that coordinates `q` of `count` select; -1 if they are out of bounds.
 __device__ inline Long row_at(const I* index, Long q, Long count, const Extents& extents,
                               Alarm alarm) {
   Long row = 0;
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 clear(int* first, int* last, Long rows) {{
   EACH(row, rows) first[row] = 0x7fffffff, last[row] = -1;
 }}
-// The first and the last block of each row.
+// First and last block that selects each row.
 extern "C" __global__ void __launch_bounds__(256, 4)
 find(const I* index, int* first, int* last, Alarm alarm, Long count{extents}) {{
   const Extents extents = {{{{{names}}}}};
@@ -85,7 +85,7 @@ add(const S* x, const I* index, const int* first, const int* last, S* y, Alarm a
       T sum = 0;
       for (Long q0 = end ? first[row] : 0; q0 < end; q0 += 256) {{
         const Long q = q0 + threadIdx.x;
-        __syncthreads();  // the rows of the last time have been read
+        __syncthreads();  // the rows of the previous pass have been read
         found[threadIdx.x] = q < end ? row_at(index, q, count, extents, alarm) : -1;
         __syncthreads();
         for (int j = 0; j < 256; ++j)
@@ -99,7 +99,7 @@ add(const S* x, const I* index, const int* first, const int* last, S* y, Alarm a
 
 
 def _text(request, body):
-    """The text, and the integers that end the arguments of kernels which read coordinates."""
+    """Return the source, and the trailing integer arguments of kernels that read coordinates."""
     values = request.values
     data, index = request.ins[values["data"]], request.ins[values["index"]]
     shape = values["shape"][: values["ndim"]]
@@ -121,13 +121,13 @@ def _refusal(request):
     if not {data.dtype, index.dtype} <= set(TYPES) or data.dtype != request.outs[0].dtype:
         return "it moves real numbers"
     if not index.size or not 0 < values["ndim"] <= 16:
-        return "there are no coordinates, or too many"
+        return "has no coordinates, or too many"
     return None
 
 
 @kernel("gather_nd")
 def gather(request):
-    """Blocks of elements at coordinates."""
+    """gather_nd: rows at coordinates."""
     if refusal := _refusal(request):
         return refusal
     values, (out,) = request.values, request.outs
@@ -141,14 +141,14 @@ def gather(request):
 @kernel("scatter_nd", "scatter_add_nd")
 @kernel("scatter_set_nd", inplace=True)
 def scatter(request):
-    """Blocks at coordinates, on zeros or on an array; or their sums on zeros."""
+    """scatter_nd: rows written at coordinates of zeros or of an array, or summed on zeros."""
     if refusal := _refusal(request):
         return refusal
     values, (out,) = request.values, request.outs
     count = request.ins[values["index"]].size // values["ndim"]
     rows, inner = prod(values["shape"][: values["ndim"]]), values["inner"]
     if max(count, rows) > _MOST_PLACES:
-        return "it counts blocks and rows in 32 bits"
+        return "has more blocks or rows than 32 bits count"
     text, extents = _text(request, _SCATTER)
     first, last = Workspace(), Workspace(rows * 4)
     request.workspace = rows * 8

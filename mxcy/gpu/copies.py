@@ -1,4 +1,4 @@
-"""Copies between arrays on devices and NumPy's arrays; the arrays are held."""
+"""Copies between device arrays and NumPy arrays. Callers hold the device arrays."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ __all__ = ["download", "upload"]
 
 
 def memory_type(code):
-    """NumPy's type of the elements in memory; of bfloat16 its bits."""
+    """NumPy dtype of the elements in memory; uint16 for bfloat16."""
     return np.dtype(np.uint16) if code == dtypes.BFLOAT16 else dtypes.dtype_of(code)
 
 
 def upload(array, values):
-    """Copy NumPy's elements to an array on a device.
+    """Copy a NumPy array to a device array.
 
     Parameters
     ----------
     array : NDArrayBase
     values : numpy.ndarray
-        Broadcast to the array's shape and cast to the type of its elements in memory.
+        Broadcast to the array's shape and cast to its `memory_type`.
     """
     kind = memory_type(array.dtype_code)
     if values.dtype != kind:
@@ -31,7 +31,7 @@ def upload(array, values):
 
 
 def download(array):
-    """The elements of an array on a device as a read-only NumPy array; bfloat16 as its bits.
+    """Return a read-only NumPy copy of a device array; bfloat16 as uint16.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Copies between strided sides, side by side and apart again, as kernels of devices."""
+"""Strided copies, concatenation and splitting."""
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
@@ -7,17 +7,17 @@ from mxcy.gpu.table import TYPES, Request, kernel
 
 __all__ = []
 
-_FILL, _BASE = 1, 2  # what the output holds before, as leaf/shape/copy_loops.cc has it
+_FILL, _BASE = 1, 2  # initial contents of the output, as in leaf/shape/copy_loops.cc
 _BITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
 
 
 def _bits(spec):
-    """Something of the size of an element."""
+    """Return an unsigned type of the size of an element."""
     return _BITS.get(dtypes.dtype_of(spec.dtype).itemsize if spec.dtype != 12 else 2)
 
 
 def _index(ndim):
-    """Statements that find both positions of element p of a shape."""
+    """Return statements that compute both offsets of element p."""
     lines = ["Long q = p, to = dst_offset, from = src_offset;"]
     for d in reversed(range(ndim)):
         lines.append(f"{{ const Long i = {f'q % shape{d}' if d else 'q'};")
@@ -26,7 +26,7 @@ def _index(ndim):
 
 
 def _strided(type_, ndim, constant=False):
-    """The text of a copy between two strided sides, or of a number to one."""
+    """Return the source of a strided copy, or of a strided fill with a constant."""
     names = [f"Long {side}{d}" for side in ("shape", "src", "dst") for d in range(ndim)]
     source = "double number" if constant else f"const {type_}* source"
     value = f"cast<{type_}>(number)" if constant else "source[from]"
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) strided_copy({head}) {{
 
 
 def _joined(shape, src, dst):
-    """The same loops with those joined that step as one."""
+    """Merge loops over contiguous dimensions."""
     loops = []
     for extent, step, to in zip(shape, src, dst, strict=True):
         if extent == 1:
@@ -58,7 +58,7 @@ def _joined(shape, src, dst):
 
 
 def _copy(source, target, shape, src, dst, offsets=(0, 0), number=None):
-    """The launch of a strided copy; `source` and `target` are (argument, Spec)."""
+    """Return the launch of a strided copy; `source` and `target` are (argument, Spec)."""
     shape, src, dst = _joined(shape, src, dst)
     count = 1
     for extent in shape:
@@ -75,32 +75,32 @@ def _whole(source, target, count, offsets=(0, 0)):
 
 
 def copy_all(data, out, number=0):
-    """The launch that copies an input to the first output."""
+    """Return the launch that copies an input to the first output."""
     return _whole((Input(number), data), (Output(0), out), out.size)
 
 
 def clear_all(out):
-    """The launch that fills the first output with zeros."""
+    """Return the launch that zeroes the first output."""
     target = (Output(0), out)
     return _copy(None, target, [out.size], [0], [1], number=(0.0, None))
 
 
 @kernel("copy_strided", inplace=True)
 def copy(request):
-    """The same elements."""
+    """Copy an array."""
     (out,), data = request.outs, request.ins[0]
     if _bits(out) is None or data.size != out.size:
-        return "it copies elements of up to 8 bytes, all of them"
+        return "copies whole arrays of elements of up to 8 bytes"
     return [copy_all(data, out)]
 
 
 @kernel("copy_loops")
 def copy_loops(request):
-    """One copy between two strided sides, behind what the output holds before."""
+    """Copy between two strided layouts, after setting the output's initial contents."""
     values, (out,) = request.values, request.outs
     ndim, source, launches = values["ndim"], values["source"], []
     if _bits(out) is None or ndim > 12:
-        return "it copies elements of up to 8 bytes, over up to 12 dimensions"
+        return "copies elements of up to 8 bytes in up to 12 dimensions"
     if values["before"] == _FILL:
         launches += fill(
             Request("fill", out.dtype, values, request.dynamic, request.attrs, [], [out])
@@ -119,21 +119,21 @@ def copy_loops(request):
 
 @kernel("concat")
 def concat(request):
-    """Arrays side by side: rows of each in turn."""
+    """Concatenate arrays: rows of each in turn."""
     return _blocks(request, request.ins, request.outs[0], Input, Output, apart=False)
 
 
 @kernel("split")
 def split(request):
-    """Blocks of the rows of an array as arrays of their own."""
+    """Split the rows of an array into several arrays."""
     return _blocks(request, request.outs, request.ins[0], Output, Input, apart=True)
 
 
 def _blocks(request, parts, whole, part, all_, apart):
-    if len(parts) > 4:  # a launch for each
+    if len(parts) > 4:  # one launch each
         return "it joins up to 4 arrays"
     if _bits(whole) is None or any(one.dtype != whole.dtype for one in parts):
-        return "it copies elements of up to 8 bytes"
+        return "copies elements of up to 8 bytes"
     rows, launches, offset = request.values["rows"], [], 0
     if not rows or not whole.size:
         return launches

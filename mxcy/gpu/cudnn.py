@@ -1,4 +1,4 @@
-"""What plans cuDNN has for a convolution: its Python frontend lists them, for any kind of GPU."""
+"""cuDNN plans for convolutions, listed by its Python frontend for any GPU."""
 
 import ctypes
 import functools
@@ -27,15 +27,15 @@ __all__ = [
 ]
 
 _NAME = "libcudnn.so.9"
-_OLDEST = 90800  # the first that plans for devices by their properties
-#: element type -> cuDNN's name of it, and that of the type in which it adds up
+_OLDEST = 90800  # first version that plans by device properties
+#: dtype -> cuDNN's names of it and of its accumulation type
 TYPES = {
     dtypes.CODES["float32"]: ("FLOAT", "FLOAT"),
     dtypes.CODES["float64"]: ("DOUBLE", "DOUBLE"),
     dtypes.CODES["float16"]: ("HALF", "FLOAT"),
     dtypes.CODES["bfloat16"]: ("BFLOAT16", "FLOAT"),
 }
-#: what cuDNN asks of a device -> the driver's number of it
+#: cuDNN's device property -> the driver's attribute number
 _ATTRIBUTES = {
     "regsPerBlock": 12, "multiProcessorCount": 16, "warpSize": 10, "maxSharedMemoryPerBlock": 8,
     "maxSharedMemoryPerBlockOptin": 97, "reservedSharedMemoryPerBlock": 111,
@@ -45,31 +45,31 @@ _ATTRIBUTES = {
 }  # fmt: skip
 _NOTES = ("TENSOR_CORE", "DOWN_CONVERT_INPUTS", "REDUCED_PRECISION_REDUCTION", "FFT", "WINOGRAD",
           "NONDETERMINISTIC", "STRICT_NAN_PROP")  # fmt: skip
-#: what UBJSON writes before the length of a text -> how it is packed
+#: UBJSON marker of a string length -> its struct format
 _LENGTHS = {b"i": ">b", b"U": ">B", b"I": ">h", b"l": ">i"}
 
 
 class _Chosen:
-    """The library that runs plans, where it is not NVIDIA's."""
+    """The library that runs plans, if it is not NVIDIA's."""
 
     path = None
 
 
 def use_library(path):
-    """Run plans by another library than NVIDIA's."""
+    """Run plans by a library other than NVIDIA's."""
     _Chosen.path = path
 
 
 @functools.cache
 def _frontend():
-    """NVIDIA's frontend for Python, or None."""
+    """Return NVIDIA's Python frontend, or None."""
     if importlib.util.find_spec("cudnn") is None:
         return None
     package = importlib.util.find_spec("nvidia")
     for root in () if package is None else package.submodule_search_locations:
         path = Path(root, "cudnn", "lib", _NAME)
         if path.exists():
-            ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)  # where the frontend looks for its functions
+            ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)  # where the frontend looks up functions
             break
     try:
         import cudnn
@@ -79,13 +79,13 @@ def _frontend():
 
 
 def advice(known):
-    """What is wrong with the cuDNN of a version, 0 where there is none; empty if nothing is."""
+    """Return what is wrong with a version of cuDNN (0: not found); empty if nothing is."""
     silence = "(MXNET_CUDNN_LIB_CHECKING=0 silences this)"
     if not known:
-        return f"cuDNN's frontend finds no cuDNN: pip install nvidia-cudnn-cu13 {silence}"
+        return f"cuDNN's frontend cannot find cuDNN: pip install nvidia-cudnn-cu13 {silence}"
     if known < _OLDEST:
         return (
-            f"cuDNN {known} is too old, convolutions on GPUs are computed by mxcy's kernels: pip "
+            f"cuDNN {known} is too old, so convolutions on GPUs use mxcy's kernels: pip "
             f"install 'nvidia-cudnn-cu13>=9.8' {silence}"
         )
     return ""
@@ -93,7 +93,7 @@ def advice(known):
 
 @functools.cache
 def is_open():
-    """Whether there are cuDNN and its frontend; warns if only one of them is of use."""
+    """Return whether cuDNN and its frontend are usable; warn if only one is."""
     if importlib.util.find_spec("cudnn") is None:
         return False
     known = version() if _frontend() and driver.open_cudnn(_Chosen.path or _NAME) else 0
@@ -105,13 +105,13 @@ def is_open():
 
 @functools.cache
 def version():
-    """The version of cuDNN, such as 92801."""
+    """Return the version of cuDNN, such as 92801."""
     return _frontend().backend_version()
 
 
 @functools.cache
 def properties(device):
-    """What cuDNN has to know of a device: a JSON text."""
+    """Return the device properties for cuDNN as JSON."""
     about = {name: driver.attribute(device, number) for name, number in _ATTRIBUTES.items()}
     major, minor = (driver.attribute(device, number) for number in (75, 76))
     about |= {
@@ -130,15 +130,15 @@ def properties(device):
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
-    """What is requested: one of the three maps of a convolution.
+    """A requested convolution, or one of its gradients.
 
     Parameters
     ----------
     direction : {'fwd', 'dgrad', 'wgrad'}
-        The convolution, or its transpose with respect to the data or the weight.
+        The convolution, or its gradient with respect to the data or the weight.
     dtype : int
     data, weight, out : tuple of int
-        The shapes of a convolution's arrays.
+        Shapes of the convolution's arrays.
     padding, stride, dilation : tuple of int
     """
 
@@ -153,7 +153,7 @@ class Convolution:
 
     @property
     def operands(self):
-        """The shapes of the two operands and of the result."""
+        """Return the shapes of both operands and of the result."""
         shapes = {
             "fwd": (self.data, self.weight, self.out),
             "dgrad": (self.out, self.weight, self.data),
@@ -169,13 +169,13 @@ class Offer:
     Parameters
     ----------
     name : str
-        Its engine and the choices within it, such as ``"eng46_k2=4"``.
+        Engine and knobs, such as ``"eng46_k2=4"``.
     workspace : int
         Bytes.
     text : str
         The plan.
     number : int
-        Its place among all that there are, wanted or not.
+        Index among all plans, excluded ones included.
     """
 
     name: str
@@ -192,7 +192,7 @@ def _strides(shape):
 
 
 def _graph(wanted, about):
-    """The frontend's graph of a convolution on a device of some properties."""
+    """Return the frontend's graph of a convolution on a device."""
     cudnn = _frontend()
     held, computed = (getattr(cudnn.data_type, name) for name in TYPES[wanted.dtype])
     known = json.loads(about)
@@ -224,7 +224,7 @@ def _graph(wanted, about):
 
 
 def _text(graph):
-    """The text of the plan that a graph was built for, which lies in the frontend's own form."""
+    """Extract the plan's text from the frontend's serialized graph."""
     whole, mark = bytes(graph.serialize()), b"cudnn_backend_dataS"
     at = whole.index(mark) + len(mark)
     form = _LENGTHS[whole[at : at + 1]]
@@ -234,12 +234,12 @@ def _text(graph):
 
 
 def _unfit():
-    """The errors that tell that cuDNN does not do something."""
+    """Return the errors by which cuDNN declines a request."""
     return RuntimeError, _frontend().cudnnGraphNotSupportedError
 
 
 def _listed(wanted, about, mode, without, engines):
-    """The graph of a convolution, which has listed its plans and put aside what is not wanted."""
+    """Return the graph of a convolution with its plans listed and filtered."""
     cudnn = _frontend()
     graph = _graph(wanted, about)
     graph.create_execution_plans([getattr(cudnn.heur_mode, mode), cudnn.heur_mode.FALLBACK])
@@ -250,7 +250,7 @@ def _listed(wanted, about, mode, without, engines):
 
 
 def offers(wanted, about, mode, without=(), engines=()):
-    """The plans that cuDNN has for a convolution, the most promising first.
+    """Yield cuDNN's plans for a convolution, the most promising first.
 
     Parameters
     ----------
@@ -258,16 +258,16 @@ def offers(wanted, about, mode, without=(), engines=()):
     about : str
         `properties` of a device.
     mode : {'A', 'B'}
-        How cuDNN guesses: by a decision tree, or by a network.
+        cuDNN's heuristics: a decision tree, or a neural network.
     without : sequence of str
-        Numerical notes, such as ``"TENSOR_CORE"``, of plans that are not wanted.
+        Numerical notes, such as ``"TENSOR_CORE"``, of excluded plans.
     engines : sequence of int
-        Engines likewise.
+        Excluded engines.
 
     Yields
     ------
     Offer
-        Plans are built as they are requested, which can take a second.
+        Plans are built on request, which can take a second.
     """
     try:
         graph = _listed(wanted, about, mode, without, engines)
@@ -278,19 +278,19 @@ def offers(wanted, about, mode, without=(), engines=()):
             graph.build_plan_at_index(number)
             size, text = graph.get_workspace_size_plan_at_index(number), _text(graph)
         except _unfit():
-            continue  # it is not wanted, or not for this device
+            continue  # it is excluded, or not for this device
         yield Offer(graph.get_plan_name_at_index(number), size, text, number)
 
 
 def notes(wanted, about, mode, number):
-    """What cuDNN notes of a plan: the notes without which it is not offered.
+    """Return the numerical notes of a plan.
 
     Parameters
     ----------
     wanted, about, mode
-        As `offers` has them.
+        As for `offers`.
     number : int
-        Of an `Offer`.
+        An `Offer`'s number.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which CUDA devices there are: what `mxcy.context` and `mxcy.storage` ask about them."""
+"""CUDA devices as a backend of `mxcy.context` and `mxcy.storage`."""
 
 import functools
 import importlib.util
@@ -16,7 +16,7 @@ __all__ = ["CudaDevices", "advice", "is_device", "offer"]
 
 
 def _without_cudnn():
-    """Why variables of cuDNN do nothing."""
+    """Return why variables of cuDNN have no effect."""
     found = importlib.util.find_spec("cudnn") is not None
     return MISSING() or ("" if found else "cuDNN and its frontend for Python are not installed")
 
@@ -25,7 +25,7 @@ NO_CUDNN.ask = _without_cudnn
 
 
 def _installed():
-    """The major version of CUDA that the installed CuPy is for; None if it does not tell."""
+    """Return the major CUDA version of the installed CuPy; None if unknown."""
     for major in (13, 12, 11):
         if importlib.util.find_spec("cupy") and _has_package(f"cupy-cuda{major}x"):
             return major
@@ -43,16 +43,16 @@ def _has_package(name):
 
 
 def advice(known, wanted, nvrtc):
-    """What does not fit on this machine.
+    """Yield warnings about versions that do not match.
 
     Parameters
     ----------
     known : int
-        The version of CUDA that the driver knows, such as 13000.
+        CUDA version of the driver, such as 13000.
     wanted : int or None
-        The major version that CuPy is for.
+        Major CUDA version of CuPy.
     nvrtc : object or None
-        The compiler of CUDA source; its `version` is a text such as ``"nvrtc 13.2"``.
+        The compiler of CUDA source, with a `version` such as ``"nvrtc 13.2"``.
 
     Yields
     ------
@@ -61,19 +61,19 @@ def advice(known, wanted, nvrtc):
     major = known // 1000
     if wanted is not None and wanted > major:
         yield (
-            f"CuPy is for CUDA {wanted}, but the driver knows CUDA {major} only: install "
+            f"CuPy is for CUDA {wanted}, but the driver supports CUDA {major} only: install "
             f"cupy-cuda{major}x, or a newer driver (MXNET_CUDA_LIB_CHECKING=0 silences this)"
         )
     if nvrtc is None:
         yield (
-            "there is no NVRTC: operators on GPUs run by CuPy, slowly; pip install "
+            "NVRTC is not installed, so operators on GPUs run by CuPy, slowly; pip install "
             f"'mxcy[cuda{major}]' (MXNET_CUDA_LIB_CHECKING=0 silences this)"
         )
         return
     found = re.match(r"nvrtc (\d+)", nvrtc.version)
     if found and int(found[1]) > major:
         yield (
-            f"NVRTC is of CUDA {found[1]}, but the driver knows CUDA {major} only: pip install "
+            f"NVRTC is for CUDA {found[1]}, but the driver supports CUDA {major} only: pip install "
             f"'mxcy[cuda{major}]' (MXNET_CUDA_LIB_CHECKING=0 silences this)"
         )
 
@@ -81,9 +81,9 @@ def advice(known, wanted, nvrtc):
 class CudaDevices:
     """The backend of CUDA devices; see `mxcy.context.serve_device`."""
 
-    @functools.cache  # noqa: B019  there is one backend in a process
+    @functools.cache  # noqa: B019  one backend per process
     def count(self):
-        """How many there are; none where the driver does not start."""
+        """Return the number of devices; 0 if the driver does not start."""
         try:
             number = driver.count()
             if number and env.get("MXNET_CUDA_LIB_CHECKING"):
@@ -96,28 +96,28 @@ class CudaDevices:
             return 0
 
     def memory_info(self, device_id):
-        """(free, total) bytes of a device."""
+        """Return (free, total) bytes of a device."""
         return driver.memory(device_id)
 
     def empty_cache(self, device_id):
-        """Do nothing: all that is kept is in the pools of `mxcy.storage`."""
+        """Do nothing: only the pools of `mxcy.storage` keep memory."""
 
     def memory_source(self, device_type, device_id):
-        """Where pools take their memory from; see `mxcy.context.memory_source`."""
+        """Return the source of a pool's memory; see `mxcy.context.memory_source`."""
         if device_type == "gpu":
             return driver.source(device_id)
         return driver.pinned_source() if device_type == "cpu_pinned" and self.count() else 0
 
 
 def offer():
-    """Serve GPU contexts by CUDA devices, where there is a driver and CuPy is installed.
+    """Serve GPU contexts by CUDA devices, if there are a driver and CuPy.
 
-    The driver starts when somebody asks for a device; virtual devices need to know at once.
+    The driver starts with the first request for a device; virtual devices need to know at once.
 
     Returns
     -------
     bool
-        Whether GPU contexts are CUDA's.
+        Whether GPU contexts are CUDA devices.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def offer():
 
 
 def _refused(reason):
-    """Say that variables of GPUs do nothing, and that there are none; returns False."""
+    """Note that variables of GPUs have no effect without GPUs; return False."""
     MISSING.ask = lambda: reason
     for name, row in env.VARIABLES.items():
         if row.reader.startswith("mxcy.gpu.") and row.inert == reason and env.is_set(name):
@@ -149,5 +149,5 @@ def _refused(reason):
 
 
 def is_device(context):
-    """Whether the host cannot touch the memory of a context's arrays."""
+    """Return whether a context's memory is inaccessible from the host."""
     return context.device_type == "gpu" and memory_source(context) != 0

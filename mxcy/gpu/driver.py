@@ -1,4 +1,4 @@
-"""The CUDA driver, as `kernels/include/mxcy_gpu.h` offers it to Python."""
+"""Python bindings of the CUDA driver functions in `kernels/include/mxcy_gpu.h`."""
 
 import ctypes
 
@@ -36,14 +36,14 @@ __all__ = [
     "wait",
 ]
 
-HOST = -1  # the device number of this machine's memory
+HOST = -1  # the device number of host memory
 
 _address, _number, _bytes = ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t
 _word = ctypes.c_uint32
 
 
 def _declared():
-    """The native library, with the types of the functions that are called here."""
+    """Return the native library with the signatures of the functions used here."""
     library = open_library()
     for name, result, arguments in (
         ("mx_last_error", ctypes.c_char_p, ()),
@@ -95,120 +95,120 @@ def _check(status):
 
 
 def open_driver(path):
-    """Open a driver library, but do not start it.
+    """Open a driver library without starting it.
 
     Returns
     -------
     str
-        Why it cannot be opened, empty when it is open.
+        Why it cannot be opened; empty on success.
     """
     return "" if _library.mx_gpu_open(path.encode()) == 0 else _library.mx_last_error().decode()
 
 
 def open_blas(path, loaded_only):
-    """Open a cuBLAS library, only if somebody else has loaded it or not; returns success."""
+    """Open cuBLAS, perhaps only if it is loaded already; return whether that succeeded."""
     return _library.mx_gpu_blas_open(path.encode(), loaded_only) == 0
 
 
 def open_cudnn(path):
-    """Open a cuDNN library; returns success."""
+    """Open cuDNN; return whether that succeeded."""
     return _library.mx_gpu_cudnn_open(path.encode()) == 0
 
 
 def conv_plan(device, properties, text):
-    """(handle, bytes of workspace) of a plan of cuDNN, out of its text and the device's."""
+    """Return (handle, bytes of workspace) of a cuDNN plan from its text and the device's."""
     size = ctypes.c_int64()
     plan = _library.mx_gpu_conv_plan(device, properties.encode(), text.encode(), ctypes.byref(size))
     return (_check(-1) if plan is None else plan), size.value
 
 
 def forget_conv_plan(plan):
-    """Drop a plan."""
+    """Destroy a plan."""
     _library.mx_gpu_conv_forget(plan)
 
 
 def conv_seconds(device, plan, sizes, workspace):
-    """How long a plan takes on two operands and a result of some bytes."""
+    """Time a plan in seconds, on operands and a result of the given sizes in bytes."""
     bytes_ = (ctypes.c_int64 * 3)(*sizes)
     return _check(_library.mx_gpu_conv_seconds(device, plan, bytes_, workspace))
 
 
 def allow_peers(allowed):
-    """Have devices copy from each other directly, where they can, or through the host."""
+    """Allow direct copies between devices, where possible; else they go through the host."""
     _library.mx_gpu_allow_peers(allowed)
 
 
 def version():
-    """The version of CUDA that the driver knows, such as 13000."""
+    """Return the CUDA version of the driver, such as 13000."""
     return _check(_library.mx_gpu_driver_version())
 
 
 def count():
-    """The number of devices; starts the driver."""
+    """Return the number of devices; starts the driver."""
     return _check(_library.mx_gpu_count())
 
 
 def memory(device):
-    """(free, total) bytes of a device."""
+    """Return (free, total) bytes of a device."""
     free, total = _bytes(), _bytes()
     _check(_library.mx_gpu_memory(device, ctypes.byref(free), ctypes.byref(total)))
     return free.value, total.value
 
 
 def source(device):
-    """The address of the ``mx_pool_source`` of a device's memory."""
+    """Return the address of the ``mx_pool_source`` of a device."""
     return _library.mx_gpu_source(device)
 
 
 def pinned_source():
-    """The address of the ``mx_pool_source`` of pinned memory."""
+    """Return the address of the ``mx_pool_source`` of pinned memory."""
     return _library.mx_gpu_pinned_source()
 
 
 def copy(target, target_device, origin, origin_device, size):
-    """Copy `size` bytes between addresses on devices, or the `HOST`; it is done on return."""
+    """Copy `size` bytes between devices or the `HOST`, synchronously."""
     _check(_library.mx_gpu_copy(target, target_device, origin, origin_device, size))
 
 
 def stream(device):
-    """The address of this thread's stream on a device."""
+    """Return the CUstream of this thread on a device."""
     address = _library.mx_gpu_stream(device)
     return _check(-1) if address is None else address
 
 
 def wait(device):
-    """Wait for this thread's stream on a device; raises the error of what ran there."""
+    """Wait for this thread's stream on a device, and raise its error."""
     _check(_library.mx_gpu_wait(device))
 
 
 def turn(device, address, writes):
-    """Have this thread's stream wait until it may read, or write, memory of a device."""
+    """Make this thread's stream wait until it may read or write memory of a device."""
     _check(_library.mx_gpu_turn(device, address, writes))
 
 
 def settle(device, address, writes=True):
-    """Wait on the host until nothing writes memory of a device, or uses it; raises its error."""
+    """Wait until nothing writes (or uses) memory of a device, and raise its error."""
     _check(_library.mx_gpu_settle(device, address, writes))
 
 
 def streams(device):
-    """How many streams a device has."""
+    """Return the number of streams of a device."""
     return _library.mx_gpu_streams(device)
 
 
 def attribute(device, number):
-    """What a device is, by the driver's number of an attribute."""
+    """Return a device attribute by its number in the driver."""
     return _check(_library.mx_gpu_attribute(device, number))
 
 
 def module(device, image):
-    """The handle of a module on a device, out of its machine code."""
+    """Load machine code on a device; return the handle of the module."""
     handle = _library.mx_gpu_module(device, image)
     return _check(-1) if handle is None else handle
 
 
 def function(device, module, name):
-    """The handle of a kernel."""
+    """Return the handle of a kernel."""
     handle = _library.mx_gpu_function(device, module, name.encode())
     return _check(-1) if handle is None else handle
 
@@ -224,7 +224,7 @@ def start(device, function, grid, block, shared, arguments):
     shared : int
         Bytes of dynamic shared memory.
     arguments : list of ctypes objects
-        Each of the parameter's very type.
+        Each of exactly the parameter's type.
     """
     places = (_address * max(len(arguments), 1))(*map(ctypes.addressof, arguments))
     extents = (_word * 3)(*grid), (_word * 3)(*block)
@@ -232,12 +232,12 @@ def start(device, function, grid, block, shared, arguments):
 
 
 def alarm(device, text):
-    """The number of the alarm with a text, whose places of ``{}`` kernels fill with numbers."""
+    """Return the number of the alarm with a text, in which kernels fill in ``{}``."""
     return _check(_library.mx_gpu_alarm(device, text.encode()))
 
 
 def graphs(device, is_training, is_verbose, messages, file, file_flags, labels):
-    """The address of what runs a plan's steps as CUDA graphs; see ``mx_gpu_graphs_create``."""
+    """Create the CUDA graphs of a plan; see ``mx_gpu_graphs_create``."""
     texts = (ctypes.c_char_p * max(len(labels), 1))(*(label.encode() for label in labels))
     return _library.mx_gpu_graphs_create(
         device, is_training, is_verbose, messages, file.encode(), file_flags, len(labels), texts
@@ -245,17 +245,17 @@ def graphs(device, is_training, is_verbose, messages, file, file_flags, labels):
 
 
 def close_graphs(address):
-    """Drop the graphs at an address."""
+    """Destroy the graphs at an address."""
     _library.mx_gpu_graphs_destroy(address)
 
 
 def graph_counts():
-    """(graphs captured in this process, launches of one again)."""
+    """Return the numbers of captures and replays in this process."""
     captured, replayed = ctypes.c_int64(), ctypes.c_int64()
     _library.mx_gpu_graphs_counts(ctypes.byref(captured), ctypes.byref(replayed))
     return captured.value, replayed.value
 
 
 def lines():
-    """The lines of elemwise.def, as text."""
+    """Return the lines of elemwise.def."""
     return _library.mx_gpu_lines().decode()

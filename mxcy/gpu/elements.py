@@ -1,4 +1,4 @@
-"""Elements that keys pick out of arrays on devices: reading and writing them there."""
+"""Indexing of device arrays: reading and writing the elements of a key."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ __all__ = ["copy_picked", "write"]
 
 
 def copy_picked(array, picked, target):
-    """Copy what lies at the places of a NumPy view, ``array.held_view()[key]``, to another array.
+    """Copy the elements of a NumPy view, ``array.held_view()[key]``, to another array.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def write(array, key, value):
     key : tuple
         As NumPy takes it.
     value : numpy.ndarray or NDArrayBase
-        A NumPy array of the type of the elements in memory; an array is held.
+        A NumPy array of the `memory_type`, or an array that is held.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def write(array, key, value):
         if Ellipsis not in key:
             key = (*key, Ellipsis)
         target = _alike(array, array.held_view()[key])
-        # As NumPy assigns: further axes of extent 1 in front do not matter.
+        # As in NumPy, leading axes of extent 1 are ignored.
         extra = values.ndim - target.ndim
         if extra > 0 and values.shape[:extra] == (1,) * extra:
             values = values.reshape(values.shape[extra:])
@@ -72,7 +72,7 @@ def _is_all(entry):
 
 
 def _alike(array, picked):
-    """CuPy's array over the same elements as a NumPy view that only tells where they are."""
+    """Return the CuPy array over the elements that a NumPy view addresses."""
     if not picked.size:
         return cupy().empty(picked.shape, picked.dtype)
     base = view(array)
@@ -81,5 +81,5 @@ def _alike(array, picked):
 
 
 def _entry(entry, xp):
-    """An entry of a key as CuPy takes it."""
+    """Convert an entry of a key for CuPy."""
     return xp.asarray(entry) if isinstance(entry, (np.ndarray, list)) else entry

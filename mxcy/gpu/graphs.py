@@ -1,4 +1,4 @@
-"""CUDA graphs: the launches of a plan's segment, captured once and repeated as one."""
+"""CUDA graphs: the launches of a plan's segment, captured once and replayed together."""
 
 from mxcy import env
 from mxcy.gpu import driver
@@ -16,7 +16,7 @@ class Graphs:
     device : int
     is_training : bool
     labels : list of str
-        What the plan's steps are called.
+        Names of the plan's steps.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Graphs:
 
 
 def recorder(plan, device, is_training):
-    """What runs a plan's steps as CUDA graphs, or None where MXNET_ENABLE_CUDA_GRAPHS is not set.
+    """Return what runs a plan as CUDA graphs, None unless MXNET_ENABLE_CUDA_GRAPHS is set.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def recorder(plan, device, is_training):
 
 
 def stats():
-    """How many graphs this process has captured, and how often one was launched again.
+    """Count the graphs captured in this process, and their replays.
 
     Returns
     -------

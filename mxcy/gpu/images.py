@@ -1,4 +1,4 @@
-"""Images in other sizes, and normalised; gradients are gathered, so they are alike in every run."""
+"""Resizing and normalising images; gradients are gathered, so they are deterministic."""
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import I64, Input, Launch, Numbers, Output, spread
@@ -8,14 +8,14 @@ from mxcy.gpu.table import TYPES, kernel
 __all__ = []
 
 _FLOATS = dtypes.CODES["float32"], dtypes.CODES["float64"]
-_MOST_INPUTS = 4  # launches of a call
+_MOST_INPUTS = 4  # launches per call
 _EACH = """
 #define EACH(p)                                                                  \\
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;              \\
        p += (Long)gridDim.x * blockDim.x)
 """
 _RESAMPLE = """
-// Between which two of `source` elements each of `target` lies, and how far from the lower.
+// The two source elements around each target element, and its distance from the lower one.
 struct Line {
   Long source, target;
   double meeting, scale;
@@ -32,7 +32,7 @@ struct Line {
     *high = *low + 1 < source ? *low + 1 : source - 1;
     *part = (T)(place - (double)*low);
   }
-  // The elements of the target that may lie beside element `at`.
+  // The target elements that may read source element `at`.
   __device__ void beside(Long at, Long* begin, Long* end) const {
     *begin = 0, *end = target;
     const double step = aligned ? meeting : scale;
@@ -47,7 +47,7 @@ struct Line {
       *end = last < (double)target ? (Long)last : target;
     }
   }
-  // How much of element `at` there is in element i of the target.
+  // Weight of source element `at` in target element i.
   __device__ T share(Long i, Long at) const {
     Long low, high;
     T part;
@@ -126,7 +126,7 @@ average_parts_back(const T* x, T* y, Long n, Long height, Long width, Long high,
 }
 """
 _SQUARES = """
-// Pixels become squares, of all channels from `first` on in the result.
+// Nearest-neighbour upsampling; channels go to `first` and following ones of the result.
 extern "C" __global__ void __launch_bounds__(256, 4)
 enlarge(const T* x, T* y, Long n, Long channels, Long high, Long wide, Long factor, Long all,
         Long first, Long adds) {
@@ -173,13 +173,13 @@ def _text(request, body):
 def _refusal(request):
     specs = (*request.ins, *request.outs)
     if request.dtype not in _FLOATS or any(s.dtype != request.dtype for s in specs):
-        return "it computes float32 and float64"
+        return "supports float32 and float64 only"
     return None
 
 
 @kernel("resample", "average_parts")
 def resample(request):
-    """Planes in another size: by lines between pixels, or as means of parts; or back."""
+    """Bilinear resizing and adaptive average pooling, and their gradients."""
     values, n = request.values, request.outs[0].size
     sizes = *values["source"], *values["target"], int(values["aligned"])
     name = f"{request.name}{'_back' if values['transposed'] else ''}"
@@ -190,10 +190,10 @@ def resample(request):
 
 @kernel("enlarge")
 def enlarge(request):
-    """Images whose pixels become squares, side by side or summed up."""
+    """Nearest-neighbour upsampling of images, concatenated or summed."""
     (out,), is_sum, first, launches = request.outs, request.values["sum"], 0, []
     if len(request.ins) > _MOST_INPUTS or 0 in out.shape:
-        return f"it takes up to {_MOST_INPUTS} images"
+        return f"takes up to {_MOST_INPUTS} images"
     images, channels, high, wide = out.shape
     for number, spec in enumerate(request.ins):
         n = images * spec.shape[1] * high * wide
@@ -207,7 +207,7 @@ def enlarge(request):
 
 @kernel("shrink")
 def shrink(request):
-    """The sums of squares of pixels."""
+    """Gradient of nearest-neighbour upsampling: sums over blocks of pixels."""
     (image,), (out,) = request.ins, request.outs
     high, wide = out.shape[2:]
     sizes = high, wide, image.shape[2] // max(high, 1)
@@ -218,7 +218,7 @@ def shrink(request):
 
 @kernel("image_normalize")
 def normalize(request):
-    """Images less their channels' means, by their deviations."""
+    """Subtract channel means and divide by standard deviations."""
     values, n = request.values, request.outs[0].size
     arguments = [Input(0), Output(0)]
     arguments += [Numbers(request.numbers(name)) for name in ("mean", "std")]

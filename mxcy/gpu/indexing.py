@@ -1,8 +1,8 @@
-"""Kernels that go by indices: take, one element of each line, their gradients, one_hot.
+"""Indexing: take, pick, their gradients, one_hot.
 
-Gradients meet where an index comes twice. A block sums up one row of the result, going through all
-indices in their order, so that sums are the same in every run. An index that must not be out of
-bounds sets an alarm: the error comes where somebody waits.
+Gradients of repeated indices are added. One block sums one row of the result over all indices in
+their order, so sums are deterministic. In raise mode an index that is out of bounds sets an alarm:
+the next wait raises the error.
 """
 
 from mxcy._base import dtypes
@@ -49,7 +49,7 @@ take_grad(const S* g, const I* index, S* y, Long extent, Long inner, Long count,
     T sum = 0;
     for (Long first = 0; first < count; first += 256) {
       const Long k = first + threadIdx.x;
-      __syncthreads();  // the places of the last time have been read
+      __syncthreads();  // the indices of the previous pass have been read
       found[threadIdx.x] = k < count ? place(index[k], extent, alarm) : -1;
       __syncthreads();
       for (int j = 0; j < 256; ++j)
@@ -98,24 +98,24 @@ def _head(spec, index, mode=0, computed="float"):
 
 
 def _alarm(values):
-    """The alarm that goes with the mode of a call, or none."""
+    """Return the alarm of raise mode; one that is never set in others."""
     if values["mode"] != MODES["raise"]:
         return Alarm()
     return Alarm("indices: out of bounds for a dimension of extent {}")
 
 
 def _refusal(request, index):
-    """Why the positions of a call are not taken, or None."""
+    """Return the reason of a refusal, or None."""
     if not request.values["extent"]:
-        return "positions out of bounds are errors"
+        return "raises errors for indices out of bounds"
     if not {spec.dtype for spec in (*request.ins, *request.outs)} <= set(TYPES):
-        return "it takes no complex numbers"
-    return None if index.size else "there is nothing to take"
+        return "does not support complex dtypes"
+    return None if index.size else "has no elements to take"
 
 
 @kernel("take")
 def take(request):
-    """Blocks of elements at positions along a dimension."""
+    """take: elements at indices along an axis."""
     values, (out,) = request.values, request.outs
     data, index = request.ins[values["data"]], request.ins[values["index"]]
     if refusal := _refusal(request, index):
@@ -128,14 +128,14 @@ def take(request):
 
 @kernel("take_grad")
 def take_grad(request):
-    """Blocks summed up by the position that they were taken from."""
+    """Gradient of take: sums over equal indices."""
     values, (out,) = request.values, request.outs
     grad, index = request.ins
     if refusal := _refusal(request, index):
         return refusal
     rows = values["outer"] * values["extent"]
     if out.dtype not in _FLOATS or grad.dtype != out.dtype or rows > _MOST_BLOCKS:
-        return "it sums up floating numbers of one type, for as many rows as a grid has blocks"
+        return "requires one floating-point dtype and no more rows than a grid has blocks"
     computed = "double" if out.dtype == dtypes.CODES["float64"] else "float"
     text = _head(out, index, values["mode"], computed) + _TAKE_GRAD
     arguments = [Input(0), Input(1), Output(0)]
@@ -145,10 +145,10 @@ def take_grad(request):
 
 @kernel("one_hot")
 def one_hot(request):
-    """Rows with one element switched on."""
+    """one_hot."""
     values, (index,), (out,) = request.values, request.ins, request.outs
     if not {index.dtype, out.dtype} <= set(TYPES):
-        return "it takes no complex numbers"
+        return "does not support complex dtypes"
     arguments = [Input(0), Output(0), I64(out.size), I64(values["depth"])]
     arguments += [F64(*request.number("on")), F64(*request.number("off"))]
     return [Launch(_head(out, index) + _ONE_HOT, "one_hot", spread(out.size), arguments)]
@@ -156,18 +156,18 @@ def one_hot(request):
 
 @kernel("along", "along_grad")
 def along(request):
-    """One element of each line, at a position of its own; or zeros but there."""
+    """pick: one element of each line at its index; and the gradient."""
     values, (out,) = request.values, request.outs
     data, index = request.ins
     if not {data.dtype, index.dtype} <= set(TYPES) or data.dtype != out.dtype:
-        return "it takes no complex numbers"
+        return "does not support complex dtypes"
     if not values["extent"]:
-        return "positions out of bounds are errors"
+        return "raises errors for indices out of bounds"
     text = _head(data, index, values["mode"]) + _ALONG
     arguments = [Input(0), Input(1), Output(0), I64(out.size)]
     arguments += [I64(values["extent"]), I64(values["inner"])]
     if request.name == "along":
         arguments += [I64(values["taken"]), _alarm(values)]
     elif values["taken"] != 1:
-        return "several gradients may meet at a place"
+        return "may add several gradients at one place"
     return [Launch(text, request.name, spread(out.size), arguments)]

@@ -1,4 +1,4 @@
-"""Launches of kernels on a device: what they are planned as, and their bytes for ``gpu_launch``."""
+"""Kernel launches: their description, and their packed parameters for ``gpu_launch``."""
 
 from dataclasses import dataclass
 
@@ -24,12 +24,12 @@ __all__ = [
 ]
 
 _BLOCK = 256
-_MOST_BLOCKS = 1024  # of kernels whose threads go on to further elements
+_MOST_BLOCKS = 1024  # of kernels with grid-stride loops
 _INPUT, _OUTPUT, _WORKSPACE, _I64, _I32, _F64, _ADDRESSES, _SIZES, _NUMBERS, _RESULTS = range(10)
 _RANDOM, _ALARM = 10, 11
 
 
-def Input(number):  # noqa: N802  arguments are written like the types they are
+def Input(number):  # noqa: N802  arguments look like types
     """The address of an input."""
     return _INPUT, number
 
@@ -45,7 +45,7 @@ def Workspace(offset=0):  # noqa: N802
 
 
 def Random(dropout=False):  # noqa: N802
-    """The address of the device's random streams, or of those that only Dropout takes."""
+    """The address of the device's random streams, or of Dropout's."""
     return _RANDOM, int(dropout)
 
 
@@ -68,12 +68,12 @@ def I64(value):  # noqa: N802
 
 
 def F64(value, attribute=None):  # noqa: N802
-    """A number; `attribute`: the number of the dynamic attribute that takes its place."""
+    """A float64; `attribute`: the number of the dynamic attribute that replaces it."""
     return _F64, [(value, attribute)]
 
 
 def Numbers(pairs):  # noqa: N802
-    """A struct of numbers: pairs as `F64` takes them."""
+    """A struct of float64 values: pairs as for `F64`."""
     return _NUMBERS, list(pairs)
 
 
@@ -88,7 +88,7 @@ def Results(first, count):  # noqa: N802
 
 
 def Sizes(first, step, count):  # noqa: N802
-    """A struct of how many elements these have."""
+    """A struct of the element counts of inputs first, first + step..."""
     return _SIZES, first | step << 16 | count << 32
 
 
@@ -102,9 +102,9 @@ class Launch:
         The CUDA source, and the kernel in it.
     grid : tuple of int
     arguments : list
-        Of what the functions above return.
+        Made by the functions above.
     wide : str, optional
-        The kernel for addresses that are multiples of 16.
+        The kernel used if all addresses are multiples of 16.
     block : int
     shared : int
         Bytes of dynamic shared memory.
@@ -120,25 +120,25 @@ class Launch:
 
 
 def spread(count, each=1):
-    """The grid for `count` elements, of which threads take `each` at a time and then go on."""
+    """Return the grid of a grid-stride loop over `count` elements, `each` per thread and turn."""
     return (max(1, min(-(-count // (_BLOCK * each)), _MOST_BLOCKS)),)
 
 
 def _bits(numbers):
-    """The bits of numbers in a signed word; the last stands for all from 63 on."""
+    """Return a signed word with the given bits set; the last bit stands for all from 63 on."""
     word = sum(1 << number for number in {min(number, 63) for number in numbers})
     return word - (1 << 64) if word >> 63 else word
 
 
 def _alarm_number(device, operator, kind, text):
-    """The number of a device's alarm with a text, -1 for none."""
+    """Return the number of a device's alarm with a text, -1 for none."""
     if text is None:
         return -1
     return driver.alarm(device, f"{kind}Error in operator {operator}: {text}")
 
 
 def packed(launches, device, mutated=(), name=""):
-    """The parameters of ``gpu_launch``.
+    """Pack the parameters of ``gpu_launch``.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""The kernels of a device, as preparing a call asks for them.
+"""Kernel library of a device.
 
-`mxcy.ops.core.prepare` goes through a record's kernels and asks a library for each by its name; the
-library of a device has launches under the names of the CPU's kernels.
+`mxcy.ops.core.prepare` looks up a record's kernels in a library by their names; the library of a
+device has launches under the names of the CPU's kernels.
 """
 
 from mxcy.base import MXNetError
@@ -63,11 +63,11 @@ FAMILIES = (
     sequences,
     windows,
 )  # they register their kernels
-_LAUNCH = "gpu_launch"  # the kernel that does all launches; see kernels/cuda/launch.cc
+_LAUNCH = "gpu_launch"  # the kernel that runs all launches; see kernels/cuda/launch.cc
 
 
 class DeviceLibrary:
-    """What `mxcy.ops.core.prepare` takes for the native library, for calls on a device.
+    """Stand-in for the native library in `mxcy.ops.core.prepare`, for calls on a device.
 
     Parameters
     ----------
@@ -78,16 +78,16 @@ class DeviceLibrary:
         self.device = device
 
     def has_kernel(self, name, dtype):
-        """Whether there are launches under the name of a kernel."""
+        """Return whether the device has a kernel of this name."""
         known = maker_of(name) is not None or line_maker(name) is not None
         return known and dtype in TYPES and compiler() is not None
 
     def query(self, name, params, ins, outs, what):
-        """Refuse: what the CPU's kernels keep packed, no device reads."""
-        raise MXNetError(f"kernel {name} has no layout of its own on devices")
+        """Raise: devices cannot read the packed layouts of CPU kernels."""
+        raise MXNetError(f"kernel {name} has no packed layout on devices")
 
     def lower(self, call, kernel, name, dtype, values, dynamic):
-        """Fill a call with the launches of a kernel; returns why it refuses, or None.
+        """Fill a call with the launches of a kernel; return the reason of a refusal, or None.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class DeviceLibrary:
         values : dict
             The fields of the kernel's parameter struct.
         dynamic : dict
-            Of those that are dynamic attributes: the first number, and how many.
+            Field -> (number of its first dynamic attribute, count).
         """
         make, inplace = maker_of(name) or (line_maker(name), False)
         request = Request(
@@ -119,7 +119,7 @@ class DeviceLibrary:
             call.params, call.patches = packed(
                 launches, self.device, call.op.mutated(len(call.ins)), call.op.name
             )
-        except ValueError as error:  # it does not fit into the struct
+        except ValueError as error:  # it exceeds the parameter struct
             return str(error)
         call.kernel, call.dtype, call.threads = _LAUNCH, dtype, 1
         call.inplace, call.workspace = request.inplace, request.workspace
@@ -127,7 +127,7 @@ class DeviceLibrary:
 
 
 def prepare(call, device):
-    """The same call by a kernel of a device.
+    """Return the same call by a device kernel.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def prepare(call, device):
     Returns
     -------
     mxcy.ops.core.prepare.Call or None
-        None where its definition has to do.
+        None if only its reference is left.
     """
     if not call.op.kernels or call.op.foreign is not None:
         return None

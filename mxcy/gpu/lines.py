@@ -1,7 +1,7 @@
-"""Kernels that join the elements of lines: reductions and the softmax family.
+"""Reductions and softmax over lines of elements.
 
-A block of 256 threads, or one thread where lines are short, takes a line. Its partial results are
-joined in an order that depends on the shape alone, so that results do not differ between runs.
+A line is reduced by a block of 256 threads, or by one thread if it is short. Partial results are
+combined in an order that depends on the shape alone, so results are deterministic.
 """
 
 import math
@@ -22,7 +22,7 @@ _JOIN = """
 template <class T, class Join> __device__ inline T joined(T x, Join join) {
   __shared__ T parts[8];
   for (int step = 16; step; step /= 2) x = join(x, __shfl_xor_sync(0xffffffffu, x, step));
-  __syncthreads();  // the parts of the last time have been read
+  __syncthreads();  // the parts of the previous call have been read
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
   __syncthreads();
   x = parts[0];
@@ -80,7 +80,7 @@ spread(const S* x, U* y, U* norm, Long extent, Long inner, double number) {
 }
 """
 _ARG = """
-// Whether x at place i comes before y at place j: a NaN before any number, the first of equal ones.
+// Whether x at i beats y at j: NaN beats numbers, ties go to the first.
 __device__ inline bool better(T x, Long i, T y, Long j) {
   if (x != x || y != y) return x != x && (y == y || i < j);
   return x == y ? i < j : LARGEST ? x > y : x < y;
@@ -161,28 +161,28 @@ softmax(const S* x, const S* given, U* y, Long extent, Long inner, double factor
 
 
 def joining_text():
-    """The text of ``joined``, which joins a value of each thread of a block."""
+    """Return the source of ``joined``, a block-wide reduction."""
     return _JOIN
 
 
 def _lines_of(values):
-    """How many lines there are, or None if a grid has not as many blocks."""
+    """Return the number of lines, None if it exceeds the blocks of a grid."""
     lines = values["outer"] * values["inner"]
     return lines if lines <= _MOST_LINES else None
 
 
 @kernel("softmax", "log_softmax", "softmax_grad", "log_softmax_grad", inplace=True)
 def softmax(request):
-    """Softmax of lines, its logarithm, and the gradients of both."""
+    """softmax, log_softmax, and their gradients."""
     values, (out,), data = request.values, request.outs[:1], request.ins[0]
     if data.dtype not in _FLOATS or out.dtype not in _FLOATS:
-        return "it computes floating numbers"
+        return "requires a floating-point dtype"
     gradient = request.name.endswith("_grad")
     if gradient and request.ins[1].dtype != data.dtype:
-        return "its arrays have several element types"
+        return "requires arrays of one dtype"
     lines = values["outer"] * values["inner"]
     if lines > _MOST_LINES:
-        return "it has more lines than a grid has blocks"
+        return "has more rows than a grid has blocks"
     computed = "double" if data.dtype == _CODES["float64"] else "float"
     text = (
         f"{elements()}typedef {computed} T;\ntypedef {TYPES[data.dtype]} S;\n"
@@ -194,7 +194,7 @@ def softmax(request):
     return [Launch(text, "softmax", (lines,), arguments)]
 
 
-#: name -> (neutral element, what an element counts, joining a and b, what the result is)
+#: name -> (neutral element, term of an element, combination of a and b, final result)
 _REDUCTIONS = {
     "sum": ("0", "x", "a + b", "w"),
     "mean": ("0", "x", "a + b", "w / (W)reduced"),
@@ -214,7 +214,7 @@ _LIMITS = {
 
 
 def _offsets(ndim, first_reduced):
-    """Statements that add to `at` what the kept and the reduced dimensions of a place are."""
+    """Return statements that add the offsets of kept and reduced dimensions to `at`."""
     sides = {False: [], True: []}
     stride = "1"
     for d in reversed(range(ndim)):
@@ -260,16 +260,16 @@ reduce(const {TYPES[request.ins[0].dtype]}* x, {TYPES[request.outs[0].dtype]}* y
 
 @kernel(*_REDUCTIONS)
 def reduce(request):
-    """A reduction over some dimensions."""
+    """Reduction over some dimensions."""
     data, out, ndim = request.ins[0], request.outs[0], request.values["ndim"]
     if data.dtype in _FLOATS and out.dtype in _FLOATS:
         wide = "double"
     elif data.dtype in _WHOLE and out.dtype in _WHOLE and request.name in ("sum", "max", "min"):
         wide = "Long"
     else:
-        return "it does not reduce such elements"
+        return "does not support this dtype"
     if ndim > 8 or not ndim:
-        return "it reduces up to 8 dimensions that do not join"
+        return "reduces up to 8 dimensions after merging"
     shape = list(request.values["shape"])[:ndim]
     lines = out.size
     length = math.prod(shape) // lines if lines else 0
@@ -281,11 +281,11 @@ def reduce(request):
 
 @kernel("softmax_length")
 def softmax_of_lengths(request):
-    """Softmax of the first elements of lines; the others are 0."""
+    """softmax over a length of each line; the other elements are 0."""
     values, (data, lengths), (out,) = request.values, request.ins, request.outs
     lines = _lines_of(values)
     if data.dtype not in _FLOATS or out.dtype != data.dtype or lines is None:
-        return "it computes floating numbers"
+        return "requires a floating-point dtype"
     computed = "double" if data.dtype == _CODES["float64"] else "float"
     text = (
         f"{elements()}typedef {computed} T;\ntypedef {TYPES[data.dtype]} S;\n"
@@ -298,11 +298,11 @@ def softmax_of_lengths(request):
 
 @kernel("var", "std", "l2_normalize")
 def spread_of(request):
-    """The spread of the elements of lines; and lines divided by their lengths."""
+    """var and std of lines, and L2 normalisation."""
     values, data, out = request.values, request.ins[0], request.outs[0]
     lines, is_normal = _lines_of(values), request.name == "l2_normalize"
     if data.dtype not in (*_FLOATS, *_WHOLE) or out.dtype not in _FLOATS or lines is None:
-        return "it computes real numbers"
+        return "requires a real dtype"
     settings = f"#define CENTRED {int(not is_normal)}\n#define ROOT {int(request.name == 'std')}\n"
     types = f"typedef {TYPES[data.dtype]} S;\ntypedef {TYPES[out.dtype]} U;\n"
     arguments = [Input(0), Output(0), Output(1) if is_normal else I64(0)]
@@ -314,11 +314,11 @@ def spread_of(request):
 
 @kernel("argmax", "argmin")
 def arg(request):
-    """Where the largest or smallest element of each line is."""
+    """argmax and argmin of each line."""
     values, (data,), (out,) = request.values, request.ins, request.outs
     lines = _lines_of(values)
     if data.dtype not in TYPES or out.dtype not in TYPES or lines is None:
-        return "it compares real numbers"
+        return "requires a real dtype"
     name = TYPES[data.dtype]
     compared = {"Half": "float", "Bf16": "float", "Bool": "unsigned char"}.get(name, name)
     is_long = values["extent"] >= _SHORT

@@ -1,4 +1,4 @@
-"""The gradients of outputs that are their own losses: SoftmaxOutput and SVMOutput."""
+"""Gradients of SoftmaxOutput and SVMOutput."""
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import F64, I64, Input, Launch, Output, Workspace, spread
@@ -12,7 +12,7 @@ _FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat1
 _TEXT = """
 #define EACH(i) for (Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x; i < n; \\
                      i += (Long)gridDim.x * blockDim.x)
-// What gradients are divided by: the number of labels that are not ignored.
+// Divisor of the gradients: the number of labels that are not ignored.
 extern "C" __global__ void __launch_bounds__(256, 4)
 count_valid(const S* labels, double* divisor, Long n, double ignored) {
   double valid = 0;
@@ -20,7 +20,7 @@ count_valid(const S* labels, double* divisor, Long n, double ignored) {
   valid = joined(valid, [](double a, double b) { return a + b; });
   if (threadIdx.x == 0) *divisor = valid > 0 ? valid : 1;
 }
-// Labels are class numbers as floats; fractions are cut off.
+// Labels are class numbers as floats, truncated.
 extern "C" __global__ void __launch_bounds__(256, 4)
 softmax_output_grad(const S* result, const S* labels, S* out, const double* divisor, Long n,
                     Long classes, Long inner, Long probabilities, Long use_ignore, double ignored,
@@ -54,7 +54,7 @@ svm_output_grad(const S* scores, const S* labels, S* out, Long n, Long classes, 
 
 
 def _text(request):
-    """The text, or None where the element types do not fit."""
+    """Return the CUDA source, or None for unsupported dtypes."""
     dtype = request.ins[0].dtype
     if dtype not in _FLOATS or any(s.dtype != dtype for s in (*request.ins, *request.outs)):
         return None
@@ -65,10 +65,10 @@ def _text(request):
 
 @kernel("softmax_output_grad")
 def of_softmax(request):
-    """What the cross entropy asks of the softmax."""
+    """Gradient of the cross entropy with respect to the scores."""
     text, values, n = _text(request), request.values, request.outs[0].size
     if text is None:
-        return "it computes floating numbers of one type"
+        return "requires one floating-point dtype"
     ignored, launches, divisor = F64(*request.number("ignore_label")), [], I64(0)
     if values["valid"]:
         request.workspace, divisor = 8, Workspace()
@@ -84,10 +84,10 @@ def of_softmax(request):
 
 @kernel("svm_output_grad")
 def of_margins(request):
-    """What margins ask of scores."""
+    """Gradient of the hinge loss with respect to the scores."""
     text, values, n = _text(request), request.values, request.outs[0].size
     if text is None:
-        return "it computes floating numbers of one type"
+        return "requires one floating-point dtype"
     arguments = [Input(0), Input(1), Output(0), I64(n)]
     arguments += [I64(int(values[name])) for name in ("classes", "linear")]
     arguments += [F64(*request.number(name)) for name in ("margin", "weight")]

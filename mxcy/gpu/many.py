@@ -1,4 +1,4 @@
-"""What is asked of many arrays at once: whether all is finite, and sums of squares."""
+"""Reductions over lists of arrays: all_finite and multi_sum_sq."""
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import I64, Addresses, Launch, Output, Sizes, Workspace
@@ -9,7 +9,7 @@ from mxcy.gpu.table import TYPES, kernel
 __all__ = []
 
 _FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
-_MOST, _PARTS = 200, 64  # arrays of a launch; blocks of an array
+_MOST, _PARTS = 200, 64  # arrays per launch; blocks per array
 _TEXT = """
 struct Pointers { const void* of[COUNT]; };
 struct Counts { Long of[COUNT]; };
@@ -23,9 +23,9 @@ all_finite(Pointers arrays, Counts sizes, float* out) {
     const T v = cast<T>(x[p]);
     is_finite = is_finite && v - v == 0;
   }
-  if (!is_finite) *out = 0;  // whoever writes it writes the same
+  if (!is_finite) *out = 0;  // all writers write the same value
 }
-// Parts of the sums, by blocks, and then the sums, in the order of the parts.
+// Partial sums per block, then their sums in a fixed order.
 extern "C" __global__ void __launch_bounds__(256, 4)
 squares(Pointers arrays, Counts sizes, double* parts) {
   const S* x = (const S*)arrays.of[blockIdx.y];
@@ -50,7 +50,7 @@ join_parts(const double* parts, float* out, Long count, Long each) {
 
 
 def _text(request):
-    """The text for a call, or None where there is none."""
+    """Return the CUDA source for a call, or None."""
     dtype, count = request.ins[0].dtype, len(request.ins)
     if dtype not in _FLOATS or any(s.dtype != dtype for s in request.ins) or count > _MOST:
         return None
@@ -61,10 +61,10 @@ def _text(request):
 
 @kernel("all_finite")
 def all_finite(request):
-    """1 where all elements of all arrays are finite, else 0."""
+    """1 if all elements of all arrays are finite, else 0."""
     text, count = _text(request), len(request.ins)
     if text is None:
-        return f"it takes up to {_MOST} arrays of one floating type"
+        return f"takes up to {_MOST} arrays of one floating-point dtype"
     begin = [Launch(text, "start", (1,), [Output(0)], block=1)] if request.values["init"] else []
     arguments = [Addresses(0, 1, count), Sizes(0, 1, count), Output(0)]
     return [*begin, Launch(text, "all_finite", (_PARTS, count), arguments)]
@@ -75,7 +75,7 @@ def sums_of_squares(request):
     """The sum of the squares of each array."""
     text, count = _text(request), len(request.ins)
     if text is None:
-        return f"it takes up to {_MOST} arrays of one floating type"
+        return f"takes up to {_MOST} arrays of one floating-point dtype"
     request.workspace = 8 * _PARTS * count
     parts = [Addresses(0, 1, count), Sizes(0, 1, count), Workspace()]
     sums = [Workspace(), Output(0), I64(count), I64(_PARTS)]

@@ -1,4 +1,4 @@
-"""Arrays with margins that repeat their elements, and elements that move round an axis."""
+"""Padding by edge, reflection and wrapping, and rolling."""
 
 from mxcy.gpu.launch import I64, Input, Launch, Output, spread
 from mxcy.gpu.pointwise import elements
@@ -7,7 +7,7 @@ from mxcy.gpu.table import TYPES, kernel
 __all__ = []
 
 _PAD = """
-// The element of a dimension that position i repeats.
+// Source index for position i, which may lie outside of the dimension.
 __device__ inline Long repeated(Long i, Long extent) {
   if (i >= 0 && i < extent) return i;
   if (MARGINS == 0 || extent == 1) return i < 0 ? 0 : extent - 1;
@@ -44,7 +44,7 @@ def _head(request):
 
 @kernel("pad")
 def pad(request):
-    """Margins of elements that are near, mirrored, or those of the other end."""
+    """Pad with edge, reflect or wrap mode."""
     values, n, ndim = request.values, request.outs[0].size, request.values["ndim"]
     if request.ins[0].dtype not in TYPES:
         return "it moves real numbers"
@@ -66,7 +66,7 @@ def pad(request):
 
 @kernel("roll")
 def roll(request):
-    """Elements that move along an axis, round its end."""
+    """Roll elements along an axis."""
     values, n = request.values, request.outs[0].size
     if request.ins[0].dtype not in TYPES:
         return "it moves real numbers"

@@ -1,4 +1,4 @@
-"""Single-shot detectors: their anchors, what they predict, and what they are to learn."""
+"""Single-shot detectors: anchors, detections and training targets."""
 
 from mxcy.gpu.boxes import Room, boxes_text, refusal
 from mxcy.gpu.launch import F64, I64, Input, Launch, Numbers, Output, spread
@@ -49,7 +49,7 @@ multibox_detection(const T* probabilities, const T* offsets, const T* anchors, T
   T *best = numbers + blockIdx.x * 3 * count, *kind = best + count, *kinds = kind + count;
   unsigned *one = orders + blockIdx.x * count, *other = others + blockIdx.x * count;
   unsigned* alive = living + blockIdx.x * count;
-  // Each anchor's likeliest class; the background takes part as if it were below all.
+  // Each anchor's most likely class, background excluded.
   EACH(i, count) {
     T score = background == 0 ? T(-1) : scores[i];
     Long chosen = 0;
@@ -58,13 +58,13 @@ multibox_detection(const T* probabilities, const T* offsets, const T* anchors, T
       if (its > score) score = its, chosen = c;
     }
     best[i] = score;
-    kind[i] = (T)(chosen - (chosen > background));  // classes count from 0 without it
+    kind[i] = (T)(chosen - (chosen > background));  // class numbers do not count the background
   }
   __syncthreads();
   const Long kept = gathered(count, one, [&](Long i) { return best[i] >= (T)threshold; });
   const Long top = most > 0 && most < kept ? most : kept;
   __syncthreads();
-  // All but the best keep the places that they had unsorted.
+  // Boxes beyond the best `top` keep their unsorted places.
   for (Long i = top + threadIdx.x; i < kept; i += 256) {
     const Long at = one[i];
     write_row(anchors + 4 * at, offset + 4 * at, T(-1), best[at], variances, clip, rows + 6 * i);
@@ -87,7 +87,7 @@ multibox_detection(const T* probabilities, const T* offsets, const T* anchors, T
 """
 _TARGET = """
 struct Variances { double of[4]; };
-// The best of what threads found: the largest, of equal ones the lowest number; in all threads.
+// Block-wide argmax of the threads' candidates; ties: the lowest index.
 __device__ inline void most_of(T* value, Long* number) {
   __shared__ T values[256];
   __shared__ Long numbers[256];
@@ -120,7 +120,7 @@ multibox_target(const T* anchors, const T* labels, const T* predictions, T* offs
   EACH(i, 4 * count) offset[i] = mask[i] = 0;
   EACH(i, count) target[i] = (T)ignore;
   if (known == 0) return;
-  // Each anchor's nearest box.
+  // Each anchor's best box.
   EACH(i, count) {
     T most = -1;
     int which = 0;
@@ -131,7 +131,7 @@ multibox_target(const T* anchors, const T* labels, const T* predictions, T* offs
     }
     best[i] = most, nearest[i] = which, matched[i] = -1;
   }
-  // The free anchor that a box overlaps most, the first of equal ones.
+  // The unassigned anchor with the largest overlap; ties: the first.
   const auto find_place = [&](Long j) {
     const T* box = label + j * width + 1;
     T most = -1;
@@ -147,7 +147,7 @@ multibox_target(const T* anchors, const T* labels, const T* predictions, T* offs
   __syncthreads();
   for (Long j = 0; j < known; ++j) find_place(j);
   __syncthreads();
-  // Boxes take anchors, those first that overlap most.
+  // Greedy matching of boxes to anchors, largest overlap first.
   for (Long taken = 0; taken < known; ++taken) {
     Long chosen = -1;
     for (Long j = 0; j < known; ++j) {
@@ -179,7 +179,7 @@ multibox_target(const T* anchors, const T* labels, const T* predictions, T* offs
     for (int d = 0; d < 4; ++d) mask[4 * i + d] = 1;
   }
   __syncthreads();
-  // The anchors that learn to be background: all without a box, or the hardest of them.
+  // Negative anchors: all without a box, or the hardest of them.
   if (!(ratio > 0)) {
     EACH(i, count) if (matched[i] < 0) target[i] = 0;
     return;
@@ -206,7 +206,7 @@ multibox_target(const T* anchors, const T* labels, const T* predictions, T* offs
 
 @kernel("multibox_prior")
 def multibox_prior(request):
-    """Anchors around the positions of a feature map."""
+    """MultiBoxPrior: anchors around the positions of a feature map."""
     values, (out,) = request.values, request.outs
     count = 2 * values["shapes"]
     arguments = [Output(0), Numbers([(x, None) for x in values["halves"][:count]])]
@@ -218,7 +218,7 @@ def multibox_prior(request):
 
 @kernel("multibox_detection")
 def multibox_detection(request):
-    """Boxes out of a single-shot detector's predictions."""
+    """MultiBoxDetection: boxes from predictions."""
     values, room = request.values, Room(request.dtype)
     batch, count = values["batch"], values["anchors"]
     arguments = [*map(Input, range(3)), Output(0)]
@@ -235,7 +235,7 @@ def multibox_detection(request):
 
 @kernel("multibox_target")
 def multibox_target(request):
-    """What a single-shot detector is to learn."""
+    """MultiBoxTarget: training targets."""
     values, room = request.values, Room(request.dtype)
     batch, count, boxes = values["batch"], values["anchors"], values["boxes"]
     arguments = [*map(Input, range(3)), *map(Output, range(3))]

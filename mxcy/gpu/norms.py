@@ -1,4 +1,4 @@
-"""Normalisation on devices: of batches, and of rows (layers, groups, instances)."""
+"""Batch, layer, group, instance and local response normalisation."""
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
@@ -11,7 +11,7 @@ __all__ = []
 _CODES = dtypes.CODES
 _FLOATS = tuple(map(_CODES.get, ("float32", "float64", "float16", "bfloat16")))
 _MOST_LINES = (1 << 31) - 1
-#: what follows: what comes out of v, and what of a gradient g passes
+#: activation -> its value for v, and its gradient for an upstream g
 _LIMITS = {
     "": ("v", "g"),
     "_relu": ("v < 0 ? T(0) : v", "v > 0 ? g : T(0)"),
@@ -94,7 +94,7 @@ _NEIGHBOURS = """
 #define EACH(p)                                                                  \\
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;              \\
        p += (Long)gridDim.x * blockDim.x)
-// The sum of term(place) over the channels beside that of place p.
+// Sum of term(place) over the neighbouring channels of place p.
 template <class Term>
 __device__ inline T beside(Long p, Long channels, Long inner, Long half, const Term& term) {
   const Long c = p / inner % channels, first = c > half ? half : c;
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 lrn_grad(const S* gradient, const S* x, const S* norms, S* y, Long n, Long channels, Long inner,
          Long size, double alpha, double beta, double) {
   EACH(p) {
-    // What the outputs beside owe to this square.
+    // Contribution of this square to the neighbouring outputs.
     const T sum = beside(p, channels, inner, (size - 1) / 2, [&](Long at) {
       const T norm = cast<T>(norms[at]);
       return cast<T>(gradient[at]) * cast<T>(x[at]) * ::pow(norm, -(T)beta) / norm;
@@ -197,15 +197,15 @@ def _head(dtype):
 
 @kernel(*(f"batch_norm{limit}{side}" for limit in _LIMITS for side in ("", "_grad")))
 def batch_norm(request):
-    """Normalisation of channels, perhaps within limits, and its gradients: a block a channel."""
+    """Batch normalisation, perhaps with an activation, and its gradients: one block per channel."""
     values, is_gradient = request.values, request.name.endswith("_grad")
     limit = request.name.removeprefix("batch_norm").removesuffix("_grad")
     data = request.ins[1 if is_gradient else 0]
     vectors = _CODES["float64"] if data.dtype == _CODES["float64"] else _CODES["float32"]
     if data.dtype not in _FLOATS or request.ins[2].dtype != vectors:
-        return "it computes floating numbers"
+        return "requires a floating-point dtype"
     if not 0 < values["channels"] <= _MOST_LINES:
-        return "it takes as many channels as a grid has blocks"
+        return "has more channels than a grid has blocks"
     value, passed = _LIMITS[limit]
     settings = (
         f"#define BATCH {int(values['batch_stats'])}\n#define FIXED {int(values['fix_gamma'])}\n"
@@ -213,7 +213,7 @@ def batch_norm(request):
     )
     text = _head(data.dtype) + settings + _CHANNEL + (_BACKWARD if is_gradient else _FORWARD)
     count = 8 if is_gradient else 5
-    # Without limits the gradient has no beta; any address will do.
+    # Without an activation the gradient does not read beta; any address will do.
     arguments = [Input(i if i < len(request.ins) else 2) for i in range(count)]
     arguments += [Output(i) for i in range(3)]
     arguments += [I64(values[name]) for name in ("outer", "channels", "inner")]
@@ -226,13 +226,13 @@ def batch_norm(request):
 
 @kernel("row_norm", "row_norm_grad")
 def row_norm(request):
-    """Normalisation of rows and its gradients: a block a row, then one for each gamma."""
+    """Row normalisation and its gradients: one block per row, then one per gamma."""
     values, (rows, length) = request.values, (request.values["rows"], request.values["length"])
     spec = request.ins[0]
     if spec.dtype not in _FLOATS or any(s.dtype != spec.dtype for s in request.ins):
-        return "it computes floating numbers of one type"
+        return "requires one floating-point dtype"
     if not (0 < rows <= _MOST_LINES and 0 < values["count"] <= _MOST_LINES and length):
-        return "it takes as many rows as a grid has blocks"
+        return "has more rows than a grid has blocks"
     sizes = [I64(values[name]) for name in ("length", "block", "count")]
     text = _head(spec.dtype) + _ROW
     if request.name == "row_norm":
@@ -249,10 +249,10 @@ def row_norm(request):
 
 @kernel("lrn", "lrn_grad")
 def neighbours(request):
-    """Division by a power of the energy of neighbouring channels, and its gradient."""
+    """Local response normalisation and its gradient."""
     values, data, n = request.values, request.ins[0], request.outs[0].size
     if data.dtype not in _FLOATS or any(s.dtype != data.dtype for s in request.ins):
-        return "it computes floating numbers of one type"
+        return "requires one floating-point dtype"
     arrays = [Input(0), Output(0), Output(1)]
     if request.name == "lrn_grad":
         arrays = [*map(Input, range(3)), Output(0)]

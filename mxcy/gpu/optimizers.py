@@ -1,7 +1,7 @@
-"""Steps of optimizers on devices; those of many weights are one launch.
+"""Optimizer steps; those of many weights are one launch.
 
-Steps are computed in float for 16-bit weights. In mixed precision the weight that counts, and the
-states, are float32, and come behind each other.
+Steps of 16-bit weights are computed in float32. In mixed precision the master weight and the states
+are float32 and follow each other in the inputs.
 """
 
 from mxcy._base import dtypes
@@ -24,10 +24,10 @@ __all__ = []
 
 _FLOAT32, _FLOAT64 = dtypes.CODES["float32"], dtypes.CODES["float64"]
 _FLOATS = _FLOAT32, _FLOAT64, dtypes.CODES["float16"], dtypes.CODES["bfloat16"]
-_MOST_WEIGHTS = 40  # of a launch, whose arguments are limited
-_MOST_AT_ONCE, _MOST_LAUNCHES = 50, 4  # the same where rates come in an array
+_MOST_WEIGHTS = 40  # per launch: kernel arguments are limited
+_MOST_AT_ONCE, _MOST_LAUNCHES = 50, 4  # per launch, if rates are in an array
 
-#: name -> (number of states, statements that move w and the states a0... by g); they round where
+#: name -> (number of states, statements that update w and the states a0... by g); they round as
 #: the CPU's do, see leaf/optimizer/steps.h
 _STEPS = {
     "sgd": (0, "w = (1 - lr * wd) * w - lr * clipped(rescale_grad * g, clip_gradient);"),
@@ -109,7 +109,7 @@ _STEPS = {
         " w = w - eta * (lr * a0 / (::sqrt(a1) + epsilon)); }",
     ),
 }
-#: those whose gradient's scale is an input; a bad one leaves everything as it is
+#: steps with the gradient's scale as an input; a zero or non-finite one skips the step
 _SCALED = "_adamw", "_adabelief"
 _MIXED = {"mp_sgd": "sgd", "mp_sgd_mom": "sgd_mom", "mp_nag_mom": "nag_mom"} | {
     f"_mp{name}": name for name in _SCALED
@@ -123,7 +123,7 @@ __device__ inline T sign(T x) { return (T)(x > 0) - (T)(x < 0); }
 
 
 def _head(dtype, mixed):
-    """Element types: of weights, S; of states, M; in which it computes, T."""
+    """Return typedefs: S of weights, M of states, T for computation."""
     computed = "double" if dtype == _FLOAT64 else "float"
     states = "float" if mixed else TYPES[dtype]
     types = f"typedef {TYPES[dtype]} S;\ntypedef {states} M;\ntypedef {computed} T;\n"
@@ -131,7 +131,7 @@ def _head(dtype, mixed):
 
 
 def _body(states, statements, mixed):
-    """Statements for element `p` of `weight`, `gradient`, the states s0... and `out`."""
+    """Return the statements of a step for element `p`."""
     names = [f"s{i}" for i in range(states)]
     loads = " ".join(f"T a{i} = cast<T>({name}[p]);" for i, name in enumerate(names))
     stores = " ".join(f"{name}[p] = cast<M>(a{i});" for i, name in enumerate(names))
@@ -146,27 +146,27 @@ def _body(states, statements, mixed):
 
 
 def _other_types(ins, count, states, mixed):
-    """Why arrays of `count` weights, whose inputs come in turns, do not fit; None if they do."""
+    """Return why the dtypes of interleaved inputs are unsupported, or None."""
     per = 2 + states + mixed
     dtype = ins[0].dtype
     if dtype not in _FLOATS or (mixed and dtype == _FLOAT64):
-        return "it computes floating numbers"
+        return "requires a floating-point dtype"
     own = _FLOAT32 if mixed else dtype
     for i, spec in enumerate(ins[: count * per]):
         if spec.dtype != (dtype if i % per < 2 else own):
-            return "its arrays have other element types"
+            return "does not support these dtypes"
     return None
 
 
 def _numbers(fields):
-    """(parameters of numbers, statements that make locals of them)."""
+    """Return parameters for numbers, and statements that convert them."""
     parameters = "".join(f", double {field}_" for field in fields)
     return parameters, " ".join(f"const T {f} = (T){f}_; (void){f};" for f in fields)
 
 
 @kernel(*(f"{name}_update" for name in (*_STEPS, *_MIXED)), inplace=True)
 def step(request):
-    """One step for one weight."""
+    """A step of one weight."""
     name = request.name.removesuffix("_update")
     mixed = name in _MIXED
     name = _MIXED.get(name, name)
@@ -198,19 +198,19 @@ update_step(const S* weight, const S* gradient, S* out{pointers}, const float* s
 
 
 def _many(name, dtype, mixed, count, numbers, rates):
-    """The kernel of a step for that many weights.
+    """Return the kernel of a step for `count` weights.
 
     Parameters
     ----------
     name : str
-        Of the step.
+        The step's name.
     dtype : int
     mixed : bool
     count : int
     numbers : list of str
-        The numbers that all weights share.
+        Numbers common to all weights.
     rates : (str, str)
-        Parameters, and statements that give weight `i` its `lr`, `wd`...
+        Parameters, and statements that define `lr`, `wd`... of weight `i`.
     """
     states, statements = _STEPS[name]
     lists = "".join(f", Pointers states{i}" for i in range(states))
@@ -242,7 +242,7 @@ update_many(Pointers weights, Pointers gradients{lists}, Pointers outs, Counts s
 
 
 def _launch(request, name, mixed, first, count, numbers, rates, arguments):
-    """The launch for weights `first`..., whose rates need `arguments`."""
+    """Return the launch for `count` weights from `first` on; `arguments` are those of the rates."""
     per = request.values["per"]
     text = _many(name, request.ins[0].dtype, mixed, count, numbers, rates)
     lists = [Addresses(first * per + place, per, count) for place in range(per)]
@@ -257,14 +257,14 @@ def _launch(request, name, mixed, first, count, numbers, rates, arguments):
     inplace=True,
 )
 def steps(request):
-    """One step for many weights, in one launch: a row of blocks for each."""
+    """A step of many weights in one launch: one row of blocks per weight."""
     values, count = request.values, request.values["weights"]
     name = request.name.removeprefix("multi_").removesuffix("_update")
     mixed = name in _MIXED
     name = _MIXED.get(name, name)
     reason = _other_types(request.ins, count, _STEPS[name][0], mixed)
     if reason is not None or count > _MOST_WEIGHTS:
-        return reason or f"it takes up to {_MOST_WEIGHTS} weights"
+        return reason or f"takes up to {_MOST_WEIGHTS} weights"
     if values["preloaded"]:
         given, place = "const float* lrs, const float* wds,", len(request.ins) - 2
         taken = "const T lr = (T)lrs[i], wd = (T)wds[i];"
@@ -281,12 +281,12 @@ def steps(request):
     *(f"_multi_{mixed}{name[1:]}_update" for mixed in ("", "mp_") for name in _SCALED), inplace=True
 )
 def scaled_steps(request):
-    """The same of steps whose gradient's scale is an input."""
+    """The same for steps with the gradient's scale as an input."""
     count, mixed = request.values["weights"], "_mp_" in request.name
     name = "_" + request.name.removesuffix("_update").rpartition("_")[2]
     reason = _other_types(request.ins, count, _STEPS[name][0], mixed)
     if reason is not None or count > _MOST_WEIGHTS:
-        return reason or f"it takes up to {_MOST_WEIGHTS} weights"
+        return reason or f"takes up to {_MOST_WEIGHTS} weights"
     taken = "const T lr = (T)lrs.of[i], wd = (T)wds.of[i], eta = (T)etas.of[i];"
     taken += " const T rescale_grad = (T)*scale;"
     arguments = [Numbers(request.numbers(field)[:count]) for field in ("lrs", "wds", "etas")]
@@ -301,7 +301,7 @@ _ALL = ("sgd", "sgd_mom", "nag_mom", "adam", "adamw")
 
 @kernel(*(f"_{mixed}{name}_all" for mixed in ("", "mp_") for name in _ALL), inplace=True)
 def steps_of_all(request):
-    """One step for all weights, by rates in an array: a launch for every 50 of them."""
+    """A step of all weights with rates in an array: one launch per 50 weights."""
     values, count = request.values, request.values["weights"]
     name = request.name.removeprefix("_").removesuffix("_all")
     mixed = name.startswith("mp_")
@@ -309,7 +309,7 @@ def steps_of_all(request):
     name = name if name in _STEPS else f"_{name}"
     reason = _other_types(request.ins[:-1], count, _STEPS[name][0], mixed)
     if reason is not None or count > _MOST_AT_ONCE * _MOST_LAUNCHES:
-        return reason or f"it takes up to {_MOST_AT_ONCE * _MOST_LAUNCHES} weights"
+        return reason or f"takes up to {_MOST_AT_ONCE * _MOST_LAUNCHES} weights"
     numbers = [field for field in values if field not in ("weights", "per")]
     taken = "const T lr = (T)rates[first + i], wd = (T)rates[count + first + i];"
     if name in _SCALED:

@@ -1,8 +1,8 @@
-"""Kernels that order lines: sort, argsort, topk; and searches in ordered ones.
+"""Sorting along an axis: sort, argsort, topk; and searchsorted.
 
-A block orders a line. It merges runs of twice the length each time, each element finding its place
-in the neighbouring run by bisection, so that equal elements keep their order. Elements become whole
-numbers of the same order first: NaN is the largest, and all bits are flipped for descending order.
+One block sorts one line by a stable merge sort, in which each element finds its place in the other
+run by bisection. Elements are mapped to unsigned keys of the same order first: NaN is the largest,
+and all bits are flipped for descending order.
 """
 
 from mxcy.gpu.launch import I64, Input, Launch, Output, Workspace, spread
@@ -11,12 +11,12 @@ from mxcy.gpu.table import TYPES, kernel
 
 __all__ = ["ordering_text"]
 
-_IN_SHARED = 2048  # elements of lines that are ordered in shared memory
-_LONGEST = 1 << 17  # longer ones take all blocks of a GPU: CuPy's sort does
+_IN_SHARED = 2048  # longest line that is sorted in shared memory
+_LONGEST = 1 << 17  # longer ones are for CuPy's sort, which uses all blocks
 _MOST_LINES = (1 << 31) - 1
 _KEYS = """
 typedef unsigned long long Key;
-template <class T> struct KeyOf {  // whole numbers
+template <class T> struct KeyOf {  // integers
   __device__ static Key of(T x) { return (Key)x ^ (T(-1) < T(0) ? 0x8000000000000000ull : 0); }
 };
 template <> struct KeyOf<double> {
@@ -31,7 +31,7 @@ template <> struct KeyOf<float> {
 };
 """
 _MERGE = """
-// Merge runs of `width` positions, whose keys `key` tells.
+// Merge runs of `width` positions; `key` returns the key of a position.
 template <class Keys>
 __device__ inline void merge(const unsigned* from, unsigned* to, Long extent, Long width,
                              const Keys& key) {
@@ -43,7 +43,7 @@ __device__ inline void merge(const unsigned* from, unsigned* to, Long extent, Lo
     const Key mine = key(from[i]);
     Long low = is_left ? middle : first, high = is_left ? end : middle;
     const Long start = low;
-    while (low < high) {  // behind equal ones of the left run, before those of the right one
+    while (low < high) {  // stable: equal keys of the left run come first
       const Long at = (low + high) / 2;
       const Key other = key(from[at]);
       if (is_left ? other < mine : other <= mine) low = at + 1;
@@ -109,12 +109,12 @@ search(const S* sequence, const S* wanted, Long* out, Long n, Long extent) {
 
 
 def ordering_text():
-    """The text of integers of the same order, and of ``merge``."""
+    """Return the source of ``KeyOf``, the order-preserving keys, and of ``merge``."""
     return _KEYS + _MERGE
 
 
 def _types(spec):
-    """How elements lie in memory, and as what they are compared."""
+    """Return typedefs of the stored and the compared element type."""
     name = TYPES[spec.dtype]
     compared = {"Half": "float", "Bf16": "float", "Bool": "unsigned char"}.get(name, name)
     return f"{elements()}typedef {name} S;\ntypedef {compared} T;\n{_KEYS}"
@@ -122,13 +122,13 @@ def _types(spec):
 
 @kernel("order", "sort")
 def order(request):
-    """Values, positions or a mask of the first elements of each line, once it is in order."""
+    """Values, indices or a mask of the first elements of each sorted line."""
     values, data = request.values, request.ins[0]
     extent, lines = values["extent"], values["outer"] * values["inner"]
     if data.dtype not in TYPES or any(spec.dtype not in TYPES for spec in request.outs):
-        return "it orders no complex numbers"
+        return "does not support complex dtypes"
     if extent > _LONGEST or lines > _MOST_LINES:
-        return "its lines are too long for a block each, or too many"
+        return "has lines too long for one block each, or too many"
     outputs = [values["values"], values["indices"], values["mask"]]
     kinds = [None if number < 0 else request.outs[number] for number in outputs]
     index = "Long" if kinds[1] is None else TYPES[kinds[1].dtype]
@@ -147,10 +147,10 @@ def order(request):
 
 @kernel("searchsorted")
 def search(request):
-    """Where elements go into an ordered line."""
+    """Insertion points into a sorted array."""
     sequence, wanted = request.ins
     if sequence.dtype not in TYPES or sequence.dtype != wanted.dtype:
-        return "it compares numbers of one type"
+        return "requires arrays of one dtype"
     text = f"{_types(sequence)}#define RIGHT {int(request.values['right'])}\n{_SEARCH}"
     arguments = [Input(0), Input(1), Output(0), I64(wanted.size), I64(sequence.size)]
     return [Launch(text, "search", spread(wanted.size), arguments)]

@@ -1,7 +1,7 @@
 """Pointwise kernels: lines of ``kernels/elemwise.def`` and fused programs as CUDA source.
 
-The lines are those of the CPU's kernels; ``texts/functors.cuh`` says what they mean for one number.
-A thread takes 4 neighbouring elements (2 of 8 bytes) where addresses allow it, else 1.
+The lines are those of the CPU's kernels; ``texts/functors.cuh`` defines them for scalars. A thread
+processes 4 neighbouring elements (2 of 8 bytes) if the addresses are aligned, else 1.
 """
 
 import functools
@@ -20,7 +20,7 @@ _CODES = dtypes.CODES
 _TEXTS = Path(__file__).with_name("texts")
 _REALS = tuple(map(_CODES.get, ("float32", "float16", "bfloat16", "float64")))
 _INTEGERS = tuple(map(_CODES.get, ("uint8", "int8", "int32", "int64")))
-#: sets of element types of elemwise.def, as functor.h builds them
+#: sets of dtypes in elemwise.def, as in functor.h
 _BUILT = {
     "REAL": (*_REALS, *_INTEGERS),
     "FLOATING": _REALS,
@@ -28,30 +28,30 @@ _BUILT = {
     "NUMBER": (*_REALS, *_INTEGERS, _CODES["uint64"]),
     "BITS": (*_INTEGERS, _CODES["uint64"]),
 }
-_SMALL = 1 << 30  # elements that 32-bit positions reach with room
+_SMALL = 1 << 30  # largest size with 32-bit indices
 
 
 def position_type(specs, extents=()):
-    """The type of positions in arrays and extents; 64 bits take several times as long to divide."""
+    """Return the index type; divisions of 64 bits take several times as long."""
     largest = max((*(spec.size for spec in specs), *extents), default=0)
     return "int" if largest < _SMALL else "Long"
 
 
 @functools.cache
 def text_of(name):
-    """One of the texts beside this module."""
+    """Return one of the files in `texts`."""
     return (_TEXTS / name).read_text("utf-8")
 
 
 @functools.cache
 def elements():
-    """The text in front of all kernels: element types."""
+    """Return the source common to all kernels: element types."""
     return text_of("elements.cuh") + "using namespace mx;\n"
 
 
 @functools.cache
 def _lines():
-    """name -> (macro, set of types) of the lines of elemwise.def."""
+    """Return name -> (macro, set of dtypes) of the lines of elemwise.def."""
     found = re.findall(r"^(MX_\w+)\((\w+), (\w+),", driver.lines(), re.MULTILINE)
     return {name: (macro, types) for macro, name, types in found}
 
@@ -62,7 +62,7 @@ def _functors():
 
 
 def _computed(dtype, types):
-    """The type in which a line computes elements of a type, as text; None if it refuses them."""
+    """Return the C type in which a line computes a dtype; None if it does not support it."""
     if dtype not in _BUILT[types]:
         return None
     if dtype in _REALS or types == "REAL":
@@ -70,11 +70,11 @@ def _computed(dtype, types):
     return TYPES[dtype]
 
 
-# --- text --------------------------------------------------------------------------------------
+# --- source ------------------------------------------------------------------------------------
 
 
 def _place(number, form, index):
-    """Where an input's element for position `index` is."""
+    """Return the offset of an input's element for position `index`."""
     if form == "each":
         return index
     if form == "one":
@@ -90,7 +90,7 @@ def _place(number, form, index):
 
 
 def _body(inputs, outputs, computed, steps, results, index, wide):
-    """Statements for one position: k of a run, or `index` alone."""
+    """Return the statements for one position: k of a run, or `index`."""
     lines = []
     for i, (_, form, truth) in enumerate(inputs):
         element = f"a{i}.x[k]" if wide and form == "each" else f"in{i}[{_place(i, form, index)}]"
@@ -107,7 +107,7 @@ def _body(inputs, outputs, computed, steps, results, index, wide):
 
 
 def _parameters(inputs, outputs, computed, numbers, integer):
-    """The parameters of a program's kernels, and the statements that make locals of them."""
+    """Return the parameters of a program's kernels, and the statements that convert them."""
     ndim = max((form for _, form, _ in inputs if isinstance(form, int)), default=0)
     parameters = [f"const {type_}* in{i}" for i, (type_, _, _) in enumerate(inputs)]
     parameters += [f"{type_}* out{i}" for i, type_ in enumerate(outputs)]
@@ -129,7 +129,7 @@ def _parameters(inputs, outputs, computed, numbers, integer):
 
 
 def _text(inputs, outputs, computed, steps, results, numbers, integer, width):
-    """The two kernels of a program: `program`, and `program_wide` if `width` is more than 1."""
+    """Return the kernels of a program: `program`, and `program_wide` if `width` > 1."""
     head, locals_ = _parameters(inputs, outputs, computed, numbers, integer)
     start = f"({integer})blockIdx.x * blockDim.x + threadIdx.x"
     step = f"({integer})gridDim.x * blockDim.x"
@@ -175,26 +175,26 @@ extern "C" __global__ void __launch_bounds__(256, 4) program_wide({head}) {{
 
 
 def pointwise_launch(ins, outs, computed, steps, results, forms, numbers, truths=(), extents=()):
-    """The launch of a program.
+    """Return the launch of a program.
 
     Parameters
     ----------
     ins, outs : list of Spec
     computed : str
-        The type in which it computes.
+        The C type of the computation.
     steps : list of (str, str)
-        Names of values, and their text in terms of inputs ``v0``..., numbers ``s0``... and values.
+        Names of values, and their expressions of inputs ``v0``..., numbers ``s0``... and values.
     results : list of str
-        The names of the outputs' values.
+        Names of the outputs' values.
     forms : list
-        Of each input: ``"each"`` element in turn, ``"one"`` element, (extent, inner) of one that
-        is repeated, or its strides over `extents`.
+        For each input ``"each"`` (elementwise), ``"one"`` (a scalar), (extent, inner) of a repeated
+        one, or its strides over `extents`.
     numbers : list of (float, int or None)
-        The numbers, see `F64`.
+        Scalars, see `F64`.
     truths : collection of int
-        The inputs of which it only matters whether they are 0.
+        Inputs that are converted to truth values.
     extents : list of int
-        The shape that strides are of.
+        The shape that the strides belong to.
     """
     count = outs[0].size
     arguments = [Input(i) for i in range(len(ins))] + [Output(i) for i in range(len(outs))]
@@ -227,7 +227,7 @@ def pointwise_launch(ins, outs, computed, steps, results, forms, numbers, truths
 
 
 def _call(name, operands, numbers):
-    """The text of a line's call; of a name such as ``rsub_scalar`` too. None: no such line."""
+    """Return the expression of a line (or ``rsub_scalar``...), None if there is none."""
     lines = _lines()
     stem = name.removesuffix("_broadcast").removesuffix("_scalar")
     if name.endswith("_scalar") and stem not in lines:
@@ -238,7 +238,7 @@ def _call(name, operands, numbers):
 
 
 def line_maker(name):
-    """What makes the kernel of a line's name, or None if there is no such line."""
+    """Return the maker of the kernel of a line, or None if there is no such line."""
     lines = _lines()
     stem = name.removesuffix("_broadcast").removesuffix("_scalar")
     known = stem in lines or (name.endswith("_scalar") and stem[:1] == "r" and stem[1:] in lines)
@@ -246,22 +246,22 @@ def line_maker(name):
 
 
 def elementwise(request):
-    """A line of elemwise.def: of one array, two, an array and numbers, or broadcast arrays."""
+    """A line of elemwise.def for one array, two, an array and scalars, or broadcast arrays."""
     name, lines = request.name, _lines()
     stem = name.removesuffix("_broadcast").removesuffix("_scalar")
     macro, types = lines.get(stem) or lines[stem[1:]]
     computed = _computed(request.dtype, types)
     if computed is None:
-        return f"it does not compute {dtypes.name_of(request.dtype)}"
+        return f"does not support {dtypes.name_of(request.dtype)}"
     request.inplace = True
-    # Further operands do not matter, such as the labels of a loss that returns predictions.
+    # Further operands are unused, such as the labels of a loss that returns predictions.
     operands = 1 if macro.startswith("MX_UNARY") or name.endswith("_scalar") else 2
     ins, outs = request.ins[:operands], request.outs[:1]
     numbers, forms, extents = [], ["each"] * len(ins), []
     if name.endswith("_broadcast"):
         ndim, request.inplace = request.values["ndim"], False
         if ndim > 8:
-            return "it has more than 8 dimensions that do not join"
+            return "has more than 8 dimensions after merging"
         extents = list(request.values["shape"])[:ndim]
         forms = [list(request.values[side])[:ndim] for side in ("lhs", "rhs")]
     elif name.endswith("_scalar"):
@@ -295,7 +295,7 @@ def program(request):
                     own += ["0"] * (2 - len(own))
                 text = _call(name, places, own)
                 if text is None:
-                    return f"there is no line {name}"
+                    return f"elemwise.def has no line {name}"
                 text = text.format(computed)
             before = f"t{len(lines)}"
             lines.append((before, text))
@@ -312,18 +312,18 @@ def program(request):
 
 @kernel("fill")
 def fill(request):
-    """All elements the same number."""
+    """Fill with a constant."""
     number = request.number("scalar")
     return [pointwise_launch([], request.outs, "double", [], ["s0"], [], [number])]
 
 
 @kernel("cast")
 def cast(request):
-    """Elements of another type."""
+    """Cast to another dtype."""
     (data,), (out,) = request.ins, request.outs
     kinds = {spec.dtype for spec in (data, out)}
     if not kinds <= set(TYPES):
-        return "it does not convert complex numbers"
+        return "does not support complex dtypes"
     whole = "Long" if data.dtype != _CODES["uint64"] else TYPES[data.dtype]
     computed = {_CODES["float64"]: "double"}.get(
         data.dtype, "float" if data.dtype in _REALS else whole
@@ -336,7 +336,7 @@ def add_n(request):
     """The sum of arrays."""
     computed = _computed(request.dtype, "NUMBER")
     if computed is None or len(request.ins) > 48:
-        return "it does not add up such arrays"
+        return "does not support these arrays"
     steps = [("t0", "v0")]
     steps += [(f"t{i}", f"k_add<{computed}>(t{i - 1}, v{i})") for i in range(1, len(request.ins))]
     forms = ["each"] * len(request.ins)
@@ -345,18 +345,18 @@ def add_n(request):
 
 @kernel("where")
 def where(request):
-    """Elements of one array or the other."""
+    """where: elements of one array or the other."""
     condition, *sides = request.ins
     (out,) = request.outs
     if any(side.dtype != out.dtype for side in sides):
-        return "its arrays have several element types"
+        return "requires arrays of one dtype"
     if {condition.dtype, out.dtype} - set(TYPES):
-        return "it takes no complex numbers"
+        return "does not support complex dtypes"
     forms = []
     for spec in request.ins:
         form = pointwise.repeats(spec.shape, out.shape)
         if form is None:
-            return "an array is not repeated in a simple way"
+            return "broadcasts an array in several dimensions"
         forms.append("each" if form[0] == 0 else "one" if form[0] == 1 else form)
     computed = _computed(out.dtype, "NUMBER") or TYPES[out.dtype]
     if out.dtype == _CODES["bool"]:

@@ -1,8 +1,8 @@
-"""Products of matrices, and convolutions as products whose operands are gathered on the way.
+"""Matrix products, and convolutions as implicit matrix products.
 
-A block computes 64 x 64 elements of the product by 256 threads, 4 x 4 each, out of slices of 16
-that lie in shared memory. What differs is how an element of an operand is found, and where a result
-goes; sums are in the order of the inner dimension, so results do not differ between runs.
+A block of 256 threads computes a 64 x 64 tile, 4 x 4 elements per thread, from slices of depth 16
+in shared memory. Kernels differ in how operands are read and results stored; sums are in the order
+of the inner dimension, so results are deterministic.
 """
 
 from mxcy._base import dtypes
@@ -62,30 +62,30 @@ product(const S* first, const S* second, const S* third, S* out{parameters}) {{
 
 
 def _product(request, extents, batch, left, right, store, names=(), numbers=(), inner=(0, 0)):
-    """The launch of a product.
+    """Return the launch of a product.
 
     Parameters
     ----------
     extents : (int, int, int)
         Rows, columns and depth.
     batch : int
-        How many products, by `z`.
+        Number of products, indexed by `z`.
     left, right, store : str
-        Statements that return element (m, k) and (k, n), and that put `sum` at (m, n).
+        Statements that return elements (m, k) and (k, n), and that store `sum` at (m, n).
     names : sequence of (str, int)
-        Integers that these need.
+        Integer parameters of these statements.
     numbers : sequence of (str, (float, int or None))
-        Numbers likewise.
+        Float parameters.
     inner : (bool, bool)
-        Whether neighbours of the left operand lie along m, and of the right along k.
+        Whether the left operand is contiguous along m, and the right along k.
     """
     inner = int(inner[0]), int(inner[1])
     spec, third = request.ins[0], len(request.ins) > 2
     if spec.dtype not in _FLOATS or any(s.dtype != spec.dtype for s in request.ins):
-        return "it computes floating numbers of one type"
+        return "requires one floating-point dtype"
     grid = (-(-extents[1] // _TILE), -(-extents[0] // _TILE), batch)
     if max(grid[1:]) > _MOST_BLOCKS:
-        return "it has more rows or products than a grid has blocks"
+        return "has more rows or products than a grid has blocks"
     names = [*zip(("rows", "columns", "depth"), extents, strict=True), *names]
     at = position_type((*request.ins, *request.outs), extents)
     text = _text(spec.dtype, at, left, right, store, names, numbers, inner)
@@ -96,7 +96,7 @@ def _product(request, extents, batch, left, right, store, names=(), numbers=(), 
 
 
 def _text(dtype, at, left, right, store, names, numbers, inner):
-    """The text of a product; see `_product`, and `at` is the type of positions."""
+    """Return the source of a product, see `_product`; `at` is the index type."""
     computed = "double" if dtype == dtypes.CODES["float64"] else "float"
     parameters = "".join(f", Long {name}_" for name, _ in names)
     parameters += "".join(f", double {name}_" for name, _ in numbers)
@@ -116,10 +116,10 @@ def _text(dtype, at, left, right, store, names, numbers, inner):
 
 
 def strided_text(dtype):
-    """The text of ``product``: c (m x n) = a b + beta * c, by the steps between elements.
+    """Return the source of ``product``: c (m x n) = a b + beta * c with strides.
 
-    Behind the four addresses it takes m, n, k, the steps of a along m and k, of b along k and n,
-    that of c along m, and beta.
+    After the addresses it takes m, n, k, the strides of a along m and k, of b along k and n, of c
+    along m, and beta.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def strided_text(dtype):
 
 @kernel("gemm")
 def gemm(request):
-    """Out = alpha * op(lhs) op(rhs) + beta * in[2], for each of a batch."""
+    """Batched out = alpha * op(lhs) op(rhs) + beta * in[2]."""
     values = request.values
     m, n, k = (values[name] for name in "mnk")
     transposed, has_base = (values["transpose_a"], values["transpose_b"]), len(request.ins) > 2
@@ -189,7 +189,7 @@ def fully_connected(request):
 
 @kernel("strided_dot")
 def strided(request):
-    """Products of matrices that lie anywhere in their arrays, on what an array holds elsewhere."""
+    """Products of strided matrices, written into a copy of an array."""
     if found := strided_products(request):
         return found
     values, (out,) = request.values, request.outs
@@ -231,7 +231,7 @@ def _count(field):
 
 
 def _split(variable, field, prefix):
-    """Statements that take a place in three extents apart."""
+    """Return statements that split an index into three coordinates."""
     return (
         f"const At {prefix}2 = {variable} % {field}2, "
         f"{prefix}1 = {variable} / {field}2 % {field}1, "
@@ -240,7 +240,7 @@ def _split(variable, field, prefix):
 
 
 def _gathered(array, k, n):
-    """Statements that return what tap and channel `k` of a window sees at output `n`."""
+    """Return statements that read the input of tap and channel `k` at output `n`."""
     at = " ".join(f"const At x{d} = t{d} * stride{d} + k{d} * dilate{d} - pad{d};" for d in "012")
     inside = " && ".join(f"x{d} >= 0 && x{d} < source{d}" for d in "012")
     return (
@@ -253,7 +253,7 @@ def _gathered(array, k, n):
 
 @kernel("conv_im2col")
 def convolution(request):
-    """Filters by windows of the data, for each group."""
+    """Convolution: filters times windows of the data, per group."""
     found = planned(request, "fwd")
     if found:
         return found
@@ -275,7 +275,7 @@ def convolution(request):
 
 @kernel("conv_im2col_data")
 def of_data(request):
-    """The transpose with respect to the data: each element gathers from the windows it is in."""
+    """Gradient of the data, or transposed convolution: gathers from the windows of each element."""
     found = planned(request, "dgrad")
     if found:
         return found
@@ -304,7 +304,7 @@ def of_data(request):
 
 @kernel("conv_im2col_weight")
 def of_weight(request):
-    """The transpose with respect to the weight: outputs' gradients by windows of the data."""
+    """Gradient of the weight: output gradients times windows of the data."""
     found = planned(request, "wgrad")
     if found:
         return found

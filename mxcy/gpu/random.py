@@ -1,7 +1,7 @@
-"""Kernels that draw random numbers, by Philox, of streams that kernels/cuda/random.cc keeps.
+"""Random numbers by Philox, from the streams of kernels/cuda/random.cc.
 
-The first launch of a call draws, the second one counts the call, so that a CUDA graph that repeats
-both draws other numbers each time.
+The first launch of a call draws, the second one advances the streams, so replays of a CUDA graph
+draw new numbers.
 """
 
 from mxcy._base import dtypes
@@ -21,7 +21,7 @@ extern "C" __global__ void counted(Sets* sets) {
   sets->turn = (sets->turn + 1) % sets->count;
 }
 """
-#: distribution -> a sample of type T, of parameters a and b
+#: distribution -> a sample of type T with parameters a and b
 _SAMPLES = {
     "uniform": "a + (b - a) * below_one<T>(&d)",
     "normal": "a + b * normal<T>(&d)",
@@ -61,7 +61,7 @@ draw(const Sets* sets, {parameters}O* out, Long n, Long each, double first, doub
   }}
 }}
 """
-# A thread takes as many neighbours as the words of one counter serve.
+# A thread draws as many neighbouring elements as one counter has words for.
 _FOUR = """
 extern "C" __global__ void __launch_bounds__(256, 2)
 draw(const Sets* sets, O* out, Long n, Long, double first, double second) {{
@@ -77,8 +77,8 @@ draw(const Sets* sets, O* out, Long n, Long, double first, double second) {{
 }}
 """
 _LOCATION = "a + b * z", "z", "b >= 0", "scale >= 0"
-#: distribution of `mx.np.random` -> noise z; a sample of it, and its derivative by the last
-#: parameter; what parameters have to be, and how that is told
+#: distribution of `mx.np.random` -> noise z; the sample, and its derivative by the last parameter;
+#: the condition on parameters, in CUDA and for the error message
 _OF_NOISE = {
     "uniform": ("below_one<T>(&d)", "a + (b - a) * z", "z", "true", ""),
     "normal": ("normal<T>(&d)", *_LOCATION),
@@ -111,7 +111,7 @@ _OF_NOISE = {
         *("z * (1 + ::exp(-b)) < 1 ? T(1) : T(0)", "0", "true", ""),
     ),
 }
-# Parameters that are arrays are broadcast to the samples.
+# Array parameters are broadcast to the samples.
 _ARRAYS = """
 extern "C" __global__ void __launch_bounds__(256, 2)
 draw(const Sets* sets, {inputs}O* out, O* slope, Alarm alarm, Long n, double first,
@@ -169,7 +169,7 @@ masked(const S* x, const S* mask, S* y, Long n{extents}) {
 
 
 def _text(computed, out, body):
-    """A text with the type of steps, T, and that of samples, O."""
+    """Return CUDA source with the types T, for computation, and O, of samples."""
     types = f"typedef {computed} T;\ntypedef {TYPES[out.dtype]} O;\n"
     return f"{elements()}{text_of('philox.cuh')}{_LOGIT}{types}{COUNTED}{body}"
 
@@ -188,10 +188,10 @@ def _computed(name, out):
 
 
 def _numbers(request, fields):
-    """The launches of samples that share two numbers."""
+    """Return the launches of samples with scalar parameters."""
     (out, *slope), name = request.outs, request.name.partition("_")[2]
     if slope or out.dtype not in (*_REAL, *_WHOLE):
-        return "it draws real and whole numbers, without slopes"
+        return "draws real dtypes, without gradients"
     computed = _computed(name, out)
     numbers = [request.number(field) for field in fields]
     numbers += [(0.0, None)] * (2 - len(numbers))
@@ -201,7 +201,7 @@ def _numbers(request, fields):
         if name == "normal":
             one, step, scaled = "normals(&d, x + k, x + k + 1);", 2, "a + b * x[k]"
         if name == "normal" and computed == "double":
-            count = 2  # two counters
+            count = 2  # one counter has four words
         body = _FOUR.format(count=count, step=step, one=one, scaled=scaled)
         grid = spread(out.size, count)
     else:
@@ -213,13 +213,13 @@ def _numbers(request, fields):
 
 @kernel(*(f"random_{name}" for name in list(_SAMPLES)[:8]))
 def of_numbers(request):
-    """Samples of one distribution."""
+    """random_*: samples with scalar parameters."""
     return _numbers(request, list(request.values))
 
 
 @kernel(*(f"np_{name}" for name in _SAMPLES if name not in list(_SAMPLES)[4:8]))
 def of_numpy(request):
-    """Samples of `mx.np.random`."""
+    """Samples of mx.np.random."""
     if request.values["arrays"]:
         return _of_arrays(request)
     if request.name == "np_exponential":
@@ -228,10 +228,10 @@ def of_numpy(request):
 
 
 def _of_arrays(request):
-    """The launches of samples some of whose parameters are broadcast arrays."""
+    """Return the launches of samples with broadcast array parameters."""
     (out, *slopes), ins, values = request.outs, request.ins, request.values
     if any(spec.dtype not in (*_REAL, *_WHOLE) for spec in (*ins, out)):
-        return "its arrays are of real and whole numbers"
+        return "requires real dtypes"
     noise, sample, slope, fits, needs = _OF_NOISE[request.name.partition("_")[2]]
     wide = any(spec.dtype == _CODES["float64"] for spec in (*ins, out))
     ndim = len(out.shape)
@@ -264,7 +264,7 @@ def _of_arrays(request):
 
 
 def _broadcast_steps(shape, ndim):
-    """How far apart the elements lie that an array broadcast to so many dimensions has."""
+    """Return the strides of an array broadcast to `ndim` dimensions."""
     steps, step = [], 1
     for extent in reversed(shape):
         steps.append(0 if extent == 1 else step)
@@ -283,11 +283,11 @@ def _numbers_of(request, sample):
 
 @kernel(*(f"sample_{name}" for name in list(_SAMPLES)[:8]))
 def of_rows(request):
-    """Samples for each element of arrays of parameters."""
+    """sample_*: samples for each element of parameter arrays."""
     (out,), name = request.outs, request.name.partition("_")[2]
     rows = request.ins[0].size
     if any(spec.dtype not in (*_REAL, *_WHOLE) for spec in (*request.ins, out)):
-        return "its arrays are of real and whole numbers"
+        return "requires real dtypes"
     computed = _computed(name, out)
     body = _DRAW.format(
         parameters="".join(f"const {TYPES[s.dtype]}* in{i}, " for i, s in enumerate(request.ins)),
@@ -302,16 +302,16 @@ def of_rows(request):
 
 @kernel("random_randint")
 def integers(request):
-    """Integers from low up to, but not, high."""
+    """Integers in [low, high)."""
     (out,), values = request.outs, request.values
     arguments = [Output(0), I64(out.size), I64(values["low"]), I64(values["high"] - values["low"])]
     if values["high"] - values["low"] >= 1 << 63:
-        return "the range is too large"
+        return "has a range of 2**63 or more"
     return _launches(_text("double", out, INTEGERS), spread(out.size), arguments)
 
 
 def dropout_text(dtype):
-    """The text of ``drop``, which draws masks and drops elements of a type, and of ``counted``.
+    """Return the source of ``drop``, which draws and applies masks, and of ``counted``.
 
     Parameters
     ----------
@@ -325,12 +325,12 @@ def dropout_text(dtype):
 
 @kernel("dropout", inplace=True)
 def dropout(request):
-    """A mask of scaled zeros and ones, and its product with the data."""
+    """Dropout: the scaled mask, and its product with the data."""
     from mxcy.gpu.copying import copy_all
 
     (data,), (out, mask), p = request.ins, request.outs, request.values["p"]
     if data.dtype not in _REAL:
-        return "it drops real numbers"
+        return "requires a floating-point dtype"
     if p == 0:
         return [copy_all(data, out)]
     whole = mask.size == data.size

@@ -1,4 +1,4 @@
-"""Rectifiers with slopes of channels, and the gradients of rectifiers."""
+"""PReLU, and the gradients of leaky rectifiers."""
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
@@ -54,7 +54,7 @@ elu_grad(const S* g, const S* x, S* y, Long n, double p, double q) {
 
 
 def _text(request):
-    """The text, or why there is none."""
+    """Return the CUDA source, or the reason why there is none."""
     dtype = request.ins[0].dtype
     if dtype not in _FLOATS or any(s.dtype != dtype for s in (*request.ins, *request.outs)):
         return None
@@ -65,10 +65,10 @@ def _text(request):
 
 @kernel("prelu", "prelu_grad")
 def of_channels(request):
-    """Slopes of channels, and the gradients of the data and of the slopes."""
+    """PReLU with a slope per channel, and its gradients."""
     text, values = _text(request), request.values
     if text is None or values["channels"] > _MOST_CHANNELS:
-        return "it computes floating numbers of one type"
+        return "requires one floating-point dtype"
     n = request.ins[0].size
     sizes = [I64(values["channels"]), I64(values["inner"])]
     if request.name == "prelu":
@@ -83,10 +83,10 @@ def of_channels(request):
 
 @kernel("leaky_grad", "elu_grad", inplace=True)
 def of_one_slope(request):
-    """The gradients of rectifiers whose slope is a number."""
+    """Gradients of rectifiers with a constant slope."""
     text, n = _text(request), request.outs[0].size
     arguments = [Input(0), Input(1), Output(0), I64(n)]
     arguments += [F64(*request.number(name)) for name in ("p", "q")]
     if text is None:
-        return "it computes floating numbers of one type"
+        return "requires one floating-point dtype"
     return [Launch(text, request.name, spread(n), arguments)]

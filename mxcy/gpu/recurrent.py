@@ -1,10 +1,10 @@
-"""Recurrent layers: the cells' steps and their gradients.
+"""Recurrent layers: time steps of the cells and their gradients.
 
-``kernels/cuda/rnn.cc`` runs a call: the input's products of all steps at once, then for each step
-the product of the hidden state and one kernel for the cells of all samples, which adds the biases,
-applies the activations and moves the states on; with a projection the product by it and a kernel
-for the hidden states follow. Nothing is copied in between: a step reads the states from the layer's
-output or, where sequences have lengths, from the outputs for the last states.
+``kernels/cuda/rnn.cc`` runs a call: one input product for all time steps, then per step a product
+with the hidden state and one kernel for the cells of all samples, which adds biases, applies
+activations and updates the states; a projection adds its product and a kernel for the hidden
+states. States are not copied: a step reads them from the layer's output or, for variable-length
+sequences, from the outputs for the last states.
 """
 
 from mxcy._base import dtypes
@@ -21,9 +21,9 @@ __all__ = []
 
 _FLOATS = tuple(map(dtypes.CODES.get, ("float32", "float64", "float16", "bfloat16")))
 _LSTM, _ALIGNED = 2, 256
-_MOST_ROWS = 64 * 65535  # of a product of our own, which takes blocks of 64
+_MOST_ROWS = 64 * 65535  # of our product kernel, which has blocks of 64 rows
 _NAMES = "own saved below then d_gates d_own d_below d_above raw d_raw d_projected"
-_PLACES = dict.fromkeys(_NAMES.split(), 0)  # parts of the workspace, unless a call has them
+_PLACES = dict.fromkeys(_NAMES.split(), 0)  # offsets in the workspace, 0 for unused parts
 _HEAD = """
 #define GATES {gates}
 #define PROJECTED {projected}
@@ -47,11 +47,11 @@ cell_step(S* gates, const S* own, const S* bias, S* extra, S* out, Long wide,
       return cast<T>(own[first + g * hidden]) + cast<T>(bias[(GATES + g) * hidden + j]);
     }};
     const auto keep = [&](int g, T x) {{ gates[first + g * hidden] = cast<S>(x); }};
-    // With a projection `hidden_step` passes the hidden states on.
+    // With a projection `hidden_step` updates the hidden states.
     const T hidden_now = PROJECTED ? T(0) : cast<T>(hidden_then[n * apart + j]);
     T cell_now = 0;
     {step}
-    // Beyond its length a sequence puts out zeros, and its states stay.
+    // Beyond its length a sequence outputs zeros and keeps its states.
     const bool alive = !lengths || (double)step < cast<double>(lengths[n]);
     out[n * wide + j] = cast<S>(alive ? result : T(0));
     if (hidden_last && !PROJECTED) hidden_last[p] = cast<S>(alive ? result : hidden_now);
@@ -79,7 +79,7 @@ cell_back(const S* gates, const S* extra, const S* hidden_first, const S* out, L
     const Long n = p / hidden, j = p % hidden, row = step * batch + n;
     const Long first = row * GATES * hidden + j;
     const double length = lengths ? cast<double>(lengths[n]) : kInfinity;
-    // What the step found: the states of the step before, or the first ones.
+    // The states before this step: those of the previous step, or the initial ones.
     const bool starts = before < 0 || (double)before >= length;
     const Long earlier = before * batch + n;
 #if !PROJECTED
@@ -129,9 +129,9 @@ hidden_back(const S* hidden_first, const S* out, Long wide, const S* d_out,
   }}
 }}
 """
-#: what an LSTM's cell put out before the projection
+#: an LSTM cell's output before the projection
 _RAW = "gate(3) * ::tanh(cast<T>(extra[row * hidden + j]))"
-#: mode -> statements of a step, that set `result`; of its gradient, that pass on `d_result`
+#: statements of a step, which set `result`, and of its gradient, which propagate `d_result`
 _PLAIN = (
     "const T x = from_input(0) + from_hidden(0), result = {forward}; keep(0, result);",
     "const T y = gate(0), d = {backward}; pass(0, d, d);",
@@ -216,26 +216,26 @@ def _head(dtype, values, lengths):
 
 
 class _BumpAllocator:
-    """Cuts the workspace."""
+    """Allocates parts of the workspace."""
 
     def __init__(self, itemsize):
         self._itemsize, self.bytes = itemsize, 0
 
     def take(self, count):
-        """The byte where `count` elements begin."""
+        """Return the offset in bytes of `count` elements."""
         begin = self.bytes
         self.bytes += -(-count * self._itemsize // _ALIGNED) * _ALIGNED
         return begin
 
 
 def _planned(request, cell, allocator, fields):
-    """The call, once its cell's kernel and the parts of its workspace are known."""
+    """Return the call for its cell kernel and the offsets in its workspace."""
     dtype, values, device = request.dtype, request.values, request.device
     functions = {"product": 0}
     if not is_open():
         points = values["steps"] * values["batch"]
         if max(points, values["gates"] * values["hidden"]) > _MOST_ROWS:
-            return "it has more rows than a grid has blocks"
+            return "has more rows than a grid has blocks"
         functions["product"] = function(strided_text(dtype), "product", device)
     helpers = _head(dtype, values, dtypes.CODES["float32"]) + _HELPERS
     functions["sums"] = function(helpers, "column_sums", device)
@@ -270,17 +270,17 @@ def _sizes(values):
 
 
 def _lengths(request):
-    """The element type of the lengths; any one where there are none."""
+    """Return the dtype of the lengths; any one without lengths."""
     number = 4 if request.values["mode"] == _LSTM else 3
     return request.ins[number].dtype if request.values["lengths"] else dtypes.CODES["float32"]
 
 
 @kernel("rnn")
 def layers(request):
-    """Recurrent layers over sequences."""
+    """RNN, LSTM and GRU layers."""
     values, dtype = request.values, request.dtype
     if dtype not in _FLOATS:
-        return "it computes floating numbers"
+        return "requires a floating-point dtype"
     gates, out, hidden = _sizes(values)
     allocator, count = _BumpAllocator(memory_type(dtype).itemsize), values["layers"]
     fields = {"own": allocator.take(values["batch"] * values["gates"] * values["hidden"])}
@@ -299,10 +299,10 @@ def layers(request):
 
 @kernel("rnn_grad")
 def gradients(request):
-    """The gradients of recurrent layers."""
+    """Gradients of recurrent layers."""
     values, dtype = request.values, request.dtype
     if dtype not in _FLOATS:
-        return "it computes floating numbers"
+        return "requires a floating-point dtype"
     gates, out, hidden = _sizes(values)
     allocator = _BumpAllocator(memory_type(dtype).itemsize)
     fields = {"d_gates": allocator.take(gates)}

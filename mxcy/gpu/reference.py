@@ -1,7 +1,7 @@
-"""Operators on devices by their definitions, which CuPy computes.
+"""Reference implementations of operators on devices, run by CuPy.
 
-A definition that CuPy cannot run, or that draws random numbers, is computed on the host: operands
-are copied there and results back.
+A reference that CuPy cannot run, or that draws random numbers, runs on the host: operands are
+copied there and results back.
 """
 
 from functools import partial
@@ -21,14 +21,14 @@ from mxcy.ops.core import reference
 __all__ = ["operand", "run", "store"]
 
 _BF16 = dtypes.BFLOAT16
-#: what CuPy raises for a definition that it cannot run; a kernel that fails raises something else
+#: what CuPy raises for a reference that it cannot run; a failing kernel raises something else
 _UNFIT = (TypeError, NotImplementedError, AttributeError, ImportError)
-#: what CuPy's libraries say, which have a CUDA runtime of their own, where that finds no device
+#: messages of CuPy's libraries, which have their own CUDA runtime, if that finds no device
 _NO_LIBRARY = ("cudaErrorInsufficientDriver", "cudaErrorInvalidDevice", "cudaErrorNoDevice")
 
 
 def run(call, attrs, inputs, outputs):
-    """Compute a call whose arrays are held, wherever they lie.
+    """Compute a call whose arrays are held, on any device.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def run(call, attrs, inputs, outputs):
 
 
 def _copied(inputs, outputs):
-    """Copy the bytes of an array to another one elsewhere; False where these do not fit."""
+    """Copy an array to one of the same size elsewhere; return False if sizes differ."""
     if len(inputs) != 1 or len(outputs) != 1:
         return False
     (origin,), (target,) = inputs, outputs
@@ -98,12 +98,12 @@ def store(target, values, add=False):
 
 
 def _is_unfit(cause):
-    """Whether CuPy could not run a definition, though nothing is wrong with the call."""
+    """Return whether CuPy cannot run a reference although the call is valid."""
     return isinstance(cause, _UNFIT) or any(word in str(cause) for word in _NO_LIBRARY)
 
 
 def _explained(op, error, cause):
-    """The error to raise for a call that failed: a device's says what the device says."""
+    """Return the error to raise for a failed call, with the device's message if it has one."""
     on_device = type(cause).__module__.startswith(("cupy", "cupy_backends"))
     if isinstance(cause, MemoryError) or on_device:
         return MXNetError(f"Error in operator {op.name}: {type(cause).__name__}: {cause}")
@@ -113,7 +113,7 @@ def _explained(op, error, cause):
 
 
 def operand(array, device, xp):
-    """An array, wherever it lies, as CuPy's on a device; bfloat16 as float32.
+    """Return any array as a CuPy array on a device; bfloat16 as float32.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def operand(array, device, xp):
 
 
 def _keep(target, values, device, xp):
-    """Write CuPy's elements to an array."""
+    """Write a CuPy array to an array."""
     values = xp.asarray(values)
     if target.dtype_code == _BF16:
         values = reference.narrow(values, xp)
@@ -169,6 +169,6 @@ def _run_on_host(op, attrs, inputs, outputs, targets):
 
 
 def _values(array):
-    """The elements of an array as NumPy's, of a type that says which they are."""
+    """Return an array's elements as a NumPy array of its logical dtype."""
     values = np.ascontiguousarray(array.held_read_view())
     return values.view(dtypes.bfloat16) if array.dtype_code == _BF16 else values

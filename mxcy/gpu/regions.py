@@ -1,8 +1,8 @@
-"""Regions of images pooled to one size, and their gradients.
+"""Region pooling (ROIPooling, ROIAlign, PSROIPooling) and its gradients.
 
-Gradients are gathered: each element of the data sums up what the regions that cover it pass on, in
-the regions' order, so that results do not differ between runs. A region of an image that is not
-there sets an alarm: the error comes where somebody waits.
+Gradients are gathered: each element of the data sums over the regions that cover it, in their
+order, so results are deterministic. A region of a missing image sets an alarm: the next wait raises
+the error.
 """
 
 from mxcy._base import dtypes
@@ -19,7 +19,7 @@ _EACH = """
 #define EACH(p, n)                                                                     \\
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;                    \\
        p += (Long)gridDim.x * blockDim.x)
-__device__ inline double rounded(double x) {  // halves away from zero
+__device__ inline double rounded(double x) {  // halves are rounded away from zero
   const double whole = ::floor(::fabs(x) + 0.5);
   return x < 0 ? -whole : whole;
 }
@@ -64,7 +64,7 @@ roi_pooling(const T* images, const T* regions, T* out, T* places, Long n, Long c
     if (places) places[p] = (T)place;
   }
 }
-// A block for each plane, whose threads take the pixels in turn.
+// One block per plane; threads loop over its pixels.
 extern "C" __global__ void __launch_bounds__(256, 4)
 roi_pooling_grad(const T* gradient, const T* regions, const T* places, T* out, Long count,
                  Long many, Long channels, Long plane, Long parts) {
@@ -84,7 +84,7 @@ roi_pooling_grad(const T* gradient, const T* regions, const T* places, T* out, L
 }
 """
 _POINTS = """
-// The points of a region in one direction, `each` to a part.
+// Sampling points of a region in one direction, `each` per bin.
 struct Line {
   double first, step, each, extent;
   Long parts;
@@ -93,20 +93,20 @@ struct Line {
     return first + ((double)part + (k + 0.5) / each) * step;
   }
   __device__ double bounded(double k) const { return k > 0 ? k < each ? k : each : 0; }
-  // The points of a part that may lie between low and high.
+  // The points of a bin that may lie between low and high.
   __device__ void visit(Long part, double low, double high, double* begin, double* end) const {
     *begin = 0, *end = each;
     if (!(step > 0)) return;
     *begin = bounded(::floor(((low - first) / step - (double)part) * each) - 1);
     *end = bounded(::ceil(((high - first) / step - (double)part) * each) + 1);
   }
-  // Where a point is read, -1 if nowhere.
+  // The coordinate at which a point is sampled, -1 if outside.
   __device__ T read_at(Long part, double k) const {
     const double at = place(part, k), last = extent - 1;
     if (!(at >= -1 && at <= extent)) return -1;
     return (T)(at < 0 ? 0 : at > last ? last : at);
   }
-  // The parts that may have points between low and high.
+  // The bins that may have points between low and high.
   __device__ void cover(double low, double high, Long* begin, Long* end) const {
     *begin = 0, *end = parts;
     if (!(step > 0)) return;
@@ -114,7 +114,7 @@ struct Line {
     *begin = !(from > 0) ? 0 : from < (double)parts ? (Long)from : parts;
     *end = !(to > 0) ? 0 : to < (double)parts ? (Long)to : parts;
   }
-  // How much of a pixel is in a part's points.
+  // Weight of a pixel in a bin's points.
   __device__ T weight(Long part, Long pixel, double low, double high) const {
     double k, end;
     T sum = 0;
@@ -137,7 +137,7 @@ __device__ inline Line line_of(T from, T to, double scale, bool aligned, Long pa
   const double each = samples > 0 ? (double)samples : step > 1 ? ::ceil(step) : 1;
   return {first, step, each, (double)extent, parts};
 }
-// What pixel `at` sees: points as far as the next pixels, and those behind the edges.
+// Range that pixel `at` contributes to: up to the next pixels, or beyond the edges.
 __device__ inline double below(Long at) { return at == 0 ? -1 : (double)at - 1; }
 __device__ inline double above(Long at, Long extent) {
   return at == extent - 1 ? (double)extent : (double)at + 1;
@@ -168,7 +168,7 @@ roi_align(const T* images, const T* regions, T* out, Long n, Long count, Long ch
       const Long row = (Long)::floor(y);
       const T lower = y - (T)row;
       const T* line = from + row * width;
-      const T* next = row + 1 < height ? line + width : line;  // which has no part then
+      const T* next = row + 1 < height ? line + width : line;  // which is then in no bin
       for (double j = first_j; j < last_j; ++j) {
         const T x = columns.read_at(part % across, j);
         if (x < 0) continue;
@@ -222,7 +222,7 @@ __device__ inline T rounded_T(T x) {
   const T whole = ::floor((x < 0 ? -x : x) + T(0.5));
   return x < 0 ? -whole : whole;
 }
-// The pixels of part `i` of a region, from `from` to `to`, in one direction.
+// The pixels [from, to) of bin `i` of a region, in one direction.
 __device__ inline void pixels(T from, T to, T scale, Long pooled, Long i, Long extent, Long* begin,
                               Long* end) {
   const T first = rounded_T(from) * scale, length = (rounded_T(to) + 1) * scale - first;
@@ -295,7 +295,7 @@ def _text(request, body):
 
 def _refusal(request):
     if request.dtype not in _FLOATS or any(s.dtype != request.dtype for s in request.ins):
-        return "it computes float32 and float64"
+        return "supports float32 and float64 only"
     return None
 
 
@@ -305,7 +305,7 @@ def _extents(values):
 
 @kernel("roi_pooling")
 def maxima(request):
-    """The largest elements of the parts of regions, and where they are."""
+    """ROIPooling: maxima of the bins of regions, and their indices."""
     values, n = request.values, request.outs[0].size
     arguments = [Input(0), Input(1), Output(0), Output(1), I64(n), I64(values["images"])]
     arguments += map(I64, (values["channels"], *_extents(values)))
@@ -316,10 +316,10 @@ def maxima(request):
 
 @kernel("roi_pooling_grad")
 def of_maxima(request):
-    """The gradient of these."""
+    """Gradient of ROIPooling."""
     values, planes = request.values, request.values["images"] * request.values["channels"]
     if planes > _MOST_BLOCKS:
-        return "it takes as many planes as a grid has blocks"
+        return "has more planes than a grid has blocks"
     (height, width), (down, across) = values["source"], values["pooled"]
     sizes = values["images"], values["regions"], values["channels"], height * width, down * across
     arguments = [Input(0), Input(1), Input(2), Output(0), *map(I64, sizes)]
@@ -329,7 +329,7 @@ def of_maxima(request):
 
 @kernel("roi_align", "roi_align_grad")
 def points(request):
-    """Means of points between pixels in the parts of regions, and their gradient."""
+    """ROIAlign and its gradient: means of interpolated points."""
     values, n = request.values, request.outs[0].size
     number = values["images" if request.name == "roi_align" else "regions"]
     arguments = [Input(0), Input(1), Output(0), I64(n), I64(number)]
@@ -344,7 +344,7 @@ def points(request):
 
 @kernel("psroi_pooling", "psroi_pooling_grad")
 def sensitive(request):
-    """Means of the parts of regions, which read channels of their own, and their gradient."""
+    """PSROIPooling and its gradient: means of bins, each with its own channels."""
     values, n = request.values, request.outs[0].size
     counts = [values["images"]]
     if request.name == "psroi_pooling_grad":

@@ -1,4 +1,4 @@
-"""Batches of sequences of several lengths: masks, last steps, steps in reverse order."""
+"""Variable-length sequences: masking, last steps, reversal."""
 
 from mxcy.gpu.launch import F64, I64, Input, Launch, Output, spread
 from mxcy.gpu.pointwise import elements
@@ -9,7 +9,7 @@ __all__ = []
 _TEXT = """
 #define EACH(p) for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n; \\
                      p += (Long)gridDim.x * blockDim.x)
-// Where step `step` of sequence `b` begins.
+// Offset of step `step` of sequence `b`.
 __device__ inline Long place(Long step, Long b, Long steps, Long batch, Long inner) {
   return (AXIS ? b * steps + step : step * batch + b) * inner;
 }
@@ -59,7 +59,7 @@ sequence_last_grad(const S* x, const I* lengths, S* y, Long n, Long steps, Long 
 
 @kernel("sequence_mask", "sequence_reverse", "sequence_last", "sequence_last_grad")
 def sequences(request):
-    """What is asked of a batch of sequences and their lengths."""
+    """SequenceMask, SequenceLast and SequenceReverse."""
     values, (data, lengths), (out,) = request.values, request.ins, request.outs
     if any(spec.dtype not in TYPES for spec in (data, lengths)) or data.dtype != out.dtype:
         return "it moves real numbers"

@@ -1,7 +1,7 @@
-"""The kernels of devices, by the names of the CPU's: records name these, and know of no device.
+"""Device kernels by the names of the CPU's, as records name them.
 
-A maker gets a `Request` and returns the launches that do what the CPU's kernel of that name does,
-or a `NativeCall` where a library of NVIDIA's does it, or a string: why it refuses.
+A maker gets a `Request` and returns the launches that replace the CPU's kernel of that name, or a
+`NativeCall` for a call of one of NVIDIA's libraries, or a string with the reason of its refusal.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from mxcy._base import dtypes
 
 __all__ = ["TYPES", "NativeCall", "Request", "kernel", "maker_of"]
 
-#: element types as CUDA source writes them (texts/elements.cuh)
+#: dtype -> its name in CUDA source (texts/elements.cuh)
 TYPES = {
     dtypes.CODES[name]: text
     for name, text in {
@@ -34,24 +34,24 @@ _makers = {}
 
 @dataclass(slots=True)
 class Request:
-    """A call that a kernel is wanted for.
+    """A call that needs a kernel.
 
     Attributes
     ----------
     name : str
         The kernel's name.
     dtype : int
-        The element type under which the CPU finds it.
+        The element type by which the CPU selects the kernel.
     values : dict
         The fields of its parameter struct.
     dynamic : dict
-        Of fields that are dynamic attributes: the number of the first one, and how many.
+        Field -> (number of its first dynamic attribute, count).
     attrs : Attrs
     ins, outs : list of Spec
     inplace : bool
-        To be set where an output may be the very memory of an input of its shape.
+        Set by the maker if an output may share memory with an input of its shape.
     workspace : int
-        Bytes of device memory that the launches need besides.
+        Bytes of device memory that the launches need, set by the maker.
     device : int
         Where the call runs.
     """
@@ -68,12 +68,12 @@ class Request:
     device: int = 0
 
     def number(self, field):
-        """(value, number of the dynamic attribute) of a field."""
+        """Return (value, number of the dynamic attribute or None) of a field."""
         attribute = self.dynamic[field][0] if field in self.dynamic else None
         return self.values[field], attribute
 
     def numbers(self, field):
-        """The same of each number of a field that is a list."""
+        """Return the same for each element of a list."""
         first = self.dynamic[field][0] if field in self.dynamic else None
         return [
             (value, None if first is None else first + i)
@@ -99,7 +99,7 @@ class NativeCall:
 
 
 def kernel(*names, inplace=False):
-    """Decorator: register a maker of the kernels of some names."""
+    """Register a maker of kernels by their names (decorator)."""
 
     def registered(make):
         for name in names:
@@ -110,5 +110,5 @@ def kernel(*names, inplace=False):
 
 
 def maker_of(name):
-    """(maker, whether outputs may be inputs) of a name, or None."""
+    """Return (maker, whether outputs may be inputs) of a name, or None."""
     return _makers.get(name)

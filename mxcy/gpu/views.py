@@ -1,4 +1,4 @@
-"""CuPy's arrays over the memory of arrays on devices."""
+"""CuPy arrays over the memory of device arrays."""
 
 import contextlib
 import functools
@@ -14,7 +14,7 @@ __all__ = ["cupy", "finish", "interface", "view", "working_on"]
 
 @functools.cache
 def cupy():
-    """CuPy, imported when it is first needed: that takes a second or two."""
+    """Return CuPy, imported on first use: that takes a second or two."""
     try:
         import cupy as module
     except ImportError as error:
@@ -26,7 +26,7 @@ def cupy():
 
 
 class _Stream:
-    """The stream of this thread on a device, as CUDA's stream protocol tells it."""
+    """The calling thread's stream on a device, for the CUDA stream protocol."""
 
     def __init__(self, device):
         self._address = driver.stream(device)
@@ -37,7 +37,7 @@ class _Stream:
 
 @contextlib.contextmanager
 def working_on(device):
-    """Have CuPy work on this thread's stream on a device, and wait for it at the end.
+    """Run CuPy on this thread's stream on a device, and wait for it at the end.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def working_on(device):
 
 
 def view(array):
-    """An array on a device as CuPy's, over the same memory; bfloat16 as uint16 bits.
+    """Return a CuPy array over the memory of a device array; bfloat16 as uint16.
 
-    This thread's stream has its turn to use it; `working_on` waits for what it does.
+    This thread's stream waits for earlier uses; `working_on` waits for this one.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def view(array):
 
 
 def interface(array):
-    """What ``__cuda_array_interface__`` tells of an array on a device, which has been computed.
+    """Return ``__cuda_array_interface__`` of a device array, once it is computed.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def interface(array):
     Raises
     ------
     AttributeError
-        For an array in the memory of the host.
+        For an array in host memory.
     """
     if not array.on_device:
         raise AttributeError("__cuda_array_interface__: the array is not on a GPU")
@@ -104,7 +104,7 @@ def interface(array):
 
 
 def finish():
-    """Wait for what a user's code has CuPy do on this thread, if there is CuPy at all."""
+    """Wait for CuPy's work on this thread, if CuPy is imported."""
     module = sys.modules.get("cupy")
     if module is not None:
         module.cuda.get_current_stream().synchronize()

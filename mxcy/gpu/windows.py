@@ -1,4 +1,4 @@
-"""Pooling on devices: a thread for each element."""
+"""Pooling: one thread per element."""
 
 from mxcy._base import dtypes
 from mxcy.gpu.launch import I64, Input, Launch, Output, spread
@@ -95,13 +95,13 @@ pool_grad(const S* gradient, const S* x, S* y, Long n_, Long inner_, Long count_
 
 @kernel("pool", "pool_grad")
 def pool(request):
-    """Windows of the source; its gradient asks, for each element, the windows it is in."""
+    """Pooling; its gradient gathers, for each element, from the windows that contain it."""
     values, is_gradient = request.values, request.name == "pool_grad"
     spec, (out,) = request.ins[0], request.outs
     if spec.dtype not in _FLOATS or any(s.dtype != spec.dtype for s in (*request.ins, out)):
-        return "it computes floating numbers of one type"
+        return "requires one floating-point dtype"
     if is_gradient and values["kind"] >= _NORM2:
-        return "it has no gradients of norms"
+        return "has no gradient for this norm"
     computed = "double" if spec.dtype == _CODES["float64"] else "float"
     least = _LEAST.get(TYPES[spec.dtype], "-0x1.fffffffffffffp1023")
     names = [f"{field}{d}" for field in _FIELDS for d in range(3)]

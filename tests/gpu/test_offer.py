@@ -28,7 +28,7 @@ def test_a_driver_that_is_not_there():
 
 def test_a_library_that_is_no_driver():
     done = python(CODE, fails=True, MXCY_CUDA_DRIVER="libc.so.6")
-    assert "MXCY_CUDA_DRIVER: it has no function cuInit" in done.err
+    assert "MXCY_CUDA_DRIVER: the CUDA driver has no function cuInit" in done.err
 
 
 @needs_cupy
@@ -73,7 +73,7 @@ def test_versions():
     texts = list(advice(12040, 13, _Nvrtc("nvrtc 13.0")))
     assert len(texts) == 2
     assert "install cupy-cuda12x" in texts[0]
-    assert "NVRTC is of CUDA 13, but the driver knows CUDA 12" in texts[1]
+    assert "NVRTC is for CUDA 13, but the driver supports CUDA 12" in texts[1]
     (text,) = advice(12040, 12, None)
     assert "pip install 'mxcy[cuda12]'" in text
     assert "MXNET_CUDA_LIB_CHECKING=0" in text
@@ -91,7 +91,7 @@ def test_versions_of_cudnn(monkeypatch, tmp_path):
     for checked in "10":
         done = python(code, PYTHONPATH=paths, MXNET_CUDNN_LIB_CHECKING=checked)
         assert done.out.strip() == "False"
-        assert ("finds no cuDNN" in done.err) == (checked == "1")
+        assert ("cannot find cuDNN" in done.err) == (checked == "1")
 
 
 @needs_cupy

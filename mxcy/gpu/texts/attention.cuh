@@ -1,10 +1,10 @@
-// Attention: softmax(scale * queries keys' + mask) values, and its gradients. A block computes 64 x
-// 64 elements of a result. Scores exist for 64 queries and 64 keys at a time, in registers; their
-// exponentials go to shared memory, from where the next product takes them. 16 x 16 threads have
-// 4 x 4 elements each, so the 16 threads of a row are half a warp.
+// Attention: softmax(scale * queries keys' + mask) values, and its gradients. A block computes a
+// tile of 64 x 64 elements. Scores of 64 queries and 64 keys at a time stay in registers; their
+// exponentials go through shared memory into the next product. 16 x 16 threads hold 4 x 4 elements
+// each, so the 16 threads of a row are half a warp.
 //
-// In front of this stand the types T (of elements) and M (of masks), and SLICE, MASKING and BY.
-// Two blocks share a processor, where 128 registers are enough for a thread: not everywhere.
+// The types T (of elements) and M (of masks), and SLICE, MASKING and BY are defined before.
+// Two blocks share a multiprocessor if 128 registers per thread suffice.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < (MASKING == 1 ? 900 : 800)
 #define BOUNDS 256, 1
 #else
@@ -13,14 +13,14 @@
 
 enum { kNone, kAdd, kKeep, kLength };
 
-// Where matrices lie in their arrays; their columns are next to each other.
+// Strides of matrices in their arrays; columns are contiguous.
 struct Places {
   Long offset[4], outer[4], inner[4], row[4], mask[4];
 };
 struct Sizes {
   Long inner, queries, keys, depth, width;
 };
-// Both, as kernels are given them: integers in doubles.
+// Both as a kernel argument: integers stored as doubles.
 struct Plan {
   double offset[4], outer[4], inner[4], row[4], mask[4], sizes[5];
 };
@@ -48,7 +48,7 @@ struct Shared {
   T a[SLICE][68], b[SLICE][68], p[64][68];
 };
 
-// sums += left right, summed over `depth`; neighbours of an operand lie along that or across it.
+// sums += left right over `depth`; operands are contiguous along it (kLeftAlong...) or across it.
 template <bool kLeftAlong, bool kRightAlong, class Left, class Right>
 __device__ inline void add_products(Shared* shared, Long depth, T (&sums)[4][4], Left left,
                                     Right right) {
@@ -75,7 +75,7 @@ __device__ inline void add_products(Shared* shared, Long depth, T (&sums)[4][4],
   }
 }
 
-// What exponentials are taken of: scaled, masked, minus infinity where nothing takes part.
+// Scaled and masked score, minus infinity where masked out.
 __device__ inline T exponent(T score, T scale, const M* mask, const Places& places,
                              const Sizes& sizes, Long matrix, Long query, Long key) {
   const T none = (T)-kInfinity;

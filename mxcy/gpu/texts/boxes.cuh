@@ -1,8 +1,7 @@
-// Boxes on a device, a block for each image: those that count in order of their scores, overlaps,
-// and suppression of boxes that overlap a better one. T is the type of numbers; Key, KeyOf and
-// merge are those of mxcy/gpu/ordering.py.
+// Boxes, one block per image: compaction, sorting by score, overlaps, non-maximum suppression.
+// T is the type of coordinates; Key, KeyOf and merge are from mxcy/gpu/ordering.py.
 
-// Intersection over union; `margin` is 1 where a box from pixel a to pixel b is b - a + 1 wide.
+// Intersection over union; `margin` is 1 if boxes include their last pixel.
 __device__ inline T area_of(const T* box, T margin) {
   const T width = box[2] - box[0] + margin, height = box[3] - box[1] + margin;
   return (width > 0 ? width : T(0)) * (height > 0 ? height : T(0));
@@ -14,7 +13,7 @@ __device__ inline T overlap_of(const T* a, T area, const T* b, T margin) {
   const T united = area + area_of(b, margin) - shared;
   return united > 0 ? shared / united : T(0);
 }
-// Four numbers, perhaps a centre and a size, as left, top, right, bottom.
+// Convert a box, perhaps centre and size, to left, top, right, bottom.
 __device__ inline void corners(const T* box, bool center, T* edges) {
   for (int i = 0; i < 2; ++i) {
     const T half = box[2 + i] * T(0.5);
@@ -25,7 +24,7 @@ __device__ inline void corners(const T* box, bool center, T* edges) {
 
 #define EACH(i, n) for (Long i = threadIdx.x; i < (n); i += 256)
 
-// The numbers below n that are wanted, in their order; returns how many these are.
+// Compact the indices below n that satisfy `wanted`; returns their number.
 template <class Wanted>
 __device__ inline Long gathered(Long n, unsigned* to, const Wanted& wanted) {
   __shared__ unsigned sums[2][256];
@@ -49,7 +48,7 @@ __device__ inline Long gathered(Long n, unsigned* to, const Wanted& wanted) {
   return base;
 }
 
-// n numbers in `one` by falling scores, equal ones as they came; returns where they are.
+// Stable sort of n indices in `one` by descending score; returns the buffer with the result.
 __device__ inline unsigned* by_score(const T* score, unsigned* one, unsigned* other, Long n) {
   const auto key = [&](unsigned at) { return ~KeyOf<T>::of(score[at]); };
   __syncthreads();
@@ -62,8 +61,8 @@ __device__ inline unsigned* by_score(const T* score, unsigned* one, unsigned* ot
   return one;
 }
 
-// Boxes that overlap a better one too much are not alive any more; those behind `most` living ones
-// are not looked at. Returns where it ended.
+// Clear `alive` of boxes that overlap a better one beyond `limit`, until `most` boxes are kept.
+// Returns where it stopped.
 template <bool REACHING>
 __device__ inline Long suppress(const T* box, const T* kind, unsigned* alive, Long n, T limit,
                                 T margin, Long most) {

@@ -1,4 +1,4 @@
-// Element types: how they lie in memory, and how one becomes another.
+// Element types: storage and conversions.
 namespace mx {
 typedef long long Long;
 struct Half { unsigned short bits; };
@@ -59,7 +59,7 @@ template <class To, class From> __device__ inline To cast(From x) { return Cast<
 constexpr double kInfinity = __builtin_bit_cast(double, 0x7ff0000000000000ull);
 constexpr double kNaN = __builtin_bit_cast(double, 0x7ff8000000000000ull);
 
-// Neighbouring elements that are read and written at once.
+// Vector of neighbouring elements for one load or store.
 template <class T, int W>
 struct __align__(W * sizeof(T) > 16 ? 16 : W * sizeof(T)) Run { T x[W]; };
 }  // namespace mx

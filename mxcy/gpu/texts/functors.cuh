@@ -1,4 +1,4 @@
-// What the lines of elemwise.def mean for one number; they are pasted behind this text.
+// Scalar definitions for the lines of elemwise.def, which follow this text.
 namespace mx {
 template <class V> using Element = V;
 template <class V> struct Real { static constexpr V infinity = (V)kInfinity; };
@@ -118,7 +118,7 @@ MX_F gelu_tanh_slope(V x) {
   const V c = V(0.79788456080286536), t = tanh(c * (x + V(0.044715) * (x * x * x)));
   return V(0.5) * (1 + t) + V(0.5) * x * (1 - t * t) * c * (1 + V(3 * 0.044715) * x * x);
 }
-MX_F digamma(V given) {  // the recurrence up to 10, then the asymptotic series
+MX_F digamma(V given) {  // recurrence up to 10, then the asymptotic series
   double x = (double)given, sum = 0;
   if (x <= 0 && x == ::floor(x)) return (V)kInfinity;
   if (x < 0) {

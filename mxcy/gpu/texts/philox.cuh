@@ -1,7 +1,7 @@
-// Random numbers of a device: Philox4x32-10 (Salmon et al., SC 2011), ten rounds over a counter.
+// Random numbers: Philox4x32-10 (Salmon et al., SC 2011), ten rounds over a counter.
 //
-// A call of an operator has a number of its own in its set of streams, and each element of the
-// result draws from counters (element, attempt, call): what it gets depends on no other element.
+// Each call of an operator has a number in its set of streams, and each element of the result draws
+// from counters (element, attempt, call), independently of other elements.
 namespace mx {
 
 struct Words { unsigned x[4]; };
@@ -17,14 +17,14 @@ __device__ inline Words philox(Words c, unsigned k0, unsigned k1) {
   return c;
 }
 
-// In the device's memory: whose turn it is, how many sets there are, and of each set the key and
-// the number of its next call.
+// In device memory: the current set, the number of sets, and for each set its key and the number of
+// its next call.
 struct Sets {
   unsigned long long turn, count;
   struct { unsigned long long key, call; } set[1];
 };
 
-// What one element draws from.
+// The generator of one element.
 struct Draws {
   unsigned long long element, call, key;
   unsigned attempt, left;
@@ -38,7 +38,7 @@ struct Draws {
   // 32 bits.
   __device__ unsigned bits() {
     if (left == 0) {
-      // 48 bits tell the element, 32 the attempt, 48 the call.
+      // 48 bits of element, 32 of attempt, 48 of call.
       const Words counter{{(unsigned)element,
                            (unsigned)(element >> 32 & 0xffff) | (unsigned)(call >> 32) << 16,
                            attempt++, (unsigned)call}};
@@ -59,7 +59,7 @@ template <> __device__ inline double below_one<double>(Draws* d) {
 }
 template <class T> __device__ inline T above_zero(Draws* d) { return 1 - below_one<T>(d); }
 
-// Standard normal, by Box and Muller: a pair.
+// A pair of standard normals, by Box and Muller.
 template <class T> __device__ inline void normals(Draws* d, T* x, T* y) {
   const T r = ::sqrt(T(-2) * ::log(above_zero<T>(d)));
   const T angle = T(6.283185307179586477) * below_one<T>(d);
@@ -71,7 +71,7 @@ template <class T> __device__ inline T normal(Draws* d) {
   return x;
 }
 
-// Gamma with a shape, by Marsaglia and Tsang.
+// Gamma, by Marsaglia and Tsang.
 template <class T> __device__ inline T gamma_of(Draws* d, T shape) {
   if (!(shape > 0)) return shape == 0 ? T(0) : T(kNaN);
   const T boost = shape < 1 ? ::pow(above_zero<T>(d), 1 / shape) : T(1);
@@ -83,7 +83,7 @@ template <class T> __device__ inline T gamma_of(Draws* d, T shape) {
   }
 }
 
-// Poisson: by products of uniform numbers, or from rate 10 on by Hoermann's transformed rejection.
+// Poisson: by products of uniforms, or from rate 10 on by Hoermann's transformed rejection.
 __device__ inline double poisson(Draws* d, double rate) {
   if (!(rate > 0)) return rate == 0 ? 0 : kNaN;
   if (rate < 10) {

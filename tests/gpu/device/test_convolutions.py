@@ -127,7 +127,7 @@ def test_variables(capfd, monkeypatch):
     put("CUDNN_DISABLED_CONV_FWD_ENGINES", str(first))
     assert first not in engines(told(capfd))
     put("CUDNN_DISABLED_CONV_FWD_ENGINES", ",".join(map(str, range(100))))
-    assert told(capfd) == ["mxcy cuDNN fwd: no plan is left, mxcy's kernel takes it"]
+    assert told(capfd) == ["mxcy cuDNN fwd: no plan left, using mxcy's kernel"]
     monkeypatch.delenv("MXNET_CUDNN_DISABLED_CONV_FWD_ENGINES")
 
     put("CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION", "1")

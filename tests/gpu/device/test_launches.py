@@ -103,4 +103,4 @@ def test_many_kernels(monkeypatch, recwarn):
 
     assert take(1, "0") == []
     (text,) = take(2, "1")
-    assert "compiled kernels are kept on GPUs" in text
+    assert "compiled kernels are loaded on GPUs" in text
