@@ -1,7 +1,7 @@
-"""How near memory-bound operators come to the bandwidth of a copy, with one thread (float32).
+"""Bandwidth of memory-bound operators relative to a copy, with one thread (float32).
 
-The copy is `numpy.copyto` between arrays that exist already: memcpy without page faults. An
-operator moves what it reads and what it writes; a fraction above 1 beats the copy.
+The copy is `numpy.copyto` between existing arrays: memcpy without page faults. An operator's bytes
+are those it reads and writes; a fraction above 1 beats the copy.
 """
 
 import pytest
@@ -18,7 +18,7 @@ COPY = """
 import numpy as np
 source, target = np.ones(({rows}, {columns}), 'f'), np.zeros(({rows}, {columns}), 'f')
 """
-#: statement, arrays of the full size that it reads and writes
+#: statement, number of full-size arrays that it reads and writes
 CASES = {
     "copy": ("x.copyto(out)", 2),
     "a + b": ("nd.elemwise_add(x, y, out=out)", 3),
@@ -35,7 +35,7 @@ CASES = {
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """One thread everywhere; the library's team is set back afterwards."""
+    """Run everything on one thread; restore the library's team afterwards."""
     import mxcy as mx
 
     before = mx.util.set_num_threads(1)

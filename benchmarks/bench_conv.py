@@ -1,14 +1,14 @@
-"""Fused convolutions of the scored networks: own kernels, oneDNN's and PyTorch's (float32).
+"""Fused convolutions of the scored networks: our kernels, oneDNN's and PyTorch's (float32).
 
-Weights are packed and activations blocked beforehand everywhere, as in inference plans. Column
-"mxcy" is the kernel of our own for the layer.
+Weights are packed and activations blocked in advance for all of them, as in inference plans. Column
+"mxcy" is our kernel for the layer.
 """
 
 import pytest
 
 from mxcy._library import onednn
 
-#: name -> (kernel of our own, images, channels, filters, extent, kernel, stride, pad)
+#: name -> (our kernel, images, channels, filters, extent, kernel, stride, pad)
 LAYERS = {
     "VGG 64-64, 224": ("winograd", 1, 64, 64, 224, (3, 3), 1, (1, 1)),
     "VGG 128-256, 56": ("winograd", 1, 128, 256, 56, (3, 3), 1, (1, 1)),
@@ -72,7 +72,7 @@ data = torch.rand(images, channels, extent, extent).to_mkldnn()
 
 @pytest.fixture(params=[1, 2])
 def threads(request):
-    """A team of one and of two."""
+    """Teams of one and two threads."""
     import mxcy as mx
 
     before = mx.util.set_num_threads(request.param)

@@ -1,6 +1,6 @@
-"""Small eager operations: what one call costs (4x4 and 64x64 float32).
+"""The cost of small eager calls (4x4 and 64x64 float32).
 
-What lies side by side is a view in all libraries; other slices are copies in mxcy, as in MXNet.
+Contiguous slices are views in all libraries; other slices are copies in mxcy, as in MXNet.
 """
 
 import pytest
@@ -54,7 +54,7 @@ KEYS = {  # a view or a copy of elements, or a write to them
     "a[:, 1:3] = 2": ("a[:, 1:3] = 2", "a[:, 1:3] = 2", "a[:, 1:3] = 2"),
     "a[1:3] = rows": ("a[1:3] = rows", "a[1:3] = rows", "a[1:3] = rows"),
 }
-SHAPES = {  # other shapes, values, and what is asked of an array
+SHAPES = {  # reshaping, reading values, and attributes
     "reshape": ("a.reshape((2, -1))", "a.reshape((2, -1))", "a.reshape((2, -1))"),
     "shape": ("a.shape", "a.shape", "a.shape"),
     "dtype": ("a.dtype", "a.dtype", "a.dtype"),
@@ -63,7 +63,7 @@ SHAPES = {  # other shapes, values, and what is asked of an array
     "float": ("float(a[0, 0])", "float(a[0, 0])", "float(a[0, 0])"),
     "asscalar": ("a[0, 0].asscalar()", "a[0, 0].item()", "a[0, 0].item()"),
 }
-NEW = {  # arrays of nothing
+NEW = {  # creating arrays
     "zeros": ("mx.nd.zeros({s})", "np.zeros({s}, 'f')", "torch.zeros({s})"),
     "ones": ("mx.nd.ones({s})", "np.ones({s}, 'f')", "torch.ones({s})"),
     "full": ("mx.nd.full({s}, 2.5)", "np.full({s}, 2.5, 'f')", "torch.full({s}, 2.5)"),
@@ -104,7 +104,7 @@ def filled(texts, n):
 @pytest.mark.parametrize("n", [4, 64])
 @pytest.mark.parametrize("case", CASES)
 def test_call(compare, case, n):
-    # Short turns: on a busy machine some of them run undisturbed.
+    # Short rounds: on a busy machine some of them run undisturbed.
     compare(f"{case}, {n}x{n}", filled(SETUP, n), filled(CASES[case], n), seconds=0.002)
 
 
@@ -123,7 +123,7 @@ def test_slices_and_shapes(compare, case, n):
 
 @pytest.mark.parametrize("n", [4, 64])
 def test_chain(compare, n):
-    """Recording 50 operations and going back through them."""
+    """Record 50 operations and differentiate them."""
     setups = {name: filled(SETUP, n)[name] + filled(CHAIN, n)[name] for name in CHAIN}
     compare(
         f"50 operations and backward, {n}x{n}",
@@ -135,7 +135,7 @@ def test_chain(compare, n):
 
 @pytest.mark.parametrize("statement", ["v + b", "exp(v)", "v * 2"])
 def test_recording(compare, statement):
-    """What recording adds to a call, for an array with a gradient."""
+    """The cost that recording adds to a call, for an array with a gradient."""
     setup = SETUP["mxcy"].replace("{n}", "4")
     loop = f"for _ in range(1000): {statement}"
     compare(

@@ -1,4 +1,4 @@
-"""How many trivial operations a second the engine takes, everything on one core."""
+"""Trivial engine operations per second, on one core."""
 
 import shutil
 import subprocess

@@ -1,8 +1,8 @@
-"""Images per second of `ImageRecordIter`, and of a plain loop over OpenCV with as many threads.
+"""Images per second of `ImageRecordIter` and of a plain OpenCV loop with as many threads.
 
 Both decode JPEG files of 500 x 375 pixels from one RecordIO file, resize them to a shorter side of
-256 and crop 224 x 224; the loop keeps bytes, `ImageRecordIter` makes normalised float32 planes of
-batches of 32. They alternate in one run.
+256 and crop 224 x 224; the loop keeps bytes, `ImageRecordIter` produces
+normalised float32 planes in batches of 32. They are interleaved in one run.
 """
 
 import statistics
@@ -22,7 +22,7 @@ IMAGES, BATCH, SHORTER, SIZE = 512, 32, 256, 224
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
-    """A RecordIO file of pictures with as much detail as photographs, about 70 kB each."""
+    """A RecordIO file of images with the detail of photographs, about 70 kB each."""
     path = str(tmp_path_factory.mktemp("images") / "photos.rec")
     rng = np.random.RandomState(0)
     writer = recordio.MXRecordIO(path, "w")
@@ -38,7 +38,7 @@ def records(tmp_path_factory):
 
 
 def plain_loop(path, threads):
-    """Seconds of threads that share a file and do nothing but read, decode, resize and crop."""
+    """Time threads that share a file and only read, decode, resize and crop, in seconds."""
     reader, lock = recordio.MXRecordIO(path, "r"), threading.Lock()
     batch = np.empty((BATCH, SIZE, SIZE, 3), np.uint8)
 
@@ -66,7 +66,7 @@ def plain_loop(path, threads):
 
 
 def whole_epoch(iterator):
-    """Seconds of an epoch."""
+    """Time an epoch, in seconds."""
     before = time.perf_counter()
     iterator.reset()
     seen = sum(batch.data[0].shape[0] - batch.pad for batch in iterator)

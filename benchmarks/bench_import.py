@@ -1,4 +1,4 @@
-"""What importing mxcy takes beyond importing NumPy."""
+"""Import time of mxcy beyond that of NumPy."""
 
 import statistics
 import subprocess
@@ -13,7 +13,7 @@ def start(code):
 
 
 def test_import(benchmark, request):
-    """Both imports alternate in fresh processes."""
+    """Interleave both imports in fresh processes."""
     plain, ours = [], []
     for _ in range(request.config.getoption("--rounds")):
         plain.append(start("import numpy"))

@@ -1,7 +1,7 @@
-"""The key figures of a release: thirty of what people wait for, on one thread, in time on the CPU.
+"""The thirty key figures of a release: common operations, in CPU time on one thread.
 
-`python tools/figures.py measure` runs them several times and keeps them. Beside each figure NumPy
-does something fixed in turns, a yardstick: where that takes longer too, the machine was slower.
+`python tools/figures.py measure` runs them several times and stores them. Each is interleaved with
+a fixed NumPy operation as a yardstick: if that takes longer too, the machine was slower.
 """
 
 import pytest
@@ -56,7 +56,7 @@ c, d = (r.rand(1000, 1000).astype('f') for _ in range(2))
 o, rows = np.empty((1000, 1000), 'f'), r.permutation(1000)
 """,
 }
-#: title -> what makes `run`, of `mxcy.bench`
+#: title -> expression that creates `run`, from `mxcy.bench`
 NETWORKS = {
     "ResNet-18 predicts": "predict('resnet18_v1', (1, 3, 224, 224), 'float32')",
     "ResNet-50 predicts": "predict('resnet50_v1', (1, 3, 224, 224), 'float32')",

@@ -1,8 +1,9 @@
-"""Functions of `mx.np` beside NumPy's and PyTorch's, on float32 arrays of 1 to a million elements.
+"""Functions of `mx.np`, NumPy and PyTorch on float32 arrays of 1 to a million elements.
 
-`x`, `y` have one axis, `m`, `k` are square matrices of as many elements. Where mxcy copies and the
-others return a view, they are asked for a copy too. NumPy and PyTorch use one thread; mxcy one, and
-for the largest arrays two in a table of its own. A summary counts the cells at the end.
+`x` and `y` have one axis, `m` and `k` are square matrices with the same number of elements. Where
+mxcy copies and the others return a view, they make a copy too. NumPy and PyTorch use one thread,
+mxcy one, and for the largest arrays also two, in a separate table. A summary at the end counts the
+cells.
 """
 
 import math
@@ -39,7 +40,7 @@ torch.set_num_threads(1)
 {NAMES} = (torch.from_numpy(a) for a in ({NAMES}))
 """,
 }
-# name: statement of mxcy, of NumPy (None: the same) and of PyTorch (None: has no such function)
+# name: statement for mxcy, for NumPy (None: the same) and for PyTorch (None: no such function)
 CASES = {
     # elementwise
     "add": ("x + y", None, "x + y"),
@@ -126,7 +127,7 @@ _seen = {}  # (case, size, threads) -> mxcy's time as a multiple of NumPy's
 
 @pytest.fixture
 def threads(request):
-    """So many threads for mxcy; the library's team is set back afterwards."""
+    """The number of mxcy's threads; the library's team is restored afterwards."""
     import mxcy as mx
 
     before = mx.util.set_num_threads(request.param)
@@ -137,7 +138,7 @@ def threads(request):
 
 @pytest.fixture(scope="module", autouse=True)
 def summary(announce):
-    """Count the cells where mxcy is as quick as NumPy."""
+    """Count the cells in which mxcy is as fast as NumPy."""
     yield
     lines = []
     for number, size in sorted({(t, n) for _, n, t in _seen}):
@@ -161,7 +162,7 @@ def test_function(compare, case, size, threads):
     if torchs is not None:
         statements["torch"] = torchs
     setups = {name: text.replace("{side}", str(math.isqrt(size))) for name, text in SETUP.items()}
-    # Short turns: on a busy machine some of them run undisturbed.
+    # Short rounds: on a busy machine some of them run undisturbed.
     times = compare(
         f"{case}, {size:,}, {threads} thread{'s'[: threads - 1]}",
         setups,

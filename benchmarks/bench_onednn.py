@@ -1,4 +1,4 @@
-"""oneDNN's kernels against our own of the same operators, with one thread (float32)."""
+"""oneDNN's kernels compared with ours for the same operators, with one thread (float32)."""
 
 import pytest
 
@@ -39,11 +39,11 @@ CASES = [
     ("Concat", [(4, 64, 56, 56)] * 3, dict(num_args=3)),
     ("_to_blocked", [(4, 64, 56, 56)], dict(block=16)),
 ]
-BUDGET = 20_000_000  # nanoseconds for the runs of a kernel
+BUDGET = 20_000_000  # nanoseconds per kernel and round
 
 
 def prepared(record, shapes, attrs):
-    """The calls of each kernel that accepts, by name."""
+    """Prepare a call for each kernel that accepts the operator; returns them by name."""
     values = record.schema.intern(record.name, attrs)
     if record.uses_mode:
         values = values.with_values(("train",), (True,))
@@ -58,7 +58,7 @@ def prepared(record, shapes, attrs):
 
 
 def time(call):
-    """Nanoseconds of a run."""
+    """Time a run in nanoseconds."""
     return front.measure(
         call.kernel, call.dtype, call.params, call.ins, call.outs, call.workspace, call.work, BUDGET
     )
@@ -66,7 +66,7 @@ def time(call):
 
 @pytest.fixture(scope="module")
 def rows(announce):
-    """Lines of the table that ends the run."""
+    """Lines of the final table."""
     lines = []
     yield lines
     announce("kernels: the one in use, and the others", lines)
@@ -74,7 +74,7 @@ def rows(announce):
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Kernels are compared by what a thread does; the library's team is set back afterwards."""
+    """Compare kernels on one thread; restore the library's team afterwards."""
     before = front.set_threads(1)
     yield
     front.set_threads(before)

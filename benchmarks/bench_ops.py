@@ -42,7 +42,7 @@ CASES = {
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """The targets are for one thread; the library's team is set back afterwards."""
+    """Run everything on one thread; restore the library's team afterwards."""
     import mxcy as mx
 
     before = mx.util.set_num_threads(1)

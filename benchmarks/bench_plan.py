@@ -29,7 +29,7 @@ def test_chain(benchmark, count):
 
 @pytest.mark.parametrize("layers", [50, 152])
 def test_residual_network(benchmark, layers):
-    """The first plan also tries algorithms; those that are timed remember."""
+    """The first plan also runs algorithm trials; later plans use their results."""
     net = mx.gluon.model_zoo.vision.get_resnet(1, layers)
     net.initialize()
     symbol, shape = net(mx.sym.Variable("data")), (1, 3, 224, 224)

@@ -1,4 +1,4 @@
-"""Chains of elementwise operators on one thread: as one program, and one after the other."""
+"""Chains of elementwise operators on one thread: fused into one program, and one by one."""
 
 import pytest
 

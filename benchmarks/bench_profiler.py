@@ -1,7 +1,7 @@
-"""What the profiler costs an eager call (4x4 float32): switched off, and for each event it records.
+"""The profiler's overhead for an eager call (4x4 float32): switched off, and per recorded event.
 
-Off, a call tests one number in three places; ``off`` is such a call, ``counted`` the same with the
-kinds of events on that the row names.
+Switched off, a call tests an integer in three places. ``off`` is such a call, ``counted`` the same
+call with the row's event categories switched on.
 """
 
 import pytest
@@ -38,7 +38,7 @@ def test_event(compare, announce, tmp_path, kinds):
 
 
 def test_writing(compare, tmp_path):
-    """Into the file: 10,000 calls of four events each."""
+    """Write the events of 10,000 calls, four each, to the file."""
     path = str(tmp_path / "profile.json")
     setup = SETUP.format(path=path, kinds=ALL, all_kinds=ALL)
     run = 'mx.profiler.set_state("run")\nfor _ in range(10000): a + b\nmx.profiler.dump()'

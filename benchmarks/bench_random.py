@@ -1,6 +1,6 @@
-"""Drawing float32 arrays: mxcy beside NumPy's new and old generators and PyTorch.
+"""Random float32 arrays: mxcy, NumPy's new and old generators, and PyTorch.
 
-The others draw with one thread; OMP_NUM_THREADS=1 makes mxcy do so, too.
+The others use one thread; set OMP_NUM_THREADS=1 for mxcy to do the same.
 """
 
 import pytest

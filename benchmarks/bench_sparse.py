@@ -1,8 +1,8 @@
-"""Sparse storage beside scipy.sparse, and MXNet 1.9.1 where MXCY_REAL_MXNET_19 names its Python."""
+"""Sparse arrays in mxcy, scipy.sparse and, if MXCY_REAL_MXNET_19 names its Python, MXNet 1.9.1."""
 
 import pytest
 
-#: the same arrays for all; scipy's own generator would shuffle all 1e9 places
+#: the same arrays for all contenders; scipy's own generator would shuffle all 1e9 positions
 DRAWN = """
 import numpy as np
 def parts(seed, rows=10**4, columns=10**5):
@@ -69,7 +69,7 @@ def backward(sparse):
     return run
 nd.waitall()
 """
-#: the least that NumPy could do: gather rows, compute, scatter them
+#: a lower bound in NumPy: gather rows, compute, scatter them
 BY_HAND = """
 import itertools
 import numpy as np
@@ -110,7 +110,7 @@ LAZY = {
 
 @pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])
 def threads(request):
-    """The team's size, set back afterwards."""
+    """The team size, restored afterwards."""
     import mxcy as mx
 
     before = mx.util.set_num_threads(request.param)
@@ -137,7 +137,7 @@ def test_updates_by_rows(compare, case, threads):
 
 
 def test_embedding_backward(compare, threads):
-    """Of 4096 ids and 200,000 x 64, beside the dense gradient."""
+    """4096 ids of a 200,000 x 64 matrix, compared with the dense gradient."""
     ours = "import mxcy as mx" + UPDATES
     setups = {
         "mxcy": ours + "run = backward(True)", "dense": ours + "run = backward(False)",
@@ -149,7 +149,7 @@ def test_embedding_backward(compare, threads):
 
 @pytest.mark.parametrize("case", ["all rows", "10 k rows"])
 def test_push_and_row_sparse_pull(compare, case, threads):
-    """Of 100,000 x 64, beside push and pull of a dense array of the pushed size."""
+    """Rows of a 100,000 x 64 value, compared with a dense array of the pushed size."""
     stored = "np.arange(rows)" if case == "all rows" else "np.arange(0, rows, 10)"
     setup = f"""
 import numpy as np

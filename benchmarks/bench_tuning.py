@@ -1,8 +1,8 @@
-"""Operator tuning's choice against one thread always and the team always (float32).
+"""Operator tuning compared with always using one thread and always using the team (float32).
 
-The three run in processes of their own, turn by turn. What is tuned must never be more than 20 %
-slower than the better of the others. On a machine that others use, OMP_PROC_BIND=true keeps the
-system from putting two threads of a team on one CPU.
+The three run interleaved in separate processes. The tuned choice must never be more than 20 %
+slower than the better of the others. On a busy machine, OMP_PROC_BIND=true keeps the system from
+putting two threads of a team on one CPU.
 """
 
 import sys
@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.contenders import Worker, race
 
-#: contender -> the environment it starts with
+#: contender -> its environment variables
 CONTENDERS = {
     "serial": {"OMP_NUM_THREADS": "1"},
     "parallel": {"MXNET_CPU_PARALLEL_SIZE": "0"},
@@ -55,7 +55,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def workers():
-    """The contenders, started once."""
+    """The contenders' processes, started once."""
     found = {
         name: Worker(sys.executable, SETUP.format(environment=environment))
         for name, environment in CONTENDERS.items()
@@ -67,7 +67,7 @@ def workers():
 
 @pytest.fixture(scope="module")
 def table(announce):
-    """Lines of the report: microseconds, and what the choice costs against the better one."""
+    """Lines of the report: microseconds, and the cost of the choice relative to the better one."""
     lines, ratios = [], []
     yield lines, ratios
     good = sum(ratio <= 1.1 for ratio in ratios) / max(len(ratios), 1)

@@ -1,7 +1,7 @@
 """The contenders of the benchmarks, and the table of ratios at the end of a run.
 
-MXCY_BENCH_TORCH names a Python that has PyTorch, MXCY_REAL_MXNET_19 one that has MXNet 1.9.1, as
-for the tests; without them these are left out.
+MXCY_BENCH_TORCH names a Python with PyTorch, MXCY_REAL_MXNET_19 one with MXNet 1.9.1, as for the
+tests; without them these contenders are left out.
 """
 
 import os
@@ -19,8 +19,8 @@ _sections = []
 
 
 def pytest_addoption(parser):
-    parser.addoption("--rounds", type=int, default=15, help="rounds in which contenders alternate")
-    parser.addoption("--history", default=None, help="folder that keeps figures; see history.py")
+    parser.addoption("--rounds", type=int, default=15, help="number of interleaved rounds")
+    parser.addoption("--history", default=None, help="folder for stored figures; see history.py")
     group = parser.getgroup("scoring table")
     group.addoption("--network", default="all", help="networks, separated by commas")
     group.addoption("--batch-size", default="all", help="batch sizes, separated by commas")
@@ -33,7 +33,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(items):
-    """On a busy machine the largest arrays take minutes; the tests' own limit is shorter."""
+    """Raise the tests' time limit: on a busy machine the largest arrays take minutes."""
     for item in items:
         if item.path.parent == Path(__file__).parent and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(900))
@@ -53,7 +53,7 @@ def announce():
 
 @pytest.fixture(scope="session")
 def note():
-    """``note(kind, rows)``: rows of seconds by contender, to be kept and compared at the end."""
+    """``note(kind, rows)``: store rows of seconds by contender and compare them at the end."""
     return lambda kind, rows: _tables.setdefault(kind, {}).update(rows)
 
 
@@ -65,7 +65,7 @@ def mxnet_python():
 
 @pytest.fixture(scope="session")
 def workers():
-    """The worker processes of other environments, by Python and threads: importing takes long."""
+    """Cached worker processes in other environments, by Python and threads."""
     opened = {}
     yield opened
     for worker in opened.values():
@@ -76,8 +76,8 @@ def workers():
 def compare(request, benchmark, workers, torch_python, mxnet_python, note):
     """``compare(label, setups, statements)``: race, print a row, and feed pytest-benchmark.
 
-    `setups` and `statements` are dicts over contenders: "mxcy", and any others to compare it with;
-    "torch" and "mxnet" run in environments of their own, with that many `threads` if that is given.
+    `setups` and `statements` are dicts by contender: "mxcy" and any others. "torch" and "mxnet" run
+    in separate environments, with `threads` threads if given.
     """
     pythons = {"torch": torch_python, "mxnet": mxnet_python}
 
@@ -114,7 +114,7 @@ def compare(request, benchmark, workers, torch_python, mxnet_python, note):
 
 @pytest.fixture
 def key_figure(request, benchmark, note):
-    """``key_figure(label, setups, statements)``: race in time on the CPU, and keep a key figure."""
+    """``key_figure(label, setups, statements)``: race in CPU time, and store a key figure."""
 
     def run(label, setups, statements):
         contenders = {name: Local(setups[name], time.process_time) for name in statements}

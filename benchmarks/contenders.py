@@ -1,7 +1,7 @@
-"""Time one statement in several libraries, turn by turn.
+"""Time one statement in several libraries, interleaved.
 
-The machine may be shared and noisy, so contenders run in alternation and the best round of each
-counts. A library that has an environment of its own (PyTorch) is timed by a worker process there.
+The machine may be shared and noisy, so contenders alternate and the best round of each counts. A
+library with a separate environment (PyTorch) is timed by a worker process there.
 """
 
 import json
@@ -22,9 +22,9 @@ class Local:
     Parameters
     ----------
     setup : str
-        Makes the names that statements use.
+        Defines the names that statements use.
     clock : callable
-        What time is; `time.process_time` leaves out what other programs of the machine take.
+        Measures time; `time.process_time` excludes the time of other programs.
     """
 
     def __init__(self, setup, clock=time.perf_counter):
@@ -32,7 +32,7 @@ class Local:
         exec(setup, self._names)
 
     def time(self, statement, number):
-        """Seconds for `number` runs of the statement, until mxcy's engine has done them."""
+        """Time `number` runs of the statement, including mxcy's pending operations, in seconds."""
         timer = timeit.Timer(statement, timer=self._clock, globals=self._names)
         if "mx" not in self._names:
             return timer.timeit(number)
@@ -42,17 +42,17 @@ class Local:
         return self._clock() - start
 
     def close(self):
-        """Nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 class Worker:
-    """A contender in another Python environment, told what to do over a pipe.
+    """A contender in another Python environment, controlled over a pipe.
 
     Parameters
     ----------
     python, setup : str
     threads : int, optional
-        The size of its OpenMP teams.
+        Size of its OpenMP teams.
     """
 
     def __init__(self, python, setup, threads=None):
@@ -79,11 +79,11 @@ class Worker:
         self._ask({"setup": code})
 
     def value(self, expression):
-        """The value of an expression, which JSON can express."""
+        """Evaluate an expression whose value JSON can represent."""
         return self._ask({"expression": expression})
 
     def time(self, statement, number):
-        """Seconds for `number` runs of the statement."""
+        """Time `number` runs of the statement, in seconds."""
         return self._ask({"statement": statement, "number": number})
 
     def close(self):
@@ -102,7 +102,7 @@ def race(contenders, statements, rounds=15, seconds=0.02):
     statements : dict of name to str
     rounds : int
     seconds : float
-        About how long a contender runs in a round.
+        Approximate time of a contender per round.
 
     Returns
     -------

@@ -1,5 +1,5 @@
-// Pushes trivial operations from one thread, everything on one core; prints the most per second of
-// some runs, for operations on one variable, on two of eight, and in bulks.
+// Pushes trivial operations from one thread, everything on one core. Prints the best rate per second
+// over several runs, for operations on one variable, on two of eight, and in bulks.
 #include <sched.h>
 
 #include <chrono>

@@ -1,7 +1,7 @@
-"""Figures of earlier runs, kept as JSON files, and what has become slower since.
+"""Figures of earlier runs, stored as JSON files, and reports of what has become slower.
 
-A machine that others use is slower as a whole, and so is what mxcy was compared with: times are
-judged by how those of the other libraries have changed in the same two runs.
+A busy machine slows down all libraries alike, so mxcy's times are judged relative to the change of
+the other libraries' times between the same two runs.
 """
 
 import json
@@ -14,38 +14,38 @@ from pathlib import Path
 __all__ = ["History", "compared", "machine"]
 
 OURS = "mxcy"
-SLOWER = 1.15  # so much longer than before is told
+SLOWER = 1.15  # factor from which a slowdown is reported
 
 
 def machine():
-    """What figures depend on: the CPU's name and how many of it there are."""
+    """The machine as figures depend on it: the CPU's name and the number of cores."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return f"{names[0] if names else platform.machine()}, {len(os.sched_getaffinity(0))} cores"
 
 
 class History:
-    """The kept runs of one kind of benchmark.
+    """The stored runs of one kind of benchmark.
 
     Parameters
     ----------
     folder : str or Path
-        Where all kinds are kept; it is made with the first run.
+        Folder of all kinds; created with the first run.
     kind : str
-        The name of a folder in it.
+        Name of its subfolder.
     """
 
     def __init__(self, folder, kind):
         self.folder = Path(folder, kind.replace(" ", "-"))
 
     def last(self):
-        """The rows of the newest run on a machine like this one.
+        """Read the newest figures of each row on a machine like this one.
 
         Returns
         -------
         dict
-            {label: {contender: seconds}}, over all runs: of each row the newest figures, so that
-            runs of a part of the rows hide nothing.
+            {label: {contender: seconds}}: the newest figures of each row over all runs, so that a
+            run with only some rows does not hide the others.
         """
         rows = {}
         for run in self.runs():
@@ -53,17 +53,17 @@ class History:
         return rows
 
     def runs(self):
-        """The rows of each run on a machine like this one, a list of dicts, the newest last."""
+        """Read the rows of each run on a machine like this one, the newest last."""
         known = [json.loads(path.read_text()) for path in sorted(self.folder.glob("*.json"))]
         return [run["rows"] for run in known if run["machine"] == machine()]
 
     def keep(self, rows):
-        """Write the rows of a run; returns the file's path.
+        """Write the rows of a run and return the file's path.
 
         Parameters
         ----------
         rows : dict
-            As `last` gives them.
+            In the form of `last`.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         now = time.time_ns()
@@ -75,14 +75,14 @@ class History:
 
 
 def compared(rows, before, slower=SLOWER):
-    """Lines that tell which of our times have become longer.
+    """Report which of our times have become longer.
 
     Parameters
     ----------
     rows, before : dict
-        As `History.last` gives them: of this run, and of the last ones.
+        In the form of `History.last`: this run, and earlier ones.
     slower : float
-        The smallest factor that counts.
+        Smallest factor that counts.
 
     Yields
     ------
@@ -90,27 +90,27 @@ def compared(rows, before, slower=SLOWER):
     """
     common = [label for label in rows if OURS in rows[label] and OURS in before.get(label, ())]
     if not common:
-        yield "nothing was kept to compare with"
+        yield "no stored run to compare with"
         return
     drifts = {label: list(_drifts(rows[label], before[label])) for label in common}
     everywhere = [drift for label in common for drift in drifts[label]]
     drift = statistics.median(everywhere) if everywhere else 1.0
-    told = 0
+    slowdowns = 0
     for label in common:
         factor = rows[label][OURS] / before[label][OURS]
-        # Others in the same row tell best how the machine did; none: those of all rows.
+        # The machine's own slowdown: others in the same row, or in all rows if there are none.
         expected = max(1.0, statistics.median(drifts[label] or [drift]))
         if factor / expected >= slower:
-            told += 1
+            slowdowns += 1
             yield (
                 f"{label}: {factor:.2f} times as long as before"
                 f" ({before[label][OURS]:.3g} s, now {rows[label][OURS]:.3g}),"
                 f" others {expected:.2f}"
             )
     others = f"; other libraries took {drift:.2f} times as long" if everywhere else ""
-    yield f"{told} of {len(common)} rows are slower than kept ones{others}"
+    yield f"{slowdowns} of {len(common)} rows are slower than kept ones{others}"
 
 
 def _drifts(now, before):
-    """How much longer each of the others took than before."""
+    """Yield the factor by which each other library became slower."""
     return (now[name] / before[name] for name in now if name != OURS and name in before)

@@ -1,10 +1,10 @@
-"""How well would networks use 8 to 64 cores? Played on this machine, whatever it has.
+"""Predict how networks scale to 8 to 64 cores, on a machine with fewer.
 
-A team of N is played by one thread: it runs what each rank of a region would run, one after the
-other, and times it (``simulate/team.c`` stands in for the OpenMP runtime, so this goes for oneDNN's
-kernels as for those of mxcy). A region then takes as long as its longest rank and a barrier; an
-operator at least as long as memory needs for its arrays. The table has the predicted time of each
-program, its speed-up over one thread per thread, and the operators that lose most.
+One thread simulates a team of N: it runs the ranks of a parallel region one after the other and
+times each. (``simulate/team.c`` replaces the OpenMP runtime, for oneDNN's kernels as for mxcy's.) A
+region then takes as long as its slowest rank plus a barrier, and an operator at least as long as
+memory needs for its arrays. The output has each program's predicted time, its parallel efficiency,
+and the operators that lose most.
 
 ``python -m benchmarks.simulate_threads --program resnet50:1 --threads 2 32``
 """
@@ -26,7 +26,7 @@ DEFAULT = ["resnet50:1", "resnet50:16", "bert_base:8", "resnet50_training:32"]
 
 
 def run(program, threads, rounds, library="", model=None, sweep=0):
-    """A program in a process of its own: played if `library` is given, really otherwise."""
+    """Run a program in a separate process: simulated if `library` is given, for real otherwise."""
     name, batch = program.split(":")
     play = None
     if library:
@@ -46,7 +46,7 @@ def run(program, threads, rounds, library="", model=None, sweep=0):
         file = Path(folder, "result.json")
         what = {"program": name, "batch": int(batch), "rounds": rounds, "play": play}
         what["file"] = str(file)
-        command = [sys.executable, "-m", "benchmarks.simulate.player", json.dumps(what)]
+        command = [sys.executable, "-m", "benchmarks.simulate.runner", json.dumps(what)]
         done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{program} with {threads} threads: {done.stderr}")
@@ -54,7 +54,7 @@ def run(program, threads, rounds, library="", model=None, sweep=0):
 
 
 def limits(alone, prediction, threads, rows):
-    """Lines that tell which operators lose most, against an even division of their time alone."""
+    """Yield a table of the operators that lose most compared with perfect scaling."""
     work = {}
     for operator in alone.operators:
         work[operator.node] = work.get(operator.node, 0) + operator.time
@@ -85,10 +85,10 @@ def main(arguments=None):
     parser.add_argument("--threads", nargs="+", type=int, default=[2, 8, 16, 32, 64])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--rows", type=int, default=12, help="operators in the table of losses")
-    parser.add_argument("--sweep", type=int, default=0, help="bytes that push each rank's data out")
-    parser.add_argument("--bandwidth", type=float, default=230, help="GB/s that all cores share")
-    parser.add_argument("--last-cache", type=float, default=60, help="MB that all cores share")
-    parser.add_argument("--measure", action="store_true", help="really too, where CPUs are enough")
+    parser.add_argument("--sweep", type=int, default=0, help="bytes that evict each rank's data")
+    parser.add_argument("--bandwidth", type=float, default=230, help="memory bandwidth in GB/s")
+    parser.add_argument("--last-cache", type=float, default=60, help="shared cache in MB")
+    parser.add_argument("--measure", action="store_true", help="also run on real threads")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         library = compiled(folder)
@@ -96,19 +96,19 @@ def main(arguments=None):
         model = Machine(1, *measured_barrier(library), **caches)
         print(f"barrier: {model.fixed:.0f} ns and {model.each:.0f} ns a thread")
         for program in given.program:
-            alone = _play(program, 1, library, model, given)
+            alone = _simulate(program, 1, library, model, given)
             print(f"\n{program}: {alone.time / 1e6:.3f} ms with one thread")
             for threads in given.threads:
-                prediction = _play(program, threads, library, model, given)
-                _tell(program, threads, alone, prediction, given)
+                prediction = _simulate(program, threads, library, model, given)
+                _report(program, threads, alone, prediction, given)
 
 
-def _play(program, threads, library, model, given):
-    played = run(program, threads, given.rounds, library, model, given.sweep)
-    return predict(played, replace(model, threads=threads))
+def _simulate(program, threads, library, model, given):
+    recorded = run(program, threads, given.rounds, library, model, given.sweep)
+    return predict(recorded, replace(model, threads=threads))
 
 
-def _tell(program, threads, alone, prediction, given):
+def _report(program, threads, alone, prediction, given):
     parts = [sum(getattr(op, of) for op in prediction.operators) for of in ("barriers", "serial")]
     print(
         f"{threads:3} threads: {prediction.time / 1e6:8.3f} ms, "
@@ -120,7 +120,7 @@ def _tell(program, threads, alone, prediction, given):
     if given.measure and threads <= (os.cpu_count() or 1):
         real = min(run(program, threads, 2 * given.rounds)["times"])
         share = prediction.time / real
-        print(f"    really {real / 1e6:.3f} ms: predicted / real {share:.2f}", flush=True)
+        print(f"    measured {real / 1e6:.3f} ms: predicted / measured {share:.2f}", flush=True)
 
 
 if __name__ == "__main__":

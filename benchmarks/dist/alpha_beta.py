@@ -2,8 +2,8 @@
 
     python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/alpha_beta.py
 
-The seconds of a sum of S bytes are taken to be alpha + beta * S, each size weighted by its own
-seconds, so that small ones count as much as large ones.
+The time of a sum of S bytes is modelled as alpha + beta * S seconds. Errors are relative, so that
+small sizes count as much as large ones.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from mpi4py import MPI
 
 
 def least_seconds(comm, size, rounds):
-    """The shortest of several sums of that many bytes, on the slowest rank."""
+    """Minimum time of several sums of that many bytes, on the slowest rank."""
     source = np.ones(max(size // 4, 1), "float32")
     target = np.empty_like(source)
     least = float("inf")
@@ -28,7 +28,7 @@ def least_seconds(comm, size, rounds):
 
 
 def fit(sizes, seconds):
-    """Alpha and beta, neither below 0."""
+    """Fit alpha and beta, both nonnegative."""
     sizes, seconds = np.asarray(sizes, float), np.asarray(seconds, float)
     columns = np.stack([np.ones_like(sizes), sizes], 1) / seconds[:, None]
     alpha, beta = np.linalg.lstsq(columns, np.ones_like(seconds), rcond=None)[0]

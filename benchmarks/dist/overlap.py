@@ -1,10 +1,10 @@
-"""How much of 16 sums of 4 MB is hidden behind an idle backward pass; rank 0 prints JSON.
+"""The share of 16 sums of 4 MB hidden behind an idle backward pass; rank 0 prints JSON.
 
     python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/overlap.py
 
-Three ways in turns: the pass alone, the sums alone, and a pass that hands each gradient to the
-store as soon as it is there. Hidden is the share of the sums' time that the third does not add to
-the first.
+Three variants are interleaved: the pass alone, the sums alone, and a pass that pushes each gradient
+as soon as it is ready. The hidden share is the part of the sums' time by which the third does not
+exceed the first.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Measured steps beside what the simulation says of them; rank 0 prints JSON.
+"""Measured steps compared with the simulation's prediction; rank 0 prints JSON.
 
     python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/predict.py
 
-The steps have an idle backward pass, which hands over gradients one after the other. What the
-simulation is fed with comes from the same run, in turns with the steps: the seconds of a sum of
-four bytes, and of a byte of large and of small keys that are called for all at once.
+The steps have an idle backward pass, which pushes gradients one after the other. The simulation's
+parameters are measured in the same run, interleaved with the steps: the time of a sum of four
+bytes, and the time per byte of large and of small keys that are pushed all at once.
 
-With a trace, of one rank on one core, they are those of the network that was recorded:
+With a trace, recorded by one rank on one core, the steps are those of the recorded network:
 
     OMP_NUM_THREADS=1 taskset -c 0 python benchmarks/dist/record_step.py > step.json
     python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/predict.py --trace step.json
@@ -24,7 +24,7 @@ from mxcy import env
 from mxcy.dist.simulated.links import Links
 from mxcy.dist.simulated.simulation import Step, simulate
 
-#: what -> gradients, bytes of each, seconds of backward for each
+#: title -> number of gradients, bytes of each, seconds of backward for each
 STEPS = {
     "16 of 4 MiB, 8 ms each": (16, 4 << 20, 8e-3),
     "16 of 4 MiB, 1 ms each": (16, 4 << 20, 1e-3),
@@ -34,7 +34,7 @@ STEPS = {
 
 
 class Measured:
-    """Keys of one size in a store of their own, which are pushed last first."""
+    """Keys of one size in a separate store, pushed last first."""
 
     def __init__(self, count, size, pause):
         self.pause, self.seconds = pause, []
@@ -45,13 +45,13 @@ class Measured:
         self._groups = [[key] for key in self._keys]
 
     def group(self):
-        """Call for the keys of a bucket together, as overlapping trainers do."""
+        """Request the keys of a bucket together, as overlapping trainers do."""
         self.store.pushpull(self._keys, self.values)
         mx.nd.waitall()
         self._groups = [bucket["keys"] for bucket in self.store.stats()["buckets"]]
 
     def run(self):
-        """Make a step, and keep its time."""
+        """Run a step and record its time."""
         self.store._barrier()
         began = time.perf_counter()
         for group in self._groups:
@@ -65,7 +65,7 @@ class Measured:
 
 
 class Training:
-    """Steps of a network, in the way of record_step.py."""
+    """Steps of a network, as in record_step.py."""
 
     def __init__(self, options):
         self.store, self.seconds = mx.kv.create("dist_sync"), []
@@ -84,7 +84,7 @@ class Training:
         )
 
     def run(self):
-        """Make a step, and keep its time."""
+        """Run a step and record its time."""
         self.store._barrier()
         began = time.perf_counter()
         with mx.autograd.record():
@@ -95,7 +95,7 @@ class Training:
         self.seconds.append(time.perf_counter() - began)
 
     def group(self):
-        """Make what every later step has."""
+        """Create the state of all later steps."""
         for _ in range(2):
             self.run()
         self.seconds.clear()
@@ -105,7 +105,7 @@ def main():
     """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__.split(";")[0])
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--trace", help="what record_step.py has printed")
+    parser.add_argument("--trace", help="output of record_step.py")
     parser.add_argument("--network", default="resnet50_v1", help="of the trace")
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--size", type=int, default=224)
@@ -139,7 +139,7 @@ def main():
 
 
 def _played(count, size, pause):
-    """What the simulation plays of made-up gradients."""
+    """Simulate synthetic gradients."""
     ready = [pause * (count - number) for number in range(count)]
     return Step([size] * count, ready, pause * count)
 

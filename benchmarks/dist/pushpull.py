@@ -1,4 +1,4 @@
-"""Times of pushpull beside MPI's Allreduce of the same bytes, in turns; rank 0 prints JSON.
+"""Times of pushpull and of MPI's Allreduce of the same bytes, interleaved; rank 0 prints JSON.
 
 python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/pushpull.py
 """
@@ -14,7 +14,7 @@ import mxcy as mx
 
 
 def fastest(work, others, rounds):
-    """The least seconds of each of two ways, tried in turns."""
+    """Minimum seconds of two interleaved functions."""
     least = [float("inf")] * 2
     for _ in range(rounds):
         for number, way in enumerate((work, others)):

@@ -2,8 +2,8 @@
 
     python benchmarks/dist/record_step.py --network resnet50_v1 --batch-size 16 > step.json
 
-Trainer hands each gradient to a store of this process alone, in a bucket of its own, whose times
-are the record. Of several steps it is the shortest.
+Trainer pushes each gradient to a store of this process alone, in a separate bucket, whose times are
+recorded. The fastest of several steps counts.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import json
 import os
 import time
 
-os.environ["MXCY_DIST_BUCKET_BYTES"] = "1"  # read when the store is made
+os.environ["MXCY_DIST_BUCKET_BYTES"] = "1"  # read when the store is created
 
 import mxcy as mx
 

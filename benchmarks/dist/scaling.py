@@ -3,7 +3,7 @@
 python -m mxcy.tools.launch -n 1 -s 0 python benchmarks/dist/scaling.py
 python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/scaling.py
 
-The samples per second of two ranks, by twice those of one, are what scaling gives.
+The scaling efficiency is the samples per second of two ranks, divided by twice those of one.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def main():
     trainer = gluon.Trainer(net.collect_params(), "sgd", settings, kvstore=store)
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
     data = mx.nd.random.uniform(shape=(arguments.batch_size, 3, 224, 224))
-    # Labels that all are alike are learnt in a few steps; then gradients are denormal numbers.
+    # Constant labels are learnt in a few steps; gradients then become denormal numbers.
     label = mx.nd.random.randint(0, 1000, shape=(arguments.batch_size,)).astype("float32")
     seconds, computed = [], []
     for _ in range(arguments.steps + 2):
@@ -52,7 +52,7 @@ def main():
         least, middle = min(seconds), statistics.median(seconds)
         speed = arguments.batch_size * store.num_workers / least
         line = {"ranks": store.num_workers, "least": least, "median": middle, "samples/s": speed}
-        line["least_cpu"] = min(computed)  # what the machine's other work changes less
+        line["least_cpu"] = min(computed)  # less affected by other work on the machine
         print(json.dumps(line), flush=True)
 
 

@@ -1,10 +1,11 @@
-"""What priorities and bits gain where the network is slow; rank 0 prints JSON.
+"""The gain of priorities and compression on a slow network; rank 0 prints JSON.
 
 python benchmarks/dist/two_hosts.py --rate 1gbit python benchmarks/dist/slow_network.py
 
-Bits: sums of many keys, with `set_gradient_compression` and without it, in turns. Priorities (with
---env DMLC_PS_VAN_TYPE=p3): steps of a network like VGG, whose last layers have most of the weights,
-when slices go by priority and when they go as they come, in turns. Computing is slept.
+Compression: sums of many keys with and without `set_gradient_compression`, interleaved. Priorities
+(with --env DMLC_PS_VAN_TYPE=p3): steps of a network like VGG, whose last layers have most of the
+weights, with slices sent by priority and first come, first served, interleaved. Computation is
+replaced by sleeping.
 """
 
 import argparse
@@ -13,13 +14,13 @@ import time
 
 import mxcy as mx
 
-#: a VGG-16 at an eighth of its weights: elements of 13 convolutions and three dense layers
+#: elements of 13 convolutions and three dense layers of a VGG-16, each an eighth
 _LAYERS = [220, 4600, 9200, 18400, 36900, 73700, 73700, *[147500] * 3, *[295000] * 3]
 _DENSE = [12_850_000, 2_097_000, 512_000]
 
 
 def timed(work, rounds):
-    """The least seconds of each of several functions, tried in turns."""
+    """Minimum seconds of each of several interleaved functions."""
     least = dict.fromkeys(work, float("inf"))
     for _ in range(rounds):
         for name, function in work.items():
@@ -30,7 +31,7 @@ def timed(work, rounds):
 
 
 def by_priority(store, arguments):
-    """Steps with slices by priority, and first come, first served."""
+    """Time steps with slices sent by priority, and first come, first served."""
     sizes = [*(size for size in _LAYERS), *_DENSE]
     keys = list(range(len(sizes)))
     weights, gradients = ([mx.nd.zeros(size) for size in sizes] for _ in range(2))
@@ -56,7 +57,7 @@ def by_priority(store, arguments):
 
 
 def by_bits(store, arguments):
-    """Sums as floats, and as bits."""
+    """Time sums sent as floats, and as bits."""
     keys = list(range(arguments.megabytes // 4))
     first = store, keys, [mx.nd.ones(1 << 20) for _ in keys]
     packed = mx.kv.create("dist_sync")

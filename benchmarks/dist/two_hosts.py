@@ -1,6 +1,6 @@
-"""Runs a program of several processes on two "hosts" of this machine: network namespaces.
+"""Run a multi-process program on two "hosts" of this machine, which are network namespaces.
 
-They are connected by a link of a given rate, which needs root, ip and tc, and MPICH's mpiexec:
+They are connected by a link of a given rate. Needs root, ip and tc, and MPICH's mpiexec:
 
 python benchmarks/dist/two_hosts.py -n 2 --rate 1gbit python benchmarks/dist/slow_network.py
 """
@@ -25,17 +25,17 @@ def _ip(*words):
 
 @contextlib.contextmanager
 def hosts(rate=None):
-    """Two namespaces on a bridge.
+    """Create two namespaces on a bridge.
 
     Parameters
     ----------
     rate : str, optional
-        Of each host's sends, as tc has it; as fast as can be by default.
+        Rate at which each host sends, in tc's format; unlimited by default.
 
     Yields
     ------
     tuple of (str, list of str)
-        The namespace of the switch, and those of the hosts.
+        The switch's namespace and those of the hosts.
     """
     switch, members = f"mx{os.getpid()}s", [f"mx{os.getpid()}h{i}" for i in range(2)]
     made = []
@@ -71,13 +71,13 @@ def run(command, processes, rate=None, timeout=300, **variables):
     ----------
     command : list of str
     processes : int
-        How many, equally many on each host.
+        Number of processes, divided evenly between the hosts.
     rate : str, optional
         See `hosts`.
     timeout : float
-        Seconds after which all is killed.
+        Seconds after which everything is killed.
     **variables
-        Of the environment.
+        Environment variables.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a table has measured so far, told at its end and written as JSON."""
+"""Collects the measurements of a table, reports them at its end and writes them as JSON."""
 
 import json
 import os
@@ -16,21 +16,21 @@ __all__ = ["Board", "chosen"]
 
 
 def chosen(config, option, everything, others=False):
-    """The values of an option: a list separated by commas, or ``all``.
+    """Parse an option: a comma-separated list, or ``all``.
 
     Parameters
     ----------
     config : pytest.Config
     option : str
     everything : collection
-        What ``all`` stands for.
+        The values meant by ``all``.
     others : bool
-        Whether values beyond `everything` are taken too.
+        Whether values outside `everything` are accepted too.
 
     Raises
     ------
     pytest.UsageError
-        For other values.
+        If a value is not accepted.
     """
     text = config.getoption(option)
     if text == "all":
@@ -45,7 +45,7 @@ def chosen(config, option, everything, others=False):
 
 
 class Board:
-    """The cells of a table, and who took part.
+    """The cells of a table and its contenders.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ class Board:
     lines : callable
         ``lines(cells, gflop, peak)`` gives the lines of the table.
     unit : str
-        What the floating point operations are counted for: an image, a step.
+        Unit of the floating-point operation counts: an image, a step.
     columns : collection of str
-        Everybody who could take part.
+        All possible contenders.
     """
 
     def __init__(self, config, lines, unit, columns=CONTENDERS):
@@ -66,7 +66,7 @@ class Board:
         self._lines, self._unit, self._columns = lines, unit, columns
 
     def report(self):
-        """Lines: the table, what it comes to, and who did not take part."""
+        """Lines of the report: the table, its summary, and the missing contenders."""
         self.peak = max(self.peak, fma_peak(self.threads))
         yield from self._lines(self.cells, self.gflop, self.peak)
         about = ", ".join(dict.fromkeys(self.about.values()))
@@ -77,20 +77,20 @@ class Board:
             yield f"not there, see make peers: {', '.join(absent)}"
 
     def add(self, cell, field, benchmark, what):
-        """Keep a cell, and show its speeds beside the benchmark's times."""
+        """Add a cell, and show its speeds next to the benchmark's times."""
         self.cells.append(cell)
         for column in cell.results:
             benchmark.extra_info[f"{column}, {what}/s"] = round(cell.speed(column), 2)
         benchmark.pedantic(field.once, rounds=2)
 
     def leave(self, field):
-        """Keep what a field says of itself, and end its processes."""
+        """Store a field's description and end its processes."""
         self.about.update(field.about)
         self.failures += field.failures
         field.close()
 
     def rows(self):
-        """Seconds of each contender's shortest run in each cell; the best of ours is mxcy's."""
+        """Minimum seconds of each contender in each cell; "mxcy" is the best of ours."""
         rows = {}
         for cell in self.cells:
             times = {name: result.best() for name, result in cell.results.items()}
@@ -102,7 +102,7 @@ class Board:
         return rows
 
     def close(self, announce, title, note):
-        """Announce the table, note it, and write all figures to the file of ``--score-json``."""
+        """Print and store the table, and write all figures to the file of ``--score-json``."""
         announce(title, self.report())
         note(title, self.rows())
         path = self.config.getoption("--score-json")

@@ -1,4 +1,4 @@
-"""Who takes part, where their environments are, and how they race."""
+"""The contenders, their environments, and how they are compared."""
 
 import statistics
 import sys
@@ -36,9 +36,9 @@ NARROW = {
     "OpenVINO": ("openvino", "with_openvino:Narrow"),
 }
 PRECISIONS = {"float32": CONTENDERS, "int8": QUANTIZED, "bf16": NARROW}
-#: how far outputs may be apart, of their scale; each quantizes a network in its own way
+#: tolerance of outputs relative to their scale; contenders quantize a network differently
 TOLERANCES = {"float32": 1e-4, "int8": 0.5, "bf16": 0.1}
-REST = 0.2  # seconds; libraries' threads go on spinning for a while after their work
+REST = 0.2  # seconds; libraries' threads keep spinning for a while after their work
 
 
 def _python(environment, peers):
@@ -48,7 +48,7 @@ def _python(environment, peers):
 
 
 def missing(peers, contenders=CONTENDERS):
-    """The contenders whose environments have not been made.
+    """List the contenders whose environments do not exist.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def missing(peers, contenders=CONTENDERS):
 
 @dataclass
 class Result:
-    """One contender in one cell: seconds of each run, of planning; largest error of its output."""
+    """One contender in one cell: seconds of each run and of planning; maximum output error."""
 
     seconds: list = field(default_factory=list)
     plan: float = 0.0
@@ -78,7 +78,7 @@ class Result:
     peak: int = 0
 
     def best(self):
-        """The shortest run in seconds: what others on the machine disturbed least."""
+        """Minimum seconds of a run: the run least disturbed by other programs."""
         return min(self.seconds)
 
 
@@ -108,7 +108,7 @@ class Cell:
 
 
 class Field:
-    """All contenders with one network loaded, each in a process of its own.
+    """All contenders with one network loaded, each in a separate process.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ class Field:
     peers : str or Path
         The folder of environments.
     threads : int
-        Threads for each.
+        Threads per contender.
     only : collection of str, optional
-        Names of contenders; by default all that have an environment.
+        Names of contenders; by default all whose environment exists.
     precision : {'float32', 'int8', 'bf16'}
     """
 
@@ -145,7 +145,7 @@ class Field:
                     self.about[name] = answer["about"]
 
     def _ask(self, name, do, **arguments):
-        """Ask a contender; one that fails leaves the field (and gives None), unless it is ours."""
+        """Send a contender a command; if it fails and is not ours, drop it and return None."""
         if name not in self._processes:
             return None
         try:
@@ -163,9 +163,9 @@ class Field:
         Parameters
         ----------
         batch : int
-            Images at a time.
+            Images per batch.
         seconds : float
-            About how long each contender runs in all, if the rounds allow it.
+            Approximate total time of each contender, if the rounds allow it.
         rounds : int
             Smallest number of rounds.
 
@@ -199,7 +199,7 @@ class Field:
         return cell
 
     def _measure(self, cell, seconds, rounds):
-        """Fill in the times of who has passed, and the peaks of their memory meanwhile."""
+        """Fill in the times and peak memory of contenders whose outputs agree."""
         for name in list(cell.results):
             self._ask(name, "peak", forget=True)
         self._alternate(cell, seconds, rounds)
@@ -211,7 +211,7 @@ class Field:
                 cell.results[name].peak = answer["bytes"]
 
     def _alternate(self, cell, seconds, rounds):
-        """Fill the cell's results, a round with one run first, which tells how many to do later."""
+        """Fill in the cell's results; a first round determines the number of runs in later ones."""
         self._round(cell, dict.fromkeys(cell.results, 1))
         once = {name: result.seconds[0] for name, result in cell.results.items()}
         more = max(1, rounds - 1, min(12, round(seconds / statistics.median(once.values()))))
@@ -229,7 +229,7 @@ class Field:
                 cell.results[name].seconds += answer["seconds"]
 
     def once(self):
-        """Run mxcy once more."""
+        """Run mxcy once."""
         self._ask(self.ours[0], "time", runs=1)
 
     def close(self):

@@ -1,4 +1,4 @@
-/* Print how many GFLOP/s of float32 multiply-adds the machine does with a number of threads: chains
+/* Print the machine's GFLOP/s of float32 multiply-adds with a given number of threads: chains
  * of independent vector multiply-adds in registers, the best of some rounds. */
 #include <omp.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ typedef float vector __attribute__((vector_size(32)));
 #endif
 enum { CHAINS = 12, LANES = sizeof(vector) / sizeof(float) };
 
-/* Keeps the chains from being left out. */
+/* Keeps the compiler from removing the chains. */
 static volatile float sink;
 
 static void chains(long steps) {

@@ -1,4 +1,4 @@
-"""The machine's limit, measured."""
+"""Measure the machine's peak arithmetic."""
 
 import subprocess
 import tempfile

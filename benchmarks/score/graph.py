@@ -1,6 +1,6 @@
-"""A network as its ``symbol.json`` tells it, for readers that have no MXNet.
+"""Read a network from ``symbol.json`` without MXNet.
 
-Runs in every contender's environment: the standard library is all it needs.
+Runs in every contender's environment, so it needs only the standard library.
 """
 
 import ast
@@ -9,12 +9,12 @@ from pathlib import Path
 
 __all__ = ["Node", "read_graph", "PARAMETER_OF"]
 
-# What a parameter is to its operator, by the end of its name.
+# The role of a parameter, by the suffix of its name.
 PARAMETER_OF = ("weight", "bias", "gamma", "beta", "moving_mean", "moving_var")
 
 
 class Node:
-    """One operator: `op`, `name`, `attrs` (values, not texts) and `inputs` (positions of nodes)."""
+    """An operator: `op`, `name`, `attrs` (values, not strings) and `inputs` (indices of nodes)."""
 
     def __init__(self, entry):
         self.op, self.name = entry["op"], entry["name"]
@@ -22,11 +22,11 @@ class Node:
         self.inputs = [position for position, *_ in entry["inputs"]]
 
     def get(self, name, default=None):
-        """An attribute, or what it is when the file does not say."""
+        """Return an attribute, or its default if the file lacks it."""
         return self.attrs.get(name, default)
 
     def pair(self, name, default):
-        """An attribute of two numbers, for height and width."""
+        """Return an attribute with values for height and width."""
         return tuple(self.attrs.get(name) or (default, default))
 
 
@@ -38,7 +38,7 @@ def _value(text):
 
 
 def read_graph(folder):
-    """The nodes of ``folder/symbol.json`` in the order of computation; the last one is the output.
+    """Read the nodes of ``folder/symbol.json`` in topological order; the last one is the output.
 
     Parameters
     ----------

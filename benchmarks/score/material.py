@@ -1,7 +1,7 @@
-"""What all contenders get: a network's graph, weights and images, as files in a folder.
+"""The input of all contenders: a network's graph, weights and images, as files in a folder.
 
-``symbol.json``, ``weights.npz`` (parameters by name) and ``images.npy``. They are made once, from a
-fixed seed, so that outputs are far from uniform and depend on every layer.
+``symbol.json``, ``weights.npz`` (parameters by name) and ``images.npy``. They are generated once,
+from a fixed seed, so that outputs are far from uniform and depend on every layer.
 """
 
 import math
@@ -17,7 +17,7 @@ from examples.image_classification.symbols import get_network, image_shape
 __all__ = ["Material", "MOST_IMAGES"]
 
 MOST_IMAGES = 32
-# So far apart are a network's scores before softmax: probabilities then differ by factors.
+# Standard deviation of the scores before softmax, so that probabilities differ by factors.
 SPREAD = 2.0
 VERSION = "1"
 
@@ -30,7 +30,7 @@ class Material:
     name : str
         See `examples.image_classification.symbols.get_network`.
     folder : str or Path
-        Parent of the network's own folder, which is made when it is missing or out of date.
+        Parent of the network's folder, which is created if missing or out of date.
     """
 
     def __init__(self, name, folder):
@@ -43,7 +43,7 @@ class Material:
 
     @property
     def images(self):
-        """Path of the file of images."""
+        """Path of the image file."""
         return self.folder / "images.npy"
 
     def symbol(self):
@@ -51,7 +51,7 @@ class Material:
         return mx.sym.load(str(self.folder / "symbol.json"))
 
     def gflop(self):
-        """Arithmetic of one image's convolutions and dense layers, counted directly, in GFLOP."""
+        """GFLOP of one image's convolutions and dense layers, computed directly."""
         return _gflop(self.symbol(), (1, *self.image_shape))
 
     def _make(self):
@@ -73,7 +73,7 @@ def _weights(symbol, images):
     arguments, _, auxiliary = symbol.infer_shape(data=images.shape)
     shapes = dict(zip(symbol.list_arguments(), arguments, strict=True))
     shapes.update(zip(symbol.list_auxiliary_states(), auxiliary, strict=True))
-    # Residual branches add up, so they must shrink what they add; chains must not.
+    # Residual branches add up and must be scaled down; chains must not.
     residual = any("_plus" in name for name in symbol.get_internals().list_outputs())
     gamma = (0.3, 0.7) if residual else (0.8, 1.2)
     random = np.random.RandomState(1)
@@ -96,7 +96,7 @@ def _weights(symbol, images):
 
 
 def _scores(symbol, weights, images):
-    """Name of the last layer's weight, and what that layer computes."""
+    """Return the name of the last layer's weight, and that layer's output."""
     internals = symbol.get_internals()
     head = [name for name in symbol.list_arguments() if name.endswith("weight")][-1]
     last = internals[internals.list_outputs().index(head) + 2]

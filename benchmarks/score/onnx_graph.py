@@ -1,6 +1,7 @@
-"""Write a network as an ONNX file, for the operators that image classifiers are made of.
+"""Write an image classifier as an ONNX file.
 
-Runs in the environment of ONNX Runtime. The number of images stays open, as the dimension "N".
+Runs in the environment of ONNX Runtime. The batch size is
+the dynamic dimension "N".
 """
 
 from pathlib import Path
@@ -90,7 +91,7 @@ WRITERS = {
 
 
 def write_onnx(folder, path):
-    """Write an ONNX file beside the weights it takes from ``folder/weights.npz``.
+    """Write an ONNX file with the weights of ``folder/weights.npz``.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def write_onnx(folder, path):
     Raises
     ------
     KeyError
-        When an operator of the network is not among those known here.
+        If an operator of the network is not supported here.
     """
     with np.load(Path(folder, "weights.npz")) as file:
         weights = {name: file[name] for name in file.files}

@@ -1,4 +1,4 @@
-"""This side of a contender's process; see `worker.py` for the other."""
+"""The parent's side of a contender's process; see `worker.py` for the child's."""
 
 import json
 import os
@@ -15,7 +15,7 @@ class ContenderError(RuntimeError):
 
 
 class Process:
-    """A contender in a process, and perhaps an environment, of its own.
+    """A contender in a separate process, possibly in another environment.
 
     Parameters
     ----------
@@ -26,14 +26,14 @@ class Process:
     threads : int
         Threads that it may use.
     log : str or Path
-        File for what it prints.
+        File for its output.
     worker : str
-        The module that the process runs.
+        Module that the process runs.
     """
 
     def __init__(self, python, kind, threads, log, worker="benchmarks.score.worker"):
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT)}
-        environment.pop("CXX", None)  # PyTorch's compiler takes it for the name of one program
+        environment.pop("CXX", None)  # PyTorch's compiler expects the name of a single program
         self._kind, self._log = kind, Path(log)
         with open(log, "w") as file:
             self._process = subprocess.Popen(
@@ -52,7 +52,7 @@ class Process:
         Raises
         ------
         ContenderError
-            When the command failed there, or the process ended.
+            If the command fails or the process ends.
         """
         try:
             self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")

@@ -1,4 +1,4 @@
-"""Quantize a network as MXNet's users do, with MXNet or with mxcy: the same calls."""
+"""Quantize a network with MXNet's calls, in MXNet or in mxcy."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ import numpy as np
 
 __all__ = ["CALIBRATING", "quantize"]
 
-#: so many of the images tell the ranges
+#: number of calibration images
 CALIBRATING = 8
 
 
 def quantize(mx, folder, symbol, arguments, auxiliary):
-    """The network between quantized arrays: every layer that can be, ranges from a few images.
+    """Quantize every layer that allows it, with ranges from a few images.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The table and what it comes to."""
+"""The table of results and its summary."""
 
 import statistics
 
@@ -7,7 +7,7 @@ from examples.image_classification.symbols import NETWORKS
 
 __all__ = ["BF16_DEMANDS", "DEMANDS", "INT8_DEMANDS", "lines", "ratios"]
 
-# What is asked of the ratios: group, network (None for all), how, at least.
+# Required ratios: group, network (None for all), statistic, minimum.
 DEMANDS = (
     ("MXNet", None, "median", 1.15),
     ("PyTorch", None, "median", 1.15),
@@ -26,7 +26,7 @@ INT8_DEMANDS = (
 )
 #: the same of bfloat16
 BF16_DEMANDS = (("runtimes", None, "geometric mean", 1.1),)
-#: group -> contenders, the better of which counts in each cell
+#: group -> contenders; the better one counts in each cell
 GROUPS = {
     "MXNet": ("MXNet 1.9.1",),
     "PyTorch": ("PyTorch script", "PyTorch compile"),
@@ -38,7 +38,7 @@ LABEL = max(len(" or ".join(members)) for members in GROUPS.values())
 
 
 def ratios(cells, group, network=None):
-    """Our speed as multiples of the best of a group, one number for each cell that has both.
+    """Our speed relative to the best of a group, for each cell that has both.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def ratios(cells, group, network=None):
     group : str
         One of `GROUPS`.
     network : str, optional
-        Only cells of this one.
+        Only cells of this network.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def ratios(cells, group, network=None):
 
 
 def _table(network, cells, gflop, peak):
-    """One network: a row for each batch size, a column for each contender, ratios, and more."""
+    """Table of a network: a row per batch size, a column per contender, ratios, and more."""
     names = [name for name in CONTENDERS if any(name in cell.results for cell in cells)]
     yield f"{network}, images/s (in brackets: {OURS} as a multiple)"
     yield "batch" + "".join(f"{name:>{WIDTH}}" for name in names) + f"{'of FMA peak':>13}"
@@ -98,9 +98,9 @@ def lines(cells, gflop, peak, demands=DEMANDS):
     gflop : dict of str to float
         Network -> arithmetic of one image.
     peak : float
-        GFLOP/s that the machine's cores can do together.
+        Peak GFLOP/s of the machine's cores together.
     demands : sequence
-        What is asked of the ratios, as `DEMANDS`.
+        Required ratios, in the form of `DEMANDS`.
 
     Yields
     ------

@@ -23,7 +23,7 @@ class Contender:
 
     def bind(self, data):
         self._executor = None
-        # The label of the loss layer is not used in inference.
+        # The loss layer's label is not used in inference.
         given = {"data": mx.nd.array(data), "softmax_label": mx.nd.zeros(len(data))}
         arguments = {**self._arguments, **given}
         arguments = {name: arguments[name] for name in self._symbol.list_arguments()}
@@ -55,7 +55,7 @@ class Quantized(Contender):
 
 
 class Narrow(Contender):
-    """The same in bfloat16, as `amp` converts it."""
+    """The same in bfloat16, converted by `amp`."""
 
     def __init__(self, folder, threads):
         super().__init__(folder, threads)

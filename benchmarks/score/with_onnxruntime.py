@@ -40,7 +40,7 @@ class Contender:
 
 
 class _Images:
-    """The images that tell the ranges, one batch."""
+    """One batch of calibration images."""
 
     def __init__(self, folder):
         images = np.load(Path(folder, "images.npy"))[:CALIBRATING]
@@ -51,7 +51,7 @@ class _Images:
 
 
 class Quantized(Contender):
-    """The same quantized by its own tool: a QDQ file, a scale for each filter."""
+    """The same network quantized by ONNX Runtime's tool: a QDQ file with a scale per filter."""
 
     def __init__(self, folder, threads):
         super().__init__(folder, threads)

@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU: float32 unless told, latency hint, batch size fixed."""
+"""OpenVINO on the CPU: float32 by default, latency hint, fixed batch size."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ class Contender:
 
 
 class Quantized(Contender):
-    """The file that ONNX Runtime quantized; what stays float is float32."""
+    """ONNX Runtime's quantized file; float layers run in float32."""
 
     file = "network_int8.onnx"
 
@@ -52,7 +52,7 @@ class Quantized(Contender):
 
 
 class Narrow(Contender):
-    """The float file, computed in bfloat16."""
+    """The float file, run in bfloat16."""
 
     hint = "bf16"
 

@@ -1,6 +1,6 @@
 """PyTorch in channels_last: as a frozen, optimized script, or compiled.
 
-The network is built of PyTorch's own modules, from the same description as everybody else's.
+The network is built from PyTorch's modules, from the same description as for all contenders.
 """
 
 from pathlib import Path
@@ -112,7 +112,7 @@ def build(folder):
 
 
 class Contender:
-    """See `worker.py`; the kinds below say how the module is made fast."""
+    """See `worker.py`; subclasses define how the module is optimized."""
 
     def __init__(self, folder, threads):
         torch.set_num_threads(threads)
@@ -141,11 +141,11 @@ class Scripted(Contender):
         if self._fast is None:
             traced = torch.jit.freeze(torch.jit.trace(self._module, self._data))
             self._fast = torch.jit.optimize_for_inference(traced)
-        self._fast(self._data)  # the executor specializes in the first runs
+        self._fast(self._data)  # the executor specializes during the first runs
 
 
 class Compiled(Contender):
-    """torch.compile with frozen weights: once for any number of images, once for a single one."""
+    """torch.compile with frozen weights: once for dynamic batch sizes, once for single images."""
 
     def optimize(self):
         inductor.freezing = True

@@ -1,18 +1,18 @@
-"""The process of one contender: told over a pipe, in lines of JSON, what to load and to run.
+"""The process of one contender, controlled over a pipe by lines of JSON.
 
-``python -m benchmarks.score.worker MODULE:CLASS THREADS`` runs in the contender's own environment.
-MODULE is one of the ``with_*.py`` beside this file; its classes have in common:
+``python -m benchmarks.score.worker MODULE:CLASS THREADS`` runs in the contender's environment.
+MODULE is one of the ``with_*.py`` in this folder. Its classes implement:
 
 ``CLASS(folder, threads)``
-    Reads a network (see `material.py`), once per process.
+    Read a network (see `material.py`), once per process.
 ``bind(data)``
-    Gets ready for an input of this shape and keeps `data` for the runs to come.
+    Prepare for an input of this shape and keep `data` for later runs.
 ``run()``
-    One forward pass, finished when it returns.
+    Run one forward pass to its end.
 ``output()``
-    The result of the last run as a NumPy array.
+    Return the result of the last run as a NumPy array.
 ``about()``
-    A line: versions and modes.
+    Return a line with versions and modes.
 """
 
 import importlib
@@ -28,7 +28,7 @@ WARM = 0.15  # seconds
 
 
 def _memory(key):
-    """A line of this process's memory statistics in bytes, such as VmHWM, the peak."""
+    """Read one of this process's memory statistics in bytes, such as VmHWM, the peak."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(key):
             return int(line.split()[1]) * 1024
@@ -36,7 +36,7 @@ def _memory(key):
 
 
 class Session:
-    """What the process has been told so far; each public method is a command."""
+    """State of the process; each public method is a command."""
 
     package = "benchmarks.score"
 
@@ -63,7 +63,7 @@ class Session:
         return {"seconds": seconds, "about": self._contender.about()}
 
     def time(self, runs):
-        """Seconds of each of some runs, after some that warm up: others ran before."""
+        """Time runs in seconds, after some warm-up runs, since other contenders ran before."""
         seconds = []
         start = time.perf_counter()
         while True:
@@ -77,7 +77,7 @@ class Session:
         return {"seconds": seconds}
 
     def peak(self, forget=False):
-        """The largest memory that this process had in use, in bytes; perhaps count from now on."""
+        """Return this process's peak memory in bytes; optionally reset it."""
         peak = _memory("VmHWM")
         if forget:
             Path("/proc/self/clear_refs").write_text("5")
@@ -86,7 +86,7 @@ class Session:
 
 def serve(kind, threads, session=Session):
     """Answer commands until the pipe is closed."""
-    # Libraries print to stdout as they please, so answers get a channel of their own.
+    # Libraries may print to stdout, so answers use a separate channel.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     session = session(kind, threads)

@@ -1,1 +1,1 @@
-"""What networks would take with more cores than this machine has: ``simulate_threads.py``."""
+"""Predict how networks scale to more cores than this machine has; see ``simulate_threads.py``."""

@@ -1,4 +1,4 @@
-"""What the simulation knows of machines: barriers, caches and memory."""
+"""Model of the simulated machine: barriers, caches and memory."""
 
 import ctypes
 import subprocess
@@ -21,9 +21,9 @@ class Machine:
     fixed, each : float
         Nanoseconds of a barrier, and for each of its threads.
     second_cache, last_cache : float
-        Bytes of a core's own cache and of the one that all share.
+        Bytes of a core's private cache and of the shared cache.
     bandwidth : float
-        Bytes that memory delivers to all cores in a nanosecond.
+        Bytes per nanosecond from main memory to all cores together.
     """
 
     threads: int
@@ -35,21 +35,21 @@ class Machine:
 
     @property
     def barrier(self):
-        """Nanoseconds that opening and closing a region takes."""
+        """Nanoseconds for opening and closing a region."""
         return self.fixed + self.each * self.threads if self.threads > 1 else 0.0
 
     def from_memory(self, bytes_):
-        """The part of a program's arrays that the caches together do not hold."""
+        """Fraction of a program's arrays that exceeds all caches together."""
         held = self.threads * self.second_cache + self.last_cache
         return max(0.0, 1 - held / bytes_) if bytes_ else 0.0
 
     def least(self, bytes_, part):
-        """Nanoseconds in which memory delivers a part of an operator's arrays."""
+        """Nanoseconds in which memory delivers that fraction of an operator's arrays."""
         return bytes_ * part / self.bandwidth
 
 
 def compiled(folder):
-    """Compile ``team.c`` into a folder; the file."""
+    """Compile ``team.c`` into a folder; return the file's path."""
     file = Path(folder, "team.so")
     options = ["-O2", "-fPIC", "-shared", "-Wall", "-Werror"]
     command = ["gcc", *options, str(_HERE / "team.c"), "-o", str(file), "-ldl", "-lpthread"]
@@ -58,10 +58,10 @@ def compiled(folder):
 
 
 def measured_barrier(library):
-    """Nanoseconds of a region of two threads, and of handing a line of memory to another core.
+    """Measure a region of two threads and a cache line transfer between cores, in nanoseconds.
 
-    A barrier of N threads is modelled as that of two and, for each thread more, the hand-over of
-    the line in which arrivals are counted.
+    A barrier of N threads is modelled as that of two plus, for each further thread, a transfer of
+    the cache line that counts arrivals.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From the times of chunks to the time of a step of a program, and to what limits it."""
+"""Combine the ranks' times into the time of a program's step and what limits it."""
 
 import re
 from dataclasses import dataclass, field
@@ -30,12 +30,12 @@ class Operator:
     serial : float
         Nanoseconds outside regions.
     regions : list of list of float
-        The shortest time of each rank, for each region.
+        Minimum time of each rank, for each region.
     size : int
         Bytes of its arrays.
     barrier : float
     least : float
-        What memory needs for its arrays.
+        Nanoseconds in which memory delivers its arrays.
     """
 
     name: str
@@ -53,22 +53,22 @@ class Operator:
 
     @property
     def longest(self):
-        """Time in the longest ranks of its regions."""
+        """Time of the slowest rank of each region, summed."""
         return sum(max(ranks) for ranks in self.regions)
 
     @property
     def work(self):
-        """Time of all ranks together, and of what is serial."""
+        """Time of all ranks together, plus serial time."""
         return self.serial + sum(sum(ranks) for ranks in self.regions)
 
     @property
     def time(self):
-        """What it takes."""
+        """Predicted time."""
         return max(self.serial + self.longest, self.least) + self.barriers
 
     @property
     def busy(self):
-        """The fewest ranks of a region that do a noticeable part of it."""
+        """Smallest number of ranks that do a noticeable part of a region."""
         counts = [sum(t > max(ranks) / 10 for t in ranks) for ranks in self.regions]
         return min(counts, default=1)
 
@@ -87,7 +87,7 @@ class Prediction:
 
 
 def _inside(play, operators):
-    """The operators of one run, each with the regions that began in it; the time between them."""
+    """Assign the regions of a run to operators; returns these and the time between operators."""
     begun = [op for op in operators if play["began"] <= op[0] < play["ended"]]
     regions = list(play["regions"])
     found, spent = [], 0
@@ -101,13 +101,13 @@ def _inside(play, operators):
     return found, play["ended"] - play["began"] - spent
 
 
-def predict(played, machine):
-    """The shortest times of all runs, put together.
+def predict(recorded, machine):
+    """Predict a step from the minimum times of each rank over all runs.
 
     Parameters
     ----------
-    played : dict
-        What ``player.py`` measured.
+    recorded : dict
+        The output of ``runner.py``.
     machine : Machine
 
     Returns
@@ -119,7 +119,7 @@ def predict(played, machine):
     ValueError
         When runs differ in their operators or regions.
     """
-    runs = [_inside(play, played["operators"]) for play in played["plays"]]
+    runs = [_inside(run, recorded["operators"]) for run in recorded["runs"]]
     first = runs[0][0]
     shapes = {tuple((op[0], tuple(map(len, op[4]))) for op in run) for run, _ in runs}
     if len(shapes) != 1:

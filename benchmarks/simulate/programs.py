@@ -1,4 +1,4 @@
-"""The networks that are simulated: each as a function that runs one step and returns outputs."""
+"""The simulated networks: functions that run one step and return outputs."""
 
 from types import SimpleNamespace
 
@@ -11,7 +11,7 @@ __all__ = ["PROGRAMS", "make"]
 
 def _predicting(mx, net, inputs):
     net.initialize(mx.init.Xavier())
-    # From the start: large eager products of oneDNN have ranks that wait for each other.
+    # Hybridize from the start: in large eager oneDNN products, ranks wait for each other.
     net.hybridize(static_alloc=True, static_shape=True)
 
     def step():
@@ -65,7 +65,7 @@ def _resnet_training(mx, batch):
 
 
 def _small_training(mx, batch):
-    """Two layers whose gradients are divided by images, so that oneDNN's ranks add up."""
+    """Two layers whose gradients oneDNN divides over images, so that ranks add up partial sums."""
     nn = mx.gluon.nn
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 3), nn.Conv2D(16, 5, activation="relu"), nn.Dense(10))
@@ -90,6 +90,6 @@ PROGRAMS = {
 
 
 def make(mx, name, batch):
-    """A function without arguments that runs a step; the same weights each time."""
+    """Return a function that runs a step; weights are the same each time."""
     mx.random.seed(7)
     return PROGRAMS[name](mx, batch)

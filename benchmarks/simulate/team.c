@@ -1,13 +1,13 @@
-// An OpenMP runtime in which one thread plays a team of N, and a clock that tells what N would have
-// taken. Loaded before others (LD_PRELOAD), so that libmxcy and oneDNN find these functions in the
-// place of libgomp's: every rank of a region runs in turn, alone on its core, and is timed.
+// An OpenMP runtime that simulates a team of N on one thread, with a clock that shows the time N
+// threads would have taken. It is preloaded (LD_PRELOAD), so that libmxcy and oneDNN use these
+// functions instead of libgomp's: the ranks of a region run one after the other and are timed.
 //
-// Ranks that wait in a loop for what another writes, as oneDNN's generated barriers do, are found
-// by a timer: where the instructions around one that was interrupted pause, others go on meanwhile.
+// A rank that spins until another rank writes, as in oneDNN's generated barriers, is detected by a
+// timer: if there is a pause instruction near the interrupted one, another rank runs first.
 //
-// The clock stands still while a rank runs that others would have run at the same time: a region
-// takes as long as its longest rank and the barrier. So what the library decides by measuring (one
-// thread or all, which algorithm) it decides as on a machine with N cores.
+// The clock hides the time of ranks that would have run concurrently: a region takes as long as its
+// slowest rank plus the barrier. The library's own measurements (one thread or all, which
+// algorithm) therefore decide as on a machine with N cores.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -29,10 +29,10 @@
 
 typedef void (*Body)(void*);
 
-// What a region was; its ranks' times are `ranks` floats of the log, from `first` on.
+// A logged region; the times of its ranks are `ranks` floats of the log, from `first` on.
 typedef struct {
   int64_t began;    // nanoseconds, of the simulated clock
-  int64_t longest;  // what it took by that clock: its longest rank and the barrier
+  int64_t longest;  // its duration on that clock: the slowest rank plus the barrier
   int64_t first;
   int32_t ranks, unused;
 } Region;
@@ -44,26 +44,26 @@ enum {
   kStack = 2 << 20,
   kStuck = 60,
   kHands = 1000,
-  kGlance = 1000,   // microseconds between looks at a rank
-  kIdle = 1000000,  // looks at ranks all of which wait
+  kCheck = 1000,   // microseconds between checks of a rank
+  kIdle = 1000000,  // consecutive checks that find every rank waiting
   kBatch = 100
 };
 
 static struct {
   int32_t team;
-  double fixed, each;  // nanoseconds of a barrier, and of each of its threads
-  int64_t sweep;       // bytes written over before each rank, so that it finds cold caches
+  double fixed, each;  // nanoseconds of a barrier: constant, and per thread
+  int64_t sweep;       // bytes overwritten before each rank, to evict its caches
   char* swept;
-  int64_t saved;  // nanoseconds that the simulated clock is behind the thread's
+  int64_t saved;  // nanoseconds by which the simulated clock is behind the thread's
   int32_t logging;
   int64_t regions, times;
   Region* log;
   float* took;
   volatile int64_t rank_began;  // for the watchdog; 0: no rank is running
-  int64_t idle;                 // looks that found a rank waiting, one after the other
+  int64_t idle;                 // consecutive checks that found a rank waiting
 } g;
 
-OWN_TO_THREAD int32_t t_most;  // what omp_set_num_threads said, 0: nothing
+OWN_TO_THREAD int32_t t_most;  // limit set by omp_set_num_threads; 0: none
 OWN_TO_THREAD int32_t t_inside, t_rank, t_ranks = 1;
 OWN_TO_THREAD int64_t t_began, t_rank_began;
 static float t_took[kMostRanks];  // one thread at a time computes
@@ -74,10 +74,10 @@ static int64_t real_clock(clockid_t clock) {
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-// The clock of the thread that plays: its time on a CPU, so that others' programs do not count.
-// What reading it costs is taken off again.
+// The clock of the simulating thread is its CPU time, so that other programs do not count. The cost
+// of reading it is subtracted.
 static int64_t g_cost, g_origin;
-OWN_TO_THREAD int32_t t_plays;
+OWN_TO_THREAD int32_t t_simulates;
 static int64_t now(void) {
   const int64_t told = real_clock(CLOCK_THREAD_CPUTIME_ID);
   g.saved += g_cost;
@@ -96,7 +96,7 @@ static void calibrate(void) {
 
 // --- the clock --------------------------------------------------------------------------------
 SHOWN int clock_gettime(clockid_t clock, struct timespec* t) {
-  if (clock != CLOCK_MONOTONIC || !t_plays) return (int)syscall(SYS_clock_gettime, clock, t);
+  if (clock != CLOCK_MONOTONIC || !t_simulates) return (int)syscall(SYS_clock_gettime, clock, t);
   const int64_t told = g_origin + now();
   t->tv_sec = told / 1000000000;
   t->tv_nsec = told % 1000000000;
@@ -120,7 +120,7 @@ static void end_rank(void) {
 
 static double barrier(int32_t ranks) { return g.fixed + g.each * ranks; }
 
-// What all ranks did up to a barrier, or to the end.
+// Account for the work of all ranks up to a barrier or the end of the region.
 static void end_phase(void) {
   float longest = 0;
   for (int32_t i = 0; i < t_ranks; ++i)
@@ -137,7 +137,7 @@ static void end_phase(void) {
   t_began = now();
 }
 
-// Ranks but 0 have stacks of their own, so that one can stop at a barrier and others go on.
+// All ranks but 0 are fibers, so that one can stop at a barrier while others continue.
 static struct {
   ucontext_t contexts[kMostRanks], caller;
   char* stacks;
@@ -154,8 +154,8 @@ static void fiber(void) {
   swapcontext(&g_fibers.contexts[t_rank], &g_fibers.caller);
 }
 
-// All ranks but 0 to where they wait, or to their end; whether some wait for no barrier.
-static int play_others(void) {
+// Run all ranks but 0 until they wait or end; returns whether one waits, but not at a barrier.
+static int run_others(void) {
   int ready = 0;
   for (int32_t i = 1; i < t_ranks; ++i) {
     if (g_fibers.states[i] != kReady) continue;
@@ -167,9 +167,9 @@ static int play_others(void) {
   return ready;
 }
 
-// The end of a phase when rank 0 has come to it; whether others go on.
+// End the phase when rank 0 reaches a barrier; returns whether other ranks continue.
 static int meet(void) {
-  while (play_others()) continue;
+  while (run_others()) continue;
   end_phase();
   int go_on = 0;
   for (int32_t i = 1; i < t_ranks; ++i) {
@@ -198,7 +198,7 @@ static void begin_region(Body body, void* data, unsigned ranks) {
     makecontext(context, fiber, 0);
     g_fibers.states[i] = kReady;
   }
-  play_others();
+  run_others();
   begin_rank(0);
 }
 
@@ -226,24 +226,24 @@ SHOWN void GOMP_barrier(void) {
   begin_rank(t_rank);
 }
 
-// A rank that waits for what another writes.
-static void let_others(void) {
+// Let other ranks run, since this one waits for them.
+static void switch_rank(void) {
   end_rank();
   if (t_rank) {
     leave(kReady);
   } else {
-    play_others();
+    run_others();
   }
   begin_rank(t_rank);
 }
 SHOWN int sched_yield(void) {
   if (t_ranks <= 1) return (int)syscall(SYS_sched_yield);
-  let_others();
+  switch_rank();
   return 0;
 }
 
-// Whether a loop around this instruction pauses, which is what those do that wait. What is on
-// other pages may not be readable.
+// Whether there is a pause instruction nearby, as in spin loops. Other pages may not be
+// readable.
 static int pauses(const unsigned char* at) {
   const uintptr_t page = (uintptr_t)at / 4096;
   for (int i = -16; i < 16; ++i) {
@@ -253,36 +253,36 @@ static int pauses(const unsigned char* at) {
   return 0;
 }
 
-// The timer's signal. The time since the rank began to wait is counted as work: a glance at most,
-// and less in the best of several runs.
-static void glance(int number, siginfo_t* info, void* given) {
+// Handler of the timer's signal. The time spent spinning so far counts as work: at most one check
+// interval, and less in the best of several runs.
+static void check_rank(int number, siginfo_t* info, void* given) {
   (void)number, (void)info;
   const ucontext_t* context = given;
-  if (!t_plays || !g.rank_began || t_ranks <= 1) return;
+  if (!t_simulates || !g.rank_began || t_ranks <= 1) return;
   if (!pauses((const unsigned char*)context->uc_mcontext.gregs[REG_RIP])) {
     g.idle = 0;
     return;
   }
   if (++g.idle > kIdle) {
-    static const char text[] = "ranks wait for each other in a way that cannot be played\n";
+    static const char text[] = "ranks wait for each other in a way that cannot be simulated\n";
     (void)!write(2, text, sizeof text - 1);
     _exit(3);
   }
-  let_others();
+  switch_rank();
 }
 
-static void begin_glances(void) {
+static void begin_checks(void) {
   struct sigaction action = {0};
-  action.sa_sigaction = glance;
+  action.sa_sigaction = check_rank;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
   sigaction(SIGALRM, &action, NULL);
-  const struct itimerval every = {{0, kGlance}, {0, kGlance}};
+  const struct itimerval every = {{0, kCheck}, {0, kCheck}};
   setitimer(ITIMER_REAL, &every, NULL);
 }
 
 static int32_t most(void) { return t_most ? t_most : g.team ? g.team : 1; }
 
-// Nested regions are of one rank.
+// Nested regions have a single rank.
 static int is_serial(unsigned ranks) { return t_inside || ranks <= 1 || ranks > kMostRanks; }
 
 SHOWN void GOMP_parallel(Body body, void* data, unsigned ranks, unsigned flags) {
@@ -327,16 +327,16 @@ SHOWN void omp_set_num_threads(int threads) { t_most = threads; }
 SHOWN int omp_get_initial_device(void) { return 0; }
 SHOWN int omp_pause_resource(int kind, int device) { return (void)kind, (void)device, 0; }
 
-// Ranks are on CPUs of their own.
+// Each rank has its own CPU.
 SHOWN int sched_getcpu(void) { return g.team ? t_rank : 0; }
 
-// --- what the benchmark calls -----------------------------------------------------------------
-// A rank that runs for seconds waits in a loop for what another would write.
+// --- interface of the benchmark --------------------------------------------------------------
+// A rank that runs for seconds is spinning without a pause instruction.
 static void* watch(void* unused) {
   for (;; usleep(500000)) {
     const int64_t began = g.rank_began;
     if (!began || real_clock(CLOCK_MONOTONIC) - began < kStuck * 1000000000LL) continue;
-    fputs("ranks wait for each other in a way that cannot be played\n", stderr);
+    fputs("ranks wait for each other in a way that cannot be simulated\n", stderr);
     _exit(3);
   }
   return unused;
@@ -355,14 +355,13 @@ SHOWN void simulate_begin(int32_t team, double fixed, double each, int64_t sweep
     pthread_create(&thread, NULL, watch, NULL);
   }
   g.team = team;
-  t_plays = 1;
+  t_simulates = 1;
   calibrate();
-  if (team > 1) begin_glances();
+  if (team > 1) begin_checks();
   g_origin = real_clock(CLOCK_MONOTONIC) - now();
 }
 
-// Nanoseconds in which a line of memory goes from one core to another: two threads hand it to and
-// fro.
+// Nanoseconds for transferring a cache line between cores: two threads pass it back and forth.
 static volatile int64_t g_line[16];
 static void* answer(void* unused) {
   for (int64_t i = 1; i < kHands; i += 2) {

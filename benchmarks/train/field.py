@@ -1,13 +1,13 @@
-"""Who trains, and how losses are compared before anything is timed."""
+"""The contenders of the training table, and the comparison of losses before timing."""
 
 from benchmarks.score import contenders
 from benchmarks.score.contenders import Cell, Result
 
 __all__ = ["COLUMNS", "OURS", "Field"]
 
-STEPS = 4  # the first ones, whose losses are compared
+STEPS = 4  # number of first losses that are compared
 TOLERANCE = 1e-3
-#: ours, the first of which sets the losses that others must have
+#: our contenders; the first one's losses are the reference for all others
 OURS = ("mxcy Gluon", "mxcy Module")
 #: column -> environment (None for this one), class of the worker
 COLUMNS = {
@@ -19,7 +19,7 @@ COLUMNS = {
     "PyTorch last": ("torch", "with_torch:Last"),
     "PyTorch compile": ("torch", "with_torch:Compiled"),
 }
-#: rows whose networks are run as they are written
+#: rows whose networks run eagerly
 EAGER = ("mxcy Gluon", "MXNet Gluon", "PyTorch")
 CHAIN = {
     name: (environment, f"{kind.split(':')[0]}:Chain")
@@ -36,18 +36,18 @@ def _columns(row):
 
 
 class Field(contenders.Field):
-    """All contenders with one row's network, each in a process of its own.
+    """All contenders with one row's network, each in a separate process.
 
     Parameters
     ----------
     material : Material
-        The row.
+        Files of the row.
     peers : str or Path
         The folder of environments.
     threads : int
-        Threads for each.
+        Threads per contender.
     only : collection of str, optional
-        Names of contenders; by default all that have an environment.
+        Names of contenders; by default all whose environment exists.
     """
 
     worker = "benchmarks.train.worker"
@@ -58,12 +58,12 @@ class Field(contenders.Field):
         super().__init__(material, peers, threads, only)
 
     def race(self, seconds, rounds):
-        """Train: contenders alternate, after the losses of each have been compared with ours.
+        """Time interleaved training steps, after comparing each contender's losses with ours.
 
         Parameters
         ----------
         seconds : float
-            About how long each contender runs in all, if the rounds allow it.
+            Approximate total time of each contender, if the rounds allow it.
         rounds : int
             Smallest number of rounds.
 

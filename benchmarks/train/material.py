@@ -1,7 +1,7 @@
-"""What all contenders get: a row's graph and initial weights, as files in a folder.
+"""The input of all contenders: a row's graph and initial weights, as files in a folder.
 
-``symbol.json`` ends in the scores, ``weights.npz`` has parameters by the names of the graph, and
-``names.json`` tells those by the names that parameters have in blocks.
+``symbol.json`` ends with the scores, ``weights.npz`` has parameters by their names in the graph,
+and ``names.json`` maps parameter names of blocks to those of the graph.
 """
 
 import json
@@ -28,9 +28,9 @@ class Material:
     Parameters
     ----------
     name : str
-        Of a row.
+        Name of the row.
     folder : str or Path
-        Parent of the row's own folder, which is made when it is missing or out of date.
+        Parent of the row's folder, which is created if missing or out of date.
     """
 
     def __init__(self, name, folder):
@@ -51,9 +51,9 @@ class Material:
         draft.rename(self.folder)
 
     def gflop(self):
-        """Arithmetic of a step's dense and recurrent layers and convolutions, in GFLOP.
+        """GFLOP of a step's dense, recurrent and convolution layers.
 
-        A step goes through each of them three times: forward, and backward to both its inputs.
+        A step computes each of them three times: forward, and both gradients.
         """
         if self.row.network == "chain":
             return 0.0
@@ -69,7 +69,7 @@ def _write(net, row, folder):
     mx.random.seed(1)
     net.initialize(mx.init.Xavier(magnitude=2))
     data, _ = next(iter(row.batches()))
-    net(mx.nd.array(data[:2]))  # the layers learn their shapes
+    net(mx.nd.array(data[:2]))  # infer the layers' shapes
     symbol = net(mx.sym.var("data"))
     symbol.save(str(folder / "symbol.json"))
     parameters = net._collect_params_with_prefix()
@@ -80,7 +80,7 @@ def _write(net, row, folder):
 
 
 def _products(node, nodes, shapes):
-    """Multiplications of one node of a graph, forward."""
+    """Count a node's multiplications in the forward pass."""
     inputs = [_shape(nodes[position], shapes) for position in node.inputs]
     if node.op in ("Convolution", "FullyConnected"):
         return math.prod(inputs[1][1:]) * math.prod(_shape(node, shapes))
@@ -88,11 +88,13 @@ def _products(node, nodes, shapes):
         return math.prod(inputs[1]) * math.prod(inputs[0][:2])
     if node.op == "_contrib_interleaved_matmul_selfatt_qk":
         scores, (*_, width) = _shape(node, shapes), inputs[0]
-        return 2 * math.prod(scores) * width // 3 // node.get("heads")  # and the values' product
+        return (
+            2 * math.prod(scores) * width // 3 // node.get("heads")
+        )  # and the product with the values
     return 0
 
 
 def _shape(node, shapes):
-    """The shape of a node's first output."""
+    """Return the shape of a node's first output."""
     names = (node.name, f"{node.name}_output", f"{node.name}_output0")
     return next(shapes[name] for name in names if name in shapes)

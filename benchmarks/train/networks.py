@@ -1,13 +1,13 @@
-"""The networks in Gluon, for mxcy and for MXNet 1.9.1: the package is an argument.
+"""The networks in Gluon, for mxcy and for MXNet 1.9.1, which is an argument.
 
-Dropout is left out everywhere: each framework draws its own numbers, and losses are compared.
+There is no dropout: each framework draws its own random numbers, and losses are compared.
 """
 
 __all__ = ["loss_of", "make", "outputs_of"]
 
 
 def make(mx, row):
-    """The network of a row, not initialized; None for the row without parameters."""
+    """Create the network of a row, not initialized; None for the row without parameters."""
     if row.network.startswith("zoo:"):
         net = mx.gluon.model_zoo.vision.get_model(row.network[4:], classes=row.classes)
         net.apply(_keep_all)
@@ -16,14 +16,14 @@ def make(mx, row):
 
 
 def loss_of(mx, row):
-    """The loss block of a row."""
+    """Create the loss block of a row."""
     if row.classes:
         return mx.gluon.loss.SoftmaxCrossEntropyLoss()
     return mx.gluon.loss.SigmoidBinaryCrossEntropyLoss()
 
 
 def outputs_of(mx, row, scores):
-    """A symbol of scores with the output layer that Module's programs use."""
+    """Append Module's output layer to a symbol of scores."""
     labels = mx.sym.var("label")
     if row.classes:
         return mx.sym.SoftmaxOutput(scores, mx.sym.reshape(labels, (-1,)), name="out")
@@ -58,7 +58,7 @@ def _language(mx, row):
     units = row.about["units"]
 
     class Language(mx.gluon.HybridBlock):
-        """Embedding, two layers of LSTM, scores of the next word at every place."""
+        """Embedding, two layers of LSTM, scores of the next word at every position."""
 
         def __init__(self):
             super().__init__()
@@ -77,7 +77,7 @@ def _recurrent(mx, row):
     units = row.about["units"]
 
     class Recurrent(mx.gluon.HybridBlock):
-        """Two layers of GRU; the last place is classified."""
+        """Two layers of GRU; the last position is classified."""
 
         def __init__(self):
             super().__init__()
@@ -96,7 +96,7 @@ def _bert(mx, row, units=512, heads=8, layers=4):
     nn = mx.gluon.nn
 
     class Layer(mx.gluon.HybridBlock):
-        """Attention and two dense layers, each added to what came in and normalised."""
+        """Attention and two dense layers, with residual connections and normalisation."""
 
         def __init__(self):
             super().__init__()
@@ -118,7 +118,7 @@ def _bert(mx, row, units=512, heads=8, layers=4):
             return self.norm2(data + self.narrow(wide))
 
     class Encoder(mx.gluon.HybridBlock):
-        """A small BERT; the first place is classified."""
+        """A small BERT; the first position is classified."""
 
         def __init__(self):
             super().__init__()

@@ -1,4 +1,4 @@
-"""The table and what it comes to."""
+"""The table of results and its summary."""
 
 import statistics
 
@@ -11,13 +11,13 @@ GOAL, MEAN_GOAL = 1.2, 1.5
 
 
 def ratio(cell, how=min):
-    """Our speed as a multiple of the best peer's.
+    """Compute our speed relative to the best peer.
 
     Parameters
     ----------
     cell : Cell
     how : callable
-        What counts of many rounds: `min` of the seconds, or their median.
+        Statistic over rounds: `min` of the seconds, or their median.
 
     Returns
     -------
@@ -37,9 +37,9 @@ def lines(cells, gflop, peak):
     ----------
     cells : list of Cell
     gflop : dict of str to float
-        Row -> arithmetic of one step.
+        Row -> GFLOP of one step.
     peak : float
-        GFLOP/s that the machine's cores can do together.
+        Peak GFLOP/s of the machine's cores together.
 
     Yields
     ------

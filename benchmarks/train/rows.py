@@ -1,4 +1,4 @@
-"""The rows of the table. Every contender's environment reads them: NumPy is all they need."""
+"""The rows of the table. Every contender's environment imports this, so it needs only NumPy."""
 
 from dataclasses import dataclass, field
 
@@ -6,9 +6,9 @@ import numpy as np
 
 __all__ = ["ROWS", "Row"]
 
-BATCHES = 3  # so many different batches follow each other in turns
+BATCHES = 3  # number of different batches, used in rotation
 SGD = ("sgd", {"learning_rate": 0.005, "momentum": 0.9})
-# New deep networks are ill-conditioned: larger steps tell gradients' last digits apart.
+# New deep networks are ill-conditioned: larger steps amplify the gradients' last digits.
 SLOW = ("sgd", {"learning_rate": 0.0001, "momentum": 0.9})
 # Losses of MXNet's own Gluon and Module are 1.4 % apart after four slow steps of ResNet-50.
 SLOWEST = ("sgd", {"learning_rate": 0.000001, "momentum": 0.9})
@@ -17,27 +17,27 @@ ADAM = ("adam", {"learning_rate": 0.0005})
 
 @dataclass(frozen=True)
 class Row:
-    """One network, its data and how it is trained.
+    """A network, its data and how it is trained.
 
     Parameters
     ----------
     name : str
     batch : int
-        Samples in a batch.
+        Samples per batch.
     shape : tuple of int
-        Of one sample.
+        Shape of one sample.
     network : str
         A function of `networks.py`; "zoo:NAME" is one of the model zoo.
     classes : int
-        Classes of labels; 0 where the label is 0 or 1 and the loss logistic.
+        Number of classes; 0 for labels 0 or 1 with a logistic loss.
     words : int
-        Samples are numbers of words below this; 0: they are real numbers.
+        Vocabulary size, if samples are word indices; 0 for real-valued samples.
     labels : int
-        Labels of one sample.
+        Labels per sample.
     optimizer : tuple
         Its name and arguments.
     eager : bool
-        Networks are not hybridized, compiled or bound.
+        Whether networks run without being hybridized, compiled or bound.
     about : dict
         Arguments of the network.
     """

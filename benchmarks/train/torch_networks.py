@@ -1,4 +1,4 @@
-"""The networks in PyTorch; those of images are built from their graphs."""
+"""The networks in PyTorch; image networks are built from their graphs."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from benchmarks.score.with_torch import MAKERS, build
 
 __all__ = ["make"]
 
-# What Gluon calls parameters, and what PyTorch does.
+# Parameter names in Gluon and in PyTorch.
 RENAMES = (
     (r"_unfused\.(\d+)\.i2h_(weight|bias)$", r"\2_ih_l\1"),
     (r"_unfused\.(\d+)\.h2h_(weight|bias)$", r"\2_hh_l\1"),
@@ -23,7 +23,7 @@ RENAMES = (
 
 
 def make(folder, row):
-    """The network of a row with its initial weights, ready to be trained."""
+    """Create the network of a row with its initial weights, ready for training."""
     if row.image:
         return build(folder).train().requires_grad_(True)
     net = NETWORKS[row.network](row)
@@ -46,7 +46,7 @@ MAKERS["clip"] = _clip
 
 
 class Language(nn.Module):
-    """Embedding, two layers of LSTM, scores of the next word at every place."""
+    """Embedding, two layers of LSTM, scores of the next word at every position."""
 
     def __init__(self, row):
         super().__init__()
@@ -60,7 +60,7 @@ class Language(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """Two layers of GRU; the last place is classified."""
+    """Two layers of GRU; the last position is classified."""
 
     def __init__(self, row):
         super().__init__()
@@ -73,7 +73,7 @@ class Recurrent(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention and two dense layers, each added to what came in and normalised."""
+    """Attention and two dense layers, with residual connections and normalisation."""
 
     def __init__(self, units, heads):
         super().__init__()
@@ -95,7 +95,7 @@ class Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A small BERT; the first place is classified."""
+    """A small BERT; the first position is classified."""
 
     def __init__(self, row, units=512, heads=8, layers=4):
         super().__init__()

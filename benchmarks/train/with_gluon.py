@@ -1,4 +1,4 @@
-"""mxcy and MXNet 1.9.1, which run the same programs: the package is an attribute of the classes."""
+"""mxcy and MXNet 1.9.1, which run the same programs; the package is a class attribute."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from benchmarks.train.rows import ROWS
 
 
 class Contender:
-    """See `worker.py`. A kind of program for one of the packages, which is `mx`."""
+    """See `worker.py`. A program for one of the packages, `mx`."""
 
     mx = None
 
@@ -20,7 +20,7 @@ class Contender:
         self.prepare(Path(folder))
 
     def weights(self, folder):
-        """The initial weights by the names of the graph."""
+        """The initial weights by their names in the graph."""
         with np.load(folder / "weights.npz") as weights:
             return {name: self.mx.nd.array(weights[name]) for name in weights.files}
 
@@ -38,7 +38,7 @@ class Gluon(Contender):
         mx, weights = self.mx, self.weights(folder)
         self._net, self._loss = make(mx, self.row), loss_of(mx, self.row)
         self._net.initialize()
-        self._net(self.batches[0][0][:2])  # the layers learn their shapes
+        self._net(self.batches[0][0][:2])  # infer the layers' shapes
         names = json.loads((folder / "names.json").read_text())
         for name, parameter in self._net._collect_params_with_prefix().items():
             parameter.set_data(weights[names[name]])
@@ -98,7 +98,7 @@ class Module(Contender):
 
 
 class Chain(Contender):
-    """50 small operations on arrays, going back through them, and a step downhill."""
+    """50 small operations on arrays, their gradients, and a descent step."""
 
     def prepare(self, folder):
         self._x, self._b = self.batches[0][0], self.batches[1][0]

@@ -61,7 +61,7 @@ class Eager:
         return self._loss.item()
 
     def finish(self):
-        """Nothing is left to do."""
+        """Do nothing: steps are synchronous."""
 
     def about(self):
         return f"PyTorch {torch.__version__}"
@@ -83,7 +83,7 @@ class Compiled(Last):
 
 
 class Chain(Eager):
-    """50 small operations on tensors, going back through them, and a step downhill."""
+    """50 small operations on tensors, their gradients, and a descent step."""
 
     def __init__(self, folder, threads):
         torch.set_num_threads(threads)

@@ -1,17 +1,17 @@
-"""The process of one contender; see `benchmarks.score.worker` for how it is told what to do.
+"""The process of one contender; see `benchmarks.score.worker` for its protocol.
 
-MODULE is one of the ``with_*.py`` beside this file; its classes have in common:
+MODULE is one of the ``with_*.py`` in this folder. Its classes implement:
 
 ``CLASS(folder, threads)``
-    Makes a row's network with its initial weights (see `material.py`), once per process.
+    Create a row's network with its initial weights (see `material.py`), once per process.
 ``step(number)``
-    Trains on one batch, as a program does: the next step may begin before this one is done.
+    Train on one batch, as a program does: the next step may begin before this one is done.
 ``loss()``
-    The mean loss of the last step, before its update.
+    Return the mean loss of the last step, before its update.
 ``finish()``
-    Returns when all steps are done.
+    Wait until all steps are done.
 ``about()``
-    A line: versions and modes.
+    Return a line with versions and modes.
 """
 
 import itertools
@@ -22,12 +22,12 @@ from benchmarks.score.worker import WARM, Session, serve
 
 
 class Training(Session):
-    """What the process has been told so far; each public method is a command."""
+    """State of the process; each public method is a command."""
 
     package = "benchmarks.train"
 
     def losses(self, steps):
-        """The losses of the first steps, and the seconds until they were there."""
+        """Run the first steps; returns their losses and the seconds they took."""
         self._numbers = itertools.count()
         start, losses = time.perf_counter(), []
         for _ in range(steps):
@@ -36,7 +36,7 @@ class Training(Session):
         return {"losses": losses, "seconds": time.perf_counter() - start}
 
     def time(self, runs):
-        """Mean seconds of a step, of that many one after another, after some that warm up."""
+        """Mean seconds per step over that many consecutive steps, after some warm-up steps."""
         start = time.perf_counter()
         while time.perf_counter() - start < WARM:
             self._contender.step(next(self._numbers))

@@ -63,8 +63,8 @@ def test_rows_are_slower_than_kept_ones_as_others_allow(factors, slower):
 
 
 def test_new_rows_have_nothing_to_be_compared_with():
-    assert list(compared(ROWS, {})) == ["nothing was kept to compare with"]
-    assert list(compared({}, ROWS)) == ["nothing was kept to compare with"]
+    assert list(compared(ROWS, {})) == ["no stored run to compare with"]
+    assert list(compared({}, ROWS)) == ["no stored run to compare with"]
     *told, summary = compared({**ROWS, "new": {"mxcy": 9.0}}, ROWS)
     assert not told and summary.startswith("0 of 3")
 

@@ -1,4 +1,4 @@
-"""Teams that one thread plays: what is put together, and that it is the same program."""
+"""Simulated teams: how their times are combined, and that they compute the same results."""
 
 import shutil
 
@@ -25,8 +25,8 @@ def test_bytes_of_arrays():
     assert bytes_of(["bfloat16(4,)", "int8(0, 3)"]) == 8
 
 
-def play(at, relu, first, second):
-    """A run of two operators, the first of which has two regions; its other time is `relu`."""
+def simulated_run(at, relu, first, second):
+    """A run of two operators, the first of which has two regions; `relu` is its serial time."""
     operators = [
         (at + 10, at + 70 + relu, "conv", "a", ["float32(100,)"]),
         (at + 80 + relu, at + 90 + relu, "copy", "b", []),
@@ -35,13 +35,14 @@ def play(at, relu, first, second):
     return {"began": at, "ended": at + 100 + relu, "regions": regions}, operators
 
 
-def played(*runs):
-    plays, operators = zip(*[play(1000 * n, *about) for n, about in enumerate(runs)], strict=True)
-    return {"plays": plays, "operators": [op for listed in operators for op in listed]}
+def recorded(*runs):
+    pairs = [simulated_run(1000 * n, *about) for n, about in enumerate(runs)]
+    logs, operators = zip(*pairs, strict=True)
+    return {"runs": logs, "operators": [op for listed in operators for op in listed]}
 
 
-def test_shortest_times_of_all_runs_are_put_together():
-    found = predict(played((5, [9, 4, 0], [3, 3, 3]), (7, [6, 8, 0], [3, 5, 2])), MACHINE)
+def test_minimum_times_of_all_logsare_combined():
+    found = predict(recorded((5, [9, 4, 0], [3, 3, 3]), (7, [6, 8, 0], [3, 5, 2])), MACHINE)
     conv, copy = found.operators
     assert (conv.name, conv.node, copy.name) == ("conv", "a", "copy")
     assert conv.regions == [[6, 4, 0], [3, 3, 2]] and copy.regions == []
@@ -51,21 +52,21 @@ def test_shortest_times_of_all_runs_are_put_together():
     assert conv.time == 5 + 6 + 3 + 400 and found.time == conv.time + 10 + 30
 
 
-def test_memory_delivers_what_caches_do_not_hold():
+def test_memory_delivers_what_exceeds_the_caches():
     one = Machine(1, 0, 0, second_cache=50, last_cache=50, bandwidth=2)
     assert one.barrier == 0 and one.from_memory(400) == 0.75 and one.from_memory(0) == 0
-    conv, _ = predict(played((5, [6, 4, 0], [3, 3, 2])), one).operators
+    conv, _ = predict(recorded((5, [6, 4, 0], [3, 3, 2])), one).operators
     assert conv.least == 400 * 0.75 / 2 == conv.time
 
 
-def test_runs_have_the_same_regions():
+def test_logshave_the_same_regions():
     with pytest.raises(ValueError, match="differ"):
-        predict(played((5, [6, 4], [3, 3]), (5, [6, 4, 1], [3, 3])), MACHINE)
+        predict(recorded((5, [6, 4], [3, 3]), (5, [6, 4, 1], [3, 3])), MACHINE)
 
 
-def test_losses_are_against_an_even_division():
-    alone = predict(played((5, [100], [20])), Machine(1, 0, 0))
-    team = predict(played((5, [25, 25, 25, 25], [20, 0, 0, 0])), Machine(4, 0, 0))
+def test_losses_are_relative_to_perfect_scaling():
+    alone = predict(recorded((5, [100], [20])), Machine(1, 0, 0))
+    team = predict(recorded((5, [25, 25, 25, 25], [20, 0, 0, 0])), Machine(4, 0, 0))
     header, first, second, kinds = limits(alone, team, 4, 5)
     assert header.split()[-1] == "operator"
     # 5 + 25 + 20 instead of 125 / 4; the other is as long as before
@@ -73,7 +74,7 @@ def test_losses_are_against_an_even_division():
     assert second.split()[-2:] == ["copy", "b"] and "conv 0" in kinds
 
 
-def test_a_played_team_computes_the_same(library):
+def test_a_simulated_team_computes_the_same(library):
     teams = {n: run("small:2", n, 2, library, Machine(n, 500, 100)) for n in (1, 3, 32)}
     for team, result in teams.items():
         found = predict(result, Machine(team, 500, 100))
@@ -81,19 +82,19 @@ def test_a_played_team_computes_the_same(library):
         assert all(len(region) == team for region in regions)
         assert bool(regions) == (team > 1)
         assert found.time > 0 and found.between > 0
-        # Which algorithm convolutions take is found out by timing.
+        # Convolutions choose their algorithm by timing.
         np.testing.assert_allclose(result["outputs"], teams[1]["outputs"], rtol=1e-4, atol=1e-5)
     nodes = {tuple(op[3] for op in result["operators"]) for result in teams.values()}
     assert len(nodes) == 1
 
 
-def test_ranks_that_wait_for_each_other_are_played(library):
+def test_ranks_that_wait_for_each_other_are_recorded(library):
     losses = [
         run("small_training:16", n, 1, library, Machine(n, 500, 100))["outputs"] for n in (1, 8)
     ]
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4, atol=1e-5)
 
 
-def test_really_is_measured_without_the_library():
+def test_programs_run_on_real_threads_without_the_library():
     result = run("small:2", 1, 2)
     assert len(result["times"]) == 2 and min(result["times"]) > 0

@@ -1,6 +1,6 @@
-"""A program in a process of its own, run really or by one thread that plays a team.
+"""Run a program in a separate process, for real or on one thread that simulates a team.
 
-``python -m benchmarks.simulate.player WHAT`` is told in JSON what to do, and which file to write.
+``python -m benchmarks.simulate.runner JOB``: JOB is JSON with the program and the output file.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ __all__ = ["Region", "Team", "main"]
 
 
 class Region(ctypes.Structure):
-    """A region of ``team.c``."""
+    """``Region`` of ``team.c``."""
 
     _fields_ = [
         ("began", ctypes.c_int64),
@@ -27,14 +27,14 @@ class Region(ctypes.Structure):
 
 
 class Team:
-    """One thread that plays a team.
+    """Simulate a team of threads on one thread.
 
     Parameters
     ----------
     library : str
-        ``team.c``, compiled; the process was started with it.
+        Compiled ``team.c``, preloaded into this process.
     about : dict
-        The size of the team, the model of its barrier, bytes to sweep over before each rank.
+        Team size, barrier model, bytes to sweep over before each rank.
     """
 
     def __init__(self, library, about):
@@ -44,14 +44,14 @@ class Team:
         library.simulate_begin.argtypes = numbers
         library.simulate_begin(about["team"], about["fixed"], about["each"], about["sweep"])
 
-    def play(self, step):
+    def run(self, step):
         """Run `step`.
 
         Returns
         -------
         dict
-            When it began and ended by the simulated clock, and its regions: when they began, what
-            they took, the times of their ranks. All in nanoseconds.
+            Begin and end on the simulated clock, and for each region its begin, duration and the
+            times of its ranks. All in nanoseconds.
         """
         library = self._library
         library.simulate_log(1)
@@ -61,15 +61,15 @@ class Team:
         library.simulate_log(0)
         regions, took = ctypes.POINTER(Region)(), ctypes.POINTER(ctypes.c_float)()
         count = library.simulate_regions(ctypes.byref(regions), ctypes.byref(took))
-        found = [(r.began, r.longest, took[r.first : r.first + r.ranks]) for r in regions[:count]]
-        return {"began": began, "ended": ended, "regions": found}
+        log = [(r.began, r.longest, took[r.first : r.first + r.ranks]) for r in regions[:count]]
+        return {"began": began, "ended": ended, "regions": log}
 
 
 def _operators(file):
-    """The operators in a trace, in the order of time: begin, end in nanoseconds, name, arrays."""
+    """List a trace's operators by time: begin and end in nanoseconds, name, node, arrays."""
     with open(file, encoding="utf-8") as text:
         events = json.load(text)["traceEvents"]
-    begun, found = {}, []
+    begun, operators = {}, []
     for event in events:
         if event.get("cat") != "operator" or event["name"] == "WaitForVar":
             continue
@@ -80,19 +80,19 @@ def _operators(file):
             began, event = begun.pop(event["id"])
             about = event.get("args", {})
             arrays = about.get("inputs", []) + about.get("outputs", [])
-            found.append((began, at, event["name"], about.get("node", ""), arrays))
-    return sorted(found, key=lambda operator: operator[0])
+            operators.append((began, at, event["name"], about.get("node", ""), arrays))
+    return sorted(operators, key=lambda operator: operator[0])
 
 
-def _played(mx, step, team, rounds):
+def _simulated(mx, step, team, rounds):
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder, "trace.json"))
         mx.profiler.set_config(profile_symbolic=True, profile_imperative=True, filename=file)
         mx.profiler.set_state("run")
-        plays = [team.play(step) for _ in range(rounds)]
+        runs = [team.run(step) for _ in range(rounds)]
         mx.profiler.set_state("stop")
         mx.profiler.dump()
-        return {"plays": plays, "operators": _operators(file)}
+        return {"runs": runs, "operators": _operators(file)}
 
 
 def _measured(step, rounds):
@@ -104,21 +104,21 @@ def _measured(step, rounds):
     return {"times": times}
 
 
-def main(what):
-    """Do `what` and write what was measured."""
-    team = Team(os.environ["LD_PRELOAD"], what["play"]) if what["play"] else None
+def main(job):
+    """Run a job and write its measurements."""
+    team = Team(os.environ["LD_PRELOAD"], job["play"]) if job["play"] else None
     import mxcy as mx
     from benchmarks.simulate.programs import make
 
-    step = make(mx, what["program"], what["batch"])
+    step = make(mx, job["program"], job["batch"])
     for _ in range(3):
         outputs = step().asnumpy().tolist()
     if team:
-        result = _played(mx, step, team, what["rounds"])
+        result = _simulated(mx, step, team, job["rounds"])
     else:
-        result = _measured(step, what["rounds"])
+        result = _measured(step, job["rounds"])
     result["outputs"] = outputs
-    with open(what["file"], "w", encoding="utf-8") as text:
+    with open(job["file"], "w", encoding="utf-8") as text:
         json.dump(result, text)
 
 
