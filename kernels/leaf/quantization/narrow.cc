@@ -1,7 +1,8 @@
-// Between floats, sums of 32 bits and 8-bit integers with a range: "quantize_v2" (data ->
-// numbers, minimum, maximum), "requantize" (sums, minimum, maximum -> the same) and "dequantize"
-// (numbers, minimum, maximum -> floats); by a step and the number of 0, "quantize_linear" and
-// "dequantize_linear". Each rounds as ops/quantization says.
+// Between floats, sums of 32 bits and 8-bit integers with a range: "quantize" (data,
+// minimum, maximum -> numbers, minimum, maximum), "quantize_v2" (data -> the same), "requantize"
+// (sums, minimum, maximum -> the same) and "dequantize" (numbers, minimum, maximum -> floats); by a
+// step and the number of 0, "quantize_linear" and "dequantize_linear". Each rounds as
+// ops/quantization says.
 #include "leaf/leaf.h"
 #include "leaf/quantization/steps.h"
 #include "params/quantization.gen.h"
@@ -54,6 +55,33 @@ void narrow(const mx_call* call, float factor) {
 void write_range(const mx_call* call, float low, float high) {
   if (call->out[1].data) *data<float>(call->out[1]) = low;
   if (call->out[2].data) *data<float>(call->out[2]) = high;
+}
+
+// Half away from zero, -127 to 127.
+void narrow_away(const mx_call* call, float factor) {
+  const float* src = data<float>(call->in[0]);
+  int8_t* dst = data<int8_t>(call->out[0]);
+  parallel_for(call->threads, count(call->in[0]), 1 << 14, [&](int64_t begin, int64_t end) {
+    const float* from = src;
+    const float by = factor;
+    fill_run(dst, begin, end, [=](int64_t i) {
+      const float size = __builtin_fabsf(from[i]) * by + 0.5f;
+      const float number = __builtin_floorf(size < 127 ? size : 127);
+      return (int8_t)(from[i] < 0 ? -number : number);
+    });
+  });
+}
+
+int quantize(const mx_call* call) {
+  const float top = reach(call, 1);
+  if (call->out[0].dtype == MX_I8) {
+    narrow_away(call, per_unit(127.f, top));
+    write_range(call, -top, top);
+  } else {
+    narrow<float, uint8_t>(call, per_unit(255.5f, top));
+    write_range(call, *data<float>(call->in[1]), *data<float>(call->in[2]));
+  }
+  return 0;
 }
 
 int quantize_v2(const mx_call* call) {
@@ -138,6 +166,7 @@ int dequantize_linear(const mx_call* call) {
 }  // namespace
 
 void register_quantize_narrow() {
+  mx_kernel_add("quantize", quantize, MX_BIT(F32), 0);
   mx_kernel_add("quantize_v2", quantize_v2, MX_BIT(F32), 0);
   mx_kernel_add("requantize", requantize, MX_BIT(I32), 0);
   mx_kernel_add("dequantize", dequantize<int8_t>, MX_BIT(I8), 0);

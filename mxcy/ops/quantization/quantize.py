@@ -68,8 +68,10 @@ class Quantize:
     samples = (
         sample((3, 4, 5), _LOW, _HIGH, out_type="int8"),
         sample((3, 70), _LOW, _HIGH),
+        sample((3, 70), _LOW, _HIGH, out_type="int8"),
         sample((0, 2), _LOW, _HIGH),
     )
+    kernels = (native("quantize", mixed=True),)
     infer_back = back_shape
     grad = stop
 
