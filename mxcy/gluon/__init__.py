@@ -1,4 +1,4 @@
-"""Gluon: networks made of blocks, and what is needed to train them."""
+"""Gluon: neural networks built from blocks, and the tools to train them."""
 
 from importlib import import_module
 
@@ -49,7 +49,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name != "probability":  # imported when first asked for
+    if name != "probability":  # imported on first access
         raise no_attribute(__name__, name)
     return import_module("mxcy.gluon.probability")
 

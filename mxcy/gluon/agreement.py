@@ -1,4 +1,4 @@
-"""What parameters are compared with: arguments, and names in files."""
+"""Checks that a parameter agrees with the arguments of `get`, and name lists for error messages."""
 
 from mxcy._base import dtypes
 
@@ -6,7 +6,7 @@ __all__ = ["brief", "reconcile"]
 
 
 def reconcile(parameter, attribute, wanted):
-    """Make an existing parameter agree with an argument of `get`."""
+    """Merge an argument of `get` into an existing parameter; raise if they contradict."""
     existing = getattr(parameter, attribute, None)
     if existing is None:
         setattr(parameter, attribute, wanted)
@@ -25,7 +25,7 @@ def reconcile(parameter, attribute, wanted):
 
 
 def _merged_shape(a, b):
-    """The shape that two shapes with unknown extents agree on, or None."""
+    """Merge two shapes with unknown extents; None if they conflict."""
     if len(a) != len(b):
         return None
     merged = []
@@ -37,7 +37,7 @@ def _merged_shape(a, b):
 
 
 def brief(names, at_most=6):
-    """A readable list of names; of a long one the beginning and the end."""
+    """Format a list of names for a message; the middle of a long list is left out."""
     names = [f"'{name}'" for name in names]
     if len(names) > at_most:
         half = at_most // 2

@@ -1,4 +1,4 @@
-"""The base classes of blocks, under the module name that MXNet gives them."""
+"""Base classes of blocks, under MXNet's module name."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon import saved_models
@@ -15,21 +15,21 @@ __dir__ = listing(__name__)
 
 
 def _block_scope(block):
-    """A scope in which the profiler lists memory under a block's class."""
+    """Scope in which the profiler attributes memory to the block's class."""
     return scope(type(block).__name__.lower())
 
 
-# Whole models know of all kinds of blocks, so they stand above them.
+# saved_models imports every kind of block; the methods are attached here to avoid a cycle.
 Block.save, Block.load = saved_models.save, saved_models.load
 
 
 def _flatten(args, inout_str):
-    """The arrays in nested lists, and how they are nested; the name by which libraries import it.
+    """Flatten nested lists of arrays; other libraries import it under this name.
 
     Raises
     ------
     ValueError
-        When there is something else than arrays and None in `args`, the `inout_str` of a block.
+        If `args` (the block's `inout_str`) contains anything but arrays and None.
     """
     flat, form = flatten(args)
     if holds_values(form):

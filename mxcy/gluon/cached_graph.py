@@ -1,4 +1,4 @@
-"""The graph of a hybrid block, also by the names under which published programs look at it."""
+"""The graph of a hybrid block, also under the private names that published programs access."""
 
 from mxcy import symbol
 from mxcy._library import front
@@ -10,36 +10,36 @@ __all__ = ["CachedGraph"]
 
 
 class CachedGraph:
-    """The part of `HybridBlock` that keeps its graph.
+    """Mixin of `HybridBlock` that holds its graph.
 
     mxboard draws ``_cached_graph``, GluonTS stores ``_in_format`` and ``_out_format``, mixed
     precision and quantization read ``_cached_op_args``; others override or call
-    ``_clear_cached_op``. They are what MXNet 1.9.1 has by these names.
+    ``_clear_cached_op``. All have the meaning they have in MXNet 1.9.1.
     """
 
     _calls = None  # a GraphCalls while the block runs as a graph
 
     def _clear_cached_op(self):
-        """Forget the graph; the next call makes a new one."""
+        """Drop the graph; the next call traces again."""
         self._calls = None
 
     def _only_trace(self):
-        """The Trace of the block when it has been traced in one way, else None."""
+        """The only Trace of the block; None if there are several or none."""
         return None if self._calls is None else self._calls.only_trace()
 
     def _only_traced(self):
-        """The Traced of that trace, else None."""
+        """The `Traced` of `_only_trace`, or None."""
         return None if self._calls is None else self._calls.only_traced()
 
     @property
     def _cached_graph(self):
-        """tuple: the symbols of the inputs and the symbol of the outputs; () before a call."""
+        """tuple: (symbols of the inputs, symbol of the outputs); () before the first call."""
         trace = self._only_trace()
         return () if trace is None else (trace.input_symbols(), trace.symbol)
 
     @property
     def _cached_op(self):
-        """CachedOp or None: what runs the graph."""
+        """CachedOp or None: the operator that runs the graph."""
         traced = self._only_traced()
         return None if traced is None else traced.cached_op
 
@@ -62,7 +62,7 @@ class CachedGraph:
         return None if trace is None else trace.form
 
     def _get_graph(self, *args):
-        """The symbols of the inputs and that of the outputs, made for inputs such as these."""
+        """The input symbols and the output symbol of the graph traced for these inputs."""
         flat, form = flatten(args)
         if self._calls is None:
             self._calls = GraphCalls(self._flags)
@@ -70,25 +70,25 @@ class CachedGraph:
         return trace.input_symbols(), trace.symbol
 
     def _graph_for(self, flat, form):
-        """The Traced that runs a call with these inputs; None if it must run without a graph."""
-        if front.is_deferred():  # a part of what is being traced
+        """The Traced that runs a call with these inputs; None if the call must run eagerly."""
+        if front.is_deferred():  # already inside a trace
             return None
         strict = self._computes_in_hybrid or self._follows_mxnet_2()
         if strict:
             self._check_inputs(flat, form)
         elif holds_values(form) or not all(isinstance(array, NDArray) for array in flat):
-            return None  # a graph for each number that is ever passed would be no help
+            return None  # every number passed would need a graph of its own
         if self._calls is None:
             self._calls = GraphCalls(self._flags)
         return self._calls.find(self, flat, form, strict)
 
     def _check_inputs(self, flat, form):
-        """Refuse what graphs cannot take.
+        """Check that a graph can take these inputs.
 
         Raises
         ------
         ValueError
-            When the inputs are not arrays of one context, in lists, or None.
+            If the inputs are not None or (nested lists of) arrays on one context.
         """
         if holds_values(form):
             raise ValueError(
@@ -107,7 +107,7 @@ class CachedGraph:
 
 
 def check_arrays(block, flat):
-    """Refuse inputs of which some are arrays and some symbols.
+    """Check that the inputs are all arrays or all symbols.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The parameters of a block and of its children: under which names, and all at once."""
+"""Collective access to the parameters of a block and its children."""
 
 import re
 
@@ -12,7 +12,7 @@ __all__ = ["CollectedParameters"]
 
 
 class CollectedParameters(ParameterFiles):
-    """The part of `Block` that knows parameters: its own, and those of its children.
+    """Mixin of `Block` for its own parameters and those of its children.
 
     Full names, such as ``dense0_weight``, begin with the block's prefix; structural names, such as
     ``0.weight``, are paths of attributes and children.
@@ -26,7 +26,7 @@ class CollectedParameters(ParameterFiles):
     def _register_parameter(self, parameter, name):
         replaced = self._reg_params.get(name)
         self._reg_params[name] = parameter
-        if parameter._full_name is None:  # made without a ParameterDict, perhaps put into one
+        if parameter._full_name is None:  # not created by a ParameterDict
             shared = dict.get(self._params, parameter.name) is parameter
             parameter._full_name = parameter.name if shared else self._prefix + name
         if replaced is not None and not any(p is replaced for p in self._reg_params.values()):
@@ -39,15 +39,15 @@ class CollectedParameters(ParameterFiles):
         Parameters
         ----------
         select : str, optional
-            Regular expression that a name must begin with; full names such as ``dense0_weight``
-            and structural names such as ``0.weight`` both count.
+            Regular expression matched at the start of full names (``dense0_weight``) and of
+            structural names (``0.weight``).
 
         Returns
         -------
         ParameterDict
-            By full names, or by structural names under the profile of MXNet 2, and where NumPy
-            arrays are on and no block of the tree was made in the manner of MXNet 1.x. It answers
-            to both.
+            Keyed by full names; by structural names under the MXNet 2 profile, and with NumPy
+            arrays switched on if no block of the tree is written in the MXNet 1.x style. Look-ups
+            accept both kinds of names.
         """
         self._warn_about_hidden_blocks()
         structural = self._collect_params_with_prefix()
@@ -63,7 +63,7 @@ class CollectedParameters(ParameterFiles):
 
     @staticmethod
     def _follows_mxnet_2():
-        """Whether blocks behave as those of MXNet 2 where both generations cannot be served."""
+        """Whether the block follows MXNet 2 where the two generations are incompatible."""
         return profile.is_mxnet_2()
 
     def _by_full_names(self):
@@ -73,9 +73,9 @@ class CollectedParameters(ParameterFiles):
         return parameters
 
     def _is_of_mxnet_2(self):
-        """Whether this block and its children are made as in MXNet 2: without prefixes and scopes.
+        """Whether this block and its children are in the MXNet 2 style: no prefixes or name scopes.
 
-        Layers of ours compute in `hybrid_forward` as well, hence only users' classes are asked.
+        Only users' classes count: our own layers define `hybrid_forward` too.
         """
         return not self._is_named and all(c._is_of_mxnet_2() for c in self._children.values())
 
@@ -96,11 +96,11 @@ class CollectedParameters(ParameterFiles):
         return by_path
 
     def _structural_name(self, name):
-        """What an own parameter is called in structural names."""
+        """The last component of an own parameter's structural name."""
         return name
 
     def _warn_about_hidden_blocks(self):
-        """Blocks in plain lists and dictionaries are not registered; say so."""
+        """Warn about blocks in plain lists and dictionaries, which are not registered."""
         children = {id(child) for child in self._children.values()}
         for name, value in self.__dict__.items():
             if not name.startswith("_") and isinstance(value, (list, tuple, dict)):
@@ -115,12 +115,12 @@ class CollectedParameters(ParameterFiles):
             child._warn_about_hidden_blocks()
 
     def share_parameters(self, shared):
-        """Replace parameters by those of another block, by structural names.
+        """Replace parameters by those of another block with the same structural names.
 
         Parameters
         ----------
         shared : dict, ParameterDict or None
-            What `collect_params` of the other block returned; None changes nothing.
+            Result of the other block's `collect_params`; None changes nothing.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class CollectedParameters(ParameterFiles):
         Raises
         ------
         ValueError
-            When `shared` is something else.
+            If `shared` is not a dictionary.
         """
         if not isinstance(shared, dict | ParameterDict | None):
             raise ValueError(
@@ -165,15 +165,15 @@ class CollectedParameters(ParameterFiles):
         Parameters
         ----------
         init : Initializer
-            For those without an own initializer.
+            Used for parameters without an initializer of their own.
         ctx : Context or list of Context, optional
             Where to make the arrays; the current context by default.
         verbose : bool
             Log what is initialized.
         force_reinit : bool
-            Initialize again what is initialized already.
+            Reinitialize parameters that already have values.
         device : Context or list of Context, optional
-            Another name of `ctx`.
+            Alias of `ctx`.
         """
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 

@@ -1,4 +1,4 @@
-"""Scopes in which `HybridBlock.forward` says what optimizations have to leave alone."""
+"""Scopes that exempt parts of `HybridBlock.forward` from optimizations."""
 
 import contextlib
 import enum
@@ -13,9 +13,9 @@ __all__ = ["OptConstraint"]
 
 
 class OptConstraint:
-    """A scope whose operations `mx.amp` leaves in float32, in eager calls and in graphs.
+    """Scope whose operations `mx.amp` keeps in float32, eagerly and in graphs.
 
-    In graphs they get attribute ``__opt_constraint__`` there, the number of the flags.
+    Graph nodes inside it get the attribute ``__opt_constraint__``, the integer value of the flags.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class OptConstraint:
     """
 
     class Flag(enum.Flag):
-        """What is switched off."""
+        """Optimizations that can be disabled."""
 
         DisableAMP = enum.auto()
 
@@ -37,7 +37,7 @@ class OptConstraint:
         number = deferred.constrain(self._flag.value)
         if number:
             scopes.callback(front.set_deferred, number)
-        else:  # blocks of MXNet 1.x compute with symbols
+        else:  # MXNet 1.x blocks are traced with symbols
             outer = int(current()._attr.get(CONSTRAINT, "0"))
             scopes.enter_context(AttrScope(**{CONSTRAINT: str(self._flag.value | outer)}))
         self._scopes.append(scopes)
@@ -48,10 +48,10 @@ class OptConstraint:
 
     @classmethod
     def disable_all(cls):
-        """A scope with all flags."""
+        """Return a scope that disables every optimization."""
         return cls(~cls.Flag(0))
 
     @classmethod
     def disable_amp(cls):
-        """A scope whose operations stay in float32 under mixed precision."""
+        """Return a scope whose operations stay in float32 under mixed precision."""
         return cls(cls.Flag.DisableAMP)

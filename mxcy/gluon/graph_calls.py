@@ -1,4 +1,4 @@
-"""Calls of a hybridized block as cached operators."""
+"""The cached operators that run the calls of a hybridized block."""
 
 import sys
 from operator import is_
@@ -8,8 +8,8 @@ from mxcy._base.last_used import LastUsed
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
 from mxcy._library import front
-from mxcy.gluon.noted_calls import Held, note
 from mxcy.gluon.parameter_arrays import ParameterArrays
+from mxcy.gluon.recorded_trace import CapturedArray, record_trace
 from mxcy.gluon.tracing import TraceError, regroup, same_structure, trace
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
@@ -18,7 +18,7 @@ from mxcy.util import is_np_array
 
 __all__ = ["OPTIONS", "GraphCalls", "Traced", "infer_parameters"]
 
-#: flags of `HybridBlock.hybridize` that are a cached operator's
+#: flags of `HybridBlock.hybridize` that are passed on to the cached operator
 _FLAGS = (
     "static_alloc",
     "static_shape",
@@ -27,45 +27,45 @@ _FLAGS = (
     "backward_bulk_size",
     "mirror",
 )
-#: what `HybridBlock.hybridize` takes without a backend; those of MXNet that it needs no more, too
+#: options of `HybridBlock.hybridize` without a backend, including MXNet's that have no effect here
 OPTIONS = (*_FLAGS, "data_indices", "param_indices", "is_dynamic", "partition_if_dynamic")
 
 
 _DATA = ParameterArrays.data
-#: what stands for calls that cannot be recorded and run without a graph
-_PLAIN = object()
+#: marks signatures that cannot be traced and run eagerly
+_EAGER = object()
 
 
 class GraphCalls:
-    """The traces of a block, one for each structure of its inputs, or for each signature.
+    """Cache of a block's traces, one per input structure (symbolic) or per signature (recorded).
 
-    It does not refer to the block, which refers to it.
+    Holds no reference to the block, which owns it.
 
     Parameters
     ----------
     flags : dict
-        Of `HybridBlock.hybridize`.
+        Arguments of `HybridBlock.hybridize`.
     """
 
     def __init__(self, flags):
         self.flags = {name: flags[name] for name in _FLAGS if name in flags}
         self._traced = []  # (format, Traced or None where tracing failed)
         self._by_count = {}  # number of inputs -> Traced of calls whose inputs are all arrays
-        self._noted = LastUsed(env.get("MXCY_CACHED_PLANS"))  # signature -> Traced or _PLAIN
-        self._first_noted = None
-        self._graphs = {}  # text of a graph that was noted -> Traced
-        self.why_plain = None  # why the block runs as it is for some signature
+        self._by_signature = LastUsed(env.get("MXCY_CACHED_PLANS"))  # signature -> Traced or _EAGER
+        self._first_recorded = None
+        self._graphs = {}  # JSON of a recorded graph -> Traced
+        self.why_eager = None  # reason of the first signature that runs eagerly
 
     def traced(self):
-        """Format of the inputs and Traced, for each structure that could be traced."""
+        """(input format, Traced) for each structure that could be traced."""
         return [(form, traced) for form, traced in self._traced if traced is not None]
 
     def add(self, form, traced):
-        """Take a Traced for inputs of a format."""
+        """Register a Traced for an input format."""
         self._traced.append((form, traced))
 
     def of_arrays(self, args):
-        """The Traced for inputs that are arrays of one context and came before, else None."""
+        """The Traced of an earlier call with as many plain arrays on one context, or None."""
         traced = self._by_count.get(len(args))
         if traced is not None:
             context = None
@@ -79,17 +79,17 @@ class GraphCalls:
         return traced
 
     def only_traced(self):
-        """The Traced when there is one, else None."""
+        """The only Traced; None if there are several or none."""
         traces = self.traced()
-        return traces[0][1] if len(traces) == 1 else self._first_noted
+        return traces[0][1] if len(traces) == 1 else self._first_recorded
 
     def only_trace(self):
-        """The Trace when there is one, else None."""
+        """The only Trace; None if there are several or none."""
         traced = self.only_traced()
         return None if traced is None else traced.trace
 
     def find(self, block, flat, form, only_one=False):
-        """The Traced for inputs, None where tracing failed; traces the block if need be.
+        """Look up the Traced for inputs, tracing the block if needed; None if tracing fails.
 
         Parameters
         ----------
@@ -98,17 +98,17 @@ class GraphCalls:
         form
             See `tracing.flatten`.
         only_one : bool
-            Whether all calls must have the structure of the first.
+            Require every call to have the structure of the first.
 
         Raises
         ------
         ValueError
-            When this call has another.
+            If `only_one` is set and the structure differs.
         """
         for known, traced in self._traced:
             if known is form or same_structure(known, form):
                 if traced is None:
-                    return self._find_noted(block, flat, form)
+                    return self._find_recorded(block, flat, form)
                 if form == [0] * len(flat):
                     self._by_count[len(flat)] = traced
                 return traced
@@ -121,24 +121,24 @@ class GraphCalls:
         except TraceError:
             traced = None
         self._traced.append((form, traced))
-        return self._find_noted(block, flat, form) if traced is None else traced
+        return self._find_recorded(block, flat, form) if traced is None else traced
 
     def _refuse_other(self, block, form):
-        """Refuse inputs of another structure than those for which there is a graph."""
-        made = [known for known, _ in self.traced()]
-        if self._first_noted is not None:
-            made.append(self._first_noted.trace.in_form)
-        if made and not same_structure(made[0], form):
+        """Check that the inputs have the structure of the existing graph."""
+        known_forms = [known for known, _ in self.traced()]
+        if self._first_recorded is not None:
+            known_forms.append(self._first_recorded.trace.in_form)
+        if known_forms and not same_structure(known_forms[0], form):
             raise ValueError(
                 f"{block.name}: the inputs are structured differently from those the graph was "
-                f"traced with: expected {made[0]}, got {form} (0 stands for an "
+                f"traced with: expected {known_forms[0]}, got {form} (0 stands for an "
                 "array, -1 for None)"
             )
 
-    def _find_noted(self, block, flat, form):
-        """The Traced of a block that computes on arrays for inputs of this signature, or None.
+    def _find_recorded(self, block, flat, form):
+        """The Traced that was recorded on arrays for inputs of this signature, or None.
 
-        Blocks of MXNet 1.x that are no symbols run as they are, as in MXNet 1.x.
+        MXNet 1.x blocks that cannot be traced symbolically run eagerly, as in MXNet 1.x.
         """
         if not is_np_array() and not _of_numpy(flat):
             return None
@@ -147,86 +147,86 @@ class GraphCalls:
             is_np_array(),
             tuple([(type(a), a.shape, a.dtype_code, a.context) for a in flat]),
         )
-        traced = self._noted.get(key)
+        traced = self._by_signature.get(key)
         if traced is None:
             try:
-                traced = self._note(block, flat, form)
-                if traced.trace.depends_on_values():  # Python code may have asked for the shapes
+                traced = self._record(block, flat, form)
+                if traced.trace.depends_on_values():  # Python code may have read the shapes
                     raise TraceError(f"{block.name}: shapes depend on values")
             except TraceError as error:
-                if "passes" in env.get("MXCY_VERBOSE") and self.why_plain is None:
-                    print(f"mxcy: not a graph but run as it is: {error}", file=sys.stderr)
-                self.why_plain = self.why_plain or str(error)
-                traced = _PLAIN
-            self._noted.put(key, traced)
-        return None if traced is _PLAIN else traced
+                if "passes" in env.get("MXCY_VERBOSE") and self.why_eager is None:
+                    print(f"mxcy: runs eagerly, not as a graph: {error}", file=sys.stderr)
+                self.why_eager = self.why_eager or str(error)
+                traced = _EAGER
+            self._by_signature.put(key, traced)
+        return None if traced is _EAGER else traced
 
-    def _note(self, block, flat, form):
-        """A new trace as a Traced; of traces with the same graph there is one only."""
+    def _record(self, block, flat, form):
+        """Record a trace; signatures with the same graph share one Traced."""
         block._settle_tree(regroup(list(flat), form))
-        trace = note(block, form, flat)
+        trace = record_trace(block, form, flat)
         text = repr((trace.form, trace.inputs, trace.symbol.tojson()))
-        held = [p for p in trace.parameters.values() if isinstance(p, Held)]
-        traced = None if held else self._graphs.get(text)
+        captured = [p for p in trace.parameters.values() if isinstance(p, CapturedArray)]
+        traced = None if captured else self._graphs.get(text)
         if traced is None:
             traced = Traced(trace, self.flags)
-            if not held:
+            if not captured:
                 self._graphs[text] = traced
-        self._first_noted = self._first_noted or traced
+        self._first_recorded = self._first_recorded or traced
         return traced
 
     def trace(self, block, flat, form):
-        """The Trace for inputs, see `find`.
+        """Return the Trace for inputs, see `find`.
 
         Raises
         ------
         TraceError
-            When the block cannot be traced.
+            If the block cannot be traced.
         """
         traced = self.find(block, flat, form)
         return trace(block, form, len(flat)) if traced is None else traced.trace
 
 
 def _of_numpy(flat):
-    """Whether an input is an array of `mx.np`."""
+    """Whether any input is an `mx.np` array."""
     return any([array._is_numpy for array in flat])
 
 
 class Traced:
-    """A trace as a cached operator over inputs and parameters."""
+    """A trace compiled to a cached operator over inputs and parameters."""
 
     def __init__(self, trace, flags):
         self.trace = trace
         self._cached = CachedOp(trace.symbol, flags)
         position = {name: i for i, name in enumerate(trace.inputs)}
-        # For each input of the symbol its position among the arrays, or the parameter.
+        # For each input of the symbol: its position in the call, or its Parameter.
         self._sources = [
             position[name] if name in position else trace.parameters[name]
             for name in trace.symbol.list_inputs()
         ]
-        self._in_numpy = False  # whether parameters are arrays of `mx.np`, and hence the results
-        self._pending = True  # whether parameters may wait for their shapes
+        self._in_numpy = False  # whether parameters, and hence results, are `mx.np` arrays
+        self._pending = True  # whether parameters may still lack their shapes
         self._places = [i for i, source in enumerate(self._sources) if isinstance(source, int)]
-        self._held = None  # see _Held
+        self._cache = None  # the _ParameterCache of the last call
 
     @property
     def cached_op(self):
-        """CachedOp: what computes the symbol."""
+        """CachedOp: the operator that computes the symbol."""
         return self._cached
 
     def sources(self):
-        """For each input of the symbol (True, its position in a call) or (False, a Parameter)."""
+        """For each input of the symbol: (True, position in the call) or (False, Parameter)."""
         return [(isinstance(source, int), source) for source in self._sources]
 
     def run(self, flat, watch=None):
-        """The outputs for input arrays."""
+        """Compute the outputs for a flat list of input arrays."""
         if self._pending:
             self._settle(flat)
         context = flat[0].context
-        held = self._held
-        steady = held is not None and held.serves(context)
-        if steady:
-            arrays = held.arrays.copy()
+        cache = self._cache
+        reusable = cache is not None and cache.serves(context)
+        if reusable:
+            arrays = cache.arrays.copy()
             for place in self._places:
                 arrays[place] = flat[self._sources[place]]
         else:
@@ -234,9 +234,9 @@ class Traced:
                 flat[source] if isinstance(source, int) else source.data(context)
                 for source in self._sources
             ]
-            self._held = _Held.of(self._sources, arrays, context)
-        if watch is None and steady:
-            results = self._cached.call_again(arrays, held.known, self._places)
+            self._cache = _ParameterCache.of(self._sources, arrays, context)
+        if watch is None and reusable:
+            results = self._cached.call_again(arrays, cache.known, self._places)
         elif watch is None:
             results = self._cached(*arrays)
         else:
@@ -254,7 +254,7 @@ class Traced:
         return regroup(results if isinstance(results, list) else [results], form)
 
     def _settle(self, flat):
-        """Initialize parameters that wait for shapes, which the symbol infers from the inputs."""
+        """Finish deferred initializations with shapes inferred from the inputs."""
         waiting = [p for p in self._parameters() if p._deferred_init is not None]
         if waiting:
             infer_parameters(self.trace, flat)
@@ -269,18 +269,18 @@ class Traced:
         return [source for source in self._sources if not isinstance(source, int)]
 
 
-class _Held:
-    """The arrays of a trace's parameters, which calls need not ask for again one by one."""
+class _ParameterCache:
+    """The parameters' arrays, kept so that repeated calls need not query each parameter."""
 
     def __init__(self, parameters, arrays, context):
         self.arrays = arrays  # with None for inputs
         self._parameters, self._context = parameters, context
         self._lists = [parameter._data for parameter in parameters]
-        self.known = LastUsed(1)  # what the last call with them found out
+        self.known = LastUsed(1)  # passed to CachedOp.call_again
 
     @classmethod
     def of(cls, sources, arrays, context):
-        """The arrays of a call, None unless all parameters are ordinary ones with one array."""
+        """Cache a call's arrays; None unless every parameter is ordinary and on one context."""
         parameters = [source for source in sources if not isinstance(source, int)]
         for parameter in parameters:
             lists = getattr(parameter, "_data", None)
@@ -295,7 +295,7 @@ class _Held:
         return cls(parameters, fixed, context)
 
     def serves(self, context):
-        """Whether parameters still have these arrays; whoever gives them others makes a list."""
+        """Whether the cached arrays are still current; replacing them creates new lists."""
         return (
             context is self._context
             and not front.is_deferred()

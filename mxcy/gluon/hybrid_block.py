@@ -1,4 +1,4 @@
-"""Hybrid blocks: computations that are written once for arrays and for graphs."""
+"""Hybrid blocks: one definition that runs eagerly or as a graph."""
 
 import inspect
 
@@ -25,13 +25,13 @@ __all__ = ["HybridBlock", "calls_hybrid_forward"]
 
 
 def calls_hybrid_forward(function):
-    """Mark a `forward` that only gives names to arguments and calls that of `HybridBlock`."""
+    """Mark a `forward` that only names its arguments and delegates to `HybridBlock.forward`."""
     function.calls_hybrid_forward = True
     return function
 
 
 def without_arrays(args):
-    """ValueError: what tells that no input of a block is an array."""
+    """ValueError: the error for a call in which no input is an array."""
     kinds = ", ".join(f"{type(a).__module__}.{type(a).__name__}" for a in args)
     return ValueError(
         "In HybridBlock, there must be one NDArray or one Symbol in the input. "
@@ -52,7 +52,7 @@ class HybridBlock(CachedGraph, Block):
     """
 
     OptConstraint = OptConstraint
-    _computes_in_hybrid = True  # in `hybrid_forward`, not in a `forward` of its own
+    _computes_in_hybrid = True  # whether it defines `hybrid_forward` rather than `forward`
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -62,7 +62,7 @@ class HybridBlock(CachedGraph, Block):
         super().__init__(prefix, params)
         self._active = self._settles_first = False
         self._flags = {}
-        self._op_hook = None  # a function for `run_eagerly` that shows each operator's arrays
+        self._op_hook = None  # callback of `run_eagerly` that sees each operator's arrays
 
     def register_child(self, block, name=None):
         if not isinstance(block, HybridBlock):
@@ -98,10 +98,10 @@ class HybridBlock(CachedGraph, Block):
         backward_bulk_size=None,
         **kwargs,
     ):
-        """Run as a graph: the block's computation is traced once and planned for each signature.
+        """Run as a graph: trace the computation once and plan it for each signature.
 
-        Blocks whose computation looks at values, or takes arrays from elsewhere, cannot be traced;
-        they go on as before, and their children run as graphs.
+        Blocks whose computation reads values or uses outside arrays cannot be traced; they keep
+        running eagerly while their children run as graphs.
 
         Parameters
         ----------
@@ -110,26 +110,26 @@ class HybridBlock(CachedGraph, Block):
         backend : str, optional
             Name of a backend that optimizes the graph.
         clear : bool
-            Forget graphs made before.
+            Drop existing graphs.
         static_alloc, static_shape : bool
-            Memory is planned once; shapes never change.
+            Plan memory once; assume that shapes never change.
         inline_limit : int
-            Largest number of operators for which a graph is executed operator by operator.
+            Largest number of operators for which a graph runs operator by operator.
         forward_bulk_size, backward_bulk_size : int, optional
-            Number of operators that are executed together.
+            Number of operators executed in one batch.
         **kwargs
-            Options of the backend; ``mirror="sqrt"`` trains in less memory: only the borders of
-            stages are kept for the backward pass, the rest is computed again.
+            Options of the backend; ``mirror="sqrt"`` trains in less memory: the backward pass
+            keeps only the stage boundaries and recomputes everything else.
 
         Raises
         ------
         MXNetError
-            For an option that does not exist, without a backend.
+            For an unknown option without a backend.
         """
         for name in () if backend else kwargs:
             if name not in OPTIONS:
                 near = did_you_mean(name, OPTIONS)
-                raise MXNetError(f"hybridize: there is no option {name!r} without a backend{near}")
+                raise MXNetError(f"hybridize: unknown option {name!r} without a backend{near}")
         self._active = self._settles_first = active
         if clear or not active:
             self._clear_cached_op()
@@ -162,8 +162,8 @@ class HybridBlock(CachedGraph, Block):
     def infer_shape(self, *args):
         """Set the unknown shapes of the parameters from inputs.
 
-        Blocks that compute in `forward` and have parameters of unknown shape define this; for
-        those with `hybrid_forward` the operators tell.
+        Blocks that define `forward` and have parameters of unknown shape must override this;
+        with `hybrid_forward` shapes are inferred from the operators.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class HybridBlock(CachedGraph, Block):
         Raises
         ------
         DeferredInitializationError
-            When the block computes in `forward`, has such parameters and does not define this.
+            If a block with `forward` has such parameters and does not override this.
         """
         if not self._computes_in_hybrid:
             if all(shape_is_known(parameter.shape) for parameter in self._params.values()):
@@ -202,21 +202,21 @@ class HybridBlock(CachedGraph, Block):
                 traced.parameters[name].dtype = dtype
 
     def _traced_for(self, args):
-        """The Trace for such inputs, and the inputs as a list of arrays."""
+        """The Trace for these inputs, and the inputs as a flat list of arrays."""
         flat, form = flatten(args)
         return trace(self, form, len(flat)), flat
 
     def _settle_parameters(self, args):
-        """Initialize own parameters whose initialization waited for the inputs."""
+        """Finish deferred initializations of the block's own parameters."""
         waiting = [p for p in self._params.values() if p._deferred_init is not None]
         if not all(shape_is_known(parameter.shape) for parameter in waiting):
             if not self._infer_from_inputs(args):
-                return  # the operators will tell
+                return  # inferred from the operators
         for parameter in waiting:
             parameter._finish_deferred_init()
 
     def _infer_from_inputs(self, args):
-        """Set unknown shapes by `infer_shape`, unless the operators will tell them."""
+        """Set unknown shapes by `infer_shape`, unless they are inferred from the operators."""
         if (
             inspect.unwrap(type(self).infer_shape) is HybridBlock.infer_shape
             and self._computes_in_hybrid
@@ -226,9 +226,9 @@ class HybridBlock(CachedGraph, Block):
         return True
 
     def _settle_tree(self, args):
-        """Initialize what waits in the whole tree before anything is computed, as a graph does.
+        """Finish all deferred initializations of the tree before computing, as a graph does.
 
-        The values drawn for parameters then do not depend on what operators draw on the way.
+        The parameters' random values then do not depend on numbers drawn by operators.
         """
         self.apply(_mark_settled)
         if any(
@@ -250,13 +250,13 @@ class HybridBlock(CachedGraph, Block):
         backward_bulk_size=None,
         **kwargs,
     ):
-        """Hybridize, and run once so that the graph is made.
+        """Hybridize and run once to build the graph.
 
         Parameters
         ----------
         x, *args : NDArray
-            The inputs; arrays beyond those that `forward` takes are left out, which MXNet hands
-            to its backends.
+            The inputs; arrays beyond the parameters of `forward`, which MXNet passes to its
+            backends, are ignored.
         backend, clear, static_alloc, static_shape, inline_limit, **kwargs
             See `hybridize`.
         forward_bulk_size, backward_bulk_size : int, optional
@@ -285,26 +285,28 @@ class HybridBlock(CachedGraph, Block):
         Parameters
         ----------
         path : str or None
-            What the names of the files ``path-symbol.json`` and ``path-0000.params`` start with;
-            None: nothing is written.
+            Prefix of the files ``path-symbol.json`` and ``path-0000.params``; None writes
+            nothing.
         epoch : int
-            The number in the second.
+            Number in the name of the parameter file.
         remove_amp_cast : bool
-            Leave out casts that mixed precision put in.
+            Remove casts inserted by mixed precision.
 
         Returns
         -------
         (str, str) or (Symbol, dict of str to NDArray)
-            The names of the files; or what they would hold.
+            The file names; without `path` their contents.
 
         Raises
         ------
         RuntimeError
-            When the block has not been hybridized and called, or runs without a graph.
+            If the block has not been hybridized and called, or runs without a graph.
         """
         traced = self._only_trace()
-        if traced is None and self._calls is not None and self._calls.why_plain:
-            raise RuntimeError(f"there is no graph to export: {self._calls.why_plain}")
+        if traced is None and self._calls is not None and self._calls.why_eager:
+            raise RuntimeError(
+                f"cannot export: the block runs without a graph: {self._calls.why_eager}"
+            )
         if traced is None:
             raise RuntimeError(
                 "Please first call block.hybridize() and then run forward with this block at least "
@@ -324,7 +326,7 @@ class HybridBlock(CachedGraph, Block):
         return symbol_file, parameter_file
 
     def _graph_to_export(self, traced):
-        """A traced graph and its parameters, by the names that files have."""
+        """A traced graph and its parameters, under the names used in files."""
         if self._follows_mxnet_2():
             return traced.by_structural_names(self._collect_params_with_prefix())
         return traced.symbol, traced.parameters
@@ -338,7 +340,7 @@ class HybridBlock(CachedGraph, Block):
             if traced is not None:
                 return traced.run(args, self._op_hook)
             flat, form = flatten(args)
-            if any(isinstance(array, NDArray) for array in flat):  # not while a parent is traced
+            if any(isinstance(array, NDArray) for array in flat):  # not inside a parent's trace
                 traced = self._graph_for(flat, form)
                 if traced is not None:
                     return traced.run(flat, self._op_hook)
@@ -355,7 +357,7 @@ class HybridBlock(CachedGraph, Block):
 
     @calls_hybrid_forward
     def forward(self, x, *args):
-        """Compute by `hybrid_forward`; see `Block.forward`.
+        """Compute with `hybrid_forward`; see `Block.forward`.
 
         Parameters
         ----------
@@ -384,12 +386,12 @@ class HybridBlock(CachedGraph, Block):
         return self._compute(context, x, args)
 
     def _first_array(self, args):
-        """The first array or symbol among the inputs, None if there is none.
+        """The first array or symbol among the inputs, or None.
 
         Raises
         ------
         ValueError
-            When there are both.
+            If the inputs mix arrays and symbols.
         """
         flat, _ = flatten(args)
         check_arrays(self, flat)
@@ -404,7 +406,7 @@ class HybridBlock(CachedGraph, Block):
         return self.hybrid_forward(nd, x, *args, **params)
 
     def _compute_first(self, context, x, args):
-        """Compute with parameters some of which wait for their shapes."""
+        """Compute while some parameters still lack their shapes."""
         self._settle_parameters((x, *args))
         params = {
             name: LazyParameter(parameter, context)

@@ -1,4 +1,4 @@
-"""Operators that find out the shapes of parameters when they meet them.
+"""Operators that infer the shapes of parameters on first use.
 
 `hybrid_forward` may use a parameter whose shape is not known yet. It then gets a `LazyParameter`,
 and for `F` a `LazyNamespace`: the first operator that takes the parameter infers its shape from the
@@ -17,19 +17,19 @@ __all__ = ["LazyNamespace", "LazyParameter"]
 
 
 class LazyParameter:
-    """Stands for a parameter that has no array yet."""
+    """Placeholder for a parameter that has no array yet."""
 
     def __init__(self, parameter, context):
         self.parameter = parameter
         self.context = context
 
     def array(self):
-        """NDArray: its array, once the shape is known."""
+        """NDArray: the parameter's array, once its shape is known."""
         return self.parameter.data(self.context)
 
 
 class LazyNamespace:
-    """A namespace of operators (`mx.nd` or a part of it) that accepts `LazyParameter` arguments.
+    """An operator namespace (`mx.nd` or a submodule) that accepts `LazyParameter` arguments.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _settled(value):
 
 
 def _find_shapes(function, args, kwargs):
-    """Infer and initialize the lazy parameters among the arguments of an operator."""
+    """Infer and initialize the lazy parameters among an operator's arguments."""
     record = _record_of(function)
     maker = records.MAKERS.get(function.__name__)
     if maker is not None:
@@ -96,7 +96,7 @@ def _record_of(function):
 
 
 def _sorted_arguments(record, args, kwargs):
-    """An operator call's inputs in order, and its attributes by name."""
+    """Split an operator call into its inputs, in order, and its attributes by name."""
     kwargs = {k: v for k, v in kwargs.items() if k not in ("out", "name")}
     if record.variadic:
         return list(args), kwargs
@@ -107,7 +107,7 @@ def _sorted_arguments(record, args, kwargs):
 
 
 def _spec(value):
-    """What is known of an input."""
+    """The known shape and dtype of an input."""
     if isinstance(value, LazyParameter):
         shape = value.parameter.shape
         return Spec(None if shape is None else tuple(n if n > 0 else -1 for n in shape))

@@ -1,4 +1,4 @@
-"""Parameters: arrays that a block owns and a trainer changes, one copy on each context."""
+"""Parameters: trainable arrays of a block, with one copy per context."""
 
 import warnings
 import weakref
@@ -39,23 +39,23 @@ class Parameter(ParameterArrays):
     Parameters
     ----------
     name : str
-        Name, also shown in messages; initializers may go by it.
+        Name, also used in messages and by initializers.
     grad_req : {'write', 'add', 'null'}
-        Whether every backward pass replaces the gradient or adds to it, or there is no gradient.
+        Whether a backward pass overwrites the gradient, adds to it, or computes none.
     shape : int or tuple of int, optional
-        The shape; 0 or -1 stands for an extent that becomes known later.
+        The shape; 0 or -1 marks an extent that is inferred later.
     dtype : str or numpy.dtype
         Element type.
     lr_mult, wd_mult : float
         Multipliers of the learning rate and of the weight decay.
     init : Initializer or str, optional
-        Own initializer, used instead of the network's.
+        Initializer of this parameter, used instead of the network's.
     allow_deferred_init : bool
         Whether `initialize` may be called before the shape is known.
     differentiable : bool
-        False for states that no gradient reaches (`grad_req` is then always 'null').
+        False for states without a gradient (`grad_req` is then always 'null').
     stype, grad_stype : {'default', 'row_sparse', 'csr'}
-        Storage of the array and of its gradient.
+        Storage type of the array and of its gradient.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class Parameter(ParameterArrays):
     ):
         self._data = None  # the arrays, one for each of `_ctx_list`
         self._grad = None
-        self._deferred_init = None  # a _Pending while initialization waits for the shape
+        self._deferred_init = None  # a _Pending while initialization is deferred
         self._ctx_list = self._ctx_map = None  # see `_place`
         self._trainer_ref = None  # weak: trainers hold their parameters
-        self._rows_in = None  # the store that has all rows, and the key there
-        self._var = None  # the symbol of `var`, once it was requested
+        self._rows_in = None  # (store that holds all rows, key), for row_sparse
+        self._var = None  # the symbol that `var` returned
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
         self._shape = (shape,) if isinstance(shape, (int, np.integer)) else shape
@@ -102,7 +102,7 @@ class Parameter(ParameterArrays):
     def __repr__(self):
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
 
-    # -- what it is -------------------------------------------------------------------------------
+    # -- attributes -------------------------------------------------------------------------------
 
     @property
     def name(self):
@@ -111,7 +111,7 @@ class Parameter(ParameterArrays):
 
     @property
     def stype(self):
-        """str: storage of the array."""
+        """str: storage type of the array."""
         return self._stype
 
     @property
@@ -159,12 +159,12 @@ class Parameter(ParameterArrays):
         self._shape = shape
 
     def _set_trainer(self, trainer):
-        """Say which trainer changes the parameter, None for no one.
+        """Set the trainer that updates the parameter; None detaches it.
 
         Raises
         ------
         RuntimeError
-            When a sparse parameter has another trainer already: its rows lie in that one's store.
+            If a sparse parameter already has another trainer, whose store holds its rows.
         """
         own = self._trainer
         if own is not None and trainer is not None and own is not trainer:
@@ -179,7 +179,7 @@ class Parameter(ParameterArrays):
 
     @property
     def _trainer(self):
-        """Trainer or None: the one that changes the parameter."""
+        """Trainer or None: the trainer that updates the parameter."""
         return None if self._trainer_ref is None else self._trainer_ref()
 
     def __getstate__(self):
@@ -197,25 +197,25 @@ class Parameter(ParameterArrays):
         *,
         device=None,
     ):
-        """Make and fill the arrays, or leave that until the shape is known.
+        """Create and fill the arrays, or defer that until the shape is known.
 
         Parameters
         ----------
         init : Initializer or str, optional
             Initializer to use instead of the parameter's own.
         ctx : Context or list of Context, optional
-            Where to make an array; the current context by default.
+            Contexts that get an array; the current context by default.
         default_init : Initializer or str
-            Used when there is neither `init` nor an own initializer.
+            Used if neither `init` nor the parameter's own initializer is set.
         force_reinit : bool
-            Initialize again what is initialized already.
+            Reinitialize if it already has a value.
         device : Context or list of Context, optional
-            Another name of `ctx`.
+            Alias of `ctx`.
 
         Raises
         ------
         ValueError
-            When the shape is not known and `allow_deferred_init` is not set.
+            If the shape is unknown and `allow_deferred_init` is False.
         """
         if self._data is not None and not force_reinit:
             warnings.warn(
@@ -240,7 +240,7 @@ class Parameter(ParameterArrays):
             )
 
     def _finish_deferred_init(self):
-        """Initialize now that the shape is known; without effect when nothing is pending."""
+        """Finish a deferred initialization now that the shape is known; otherwise do nothing."""
         if self._deferred_init is None:
             return
         pending = self._deferred_init
@@ -251,7 +251,7 @@ class Parameter(ParameterArrays):
         with autograd.pause():
             data = pending.data
             if data is None:
-                bfloat = dtypes.code_of(self.dtype) == dtypes.BFLOAT16  # initializers draw none
+                bfloat = dtypes.code_of(self.dtype) == dtypes.BFLOAT16  # not drawn directly
                 kind = "float32" if bfloat else self.dtype
                 data = nd.zeros(self.shape, ctx=cpu(), dtype=kind)
                 self._fill(data, pending.init, pending.default_init)
@@ -260,7 +260,7 @@ class Parameter(ParameterArrays):
         self._deferred_init = None
 
     def _fill(self, data, init, default_init):
-        """Fill `data` by the own initializer, else by the network's."""
+        """Fill `data` with the parameter's initializer, or the network's if it has none."""
         if isinstance(init, initializer.RNNFused):
             init.set_initializer(default_init)
         if isinstance(default_init, initializer.Load):
@@ -270,22 +270,22 @@ class Parameter(ParameterArrays):
             default_init = init
         elif isinstance(default_init, initializer.Mixed):
             default_init = default_init.choose(self.name) if init is None else init
-        # The attribute makes initializers forget about roles by name: biases get `init` as well.
+        # With the attribute, initializers ignore name-based rules: biases get `init` as well.
         attrs = {"__init__": default_init if init is None else init}
         initializer.create(default_init)(initializer.InitDesc(self.name, attrs), data)
 
     def _spread(self, data, contexts):
-        """Put copies of `data` on the contexts, with gradients."""
+        """Copy `data` to the contexts and attach gradients."""
         with scope(self.name):
             stored = with_stype(data, self._stype)
             self._place([stored.copyto(ctx) for ctx in contexts], contexts)
             self._attach_gradients()
 
     def _place(self, arrays, contexts):
-        """Hold these arrays, and say where, for parameters and blocks of others that look inside.
+        """Store the arrays and their contexts, in the layout that third-party subclasses rely on.
 
-        `_ctx_map` leads to places in `_data` as in the original: by the parity of the device's
-        type (CPUs are odd), then by its number.
+        `_ctx_map` indexes `_data` as in MXNet: by the parity of the device type (CPUs are odd),
+        then by device id.
         """
         self._data = arrays
         self._ctx_list = list(contexts)
@@ -310,7 +310,7 @@ class Parameter(ParameterArrays):
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _load_init(self, data, ctx=None, cast_dtype=False, dtype_source="current"):
-        """Take over a loaded array, whatever the state of initialization."""
+        """Set the value from a loaded array, whether or not the parameter is initialized."""
         if self.shape:
             agree = len(self.shape) == len(data.shape) and all(
                 own in (0, -1, loaded) for own, loaded in zip(self.shape, data.shape, strict=True)
@@ -349,9 +349,9 @@ class Parameter(ParameterArrays):
         self._deferred_init = None
 
     def var(self):
-        """Symbol: the variable that stands for the parameter in graphs."""
+        """Symbol: the variable that represents the parameter in graphs."""
         if self._var is None:
-            unknown = -1 if is_np_shape() else 0  # what stands for an extent that is not known
+            unknown = -1 if is_np_shape() else 0  # marks an unknown extent
             extents = (n if n > 0 else unknown for n in self.shape or ())
             self._var = symbol.var(
                 self._full_name or self.name,
@@ -366,23 +366,23 @@ class Parameter(ParameterArrays):
 
 
 class _Pending:
-    """What a deferred initialization will need."""
+    """Arguments of a deferred initialization."""
 
     def __init__(self, contexts, init, default_init):
         self.contexts = contexts
         self.init = init
         self.default_init = default_init
         self.data = None
-        self.numpy = False  # whether the arrays will be those of `mx.np`
+        self.numpy = False  # whether to create `mx.np` arrays
 
 
 class Constant(Parameter):
-    """A parameter that keeps its value: no gradient reaches it and no trainer changes it.
+    """A parameter with a fixed value: it has no gradient and trainers do not update it.
 
     Parameters
     ----------
     name : str
-        Name; it may be left out, the value is then the only argument.
+        Name; may be omitted, leaving the value as the only argument.
     value : NDArray or array_like
         The value.
     """

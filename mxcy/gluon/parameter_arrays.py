@@ -1,24 +1,24 @@
-"""The arrays of a parameter, one on each context."""
+"""The arrays of a parameter, one per context."""
 
 from mxcy import autograd, kvstore
 from mxcy import ndarray as nd
 from mxcy._library import front
 from mxcy.context import Context, cpu, current_context
-from mxcy.gluon.noted_calls import stand_in
+from mxcy.gluon.recorded_trace import traced_view
 from mxcy.gluon.utils import DeferredInitializationError
 
 __all__ = ["DeferredInitializationError", "ParameterArrays", "context_list", "with_stype"]
 
 
 class ParameterArrays:
-    """The part of `Parameter` that hands out, sets, moves and casts its arrays and gradients.
+    """Mixin of `Parameter` that returns, sets, moves and casts its arrays and gradients.
 
-    `_data` and `_grad` are lists of an array for each context of `_ctx_list`, or None;
-    `_deferred_init` is what a deferred initialization will need, or None.
+    `_data` and `_grad` are lists with one array per context of `_ctx_list`, or None;
+    `_deferred_init` holds the arguments of a deferred initialization, or None.
     """
 
     def _arrays(self, arrays):
-        """`arrays`, or the error that tells why there are none."""
+        """Return `arrays`, or raise an error that explains why there are none."""
         if arrays is not None:
             return arrays
         if self._deferred_init is not None:
@@ -55,9 +55,9 @@ class ParameterArrays:
         Parameters
         ----------
         ctx : Context, optional
-            By default the only context there is, else the current one.
+            Defaults to the parameter's only context, or else the current one.
         device : Context, optional
-            Another name of `ctx`.
+            Alias of `ctx`.
 
         Returns
         -------
@@ -66,13 +66,13 @@ class ParameterArrays:
         Raises
         ------
         RuntimeError
-            When the parameter is not initialized, or not on that context.
+            If the parameter is not initialized, or not on that context.
         DeferredInitializationError
-            When its shape is not known yet.
+            If its shape is not known yet.
         """
         self._refuse_sparse("data", ctx or device)
         array = self._check_and_get(self._data, ctx or device)
-        return stand_in(self, array) if front.is_deferred() else array
+        return traced_view(self, array) if front.is_deferred() else array
 
     def list_data(self):
         """Return the arrays on all contexts, in the order of `list_ctx`; see `data`."""
@@ -80,7 +80,7 @@ class ParameterArrays:
         return self._list_arrays()
 
     def _list_arrays(self):
-        """The arrays on all contexts, whatever their storage type."""
+        """The arrays on all contexts, of any storage type."""
         return list(self._arrays(self._data))
 
     def _refuse_sparse(self, method, ctx=None):
@@ -113,7 +113,7 @@ class ParameterArrays:
         Raises
         ------
         RuntimeError
-            When there is no gradient because `grad_req` is 'null', or as for `data`.
+            If `grad_req` is 'null', or for the reasons given in `data`.
         """
         return self._check_and_get(self._checked_gradients(), ctx or device)
 
@@ -122,7 +122,7 @@ class ParameterArrays:
         return list(self._arrays(self._checked_gradients()))
 
     def list_ctx(self):
-        """Return the contexts for which the parameter is or will be initialized.
+        """Return the contexts on which the parameter is or will be initialized.
 
         Returns
         -------
@@ -140,22 +140,22 @@ class ParameterArrays:
     list_device = list_ctx
 
     def row_sparse_data(self, row_id):
-        """Return the array on the context of `row_id`, with these rows out of the trainer's store.
+        """Fetch rows from the trainer's store into the array on the context of `row_id`.
 
         Parameters
         ----------
         row_id : NDArray
-            The rows, in any order.
+            Row indices, in any order.
 
         Returns
         -------
         RowSparseNDArray
-            Of these rows, each once.
+            These rows, without duplicates.
 
         Raises
         ------
         RuntimeError
-            When the parameter is not row_sparse, or has no trainer.
+            If the parameter is not row_sparse, or has no trainer.
         """
         self._check_rows("row_sparse_data")
         array = self._check_and_get(self._data, row_id.context)
@@ -181,16 +181,16 @@ class ParameterArrays:
                 "created with it."
             )
 
-    # A trainer's store has the rows of a row_sparse parameter, whose own arrays have those that
-    # were asked for last. The parameter holds the store, not the trainer: neither is in a circle
-    # with the other, and rows outlive the trainer.
+    # The trainer's store holds all rows of a row_sparse parameter; its own arrays hold those
+    # requested last. The parameter refers to the store, not to the trainer: this avoids a
+    # reference cycle, and the rows outlive the trainer.
 
     def _pull_rows(self, out, row_id=None):
-        """Get rows out of the trainer's store into arrays, by default all of them."""
-        with autograd.pause():  # networks ask for rows while they are recorded
+        """Pull rows (by default all) from the trainer's store into arrays."""
+        with autograd.pause():  # networks request rows inside autograd.record
             if self._trainer is not None:
                 self._trainer._ready()
-            if self._rows_in is None:  # the trainer has ended before it needed a store
+            if self._rows_in is None:  # the trainer is gone and never created a store
                 self._rows_in = kvstore.create("local"), 0
                 self._rows_in[0].init(0, self._list_arrays()[0])
             store, key = self._rows_in
@@ -200,17 +200,17 @@ class ParameterArrays:
                 store.row_sparse_pull(key, out=out, row_ids=row_id, priority=-key)
 
     def _fetch_rows(self):
-        """Have all rows in the own arrays."""
+        """Pull all rows into the parameter's own arrays."""
         if self._rows_in is not None:
             self._pull_rows(self._list_arrays())
 
     def _take_rows_back(self):
-        """Leave the store, with all rows."""
+        """Pull all rows and detach from the store."""
         self._fetch_rows()
         self._rows_in = None
 
     def _forget_stored(self):
-        """A new value comes: no store may go on from the one it has."""
+        """Invalidate the value that the trainer's store holds."""
         if self._trainer is not None:
             self._trainer._forget_stored(self)
         self._rows_in = None
@@ -221,7 +221,7 @@ class ParameterArrays:
         Parameters
         ----------
         data : NDArray
-            The value; of a parameter whose initialization is deferred it decides the shape.
+            The value; it also sets the shape if initialization is deferred.
         """
         self.shape = data.shape
         if self._data is None:
@@ -237,7 +237,7 @@ class ParameterArrays:
                 array[:] = stored
 
     def zero_grad(self):
-        """Fill the gradients on all contexts with 0; without effect when there are none."""
+        """Fill the gradients on all contexts with 0; no effect without gradients."""
         for gradient in self._grad or ():
             if gradient.stype == "default":
                 gradient[:] = 0
@@ -255,7 +255,7 @@ class ParameterArrays:
         Raises
         ------
         ValueError
-            When the parameter is not initialized.
+            If the parameter is not initialized.
         """
         contexts = context_list(ctx)
         if self._data is not None:
@@ -271,7 +271,7 @@ class ParameterArrays:
             )
 
     def reset_device(self, device):
-        """Move the parameter to other contexts, see `reset_ctx`."""
+        """Move the parameter to other contexts; see `reset_ctx`."""
         self.reset_ctx(device)
 
     def cast(self, dtype):
@@ -287,7 +287,7 @@ class ParameterArrays:
             return
         if self._rows_in is not None:
             self._fetch_rows()
-            self._forget_stored()  # it has the other type
+            self._forget_stored()  # its copy has the old dtype
         with autograd.pause():
             self._data = [array.astype(dtype) for array in self._data]
             if self._grad is None:
@@ -306,7 +306,7 @@ class ParameterArrays:
         return total / len(arrays) if len(arrays) > 1 else total
 
     def _all_rows(self):
-        """A sparse value on the CPU, with all rows out of the trainer's store if there is one."""
+        """A sparse value on the CPU, with all rows from the trainer's store if it has one."""
         data = self._list_arrays()[0].copyto(cpu())
         if self._rows_in is not None:
             self._pull_rows(data)
@@ -314,7 +314,7 @@ class ParameterArrays:
 
 
 def with_stype(data, stype):
-    """An array with a storage type; a row_sparse one stores all rows, those of zeros as well."""
+    """Convert an array to a storage type; row_sparse stores all rows, including zero rows."""
     if data.stype == stype:
         return data
     dense = data.tostype("default")
@@ -324,7 +324,7 @@ def with_stype(data, stype):
 
 
 def context_list(ctx):
-    """One or several contexts as a list, by default the current one."""
+    """Return one or several contexts as a list; default: the current context."""
     if ctx is None:
         return [current_context()]
     return [ctx] if isinstance(ctx, Context) else list(ctx)

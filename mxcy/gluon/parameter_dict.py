@@ -16,17 +16,17 @@ _HINT = "Please make sure source and target networks have the same prefix."
 
 
 class ParameterDict(dict):
-    """A dictionary of parameters that answers to two kinds of names.
+    """A dictionary of parameters that accepts two kinds of names.
 
-    The keys of what `Block.collect_params` returns are full names such as ``'dense0_weight'``
-    (MXNet 1.x) or structural names such as ``'0.weight'`` (MXNet 2.x); look-ups take either.
+    `Block.collect_params` returns one keyed by full names such as ``'dense0_weight'``
+    (MXNet 1.x) or structural names such as ``'0.weight'`` (MXNet 2.x); look-ups accept either.
 
     Parameters
     ----------
     prefix : str
-        Put before the names of the parameters that `get` makes.
+        Prefix of the parameters that `get` creates.
     shared : ParameterDict, optional
-        Where `get` looks before it makes a new parameter.
+        Searched by `get` before it creates a parameter.
     """
 
     def __init__(self, prefix="", shared=None):
@@ -34,11 +34,11 @@ class ParameterDict(dict):
         self._prefix = prefix
         self._shared = shared
         self._by_structure = False  # whether the keys are structural names
-        self._other = {}  # the parameters by the names of the other kind
+        self._other = {}  # the parameters by the kind of name that is not the key
 
     @classmethod
     def _collected(cls, prefix, full, structural, by_structure):
-        """What a block collects, by one kind of name and answering to both."""
+        """Build the result of `Block.collect_params`: one kind of name as keys, look-up by both."""
         collected = cls(prefix)
         dict.update(collected, structural if by_structure else full)
         collected._by_structure = by_structure
@@ -52,7 +52,7 @@ class ParameterDict(dict):
 
     @property
     def _params(self):
-        """dict: the parameters by name; programs for MXNet 1.x look for them here."""
+        """dict: the parameters by name; MXNet 1.x programs access it."""
         return self
 
     def __repr__(self):
@@ -69,17 +69,17 @@ class ParameterDict(dict):
 
     @property
     def prefix(self):
-        """str: put before the names of new parameters."""
+        """str: prefix of new parameters."""
         return self._prefix
 
     def _each(self):
-        """The parameters, those with several names once."""
+        """The parameters without duplicates."""
         return {id(parameter): parameter for parameter in self.values()}.values()
 
-    # -- finding and making -----------------------------------------------------------------------
+    # -- look-up and creation ---------------------------------------------------------------------
 
     def _find(self, full_name):
-        """The own or shared parameter of that name, or None."""
+        """The own or shared parameter with that name, or None."""
         if dict.__contains__(self, full_name):
             return self[full_name]
         if self._shared is not None and dict.__contains__(self._shared, full_name):
@@ -93,19 +93,19 @@ class ParameterDict(dict):
         return parameter
 
     def get(self, name, *default, **kwargs):
-        """Return a parameter, after making it if there is none of that name.
+        """Return a parameter, creating it if the name is new.
 
-        With a default, or where the keys are structural names, none is made, as in any dictionary.
+        With a default, or if the keys are structural names, it is a plain dictionary look-up.
 
         Parameters
         ----------
         name : str
             Name without the prefix.
         *default : any
-            What is returned if there is none.
+            Returned if the name is missing.
         **kwargs
-            Arguments of `Parameter`. Those of an existing parameter must agree with it; they fill
-            in what it left open, unknown extents of its shape included.
+            Arguments of `Parameter`. They must agree with an existing parameter, whose unset
+            attributes and unknown extents they fill in.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class ParameterDict(dict):
         Raises
         ------
         AssertionError
-            When an argument contradicts the existing parameter.
+            If an argument contradicts the existing parameter.
         """
         if default or (self._by_structure and not kwargs):
             return self[name] if name in self else default[0] if default else None
@@ -128,7 +128,7 @@ class ParameterDict(dict):
         return parameter
 
     def get_constant(self, name, value=None):
-        """Return a constant, after making it if there is none of that name.
+        """Return a constant, creating it if the name is new.
 
         Parameters
         ----------
@@ -144,9 +144,9 @@ class ParameterDict(dict):
         Raises
         ------
         KeyError
-            When there is none and no value is given.
+            If the name is missing and no value is given.
         AssertionError
-            When the values differ, or the name belongs to another parameter.
+            If the values differ, or the name belongs to another parameter.
         """
         full_name = self._prefix + name
         parameter = self._find(full_name)
@@ -168,12 +168,12 @@ class ParameterDict(dict):
         return parameter
 
     def update(self, other):
-        """Take over the parameters of another dictionary.
+        """Add the parameters of another dictionary.
 
         Parameters
         ----------
         other : ParameterDict
-            The other one; where both have a name it must be the same parameter.
+            The other dictionary; a name present in both must refer to the same parameter.
         """
         for name, parameter in other.items():
             assert dict.get(self, name, parameter) is parameter, (
@@ -199,15 +199,15 @@ class ParameterDict(dict):
         Parameters
         ----------
         init : Initializer
-            For those without an own initializer.
+            Used for parameters without an initializer of their own.
         ctx : Context or list of Context, optional
-            Where to make the arrays; the current context by default.
+            Contexts of the arrays; the current context by default.
         verbose : bool
             Log what is initialized.
         force_reinit : bool
-            Initialize again what is initialized already.
+            Reinitialize parameters that already have values.
         device : Context or list of Context, optional
-            Another name of `ctx`.
+            Alias of `ctx`.
         """
         if verbose:
             init.set_verbosity(verbose=verbose)
@@ -217,7 +217,7 @@ class ParameterDict(dict):
 
     @contextlib.contextmanager
     def _semantics(self):
-        """The scope for new arrays: blocks of MXNet 2 have those of `mx.np` in every mode."""
+        """Scope for creating arrays: MXNet 2 blocks get `mx.np` arrays in every mode."""
         with contextlib.ExitStack() as scopes:
             if self._by_structure:
                 scopes.enter_context(np_shape())
@@ -239,7 +239,7 @@ class ParameterDict(dict):
         self.reset_ctx(device)
 
     def list_ctx(self):
-        """Return all contexts on which some parameter lies.
+        """Return all contexts that hold a parameter.
 
         Returns
         -------
@@ -273,12 +273,12 @@ class ParameterDict(dict):
         filename : str
             The file.
         strip_prefix : str
-            Left out of the names in the file; every name must begin with it.
+            Stripped from the names in the file; every name must start with it.
 
         Raises
         ------
         ValueError
-            When a name does not begin with `strip_prefix`.
+            If a name does not start with `strip_prefix`.
         """
         arrays = {}
         for name, parameter in self.items():
@@ -309,22 +309,22 @@ class ParameterDict(dict):
         filename : str
             The file.
         ctx : Context or list of Context, optional
-            Where to put parameters that are not initialized; the CPU by default.
+            Contexts for uninitialized parameters; the CPU by default.
         allow_missing : bool
-            Leave parameters alone that are not in the file, instead of refusing.
+            Keep parameters that are missing from the file instead of raising.
         ignore_extra : bool
-            Skip arrays of the file that are not parameters, instead of refusing.
+            Skip arrays in the file that are not parameters instead of raising.
         restore_prefix : str
-            Put before the names in the file.
+            Prepended to the names in the file.
         cast_dtype : bool
-            Cast where the element types differ, instead of refusing.
+            Cast on dtype mismatch instead of raising.
         dtype_source : {'current', 'saved'}
-            Which of the two types is kept then.
+            Which dtype a cast keeps.
 
         Raises
         ------
         AssertionError
-            When names, shapes or types do not fit.
+            If names, shapes or dtypes do not match.
         """
         self._take(
             nd.load(filename),
@@ -348,14 +348,14 @@ class ParameterDict(dict):
         cast_dtype=False,
         dtype_source="current",
     ):
-        """Take the values from a dictionary of arrays.
+        """Load the values from a dictionary of arrays.
 
         Parameters
         ----------
         param_dict : dict of str to NDArray
-            The arrays; ``arg:`` and ``aux:`` before names are dropped.
+            The arrays; prefixes ``arg:`` and ``aux:`` are dropped.
         filename : str, optional
-            Where they come from, for messages.
+            Source of the arrays, for messages.
         ctx, allow_missing, ignore_extra, restore_prefix, cast_dtype, dtype_source
             See `load`.
         """
@@ -381,7 +381,7 @@ class ParameterDict(dict):
         cast_dtype,
         dtype_source,
     ):
-        """Take the values from a dictionary, which is emptied on the way: see `load_dict`."""
+        """Load the values from a dictionary, emptying it to free memory early; see `load_dict`."""
         source = "loaded from dict" if filename is None else f"loaded from file: {filename}"
         names = [_plain(name) for name, _ in arrays.items()]
         for name in self.keys() if restore_prefix else ():
@@ -396,7 +396,7 @@ class ParameterDict(dict):
                 f"contains parameters: {brief(names)}. {_HINT}"
             )
         for saved, name in zip(list(arrays), names, strict=True):
-            # The next array of its size gets the memory of one that has been copied.
+            # Frees the copied array, so that the next one can reuse its memory.
             array = arrays.pop(saved)
             if restore_prefix + name in self:
                 self[restore_prefix + name]._load_init(array, ctx, cast_dtype, dtype_source)
@@ -409,5 +409,5 @@ class ParameterDict(dict):
 
 
 def _plain(name):
-    """A name in a file without the ``arg:`` or ``aux:`` of symbolic models."""
+    """Strip the ``arg:`` or ``aux:`` prefix of symbolic models from a name."""
     return name[4:] if name.startswith(("arg:", "aux:")) else name

@@ -1,4 +1,4 @@
-"""How blocks write their parameters to files and read them again."""
+"""Saving and loading the parameters of blocks."""
 
 import re
 import warnings
@@ -11,7 +11,7 @@ __all__ = ["ParameterFiles", "save_arrays"]
 
 
 def save_arrays(filename, arrays):
-    """Write named arrays as the profile's MXNet does: its own list of arrays, or ``npz`` in 2.x.
+    """Write named arrays in the profile's format: MXNet 1.x's array list, or ``npz`` for 2.x.
 
     Parameters
     ----------
@@ -22,15 +22,15 @@ def save_arrays(filename, arrays):
 
 
 def _as_array(array):
-    """An array of a dictionary, which may be NumPy's."""
+    """Convert a value of the dictionary, possibly a NumPy array, to an NDArray."""
     return array if isinstance(array, nd.NDArray) else nd.array(array, dtype=array.dtype)
 
 
 class ParameterFiles:
-    """The part of `Block` that stores parameters.
+    """Mixin of `Block` that saves and loads parameters.
 
-    In files parameters have structural names, such as ``0.weight``. Files of older versions with
-    full names, such as ``dense0_weight``, are read too.
+    Files use structural names such as ``0.weight``; older files with full names such as
+    ``dense0_weight`` can be read too.
     """
 
     def save_parameters(self, filename, deduplicate=False):
@@ -41,7 +41,7 @@ class ParameterFiles:
         filename : str
             The file.
         deduplicate : bool
-            Write shared parameters once only.
+            Write shared parameters only once.
         """
         parameters = self._collect_params_with_prefix()
         if deduplicate:
@@ -82,29 +82,29 @@ class ParameterFiles:
         filename : str
             The file.
         ctx : Context or list of Context, optional
-            Where to put parameters that are not initialized; the CPU by default.
+            Contexts for uninitialized parameters; the CPU by default.
         allow_missing : bool
-            Leave parameters alone that are not in the file, instead of refusing.
+            Keep parameters that are missing from the file instead of raising.
         ignore_extra : bool
-            Skip arrays of the file that are not parameters, instead of refusing.
+            Skip arrays in the file that are not parameters instead of raising.
         cast_dtype : bool
-            Cast where the element types differ, instead of refusing.
+            Cast on dtype mismatch instead of raising.
         dtype_source : {'current', 'saved'}
-            Which of the two types is kept then.
+            Which dtype a cast keeps.
         device : Context or list of Context, optional
-            Another name of `ctx`.
+            Alias of `ctx`.
 
         Raises
         ------
         AssertionError
-            When a parameter is missing, or shapes or types do not fit.
+            If a parameter is missing, or shapes or dtypes do not match.
         ValueError
-            When the file has arrays that are not parameters.
+            If the file has arrays that are not parameters.
         """
         loaded = [nd.load(filename)]
         with self.collect_params()._semantics():
             self._load(
-                loaded.pop(),  # arrays are freed as soon as they have been copied
+                loaded.pop(),  # emptied while loading, to free each array once it is copied
                 filename,
                 ctx or device,
                 allow_missing,
@@ -133,13 +133,13 @@ class ParameterFiles:
         *,
         device=None,
     ):
-        """Take parameters from a dictionary of arrays.
+        """Load parameters from a dictionary of arrays.
 
         Parameters
         ----------
         param_dict : dict of str to NDArray
-            The arrays by structural names.
-        ctx, allow_missing, ignore_extra, cast_dtype, dtype_source, device
+            Arrays by structural name.
+            ctx, allow_missing, ignore_extra, cast_dtype, dtype_source, device
             See `load_parameters`.
         """
         self._load(
@@ -148,7 +148,7 @@ class ParameterFiles:
 
     def _load(self, loaded, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source):
         source = "the dictionary" if filename is None else f"file '{filename}'"
-        if not isinstance(loaded, dict):  # an array list without names
+        if not isinstance(loaded, dict):  # an unnamed array list
             loaded = {str(i): array for i, array in enumerate(loaded)}
         parameters = self._collect_params_with_prefix()
         loaded = self._unpacked(loaded, "")
@@ -187,14 +187,14 @@ class ParameterFiles:
                 )
 
     def _unpacked(self, loaded, prefix):
-        """Loaded arrays, where blocks have parameters of which files may hold several in one.
+        """Hook to split arrays of a file that hold several of the block's parameters.
 
         Parameters
         ----------
         loaded : dict of str to NDArray
             The arrays by structural names.
         prefix : str
-            Put before the block's names.
+            Prefix of the block's structural names.
         """
         for name, child in self._children.items():
             loaded = child._unpacked(loaded, f"{prefix}{name}.")

@@ -1,4 +1,4 @@
-"""Blocks: the pieces that networks are made of, with their parameters and children."""
+"""Blocks: the building units of networks, with parameters and child blocks."""
 
 import inspect
 from collections import OrderedDict
@@ -17,21 +17,21 @@ __all__ = ["Block"]
 
 
 class Block(CollectedParameters):
-    """Base of all layers and networks; subclasses compute in `forward`.
+    """Base class of all layers and networks; subclasses define `forward`.
 
-    Blocks and parameters that become attributes are registered: they take part in
-    `collect_params`, `save_parameters` and so on. Parameters come from ``self.params.get`` (named
-    with the block's prefix) or are made directly by `Parameter`.
+    Blocks and parameters assigned to attributes are registered, so that `collect_params`,
+    `save_parameters` etc. include them. Create parameters with ``self.params.get`` (named with
+    the block's prefix) or directly with `Parameter`.
 
     Parameters
     ----------
     prefix : str, optional
-        Put before the names of the block's parameters; by default the class name with a number.
+        Prefix of the parameters' names; by default the class name and a counter.
     params : ParameterDict, optional
         Parameters to share, usually ``other_block.params``.
     """
 
-    _is_container = False  # containers of layers do not show in summaries
+    _is_container = False  # containers are left out of summaries
 
     def __init__(self, prefix=None, params=None):
         self._empty_prefix = prefix == ""
@@ -51,7 +51,7 @@ class Block(CollectedParameters):
         return f"{type(self).__name__}(\n{children}\n)"
 
     def _listed_children(self):
-        """The children that `repr` shows: those that are attributes."""
+        """The children shown by `repr`: those that are attributes."""
         return [item for item in self.__dict__.items() if isinstance(item[1], Block)]
 
     def __setattr__(self, name, value):
@@ -64,7 +64,7 @@ class Block(CollectedParameters):
         if isinstance(value, (Block, Parameter)) and "_children" not in self.__dict__:
             kind = type(self).__name__
             raise AttributeError(
-                f"{kind}.__init__ has to call super().__init__() before it sets self.{name}: "
+                f"{kind}.__init__ must call super().__init__() before it sets self.{name}:  "
                 f"'{kind}' object has no attribute '_children'"
             )
         if isinstance(value, Block):
@@ -76,21 +76,21 @@ class Block(CollectedParameters):
     # -- names ------------------------------------------------------------------------------------
 
     def _alias(self):
-        """What blocks of this kind are called in default names."""
+        """The class's part of default names."""
         return type(self).__name__.lower()
 
     @property
     def prefix(self):
-        """str: put before the names of the block's parameters."""
+        """str: prefix of the names of the block's parameters."""
         return self._prefix
 
     @property
     def name(self):
-        """str: the prefix without the underscore at its end."""
+        """str: the prefix without its trailing underscore."""
         return self._name
 
     def name_scope(self):
-        """Return a scope in which new blocks are named after this one.
+        """Return a scope that prefixes the names of new blocks with this block's.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class Block(CollectedParameters):
         block : Block
             The child.
         name : str, optional
-            Name in structural names; by default the number of children so far.
+            Component in structural names; by default the number of children so far.
         """
         if not callable(block):
             raise TypeError(
@@ -135,7 +135,7 @@ class Block(CollectedParameters):
             parameter.cast(dtype)
 
     def apply(self, fn):
-        """Call a function with every child, children first, and with the block itself.
+        """Call a function on every descendant, children first, and on the block itself.
 
         Parameters
         ----------
@@ -168,12 +168,12 @@ class Block(CollectedParameters):
     # -- the computation --------------------------------------------------------------------------
 
     def register_forward_pre_hook(self, hook):
-        """Have a function called before every `forward`.
+        """Register a function to call before every `forward`.
 
         Parameters
         ----------
         hook : callable
-            ``hook(block, inputs)``; what it returns is not used.
+            ``hook(block, inputs)``; the return value is ignored.
 
         Returns
         -------
@@ -184,12 +184,12 @@ class Block(CollectedParameters):
         return handle
 
     def register_forward_hook(self, hook):
-        """Have a function called after every `forward`.
+        """Register a function to call after every `forward`.
 
         Parameters
         ----------
         hook : callable
-            ``hook(block, inputs, outputs)``; what it returns is not used.
+            ``hook(block, inputs, outputs)``; the return value is ignored.
 
         Returns
         -------
@@ -200,26 +200,26 @@ class Block(CollectedParameters):
         return handle
 
     def register_op_hook(self, callback, monitor_all=False):
-        """Have a function called with what the operators of hybridized blocks compute.
+        """Register a function to call with the outputs of every operator in hybridized blocks.
 
         The graphs then run operator by operator.
 
         Parameters
         ----------
         callback : callable
-            ``callback(name, operator, array)``: such as ``"dense0_fwd_output"``,
+            ``callback(name, operator, array)``, called with e.g. ``"dense0_fwd_output"``,
             ``"FullyConnected"`` and the array.
         monitor_all : bool
-            Show the operators' inputs too, such as ``"dense0_fwd_weight"``.
+            Also report the operators' inputs, e.g. ``"dense0_fwd_weight"``.
         """
         for child in self._children.values():
             child.register_op_hook(callback, monitor_all)
 
     def __call__(self, *args):
-        """Compute: run the hooks around `forward`.
+        """Run `forward`, with the hooks before and after it.
 
-        Without arguments, a block that needs some returns itself under the profile of MXNet 2,
-        whose programs get children by ``self._children[name]()``.
+        Under the MXNet 2 profile, a block that needs inputs but gets none returns itself: programs
+        access children by ``self._children[name]()``.
         """
         if not args and self._follows_mxnet_2() and self._needs_inputs():
             return self
@@ -227,7 +227,7 @@ class Block(CollectedParameters):
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
         try:
-            if recorder.bits() & MEMORY:  # its memory is then listed under its name
+            if recorder.bits() & MEMORY:  # attribute its memory to its name
                 with scope(self._name):
                     out = self._evaluate(args)
             else:
@@ -251,7 +251,7 @@ class Block(CollectedParameters):
         return inspect.unwrap(type(self).forward) is Block.forward
 
     def _evaluate(self, args):
-        """What a call computes between its hooks."""
+        """The computation of a call, between its hooks."""
         return self.forward(*args)
 
     def forward(self, *args):
@@ -269,12 +269,12 @@ class Block(CollectedParameters):
         raise NotImplementedError(f"{type(self).__name__} does not define forward")
 
     def summary(self, *inputs):
-        """Print the layers with the shapes of their outputs and the numbers of their parameters.
+        """Print a table of layers with output shapes and parameter counts.
 
         Parameters
         ----------
         *inputs : NDArray
-            A batch; the network runs once with it.
+            A batch, on which the network runs once.
         """
         print_summary(self, inputs)
 

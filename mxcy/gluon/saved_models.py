@@ -1,4 +1,4 @@
-"""Whole models in files: how blocks lie in each other, their graphs and their parameters."""
+"""Whole models in files: the block hierarchy, graphs and parameters."""
 
 import json
 
@@ -11,17 +11,17 @@ from mxcy.gluon.tracing import Trace, holds_values
 
 __all__ = ["load", "save"]
 
-#: what a file of JSON with other content raises on its way into objects
+#: raised while decoding JSON with unexpected content
 _DAMAGE = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
 
 
 def save(self, prefix):
-    """Write the model's structure, its graphs (of hybridized blocks) and its parameters.
+    """Write the block hierarchy, the graphs of hybridized blocks and the parameters.
 
     Parameters
     ----------
     prefix : str
-        The files are ``PREFIX-model.json`` and ``PREFIX-model.params``.
+        Path prefix of ``PREFIX-model.json`` and ``PREFIX-model.params``.
     """
     names = {id(p): name for name, p in self._collect_params_with_prefix().items()}
     with replacing(f"{prefix}-model.json") as file:
@@ -30,9 +30,9 @@ def save(self, prefix):
 
 
 def load(self, prefix):
-    """Read what `save` wrote; this block must be made in the same way as that one.
+    """Load files written by `save` from a block constructed in the same way.
 
-    Blocks that were hybridized then are again, with the graphs they had.
+    Blocks that were hybridized when saved are hybridized again, with their graphs.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def load(self, prefix):
     Raises
     ------
     MXNetError
-        When there is no such file, or it is damaged or of another model.
+        If the file is missing, damaged or of another model.
     """
     path = f"{prefix}-model.json"
     try:
@@ -50,9 +50,9 @@ def load(self, prefix):
         _compare(self, content, path, type(self).__name__)
         restored = list(_restored(self, content, self._collect_params_with_prefix()))
     except OSError as error:
-        raise MXNetError(f"{path} is no saved model: {error}") from error
+        raise MXNetError(f"{path} is not a saved model:  {error}") from error
     except _DAMAGE as error:
-        raise MXNetError(f"{path} is no saved model: {error!r}") from error
+        raise MXNetError(f"{path} is not a saved model:  {error!r}") from error
     self.load_parameters(f"{prefix}-model.params")
     for block, flags, calls in restored:
         block._active = block._settles_first = True
@@ -60,7 +60,7 @@ def load(self, prefix):
 
 
 def _described(block, names):
-    """A block as nested dictionaries; `names` has the structural names by parameters' ids."""
+    """Describe a block as nested dictionaries; `names`: id of parameter -> structural name."""
     content = {"block": type(block).__name__, "params": sorted(block._reg_params)}
     if isinstance(block, HybridBlock) and block._active:
         content["flags"] = {k: v for k, v in block._flags.items() if _is_plain(v)}
@@ -86,7 +86,7 @@ def _graph(form, trace, names):
 
 
 def _compare(block, content, path, where):
-    """Refuse a file of another model."""
+    """Check that the file describes this block."""
     actual = [type(block).__name__, sorted(block._reg_params), list(block._children)]
     try:
         saved = [content["block"], content["params"], list(content["children"])]
@@ -102,7 +102,7 @@ def _compare(block, content, path, where):
 
 
 def _restored(block, content, parameters):
-    """The blocks that were hybridized, with their flags and graphs."""
+    """List the blocks that were hybridized, with their flags and graphs."""
     for name, child in block._children.items():
         yield from _restored(child, content["children"][name], parameters)
     if "graphs" not in content:
@@ -123,7 +123,7 @@ def _restored(block, content, parameters):
 
 
 def _arrays(form):
-    """How many arrays a format has."""
+    """The number of arrays in a format."""
     return sum(map(_arrays, form)) if isinstance(form, list) else max(form or 1, 0)
 
 
@@ -132,7 +132,7 @@ def _is_plain(value):
 
 
 def _as_form(form):
-    """A stored format; files of earlier versions have null for an array."""
+    """Decode a stored format; files of earlier versions have null for an array."""
     if isinstance(form, list):
         return [_as_form(item) for item in form]
     return 0 if form is None else form

@@ -1,4 +1,4 @@
-"""Name scopes: which prefix and which parameter dictionary a new block gets."""
+"""Name scopes, which determine the prefix and the parameter dictionary of new blocks."""
 
 import weakref
 
@@ -8,12 +8,12 @@ from mxcy.gluon.parameter_dict import ParameterDict
 
 __all__ = ["BlockScope"]
 
-#: by the address of a block, which its scope keeps; a block keeping its scope would be in a circle
+#: scopes by id(block); stored here because a reference from the block would be a cycle
 _living: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class BlockScope:
-    """The scope of one block: inside its ``with``, new blocks become named after it.
+    """Name scope of a block: inside its ``with``, names of new blocks get the block's prefix.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class BlockScope:
 
     @classmethod
     def of(cls, block):
-        """The scope of a block: one object as long as somebody holds it."""
+        """Return the scope of a block: the same object while references to it exist."""
         scope = _living.get(id(block))
         if scope is None:
             scope = _living[id(block)] = cls(block)
@@ -35,21 +35,21 @@ class BlockScope:
 
     @staticmethod
     def is_open():
-        """Whether new blocks are named after another one."""
+        """Whether new blocks get the prefix of another one."""
         return BlockScope._current.value is not None
 
     @staticmethod
     def create(prefix, params, hint):
-        """Choose the full prefix and the parameters of a new block.
+        """Determine the full prefix and the ParameterDict of a new block.
 
         Parameters
         ----------
         prefix : str or None
-            The prefix that the user gave.
+            Prefix given by the user.
         params : ParameterDict or None
-            The parameters to share that the user gave.
+            Parameters to share, given by the user.
         hint : str
-            What kind of block it is, such as ``'dense'``.
+            The class's part of default names, e.g. ``'dense'``.
 
         Returns
         -------

@@ -11,12 +11,12 @@ _WIDTH = 80
 
 
 def print_summary(block, inputs):
-    """Run a block once and print a row for every layer that is no mere container.
+    """Run a block once and print a row for every layer except containers.
 
     Parameters
     ----------
     block : Block
-        The network; it must not be hybridized.
+        The network, not hybridized.
     inputs : tuple of NDArray
         A batch.
     """
@@ -66,7 +66,7 @@ def print_summary(block, inputs):
 
 
 def _shapes(arrays):
-    """The shapes in nested lists of arrays, as text."""
+    """Format the shapes of nested lists of arrays."""
     if isinstance(arrays, NDArray):
         return str(arrays.shape)
     if isinstance(arrays, (list, tuple)):

@@ -18,21 +18,21 @@ __all__ = ["SymbolBlock"]
 
 
 class SymbolBlock(HybridBlock):
-    """A block that computes a symbol; the variables that are not its inputs are its parameters.
+    """A block that computes a symbol; variables that are not inputs become parameters.
 
     Parameters
     ----------
     outputs : Symbol or list of Symbol
-        What it computes.
+        The outputs to compute.
     inputs : Symbol or list of Symbol
-        The variables that calls give values to.
+        The variables that are inputs of a call.
     params : ParameterDict, optional
         Parameters to share, by the variables' names.
     """
 
     def __init__(self, outputs, inputs, params=None):
         super().__init__()
-        self._prefix = ""  # the symbol's names are the parameters' names
+        self._prefix = ""  # parameters have the symbol's names
         self._params = ParameterDict("", params)
         if isinstance(outputs, (list, tuple)) and len(outputs) == 1:
             outputs = outputs[0]
@@ -43,12 +43,12 @@ class SymbolBlock(HybridBlock):
         for variable in variables:
             assert (
                 len(variable.list_inputs()) == 1 and variable.list_inputs()[0] == variable.name
-            ), f"Input symbols must be variable, but {variable.name} is an output of operators"
+            ), f"SymbolBlock: inputs must be variables, but {variable.name} is an operator's output"
         _refuse_sparse(self._symbol)
         specs = partial_specs(self._symbol, {})
         states = self._symbol.list_auxiliary_states()
         own = {}
-        # States last, as in the original: the order is that of random initialization.
+        # States last, as in MXNet: the order determines the random initial values.
         for name in (*self._symbol.list_arguments(), *states):
             if name in self._names:
                 continue
@@ -61,7 +61,7 @@ class SymbolBlock(HybridBlock):
                 dtype="float32" if spec.dtype is None else dtypes.name_of(spec.dtype),
                 allow_deferred_init=True,
             )
-        # What all names begin with is no part of structural names in MXNet 1.x.
+        # MXNet 1.x strips the common prefix of all names from structural names.
         shared = 0 if self._follows_mxnet_2() else len(os.path.commonprefix(list(own)))
         self._reg_params = {name[shared:]: parameter for name, parameter in own.items()}
         self._trace = Trace(self._symbol, form, self._names, own, in_form)
@@ -82,22 +82,22 @@ class SymbolBlock(HybridBlock):
         *,
         device=None,
     ):
-        """Make a block of the files that `HybridBlock.export` or `Module.save_checkpoint` wrote.
+        """Load a block from files written by `HybridBlock.export` or `Module.save_checkpoint`.
 
         Parameters
         ----------
         symbol_file : str
             The graph.
         input_names : str or list of str
-            The variables that are inputs.
+            Names of the input variables.
         param_file : str, optional
             The parameters.
         ctx : Context or list of Context, optional
-            Where the parameters go; the CPU by default.
+            Contexts of the parameters; the CPU by default.
         allow_missing, ignore_extra : bool
-            Whether parameters may be missing in the file, or be there in excess.
+            Accept a file that lacks parameters, or has additional ones.
         device : Context or list of Context, optional
-            Another name of `ctx`.
+            Alias of `ctx`.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class SymbolBlock(HybridBlock):
 
     @property
     def _in_format(self):
-        """list: how the inputs are nested; programs that store blocks set it."""
+        """list: how the inputs are nested; settable, for programs that serialize blocks."""
         return self._trace.in_form
 
     @_in_format.setter
@@ -151,7 +151,7 @@ class SymbolBlock(HybridBlock):
 
     @property
     def _out_format(self):
-        """int or list: how the outputs are nested; programs that store blocks set it."""
+        """int or list: how the outputs are nested; settable, for programs that serialize blocks."""
         return self._trace.form
 
     @_out_format.setter
@@ -162,7 +162,7 @@ class SymbolBlock(HybridBlock):
         return self.forward(*args)
 
     def forward(self, x, *args):
-        """Compute the outputs; symbols give a symbol.
+        """Compute the outputs; for symbols return a symbol.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class SymbolBlock(HybridBlock):
         Raises
         ------
         ValueError
-            When they are not nested as the inputs of the symbol are.
+            If they are not nested like the inputs of the symbol.
         """
         flat, form = flatten((x, *args))
         if not same_structure(form, self._trace.in_form):
@@ -190,13 +190,13 @@ class SymbolBlock(HybridBlock):
         return composed if self._out_format == 0 else regroup(list(composed), self._out_format)
 
     def hybridize(self, active=True, **kwargs):
-        """Set the options of the graph; it runs as one in any case."""
+        """Set the options of the graph; the block always runs as a graph."""
         super().hybridize(active, **kwargs)
         self._traced = None
 
 
 def _refuse_sparse(symbol):
-    """Parameters of blocks made from symbols are dense.
+    """Check that the symbol's parameters are dense, as blocks require.
 
     Raises
     ------
@@ -210,10 +210,13 @@ def _refuse_sparse(symbol):
 
 
 def _inputs_told(names, graph):
-    """A hint about inputs, where something else was taken for a parameter."""
+    """Hint for a missing parameter that may be an undeclared input."""
     known = graph.list_inputs()
     strange = [name for name in names if name not in known]
     if not strange:
-        return f"Inputs are {', '.join(names)}; what else is no parameter belongs to input_names."
+        return (
+            f"Inputs are {', '.join(names)}; list every other variable that is not a parameter "
+            "in input_names."
+        )
     unknown = ", ".join(f"{name!r}{did_you_mean(name, known)}" for name in strange)
     return f"The graph has no input {unknown}"

@@ -1,4 +1,4 @@
-"""From blocks to symbols: inputs as flat lists, and the trace of a block's computation."""
+"""Tracing blocks to symbols, and flattening nested inputs."""
 
 from mxcy import symbol
 from mxcy.base import NotImplementedForSymbol
@@ -20,10 +20,10 @@ __all__ = [
 
 
 class TraceError(Exception):
-    """The block's computation cannot be written as a symbol."""
+    """A block's computation cannot be expressed as a symbol."""
 
 
-#: what computations raise that need arrays
+#: exceptions of computations that need arrays rather than symbols
 _UNTRACEABLE = (
     AttributeError,
     DeferredInitializationError,
@@ -34,10 +34,10 @@ _UNTRACEABLE = (
 
 
 def flatten(value):
-    """The arrays (or symbols) in nested lists, and the format to put them back by `regroup`.
+    """Flatten nested lists of arrays (or symbols); return them and the format for `regroup`.
 
-    A format is MXNet's: 0 for an array, -1 for None, n for a symbol with n outputs, a list for a
-    list. Values of other types, which MXNet has no format for, are a tuple of one element.
+    Formats are MXNet's: 0 for an array, -1 for None, n for a symbol with n outputs, a list for
+    a list. A value of any other type, for which MXNet has no format, is a 1-tuple.
     """
     if isinstance(value, NDArray):
         return [value], 0
@@ -54,14 +54,14 @@ def flatten(value):
 
 
 def holds_values(form):
-    """Whether a format has something that is neither an array nor None: a number, for instance."""
+    """Whether a format contains anything but arrays and None, e.g. a number."""
     if isinstance(form, list):
         return any(holds_values(item) for item in form)
     return isinstance(form, tuple)
 
 
 def same_structure(form, other):
-    """Whether calls with these formats can share a graph: None may be left out at the end."""
+    """Whether calls with these formats can share a graph: trailing None may be omitted."""
     if form == other:
         return True
     shared = min(len(form), len(other))
@@ -71,7 +71,7 @@ def same_structure(form, other):
 
 
 def regroup(flat, form):
-    """The nested lists of a format; takes what it needs from the list `flat`."""
+    """Rebuild the nested lists of a format, removing the elements from the list `flat`."""
     if isinstance(form, list):
         return [regroup(flat, item) for item in form]
     if isinstance(form, tuple):
@@ -82,18 +82,18 @@ def regroup(flat, form):
 
 
 class Trace:
-    """A block as a symbol.
+    """A block traced to a symbol.
 
     Attributes
     ----------
     symbol : Symbol
         All outputs.
     inputs : list of str
-        The variables that stand for the inputs, in order.
+        Names of the input variables, in order.
     parameters : dict of str to Parameter
-        Those that the symbol uses.
+        The parameters that the symbol uses.
     form, in_form
-        The formats of the outputs and of the inputs, see `flatten`.
+        Formats of the outputs and of the inputs, see `flatten`.
     """
 
     def __init__(self, outputs, form, inputs, parameters, in_form):
@@ -101,21 +101,21 @@ class Trace:
         self.in_form = in_form
 
     def input_symbols(self):
-        """The variables that stand for the inputs."""
+        """The input variables."""
         return [symbol.var(name) for name in self.inputs]
 
     def depends_on_values(self):
-        """Whether the shape of something in the symbol depends on values."""
+        """Whether any shape in the symbol depends on values."""
         nodes = topological(self.symbol._entries)
         return any(node.op is not None and node.op.eager is not None for node in nodes)
 
     def by_structural_names(self, structural):
-        """The symbol with the names of MXNet 2 for its parameters, and these by those names.
+        """Rename the parameters to MXNet 2's structural names; return the symbol and parameters.
 
         Parameters
         ----------
         structural : dict of str to Parameter
-            By structural names.
+            Parameters by structural name.
         """
         names = {id(parameter): name for name, parameter in reversed(structural.items())}
         renamed = {name: names.get(id(p), name) for name, p in self.parameters.items()}
@@ -128,7 +128,7 @@ class Trace:
 
 
 def input_names(count):
-    """What the inputs of a graph are called."""
+    """Names of a graph's inputs."""
     return ["data"] if count == 1 else [f"data{i}" for i in range(count)]
 
 
@@ -141,7 +141,7 @@ def trace(block, form, count):
     form
         The format of the inputs.
     count : int
-        The number of arrays in them.
+        Number of arrays in the inputs.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def trace(block, form, count):
     Raises
     ------
     TraceError
-        When the computation needs arrays, for instance because it looks at values.
+        If the computation needs arrays, e.g. because it reads values.
     """
     names = input_names(count)
     inputs = [symbol.var(name) for name in names]

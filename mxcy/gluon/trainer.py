@@ -1,4 +1,4 @@
-"""Trainers: let an optimizer change a set of parameters by their gradients."""
+"""Trainers: apply an optimizer to a set of parameters."""
 
 import weakref
 
@@ -16,30 +16,30 @@ __dir__ = listing(__name__)
 
 
 class Trainer:
-    """Applies an optimizer to parameters; gradients of several contexts are added up.
+    """Applies an optimizer to parameters, summing gradients over contexts.
 
     Parameters
     ----------
     params : ParameterDict, dict or list of Parameter
-        The parameters; those of dictionaries are taken in the order of their names.
+        The parameters; those of a dictionary are sorted by name.
     optimizer : str or Optimizer
         The optimizer.
     optimizer_params : dict, optional
-        Its arguments, when it is given by name.
+        Arguments of an optimizer given by name.
     kvstore : str or KVStoreBase, optional
-        What adds up the gradients of several contexts; one given by name is not used for a single
+        Store that sums gradients over contexts; one given by name is not used for a single
         context.
     compression_params : dict, optional
         See `KVStore.set_gradient_compression`.
     update_on_kvstore : bool, optional
-        Whether the store runs the optimizer, once, and copies the weights to all contexts, instead
-        of one optimizer on each. By default as MXNET_UPDATE_ON_KVSTORE says, if the store can, but
-        not for weights of more than 2**24 elements in 'local'.
+        Run the optimizer once, in the store, and copy the weights to all contexts, instead of
+        one optimizer per context. Defaults to MXNET_UPDATE_ON_KVSTORE if the store supports it,
+        but to False for weights of more than 2**24 elements in 'local'.
 
     Raises
     ------
     ValueError
-        When `params` holds something else, or `kvstore` is none of this process.
+        If `params` contains anything else, or `kvstore` is not available in this process.
     """
 
     def __init__(
@@ -63,34 +63,33 @@ class Trainer:
         self._contexts = self._check_contexts()
         optimizer_params = optimizer_params or {}
         self._scale = float(optimizer_params.get("rescale_grad", 1.0))
-        self._amp_loss_scaler = self._amp_original_scale = None  # `mxcy.amp` sets them
+        self._amp_loss_scaler = self._amp_original_scale = None  # set by `mxcy.amp`
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
         self._updaters = [optimizers.get_updater(self._optimizer) for _ in self._contexts]
-        # Programs that save states or share weights themselves know these names, and override
-        # or call the methods that set them.
+        # Third-party programs use these names, and override or call the methods that set them.
         self._kvstore = None
         self._reset_kvstore()
-        if joins_job(kvstore):  # the first gradients are those of the job's weights
+        if joins_job(kvstore):  # compute the first gradients with the job's weights
             self._ready()
 
     def _reset_kvstore(self):
-        """Choose a store afresh at the next step, which starts from the parameters' values.
+        """Discard the store; the next step creates one from the parameters' current values.
 
         Raises
         ------
         RuntimeError
-            When other processes share the store.
+            If other processes share the store.
         """
         if spans_processes(self._kvstore):
-            raise RuntimeError("a store that several processes share cannot be chosen afresh")
+            raise RuntimeError("Trainer: cannot replace a store shared by several processes")
         for parameter in self._params:
             parameter._take_rows_back()
         self._kv_initialized = False
         self._kvstore = self._update_on_kvstore = self._distributed = None
-        self._params_to_init = list(self._params)  # what the store has no values of yet
+        self._params_to_init = list(self._params)  # not initialized in the store yet
 
     def _forget_stored(self, parameter):
-        """A parameter has got a new value: a store that updates weights has to take that one."""
+        """Make a store that updates weights reload a parameter's new value."""
         if self._update_on_kvstore and all(p is not parameter for p in self._params_to_init):
             self._reset_kvstore()
 
@@ -106,15 +105,15 @@ class Trainer:
         return optimizers.create(optimizer, param_dict=by_index, **optimizer_params)
 
     def _by_index(self):
-        """The parameters by their numbers, for the optimizer.
+        """The parameters by index, for the optimizer.
 
-        Row_sparse parameters hold their store, and that the optimizer, which must not hold them.
+        Row_sparse ones are left out: they refer to the store and thereby to the optimizer.
         """
         in_store = any(parameter._stype != "default" for parameter in self._params)
         return (weakref.WeakValueDictionary if in_store else dict)(enumerate(self._params))
 
     def _init_kvstore(self):
-        """Choose the store, and whether it runs the optimizer."""
+        """Create the store and decide whether it runs the optimizer."""
         store, on_store = store_for(
             self._params,
             len(self._contexts),
@@ -131,14 +130,14 @@ class Trainer:
         self._kv_initialized = True
 
     def _check_contexts(self):
-        """The contexts that all parameters are on.
+        """Return the contexts, which must be the same for all parameters.
 
         Raises
         ------
         AssertionError
-            When they differ.
+            If the contexts differ.
         RuntimeError
-            When a parameter has not been initialized.
+            If a parameter has not been initialized.
         """
         contexts = None
         for parameter in self._params:
@@ -152,7 +151,7 @@ class Trainer:
         return contexts or []
 
     def _init_params(self):
-        """Tell the store of parameters, as soon as they have values."""
+        """Initialize in the store those parameters that have values by now."""
         waiting = {id(p) for p in self._params_to_init if p._data is None}
         if self._kvstore is not None:
             ready = {id(p) for p in self._params_to_init} - waiting
@@ -185,22 +184,22 @@ class Trainer:
 
     @property
     def learning_rate(self):
-        """float: the current rate of the optimizer."""
+        """float: the optimizer's current learning rate."""
         return self._optimizer.learning_rate
 
     def set_learning_rate(self, lr):
-        """Set the rate of the optimizer.
+        """Set the optimizer's learning rate.
 
         Parameters
         ----------
         lr : float
-            The new rate.
+            The new learning rate.
         """
         self._settle()
         self._optimizer.set_learning_rate(lr)
 
     def _settle(self):
-        """Let the last step be done before settings change, which another thread reads."""
+        """Wait for the last step before changing settings that the store's thread reads."""
         if self._distributed and self._update_on_kvstore:
             self._kvstore._settle()
 
@@ -217,36 +216,36 @@ class Trainer:
     # -- the step ---------------------------------------------------------------------------------
 
     def step(self, batch_size, ignore_stale_grad=False):
-        """Add up gradients over all contexts, then change the parameters by them.
+        """Sum gradients over all contexts and update the parameters.
 
         Call it after `autograd.backward`, outside of `autograd.record`.
 
         Parameters
         ----------
         batch_size : int
-            Gradients are divided by this.
+            Divisor of the gradients.
         ignore_stale_grad : bool
-            Leave parameters alone whose gradients `backward` did not compute since the last
-            step, instead of refusing.
+            Skip parameters whose gradients were not computed since the last step, instead of
+            raising.
 
         Raises
         ------
         UserWarning
-            When a gradient is stale.
+            If a gradient is stale.
         """
         self._ready()
         self._rescale(batch_size)
         if self._update_on_kvstore and not ignore_stale_grad:
             self._refuse_stale(self._trained())
         if self._update_on_kvstore and self._overflows():
-            return  # the store would have updated the weights
+            return  # a skipped step: the store must not update the weights
         self._allreduce_grads()
         self._update(ignore_stale_grad)
         if self._distributed and isinstance(self._kvstore, KVStore):
             self._kvstore._note_samples(batch_size)
 
     def allreduce_grads(self):
-        """Add up gradients over all contexts, for use with `update`."""
+        """Sum gradients over all contexts, without updating; see `update`."""
         self._ready()
         assert not self._update_on_kvstore, (
             "allreduce_grads() when parameters are updated on kvstore is not supported. "
@@ -255,7 +254,7 @@ class Trainer:
         self._allreduce_grads()
 
     def update(self, batch_size, ignore_stale_grad=False):
-        """Change the parameters, without adding up gradients first; see `allreduce_grads`.
+        """Update the parameters, without summing gradients; see `allreduce_grads`.
 
         Parameters
         ----------
@@ -272,11 +271,11 @@ class Trainer:
 
     @property
     def amp_loss_scale(self):
-        """float: the factor of the loss under mixed precision; 1 without it."""
+        """float: loss scale of mixed precision; 1 without it."""
         return 1.0 if self._amp_loss_scaler is None else self._amp_loss_scaler.loss_scale
 
     def _overflows(self):
-        """Whether mixed precision skips this step: a gradient is infinite or no number."""
+        """Whether mixed precision skips this step because a gradient is inf or nan."""
         scaler = self._amp_loss_scaler
         return scaler is not None and scaler.has_overflow(self._params)
 
@@ -285,7 +284,7 @@ class Trainer:
         return [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
 
     def _allreduce_grads(self):
-        """Add up gradients; trainers over several processes override it under this name."""
+        """Sum gradients; distributed trainers override this method."""
         if self._kvstore is None:
             return
         trained = self._trained()
@@ -294,19 +293,19 @@ class Trainer:
             keys = [i for i, _ in dense]
             arrays = [p.list_grad() for _, p in dense]
             outs = [p.list_data() for _, p in dense] if self._update_on_kvstore else None
-            self._kvstore.pushpull(keys, arrays, outs)  # the store sees to the order
+            self._kvstore.pushpull(keys, arrays, outs)  # the store orders the exchange
             trained = [(i, p) for i, p in trained if not p._stype == p._grad_stype == "default"]
         for i, parameter in trained:
             if parameter._stype != "default":
-                # Who reads the weight pulls the rows that it needs.
+                # readers of the weight pull the rows they need
                 self._kvstore.push(i, parameter.list_grad(), priority=-i)
                 continue
             out = {"out": parameter.list_data()} if self._update_on_kvstore else {}
-            # The first layers are needed first in the next step.
+            # the next forward pass needs the first layers first
             self._kvstore.pushpull(i, parameter.list_grad(), priority=-i, **out)
 
     def _update(self, ignore_stale_grad=False):
-        """Change what has new gradients; what the store has changed is only marked as done."""
+        """Update parameters with new gradients, or only clear the flag if the store did it."""
         if not self._update_on_kvstore and self._overflows():
             return
         trained = self._trained()
@@ -346,7 +345,7 @@ class Trainer:
     # -- files ------------------------------------------------------------------------------------
 
     def save_states(self, fname):
-        """Write the optimizer and its states (momenta and the like) to a file.
+        """Write the optimizer and its states (e.g. momenta) to a file.
 
         Parameters
         ----------
@@ -360,7 +359,7 @@ class Trainer:
         state_files.save(fname, self._updaters[0].get_states(dump_optimizer=True))
 
     def load_states(self, fname):
-        """Read the optimizer and its states from a file that `save_states` wrote.
+        """Load the optimizer and its states from a file written by `save_states`.
 
         Parameters
         ----------
@@ -385,7 +384,7 @@ def _mark_as_stale(arrays):
 
 
 def _as_list(params):
-    """The parameters in their order of training, each once."""
+    """The parameters in training order, without duplicates."""
     if isinstance(params, (dict, ParameterDict)):
         params = [params[name] for name in sorted(params.keys())]
     if not isinstance(params, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Which store a trainer uses, and whether that runs the optimizer."""
+"""The choice of a trainer's store, and of whether it runs the optimizer."""
 
 from mxcy.dist.job import job
 from mxcy.kvstore import KVStoreBase
@@ -9,7 +9,7 @@ __all__ = ["check_kind", "joins_job", "spans_processes", "store_for"]
 
 
 def check_kind(kvstore):
-    """Refuse at once what `choose_store` would refuse at the first step."""
+    """Raise now for a store that `choose_store` would reject at the first step."""
     if kvstore is None or isinstance(kvstore, KVStoreBase):
         return
     if isinstance(kvstore, str) and kvstore.lower() in (*kinds(), *KVStoreBase.kv_registry):
@@ -24,22 +24,22 @@ def check_kind(kvstore):
 
 
 def spans_processes(store):
-    """Whether a store, or None, adds up gradients of several processes."""
+    """Whether a store (or None) sums gradients over several processes."""
     try:
         return store is not None and "dist" in store.type
-    except NotImplementedError:  # users' own stores need no type
+    except NotImplementedError:  # custom stores may lack a type
         return False
 
 
 def joins_job(kvstore):
-    """Whether a store, or one of a name, is of a running job that this process has just joined."""
+    """Whether a store (or its name) belongs to a running job that this process just joined."""
     if isinstance(kvstore, str):
         return "dist" in kvstore.lower() and job.arriving
     return spans_processes(kvstore) and job.arriving
 
 
 def _sparse_store(kvstore, update_on_kvstore):
-    """The store that has the rows of row_sparse parameters, and runs the optimizer on them."""
+    """The store that holds the rows of row_sparse parameters and updates them."""
     if not isinstance(kvstore, str | KVStoreBase):
         raise TypeError(
             f"Cannot create '{kvstore}' KVStore with row_sparse parameters. The type must be "
@@ -54,15 +54,15 @@ def _sparse_store(kvstore, update_on_kvstore):
 
 
 def store_for(params, contexts, kvstore, update_on_kvstore):
-    """The store that a trainer needs, and whether it runs the optimizer.
+    """Return the store of a trainer, and whether it runs the optimizer.
 
     Parameters
     ----------
     params : list of Parameter
     contexts : int
-        How many there are.
+        Number of contexts.
     kvstore, update_on_kvstore
-        What the program asked for, see `Trainer`.
+        Arguments of `Trainer`.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def store_for(params, contexts, kvstore, update_on_kvstore):
     Raises
     ------
     TypeError, ValueError
-        When what was asked for does not go with the parameters or the store.
+        If the arguments are incompatible with the parameters or the store.
     """
     if any(parameter._stype != "default" for parameter in params):
         store, on_store = _sparse_store(kvstore, update_on_kvstore), True

@@ -1,4 +1,4 @@
-"""Helpers around blocks: splitting batches, clipping gradients, fetching files."""
+"""Helpers for training: splitting batches, clipping gradients, downloading files."""
 
 import math
 import weakref
@@ -34,12 +34,12 @@ __dir__ = listing(__name__)
 
 
 def in_numpy(array):
-    """An array in the class that this thread's semantics ask for: of `mx.np` where these are on."""
+    """Convert an array to this thread's array class: `mx.np.ndarray` under NumPy semantics."""
     return array.as_np_ndarray() if is_np_array() and array.stype == "default" else array
 
 
 def is_mixed(outputs):
-    """Whether some dense arrays of a list are of `mx.np` and others of `mx.nd`."""
+    """Whether a list mixes dense arrays of `mx.np` and `mx.nd`."""
     classes = {
         array._is_numpy
         for array in outputs
@@ -49,7 +49,7 @@ def is_mixed(outputs):
 
 
 class DeferredInitializationError(MXNetError):
-    """A parameter was asked for its array before its shape was known."""
+    """A parameter's array was requested before its shape was known."""
 
 
 def split_data(data, num_slice, batch_axis=0, even_split=True):
@@ -64,7 +64,7 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
     batch_axis : int
         Axis to cut.
     even_split : bool
-        Refuse an extent that is no multiple of `num_slice`; otherwise the first slices are longer.
+        Raise if the extent is not a multiple of `num_slice`; otherwise the first slices are longer.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
     Raises
     ------
     ValueError
-        When the batch has fewer than `num_slice` entries, or cannot be cut evenly.
+        If the batch has fewer than `num_slice` entries, or cannot be cut evenly.
     """
     size = data.shape[batch_axis]
     if even_split and size % num_slice != 0:
@@ -98,7 +98,7 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
 
 
 def split_and_load(data, ctx_list, batch_axis=0, even_split=True):
-    """Cut a batch into one slice for each context and load it there.
+    """Cut a batch into one slice per context and copy each to its context.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def split_and_load(data, ctx_list, batch_axis=0, even_split=True):
 
 
 def clip_global_norm(arrays, max_norm, check_isfinite=True):
-    """Scale arrays in place, all by one factor, so that their common 2-norm is at most `max_norm`.
+    """Scale arrays in place by a common factor so that their global 2-norm is at most `max_norm`.
 
     Parameters
     ----------
@@ -133,12 +133,12 @@ def clip_global_norm(arrays, max_norm, check_isfinite=True):
     max_norm : float
         Largest norm allowed.
     check_isfinite : bool
-        Warn when the norm is nan or inf, and return a number; otherwise return an array.
+        Warn if the norm is nan or inf, and return a float; otherwise return an array.
 
     Returns
     -------
     float or NDArray
-        The norm before scaling; an array of shape (1,) when `check_isfinite` is false.
+        The norm before scaling; an array of shape (1,) if `check_isfinite` is false.
     """
     assert len(arrays) > 0, "clip_global_norm needs at least one array"
     ctx = arrays[0].context
@@ -165,7 +165,7 @@ def shape_is_known(shape):
     Parameters
     ----------
     shape : tuple of int or None
-        0 and -1 stand for unknown extents.
+        The shape; 0 and -1 mark unknown extents.
 
     Returns
     -------
@@ -177,25 +177,25 @@ def shape_is_known(shape):
 def split_rnn_params(
     param, mode, num_layers, input_size, hidden_size, bidirectional=False, projection_size=None
 ):
-    """Cut the parameters of operator RNN into the weights and biases of the layers.
+    """Split the flat parameter vector of operator RNN into the layers' weights and biases.
 
     Parameters
     ----------
     param : NDArray
-        The operator's parameters, one after the other.
+        The operator's concatenated parameters.
     mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
-        Kind of the cells.
+        Type of the cells.
     num_layers, input_size, hidden_size : int
-        Number of layers, and widths of inputs and states.
+        Number of layers, and sizes of inputs and states.
     bidirectional : bool
         Whether there are two directions.
     projection_size : int, optional
-        Width of projected states.
+        Size of projected states.
 
     Returns
     -------
     dict of str to NDArray
-        By names such as ``l0_i2h_weight``: ``l`` and ``r`` stand for the directions.
+        Keyed by names such as ``l0_i2h_weight``; ``l`` and ``r`` are the directions.
     """
     shapes = rnn_shapes(mode, num_layers, input_size, hidden_size, bidirectional, projection_size)
     pieces, begin = {}, 0
@@ -206,7 +206,7 @@ def split_rnn_params(
 
 
 def rnn_shapes(mode, num_layers, input_size, hidden_size, bidirectional, projection_size):
-    """The shapes of what `split_rnn_params` returns, by name and in the operator's order."""
+    """The shapes of `split_rnn_params`'s results, by name and in the operator's order."""
     from mxcy.ops.recurrent.cells import CELLS
 
     rows, width = CELLS[mode].gates * hidden_size, projection_size or hidden_size
@@ -233,7 +233,7 @@ class HookHandle:
         self._id = None
 
     def attach(self, hooks_dict, hook):
-        """Put a hook into a dictionary.
+        """Add a hook to a dictionary.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class HookHandle:
         self._hooks = weakref.ref(hooks_dict)
 
     def detach(self):
-        """Take the hook out again; without effect the second time."""
+        """Remove the hook; further calls have no effect."""
         hooks = self._hooks() if self._hooks else None
         if hooks is not None:
             hooks.pop(self._id, None)

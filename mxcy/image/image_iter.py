@@ -342,8 +342,8 @@ def _read_list(path, dtype):
             images[int(fields[0])] = label, fields[-1]
         except (ValueError, IndexError):
             raise MXNetError(
-                f"ImageIter: line {number} of {path} is no number, labels and path with tabs "
-                f"between them: {line!r}"
+                f"ImageIter: line {number} of {path} is not a tab-separated number, "
+                f"labels and path: {line!r}"
             ) from None
     return images
 

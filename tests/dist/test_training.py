@@ -111,7 +111,7 @@ def test_a_trainer_of_one_worker(tmp_path):
         trainer.update(1)
     with pytest.raises(AssertionError, match="when parameters are updated on kvstore"):
         trainer.allreduce_grads()
-    with pytest.raises(RuntimeError, match="several processes share"):
+    with pytest.raises(RuntimeError, match="shared by several processes"):
         trainer._reset_kvstore()
 
 

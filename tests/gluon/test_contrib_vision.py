@@ -69,7 +69,7 @@ def test_bad_arguments():
     with pytest.raises(AssertionError, match="one of path_imgrec"):
         vision.ImageDataLoader(1, (3, 4, 4))
     label = vision.dataloader.BboxLabelTransform()
-    with pytest.raises(ValueError, match="should >= 5, given 4"):
+    with pytest.raises(ValueError, match="should be >= 5, given 4"):
         label(image, np.array([2, 4, 0, 0, 0, 0]))
     with pytest.raises(ValueError, match="Broken label of size 6"):
         label(image, np.array([2, 5, 0, 0, 0, 0]))

@@ -120,7 +120,7 @@ def test_np_code_trains_as_a_graph(numpy_semantics, tmp_path):
         np.testing.assert_allclose(trained(graph, x), losses, rtol=1e-4, atol=1e-6)
         if x is data[0]:
             assert losses[-1] < losses[0]
-    assert len(graph._calls._noted) == 2
+    assert len(graph._calls._by_signature) == 2
     out = graph(data[0])[0].asnumpy()
     loaded = gluon.SymbolBlock.imports(*_as_inputs(graph.export(str(tmp_path / "net"))))
     np.testing.assert_allclose(loaded(data[0])[0].asnumpy(), out, rtol=1e-5)

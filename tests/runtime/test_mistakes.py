@@ -126,7 +126,7 @@ MISTAKES = {
     "a misspelt option of hybridize": (
         lambda: hybridized(static_aloc=True),
         mx.MXNetError,
-        "hybridize: there is no option 'static_aloc' without a backend; did you mean",
+        "hybridize: unknown option 'static_aloc' without a backend; did you mean",
     ),
     "a rate of text": (
         lambda: trained(learning_rate="0.1"),

@@ -1,4 +1,4 @@
-"""MXNet's `gluon.contrib`: layers, cells, samplers, and the estimator, which trains networks."""
+"""MXNet's `gluon.contrib`: layers, cells, samplers, and the training estimator."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.contrib import cnn, data, estimator, nn, rnn

@@ -1,4 +1,4 @@
-"""Data sets and the loading of batches."""
+"""Data sets, samplers and data loaders."""
 
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr

@@ -1,4 +1,4 @@
-"""Functions that join items to batches, for the loader's `batchify_fn`."""
+"""Functions that combine items into batches, for the loader's `batchify_fn`."""
 
 import numpy as np
 
@@ -26,20 +26,20 @@ def _as_batch(array, ctx):
 
 
 class Stack:
-    """Stacks items of one shape along a new first axis.
+    """Stack items of equal shape along a new first axis.
 
     Parameters
     ----------
     use_shared_mem : bool
-        Put the batch into memory that worker processes share with the loader's; arrays elsewhere
-        are copied there to be sent.
+        Create the batch in memory shared with the loader's process; otherwise it is copied
+        there when it is sent.
     """
 
     def __init__(self, use_shared_mem=False):
         self._use_shared_mem = use_shared_mem
 
     def __mx_handle__(self):
-        """Return the function itself: where MXNet 2 has another in C++, ours needs none."""
+        """Return self; MXNet 2 returns a C++ counterpart, which is not needed here."""
         return self
 
     def __call__(self, data):
@@ -52,7 +52,7 @@ class Stack:
 
         Returns
         -------
-        NDArray, or list of NDArray with a batch of each part of the items
+        NDArray, or list of NDArray with one batch per part of the items
         """
         if isinstance(data[0], (list, tuple)):
             return [self(part) for part in zip(*data, strict=True)]
@@ -64,19 +64,19 @@ class Stack:
 
 
 class Pad:
-    """Stacks items of different shapes, filled up at the end of every axis.
+    """Stack items of different shapes, padded at the end of every axis.
 
     Parameters
     ----------
     val : float, optional
-        What they are filled up with, 0 by default.
+        Padding value, 0 by default.
     dtype : str or numpy.dtype, optional
         Element type of the batch.
     round_to : int, optional
-        Extents of the batch are rounded up to multiples of this.
+        Round extents of the batch up to multiples of this.
     use_shared_mem : bool
-        Put the batch into memory that worker processes share with the loader's; arrays elsewhere
-        are copied there to be sent.
+        Create the batch in memory shared with the loader's process; otherwise it is copied
+        there when it is sent.
     """
 
     def __init__(self, val=None, dtype=None, round_to=None, use_shared_mem=False):
@@ -86,7 +86,7 @@ class Pad:
         self._use_shared_mem = use_shared_mem
 
     def __mx_handle__(self):
-        """Return the function itself: where MXNet 2 has another in C++, ours needs none."""
+        """Return self; MXNet 2 returns a C++ counterpart, which is not needed here."""
         return self
 
     def __call__(self, data):
@@ -95,7 +95,7 @@ class Pad:
         Parameters
         ----------
         data : list
-            Arrays or lists of numbers, all with the same number of axes.
+            Arrays or lists of numbers with equal numbers of axes.
 
         Returns
         -------
@@ -113,17 +113,17 @@ class Pad:
 
 
 class Append:
-    """Makes a list of arrays out of the items, whatever their shapes.
+    """Convert the items, of any shapes, to a list of arrays.
 
     Parameters
     ----------
     expand : bool
         Give every array a batch axis of extent 1.
     batch_axis : int
-        Where that axis goes.
+        Position of that axis.
     use_shared_mem : bool
-        Put the batch into memory that worker processes share with the loader's; arrays elsewhere
-        are copied there to be sent.
+        Create the batch in memory shared with the loader's process; otherwise it is copied
+        there when it is sent.
     """
 
     def __init__(self, expand=True, batch_axis=0, use_shared_mem=False):
@@ -151,14 +151,14 @@ class Append:
 
 
 class Group:
-    """Joins the first parts of all items by the first function, the second parts by the second...
+    """Combine the i-th parts of all items with the i-th function.
 
     Parameters
     ----------
     fn : callable or list of callable
         The functions, or the first of them.
     *args : callable
-        The other ones.
+        The remaining ones.
     """
 
     def __init__(self, fn, *args):
@@ -167,7 +167,7 @@ class Group:
             assert callable(one), f"Batchify functions must be callable, got {type(one)}"
 
     def __mx_handle__(self):
-        """Return the function itself: where MXNet 2 has another in C++, ours needs none."""
+        """Return self; MXNet 2 returns a C++ counterpart, which is not needed here."""
         return self
 
     def __call__(self, data):
@@ -176,12 +176,12 @@ class Group:
         Parameters
         ----------
         data : list of tuple
-            The items; each has as many parts as there are functions.
+            The items, each with as many parts as there are functions.
 
         Returns
         -------
         tuple
-            What the functions return.
+            Results of the functions.
         """
         for item in data:
             assert len(item) == len(self._fn), (
@@ -191,7 +191,7 @@ class Group:
 
 
 class AsList:
-    """Leaves the items alone, in a list."""
+    """Return the items unchanged, in a list."""
 
     def __call__(self, data):
         """Return the items as a list.

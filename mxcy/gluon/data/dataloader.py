@@ -1,4 +1,4 @@
-"""Loads batches of a data set, in worker processes or threads if requested."""
+"""Data loaders, optionally with worker processes or threads."""
 
 import numbers
 from multiprocessing.reduction import ForkingPickler  # noqa: F401
@@ -52,12 +52,12 @@ __all__ = [
 
 __dir__ = listing(__name__)
 
-# What is imported above and not used here is for loaders of other libraries.
+# The unused imports above are for loaders of other libraries.
 sharing.register()
 
 
 def default_batchify_fn(data):
-    """Join items to a batch.
+    """Combine items into a batch.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ def default_batchify_fn(data):
     Returns
     -------
     NDArray or list of NDArray
-        The items along a new first axis; for tuples a list with one batch of each part.
+        The items along a new first axis; for tuples a list with one batch per part.
     """
     return _in_numpy(_joined(data, None)) if util.is_np_array() else _joined(data, None)
 
 
 def default_mp_batchify_fn(data):
-    """Join items to a batch that processes share; like `default_batchify_fn`."""
+    """Combine items inin shared memory; see `default_batchify_fn`."""
     return _joined(data, cpu_shared())
 
 
@@ -96,8 +96,8 @@ def _joined(data, ctx):
     if len(shapes) > 1:
         listed = " and ".join(map(str, sorted(shapes)[:2]))
         raise ValueError(
-            f"DataLoader: items of a batch have different shapes, {listed}: transform them to one, "
-            "or pass batchify_fn"
+            f"DataLoader: items of a batch have different shapes, {listed}: transform them to one "
+            "shape, or pass batchify_fn"
         )
     data = np.asarray(data)
     return nd.array(data, dtype=data.dtype, ctx=ctx)
@@ -109,58 +109,57 @@ class DataLoader:
     Parameters
     ----------
     dataset : Dataset
-        The items; any object with a length and indices will do.
+        The items; any object with ``__len__`` and ``__getitem__``.
     batch_size : int, optional
-        Items per batch; required unless there is a `batch_sampler`.
+        Items per batch; required without a `batch_sampler`.
     shuffle : bool
         Visit the items in random order.
     sampler : Sampler, optional
-        Decides the order instead.
+        Source of indices, instead of `shuffle`.
     last_batch : {'keep', 'discard', 'rollover'}, optional
         See `BatchSampler`.
     batch_sampler : Sampler, optional
-        Decides on order and batches instead of all these.
+        Source of lists of indices, instead of the four arguments before.
     batchify_fn : callable, optional
-        Joins a list of items to a batch: `default_batchify_fn`, or `default_mp_batchify_fn` where
-        there are worker processes.
+        Combines a list of items into a batch; by default `default_batchify_fn`, or
+        `default_mp_batchify_fn` with worker processes.
     num_workers : int
-        Number of processes, or threads, that load in the background; 0 loads when a batch is asked
-        for.
+        Number of processes or threads that load in the background; 0 loads each batch on
+        request.
     pin_memory : bool
-        Put the batches into memory from which copies to a GPU are fast.
+        Copy batches to pinned memory, for fast copies to a GPU.
     pin_device_id : int
-        The GPU that this memory is for.
+        Id of that GPU.
     prefetch : int, optional
-        How many batches may be loaded ahead, ``2 * num_workers`` by default.
+        Number of batches loaded ahead, ``2 * num_workers`` by default.
     thread_pool : bool
-        Have threads load instead of processes.
+        Use threads instead of processes.
     timeout : int
-        Longest time in seconds to wait for a batch.
+        Seconds to wait for a batch before raising.
     auto_reload : bool
-        Begin to load the next epoch now, and always when one ends.
+        Start loading the next epoch immediately, and after each epoch.
     try_nopython : bool, optional
         Accepted for compatibility.
 
     Raises
     ------
     ValueError
-        When the parameters contradict each other.
+        If arguments contradict each other.
 
     Notes
     -----
-    Worker processes start here, as copies of this one: what happens to the data set later, they do
-    not see. They begin with this process's state of ``numpy.random`` and ``mx.random``, which is
-    hence the same in all of them; seed by the item's index where that matters. The k-th batch of an
-    epoch is loaded by worker k modulo `num_workers`. Python's ``random`` differs from run to run.
+    Worker processes are forked when the loader is constructed and do not see later changes of the
+    data set. All inherit the same ``numpy.random`` and ``mx.random`` state; seed by the item's
+    index where that matters. Worker k modulo `num_workers` loads the k-th batch of an epoch.
+    Python's ``random`` differs from run to run. After ``multiprocessing.set_start_method``, workers
+    use that method: the data set and functions are pickled, and random generators start as in a new
+    program.
 
-    A program that calls ``multiprocessing.set_start_method`` gets workers of that kind; data set
-    and functions are then pickled, and the random generators start as in a new program.
+    Worker processes return arrays in shared memory, on the context ``cpu_shared(0)``. Operators
+    accept them together with arrays on the CPU, and put results on the CPU.
 
-    Arrays come from worker processes in shared memory, on the context ``cpu_shared(0)``. Operators
-    take them together with arrays on the CPU, where their results are.
-
-    An exception in a worker is raised here, in the iteration, with its traceback; so is the end of
-    a worker that was killed. The next epoch then starts new ones.
+    An exception in a worker is raised by the iteration, with the worker's traceback, as is an error
+    if a worker was killed. The next epoch then starts new workers.
     """
 
     def __init__(
@@ -182,7 +181,7 @@ class DataLoader:
         try_nopython=None,
     ):
         assert timeout > 0, f"timeout must be positive, given {timeout}"
-        # Libraries derive loaders from this one: they read and set these names.
+        # Subclasses in other libraries read and set these attributes.
         self._worker_pool = self._iter = None
         self._dataset = dataset
         self._pin_memory, self._pin_device_id = pin_memory, pin_device_id
@@ -229,7 +228,7 @@ class DataLoader:
             return OrderedResults(
                 self._worker_pool, self._load, self._batch_sampler, self._prefetch, self._timeout
             )
-        if hasattr(self._worker_pool, "apply_async"):  # a subclass has put its own there
+        if hasattr(self._worker_pool, "apply_async"):  # set by a subclass
             return PoolBatches(
                 self._worker_pool,
                 self._batchify_fn,
@@ -253,11 +252,11 @@ class DataLoader:
         return _as_in_context(batch, cpu_pinned(self._pin_device_id))
 
     def refresh(self):
-        """Begin to load the next epoch now."""
+        """Start loading the next epoch."""
         self._iter = self._batches()
 
     def clean(self):
-        """Give up the epoch that `refresh` began."""
+        """Discard the epoch started by `refresh`."""
         self._iter = None
 
     def __del__(self):
@@ -267,7 +266,7 @@ class DataLoader:
 
 
 class DataLoaderV1(DataLoader):
-    """The loader of older programs: `DataLoader` with the parameters it had then.
+    """`DataLoader` with the parameters of its first version.
 
     Parameters
     ----------
@@ -305,7 +304,7 @@ class DataLoaderV1(DataLoader):
 
 
 def _in_numpy(batch):
-    """A batch with arrays of `mx.np`, also where workers of other semantics made it."""
+    """Convert a batch to `mx.np` arrays, whatever the semantics of the worker."""
     if isinstance(batch, (list, tuple)):
         parts = map(_in_numpy, batch)
         return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)

@@ -1,4 +1,4 @@
-"""Data sets: items that are found by index."""
+"""Data sets: collections of items accessed by index."""
 
 import os
 
@@ -13,7 +13,7 @@ __dir__ = listing(__name__)
 
 
 class Dataset:
-    """Base of all data sets; subclasses define ``__getitem__`` and ``__len__``."""
+    """Base class of data sets; subclasses define ``__getitem__`` and ``__len__``."""
 
     def __getitem__(self, idx):
         """Return the item number `idx`."""
@@ -24,16 +24,16 @@ class Dataset:
         raise NotImplementedError(f"{type(self).__name__} does not define __len__")
 
     def __mx_handle__(self):
-        """Return the data set itself: where MXNet 2 has another in C++, ours needs none."""
+        """Return self; MXNet 2 returns a C++ counterpart, which is not needed here."""
         return self
 
     def filter(self, fn):
-        """Return a data set of the items that pass a test.
+        """Return a data set of the items that satisfy a predicate.
 
         Parameters
         ----------
         fn : callable
-            Takes an item, tells whether to keep it.
+            Predicate on an item.
 
         Returns
         -------
@@ -42,14 +42,14 @@ class Dataset:
         return _SampledDataset(self, FilterSampler(fn, self))
 
     def shard(self, num_shards, index):
-        """Return one of several parts of about equal size.
+        """Return one of several parts of nearly equal size.
 
         Parameters
         ----------
         num_shards : int
             Number of parts.
         index : int
-            Which of them, from 0.
+            Index of the part, from 0.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class Dataset:
         Parameters
         ----------
         count : int or None
-            How many; all of them when None or too large.
+            Number of items; None or a large number keeps all.
 
         Returns
         -------
@@ -79,12 +79,12 @@ class Dataset:
         return _SampledDataset(self, SequentialSampler(count))
 
     def sample(self, sampler):
-        """Return a data set of the items that a sampler names.
+        """Return a data set of the items selected by a sampler.
 
         Parameters
         ----------
         sampler : Sampler
-            The indices, which are read once.
+            Source of the indices, iterated once.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class Dataset:
         Raises
         ------
         TypeError
-            When `sampler` is no `Sampler`.
+            If `sampler` is not a `Sampler`.
         """
         if not isinstance(sampler, Sampler):
             raise TypeError(
@@ -107,9 +107,9 @@ class Dataset:
         Parameters
         ----------
         fn : callable
-            Takes an item; an item that is a tuple becomes several arguments.
+            Function of an item; a tuple is unpacked into arguments.
         lazy : bool
-            Transform whenever an item is read, instead of all items now.
+            Transform each item when it is read, instead of all items now.
 
         Returns
         -------
@@ -121,12 +121,12 @@ class Dataset:
         return SimpleDataset([transformed[i] for i in range(len(transformed))])
 
     def transform_first(self, fn, lazy=True):
-        """Return a data set whose items have their first part transformed.
+        """Return a data set in which the first part of each item is transformed.
 
         Parameters
         ----------
         fn : callable
-            Takes the first part of an item.
+            Function of the first part of an item.
         lazy : bool
             See `transform`.
 
@@ -138,7 +138,7 @@ class Dataset:
 
 
 class SimpleDataset(Dataset):
-    """A data set around anything that has a length and indices, such as a list.
+    """A data set over any object with ``__len__`` and ``__getitem__``, such as a list.
 
     Parameters
     ----------
@@ -157,16 +157,16 @@ class SimpleDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """A data set whose items are tuples of one entry from each of several arrays.
+    """A data set of tuples with one entry from each of several arrays.
 
     Parameters
     ----------
     *args : sequence
-        Arrays, lists or data sets of one length. With a single one the items are no tuples.
+        Arrays, lists or data sets of equal length. With a single one, items are not tuples.
     """
 
     def __init__(self, *args):
-        assert len(args) > 0, "Needs at least 1 arrays"
+        assert len(args) > 0, "ArrayDataset: expected at least one array"
         self._length = len(args[0])
         self._data = []
         for i, data in enumerate(args):
@@ -193,12 +193,12 @@ class RecordFileDataset(Dataset):
     Parameters
     ----------
     filename : str
-        The file ``NAME.rec``; its index ``NAME.idx`` is beside it.
+        The file ``NAME.rec``, with its index ``NAME.idx`` in the same folder.
 
     Raises
     ------
     MXNetError
-        When one of them is missing.
+        If one of them is missing.
     """
 
     def __init__(self, filename):

@@ -1,8 +1,8 @@
 """Messages between a loader and its worker processes, with arrays in shared memory.
 
-A message is one packet of a socket. What is large in it goes by file descriptor: arrays in shared
-memory as they are, all others together in one segment that is made for the message. So a packet is
-small, and whoever takes it from the socket owns its content, even if the sender is gone.
+A message is one socket packet. Large content is passed by file descriptor: arrays in shared memory
+directly, all others copied to one segment created for the message. Packets are therefore small, and
+the receiver owns the content even if the sender has exited.
 """
 
 import errno
@@ -22,20 +22,20 @@ from mxcy.ndarray._exchange.sharing import over, segment_of
 
 __all__ = ["Channel", "Message", "Packet", "channels"]
 
-_SMALL = 4096  # bytes of an array that are pickled: less work than a segment
-_MOST_BODY = 16384  # bytes of a pickle that fit into a packet
-_MOST_SEGMENTS = 16  # in a message, next to its own; beyond that arrays are copied
+_SMALL = 4096  # arrays of up to this many bytes are pickled, which is cheaper than a segment
+_MAX_BODY = 16384  # largest pickle, in bytes, that is sent in the packet itself
+_MAX_SEGMENTS = 16  # segments of arrays per message; further arrays are copied
 _PACKET = 1 << 16
-_RIGHTS = socket.CMSG_SPACE((_MOST_SEGMENTS + 1) * array("i").itemsize)
+_RIGHTS = socket.CMSG_SPACE((_MAX_SEGMENTS + 1) * array("i").itemsize)
 
 
 class _Pickler(ForkingPickler):
-    """Puts the elements of arrays aside: `buffers` has (array or None, its bytes)."""
+    """Pickler that leaves out array data; `buffers` lists (array or None, its bytes)."""
 
     def __init__(self, file):
         self.buffers, self._arrays = buffers, arrays = [], {}
 
-        def put_aside(buffer):  # no method: a circle of references would keep arrays for long
+        def set_aside(buffer):  # a method would create a reference cycle that keeps arrays alive
             octets = buffer.raw()
             if octets.nbytes < _SMALL:
                 return True
@@ -43,37 +43,37 @@ class _Pickler(ForkingPickler):
             buffers.append((owner, octets))
             return False
 
-        super().__init__(file, 5, True, put_aside)
+        super().__init__(file, 5, True, set_aside)
 
     def reducer_override(self, value):
         if not isinstance(value, NDArray):
             return NotImplemented
         octets = value.numpy_view().reshape(-1).view(np.uint8)
         buffer = pickle.PickleBuffer(octets)
-        self._arrays[id(buffer)] = value, buffer  # the buffer lives on, so its id stays its own
+        self._arrays[id(buffer)] = value, buffer  # keeps the buffer alive, so its id stays unique
         return _array, (type(value), value.shape, value.dtype_code, buffer)
 
 
 def _array(cls, shape, dtype, buffer):
-    """An array over the bytes of a buffer that was put aside, or pickled."""
+    """Rebuild an array over the bytes of a buffer."""
     memory = memoryview(buffer)
     return over(cls, memoryview(bytearray(memory)) if memory.readonly else memory, shape, dtype)
 
 
 class Packet:
-    """Content that is ready to be sent.
+    """A serialized message, ready to send.
 
     Parameters
     ----------
     tag : object
-        A few numbers or words that the receiver sees without opening the message.
+        A few numbers or words that the receiver can read without unpickling the content.
     content : object
-        Anything that can be pickled.
+        Any picklable object.
 
     Raises
     ------
     MXNetError
-        When there is no shared memory left.
+        If shared memory is exhausted.
     """
 
     def __init__(self, tag, content):
@@ -85,20 +85,20 @@ class Packet:
         places = [self._place(owner, octets, loose) for owner, octets in pickler.buffers]
         body = pickle.dumps((places, file.getvalue()), 5)
         where = None
-        if len(body) > _MOST_BODY:
+        if len(body) > _MAX_BODY:
             where, body = loose.add(body), None
         if loose.size:
-            self._segments.append(loose.made())
+            self._segments.append(loose.segment())
         for segment in self._segments:
             segment.lend()
         sizes = [segment.size for segment in self._segments]
         self.octets = pickle.dumps((tag, sizes, where, body), 5)
 
     def _place(self, owner, octets, loose):
-        """Where the receiver finds an array's bytes: (number of the segment, first, size)."""
+        """Location of an array's bytes for the receiver: (segment index, offset, size)."""
         segment = None if owner is None else segment_of(owner)
         if segment is not None and segment not in self._segments:
-            if len(self._segments) < _MOST_SEGMENTS:
+            if len(self._segments) < _MAX_SEGMENTS:
                 self._segments.append(segment)
         if segment in self._segments:
             owner.export()
@@ -108,27 +108,27 @@ class Packet:
 
     @property
     def rights(self):
-        """list of tuple: The segments' file descriptors, as `socket.socket.sendmsg` wants them."""
+        """list of tuple: the segments' descriptors, as ancillary data for `socket.sendmsg`."""
         numbers = array("i", [segment.fd for segment in self._segments])
         return [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)]
 
 
 class _Bundle:
-    """Bytes that are copied to one segment."""
+    """Collects bytes to copy into one segment."""
 
     def __init__(self):
         self.size = 0
         self._parts = []
 
     def add(self, octets):
-        """The place at which the bytes will be."""
+        """Add bytes; return their offset."""
         place = self.size
         self._parts.append((place, octets))
         self.size = -(-(place + len(octets)) // 64) * 64
         return place
 
     def made(self):
-        """The segment."""
+        """Create the segment."""
         segment = Segment(self.size)
         for place, octets in self._parts:
             segment.view(place, len(octets))[:] = octets
@@ -136,26 +136,26 @@ class _Bundle:
 
 
 class Message:
-    """What was received.
+    """A received message.
 
     Parameters
     ----------
     octets : bytes
         A packet.
     descriptors : list of int
-        The file descriptors that came with it.
+        File descriptors received with it.
 
     Attributes
     ----------
     tag : object
-        What the sender gave.
+        The sender's tag.
     """
 
     def __init__(self, octets, descriptors):
         self.tag, sizes, self._where, self._body = pickle.loads(octets)
         if len(descriptors) != len(sizes):
             raise MXNetError(
-                f"a message of a worker has {len(sizes)} file descriptors, of which "
+                f"a worker sent {len(sizes)} file descriptors, of which "
                 f"{len(descriptors)} arrived: too many open files"
             )
         self._segments = []
@@ -163,7 +163,7 @@ class Message:
             self._segments.append(Segment.attached(fd, size, keep=False, lent=True))
 
     def open(self):
-        """The content. Its arrays keep the shared memory that they need."""
+        """Return the content; its arrays keep their shared memory alive."""
         body = self._body
         if body is None:
             last = self._segments[-1]
@@ -189,12 +189,12 @@ class Channel:
         Returns
         -------
         bool
-            False when the other side is behind with receiving and `wait` is False.
+            False if the peer's buffer is full and `wait` is False.
 
         Raises
         ------
         OSError
-            When there is no other side any more.
+            If the peer has gone.
         """
         while True:
             try:
@@ -206,15 +206,15 @@ class Channel:
             except OSError as error:
                 if error.errno != errno.ETOOMANYREFS:
                     raise
-                time.sleep(0.01)  # until the other side has received some of the descriptors
+                time.sleep(0.01)  # until the peer has received some descriptors
 
     def receive(self, wait=True):
-        """The next message; None when there is none and `wait` is False.
+        """Return the next message; None if there is none and `wait` is False.
 
         Raises
         ------
         EOFError
-            When the other side has closed the connection, or its process has ended.
+            If the peer has closed the connection or exited.
         """
         flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
         try:
@@ -233,6 +233,6 @@ class Channel:
 
 
 def channels():
-    """Two connected channels."""
+    """Create two connected channels."""
     ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     return tuple(map(Channel, ends))

@@ -1,4 +1,4 @@
-"""Batches from a `multiprocessing.Pool`: what loaders of other libraries are derived from."""
+"""Batches from a `multiprocessing.Pool`, as a base for loaders of other libraries."""
 
 import multiprocessing
 import pickle
@@ -11,31 +11,31 @@ from mxcy.ndarray import NDArray
 
 __all__ = ["PoolBatches"]
 
-_OF_PROCESS = {}  # in a process of a pool, "dataset" is what it loads from
+_STATE = {}  # in a pool's process: {"dataset": the data set}
 
 
 def _worker_initializer(dataset, active_shape, active_array):
-    """Begin a process of a pool.
+    """Initialize a process of a pool.
 
     Parameters
     ----------
     dataset : Dataset
-        What `_worker_fn` loads from.
+        Data set read by `_worker_fn`.
     active_shape, active_array : bool
         NumPy semantics of the process.
     """
-    _OF_PROCESS["dataset"] = dataset
+    _STATE["dataset"] = dataset
     util.set_np(shape=active_shape, array=active_array)
 
 
 def _thread_worker_initializer(active_shape, active_array):
-    """Begin a thread of a pool; see `_worker_initializer`."""
+    """Initialize a thread of a pool; see `_worker_initializer`."""
     util.set_np(shape=active_shape, array=active_array)
 
 
 def _worker_fn(samples, batchify_fn, dataset=None):
-    """Load a batch in a process of a pool: the pickled batch of these indices."""
-    batch = batchify_fn([_OF_PROCESS["dataset"][i] for i in samples])
+    """Load the batch of these indices in a process of a pool, and pickle it."""
+    batch = batchify_fn([_STATE["dataset"][i] for i in samples])
     return bytes(ForkingPickler.dumps(batch, pickle.HIGHEST_PROTOCOL))
 
 
@@ -45,26 +45,26 @@ def _thread_worker_fn(samples, batchify_fn, dataset):
 
 
 class PoolBatches:
-    """The batches of one epoch, made by a pool of a program's own.
+    """The batches of one epoch, loaded by a user-provided pool.
 
-    Libraries derive their iterators from it under MXNet's name `_MultiWorkerIter`, and use its
-    attributes; `DataLoader` itself has pools of its own kind.
+    Other libraries subclass it under MXNet's name `_MultiWorkerIter` and use its attributes;
+    `DataLoader` itself does not use it.
 
     Parameters
     ----------
     worker_pool : multiprocessing.pool.Pool
     batchify_fn : callable
     batch_sampler : Sampler
-        Gives the indices of each batch.
+        Source of the indices of each batch.
     pin_memory, pin_device_id
-        Whether batches go to `cpu_pinned(pin_device_id)`.
+        Whether to copy batches to `cpu_pinned(pin_device_id)`.
     worker_fn : callable
-        ``worker_fn(indices, batchify_fn, dataset)`` returns a batch, pickled unless there is a
-        `dataset`.
+        ``worker_fn(indices, batchify_fn, dataset)`` returns a batch, pickled if `dataset` is
+        None.
     prefetch : int
-        How many batches are made ahead.
+        Number of batches loaded ahead.
     dataset : Dataset, optional
-        For pools of threads.
+        Data set, for pools of threads.
     data_loader : object
         Kept alive.
     timeout : float
@@ -98,7 +98,7 @@ class PoolBatches:
         return len(self._batch_sampler)
 
     def _push_next(self):
-        """Ask for one batch more."""
+        """Request one more batch."""
         indices = next(self._iter, None)
         if indices is None:
             return
@@ -111,7 +111,7 @@ class PoolBatches:
         return self
 
     def __next__(self):
-        """The next batch; the one after it is ordered from the pool."""
+        """Return the next batch and request another from the pool."""
         self._push_next()
         if self._rcvd_idx == self._sent_idx:
             assert not self._data_buffer, "batches are left over"
@@ -123,7 +123,7 @@ class PoolBatches:
         except Exception:
             self._worker_pool.terminate()
             raise
-        if self._dataset is None:  # it comes from another process
+        if self._dataset is None:  # pickled by another process
             batch = pickle.loads(batch)
         self._rcvd_idx += 1
         return _as_in_context(batch, cpu_pinned(self._pin_device_id)) if self._pin_memory else batch

@@ -1,4 +1,4 @@
-"""Worker processes that load batches ahead of time, in order."""
+"""Worker processes that load batches ahead, in order."""
 
 import contextlib
 import itertools
@@ -11,16 +11,16 @@ import warnings
 import weakref
 
 from mxcy.base import MXNetError
-from mxcy.gluon.data import worker
 from mxcy.gluon.data.messages import Packet, channels
 from mxcy.gluon.data.thread_pool import WorkerTimeout
+from mxcy.gluon.data.worker import Failure, semantics, work
 
 __all__ = ["Batches", "ProcessPool"]
 
-_PATIENCE = 0.1  # seconds for idle workers to end by themselves
+_GRACE = 0.1  # seconds that idle workers get to exit on their own
 
-# The loaders' ends of all connections. A forked child must not hold any: workers notice by the
-# closing of the last one that their loader is gone.
+# The loaders' ends of all connections. Forked children must close them: workers detect the
+# end of their loader by the closing of its last descriptor.
 _ends = weakref.WeakSet()
 
 
@@ -40,18 +40,18 @@ class _Worker:
         self.channel, theirs = channels()
         _ends.add(self.channel)
         self.process = context.Process(
-            target=worker.work, args=(theirs, *arguments), name=f"mxcy-data-{number}", daemon=True
+            target=work, args=(theirs, *arguments), name=f"mxcy-data-{number}", daemon=True
         )
         try:
             with _interrupts_blocked(), warnings.catch_warnings():
-                # Python cannot know that our threads are stopped during a fork.
+                # Python warns of threads, but ours are paused during a fork.
                 warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
                 self.process.start()
         finally:
             theirs.close()
 
     def fate(self):
-        """Why the process ended."""
+        """Describe how the process ended."""
         self.process.join(1)
         code = self.process.exitcode
         if code is None:
@@ -65,7 +65,7 @@ class _Worker:
 
 @contextlib.contextmanager
 def _interrupts_blocked():
-    """Ctrl-C waits until the child has said that it does not want it."""
+    """Block SIGINT until the child has set its own handler."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -74,29 +74,29 @@ def _interrupts_blocked():
 
 
 def _end(workers, owner):
-    """End the processes; only those who wait for work get the time to do it themselves."""
+    """Terminate the processes; idle ones get a moment to exit on their own."""
     if os.getpid() != owner:
         return
-    for one in workers:
-        one.channel.close()
-    deadline = time.monotonic() + _PATIENCE
-    for one in workers:
-        one.process.join(max(0, deadline - time.monotonic()))
+    for worker in workers:
+        worker.channel.close()
+    deadline = time.monotonic() + _GRACE
+    for worker in workers:
+        worker.process.join(max(0, deadline - time.monotonic()))
     for stop in (multiprocessing.Process.terminate, multiprocessing.Process.kill):
-        for one in workers:
-            if one.process.is_alive():
-                stop(one.process)
-        for one in workers:
-            one.process.join(1)
-    for one in workers:
-        one.process.close()
+        for worker in workers:
+            if worker.process.is_alive():
+                stop(worker.process)
+        for worker in workers:
+            worker.process.join(1)
+    for worker in workers:
+        worker.process.close()
 
 
 class ProcessPool:
-    """A fixed number of processes that load batches of a data set.
+    """A fixed-size pool of processes that load batches of a data set.
 
-    They are forked, unless the program has set another start method with
-    `multiprocessing.set_start_method`; then everything a worker needs is pickled.
+    They are forked, unless the program has chosen another start method with
+    `multiprocessing.set_start_method`, which requires picklable arguments.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class ProcessPool:
         Number of processes.
     dataset : Dataset
     batchify_fn : callable
-        Joins items to a batch.
+        Combines items into a batch.
     """
 
     def __init__(self, num_workers, dataset, batchify_fn):
@@ -115,45 +115,45 @@ class ProcessPool:
         self._epochs = set()
         self._numbers = itertools.count()
         self._arrived = {}  # ticket -> message
-        arguments = (dataset, batchify_fn, worker.semantics())
+        arguments = (dataset, batchify_fn, semantics())
         for number in range(num_workers):
             self._workers.append(_Worker(context, number, arguments))
 
     @property
     def closed(self):
-        """bool: Whether the processes were ended."""
+        """bool: Whether the processes were terminated."""
         return not self._finalizer.alive
 
     def close(self):
-        """End the processes."""
+        """Terminate the processes."""
         self._finalizer()
 
     def begin(self):
-        """The number of a new epoch."""
+        """Start an epoch; return its number."""
         epoch = next(self._numbers)
         self._epochs.add(epoch)
         return epoch
 
     def drop(self, epoch):
-        """Forget the batches of an epoch that were not asked for yet."""
+        """Cancel the batches of an epoch that were not requested yet."""
         self._epochs.discard(epoch)
         for ticket in list(self._arrived):
             if ticket[0] == epoch:
                 del self._arrived[ticket]
-        for one in () if self.closed else self._workers:
-            with contextlib.suppress(OSError):  # a worker that is gone has nothing to forget
-                one.channel.send(Packet(None, ("drop", epoch)), wait=False)
+        for worker in () if self.closed else self._workers:
+            with contextlib.suppress(OSError):  # a dead worker has nothing to cancel
+                worker.channel.send(Packet(None, ("drop", epoch)), wait=False)
 
     def submit(self, ticket, indices):
-        """Have a batch loaded.
+        """Request a batch.
 
         Parameters
         ----------
         ticket : tuple of int
-            The epoch, and the number of the batch in it; that decides on the worker, so that each
-            draws the same random numbers whenever the program runs.
+            Epoch, and number of the batch in it. The latter determines the worker, which makes
+            the workers' random numbers reproducible.
         indices : list
-            The items.
+            Indices of the items.
         """
         self._check()
         chosen = self._workers[ticket[1] % len(self._workers)]
@@ -165,16 +165,16 @@ class ProcessPool:
             self._lost(chosen)
 
     def result(self, ticket, timeout):
-        """A batch that was submitted, when it is there.
+        """Wait for a submitted batch.
 
         Raises
         ------
         WorkerTimeout
-            When that takes longer than `timeout` seconds.
+            If it takes longer than `timeout` seconds.
         MXNetError
-            When a worker is gone.
+            If a worker has died.
         Exception
-            That the worker raised.
+            Raised in the worker.
         """
         deadline = time.monotonic() + timeout
         while ticket not in self._arrived:
@@ -184,53 +184,53 @@ class ProcessPool:
                 raise WorkerTimeout(timeout)
             self._receive(left)
         content = self._arrived.pop(ticket).open()
-        if isinstance(content, worker.Failure):
+        if isinstance(content, Failure):
             raise content.again()
         return content
 
     def _check(self):
         if self.closed:
-            raise MXNetError("the loader's workers have ended; begin a new epoch to start others")
+            raise MXNetError("the loader's workers have ended; start a new epoch to restart them")
 
     def _receive(self, seconds, sender=None):
-        """Wait for messages, or until `sender` takes more, and receive all that have come."""
+        """Wait for messages, or until `sender` is writable, and receive all that have arrived."""
         poll = select.poll()
         known = {}
-        for one in self._workers:
-            known[one.channel.fileno()] = one
-            writable = select.POLLOUT if one is sender else 0
-            poll.register(one.channel, select.POLLIN | writable)
+        for worker in self._workers:
+            known[worker.channel.fileno()] = worker
+            writable = select.POLLOUT if worker is sender else 0
+            poll.register(worker.channel, select.POLLIN | writable)
         for descriptor, event in poll.poll(None if seconds is None else seconds * 1000):
             if event != select.POLLOUT:
                 self._receive_from(known[descriptor])
 
-    def _receive_from(self, one):
+    def _receive_from(self, worker):
         try:
-            while (message := one.channel.receive(wait=False)) is not None:
+            while (message := worker.channel.receive(wait=False)) is not None:
                 if message.tag[0] in self._epochs:
                     self._arrived[message.tag] = message
         except EOFError:
-            self._lost(one)
+            self._lost(worker)
 
-    def _lost(self, one):
-        process = f"worker {one.number} of the data loader (process {one.process.pid})"
-        fate = one.fate()
+    def _lost(self, worker):
+        process = f"worker {worker.number} of the data loader (process {worker.process.pid})"
+        fate = worker.fate()
         self.close()
-        raise MXNetError(f"{process} {fate}; the epoch cannot go on") from None
+        raise MXNetError(f"{process} {fate}; the epoch cannot continue") from None
 
 
 class Batches:
-    """Iterator over the batches of an epoch, loaded ahead by a pool.
+    """Iterator over the batches of an epoch, prefetched by a pool.
 
     Parameters
     ----------
     pool : ProcessPool
     samples : iterable of list
-        The indices of each batch; they are read as batches are submitted.
+        The indices of each batch, read lazily.
     ahead : int
-        How many batches are submitted at once, next to the one that is requested.
+        Number of batches loaded ahead of the current one.
     timeout : float
-        Longest time in seconds to wait for one batch.
+        Seconds to wait for one batch.
     """
 
     def __init__(self, pool, samples, ahead, timeout):

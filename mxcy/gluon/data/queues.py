@@ -1,6 +1,6 @@
-"""The parts of MXNet's first loader, for loaders of other libraries that are made of them.
+"""Components of MXNet's first data loader, for other libraries that import them.
 
-Queues, the loops of worker and fetcher, and how arrays go through shared memory.
+Queues, the worker and fetcher loops, and the transfer of arrays through shared memory.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ConnectionWrapper:
-    """One end of a pipe; arrays are sent in shared memory, as through any other connection.
+    """One end of a pipe; arrays are sent in shared memory.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class ConnectionWrapper:
         return self._conn.recv()
 
     def __getattr__(self, name):
-        if name == "_conn":  # an instance that is being unpickled has none yet
+        if name == "_conn":  # missing while an instance is unpickled
             raise AttributeError(name)
         return getattr(self._conn, name)
 
@@ -68,15 +68,15 @@ class SimpleQueue(multiprocessing.queues.SimpleQueue):
 
 
 def worker_loop_v1(dataset, key_queue, data_queue, batchify_fn):
-    """Load batches until told to end.
+    """Load batches until a stop signal.
 
     Parameters
     ----------
     dataset : Dataset
     key_queue : queue
-        Gives ``(number, indices)`` of batches; a number of None ends the loop.
+        Source of ``(number, indices)``; a number of None ends the loop.
     data_queue : queue
-        Takes ``(number, batch)``.
+        Receives ``(number, batch)``.
     batchify_fn : callable
     """
     while True:
@@ -89,20 +89,20 @@ def worker_loop_v1(dataset, key_queue, data_queue, batchify_fn):
 def fetcher_loop_v1(
     data_queue, data_buffer, pin_memory=False, pin_device_id=0, data_buffer_lock=None
 ):
-    """Collect loaded batches until told to end.
+    """Collect loaded batches until a stop signal.
 
     Parameters
     ----------
     data_queue : queue
-        Gives ``(number, batch)``; a number of None ends the loop.
+        Source of ``(number, batch)``; a number of None ends the loop.
     data_buffer : dict
-        Gets the batches by number, on the CPU.
+        Filled with the batches by number, on the CPU.
     pin_memory : bool
-        Put them into memory from which copies to a GPU are fast.
+        Copy them to pinned memory, for fast copies to a GPU.
     pin_device_id : int
-        The GPU that this memory is for.
+        Id of that GPU.
     data_buffer_lock : lock, optional
-        Held while the dict is changed.
+        Protects the dict.
     """
     context = cpu_pinned(pin_device_id) if pin_memory else cpu()
     while True:
@@ -115,12 +115,12 @@ def fetcher_loop_v1(
 
 
 def reduce_ndarray(data):
-    """What a process sends of an array: `rebuild_ndarray` and what that needs.
+    """Reduce an array for pickling: `rebuild_ndarray` and its arguments.
 
     Parameters
     ----------
     data : NDArray
-        Copied unless it fills a piece of shared memory.
+        Copied unless it occupies a whole shared-memory segment.
     """
     data.wait_to_read()
     segment = sharing.segment_of(data)
@@ -134,17 +134,17 @@ def reduce_ndarray(data):
 
 
 def rebuild_ndarray(pid, fd, shape, dtype):
-    """The array that another process sent.
+    """Rebuild an array sent by another process.
 
     Parameters
     ----------
     pid : int
-        The process.
+        Id of the process.
     fd : object
         ``fd.detach()`` gives the descriptor of the shared memory.
     shape : tuple of int
     dtype : int
-        The element type's code.
+        Dtype code.
 
     Returns
     -------

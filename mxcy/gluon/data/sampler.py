@@ -1,4 +1,4 @@
-"""Samplers: in which order a data set is visited, and how it is cut into batches."""
+"""Samplers: the order of a data set's items, and their grouping into batches."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ __dir__ = listing(__name__)
 
 
 class Sampler:
-    """Base of all samplers: an iterable of indices (or of lists of them) with a length."""
+    """Base class of samplers: sized iterables of indices or of lists of indices."""
 
     def __iter__(self):
         """Iterate over the indices."""
@@ -30,14 +30,14 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """Indices in order.
+    """Consecutive indices.
 
     Parameters
     ----------
     length : int
-        How many.
+        Number of indices.
     start : int
-        The first one.
+        The first index.
     """
 
     def __init__(self, length, start=0):
@@ -52,7 +52,7 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """Indices in an order drawn from NumPy's global random generator.
+    """Indices in random order, drawn from NumPy's global generator.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ class RandomSampler(Sampler):
 
 
 class FilterSampler(Sampler):
-    """Indices of the items of a data set that pass a test.
+    """Indices of the items that satisfy a predicate.
 
     Parameters
     ----------
     fn : callable
-        Takes an item, tells whether to keep it.
+        Predicate on an item.
     dataset : Dataset
         The items.
     """
@@ -103,7 +103,7 @@ class BatchSampler(Sampler):
     batch_size : int
         Length of the lists.
     last_batch : {'keep', 'discard', 'rollover'}
-        Return the last, shorter list, drop it, or begin the next epoch with its indices.
+        Keep an incomplete last batch, drop it, or carry its indices over to the next epoch.
     """
 
     def __init__(self, sampler, batch_size, last_batch="keep"):
@@ -145,16 +145,16 @@ class BatchSampler(Sampler):
 
 
 class IntervalSampler(Sampler):
-    """Every `interval`-th index, then those in between.
+    """Every `interval`-th index, then the skipped ones.
 
     Parameters
     ----------
     length : int
         The indices are 0 to ``length - 1``.
     interval : int
-        Distance of two indices, at most `length`.
+        Step between indices, at most `length`.
     rollover : bool
-        Begin again at 1, 2, ... until all indices were visited.
+        Restart at 1, 2, ... until all indices are visited.
     """
 
     def __init__(self, length, interval, rollover=True):
@@ -174,29 +174,28 @@ class IntervalSampler(Sampler):
 
 
 class SplitSampler(Sampler):
-    """The share of one worker in the indices of a data set: all workers together visit each.
+    """One worker's share of the indices of a data set; together the workers cover all.
 
     Parameters
     ----------
     length : int
         The indices are 0 to ``length - 1``.
     num_parts : int
-        How many workers there are.
+        Number of workers.
     part_index : int
-        Which one this is.
+        Index of this worker.
     shuffle : bool
-        Whether each epoch deals all indices anew, in an order that depends on `seed` and the epoch.
+        Redistribute all indices each epoch, in an order determined by `seed` and the epoch.
     seed : int
-        The same for all workers.
+        Must be the same for all workers.
     last : {'wrap', 'drop', 'keep'}
-        What happens where the indices cannot be dealt equally: the first ones of the order come
-        twice, the last ones are left out, or the first workers have one more, which a synchronous
-        store does not bear.
+        If the indices cannot be split evenly: repeat the first ones, drop the last ones, or
+        give the first workers one more, which a synchronous store does not support.
 
     Raises
     ------
     ValueError
-        For numbers that make no sense, or another `last`.
+        For inconsistent numbers, or an unknown `last`.
     """
 
     def __init__(self, length, num_parts=1, part_index=0, shuffle=True, seed=0, last="wrap"):
@@ -212,12 +211,12 @@ class SplitSampler(Sampler):
         self._epoch = 0
 
     def set_epoch(self, epoch):
-        """Say which epoch comes next; it goes up by itself with each iteration.
+        """Set the next epoch; each iteration increments it.
 
         Parameters
         ----------
         epoch : int
-            The same for all workers.
+            Must be the same for all workers.
         """
         self._epoch = epoch
 

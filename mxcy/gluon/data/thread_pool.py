@@ -1,4 +1,4 @@
-"""Worker threads that compute batches ahead of time, in order."""
+"""Worker threads that compute batches ahead, in order."""
 
 import multiprocessing
 import queue
@@ -20,14 +20,14 @@ class WorkerTimeout(multiprocessing.TimeoutError, TimeoutError):
 
 
 class ThreadPool:
-    """A fixed number of threads; they never keep the program from ending.
+    """A fixed-size pool of daemon threads.
 
     Parameters
     ----------
     num_workers : int
         Number of threads.
     begin : callable
-        What each thread calls first.
+        Called once by each thread at its start.
     """
 
     def __init__(self, num_workers, begin):
@@ -39,7 +39,7 @@ class ThreadPool:
             ).start()
 
     def submit(self, function, *args):
-        """Have a thread call a function.
+        """Call a function in one of the threads.
 
         Parameters
         ----------
@@ -57,28 +57,28 @@ class ThreadPool:
         return future
 
     def close(self):
-        """Let the threads end when they have finished what they were given."""
+        """Let the threads exit after the submitted tasks."""
         for _ in range(self._num_workers):
             self._tasks.put(None)
 
 
 def _work(tasks, begin):
     begin()
-    # Nothing here may hold a task while waiting for the next: tasks keep their loader alive, and
-    # a loader ends its threads only when it is gone.
+    # Hold no task while waiting for the next: it would keep the loader alive, whose deletion
+    # is what ends the threads.
     while _finish(tasks.get()):
         pass
 
 
 def _finish(task):
-    """Carry out a task; False for None, the last one."""
+    """Run a task; return False for None, which ends the thread."""
     if task is None:
         return False
     future, function, args = task
     if future.set_running_or_notify_cancel():
         try:
             future.set_result(function(*args))
-        except BaseException as error:  # whatever it is, it belongs to the one who asked
+        except BaseException as error:  # any exception is re-raised in the caller
             future.set_exception(error)
     return True
 
@@ -86,7 +86,7 @@ def _finish(task):
 class OrderedResults:
     """Iterator over ``function(argument)`` of every argument, computed ahead by a pool.
 
-    The computation begins at once; what was not begun when the iterator is dropped never is.
+    Computation starts immediately; dropping the iterator cancels calls that have not started.
 
     Parameters
     ----------
@@ -95,16 +95,16 @@ class OrderedResults:
     function : callable
         The function.
     arguments : iterable
-        Its arguments; at most `ahead` of them are taken in advance.
+        Its arguments; at most `ahead` of them are read in advance.
     ahead : int
-        How many calls are submitted at once, next to the one whose result is requested.
+        Number of calls submitted ahead of the current one.
     timeout : float
-        Longest time in seconds to wait for one result.
+        Seconds to wait for one result.
 
     Raises
     ------
     WorkerTimeout
-        By ``next``, when a result takes longer.
+        By ``next``, if a result takes longer.
     """
 
     def __init__(self, pool, function, arguments, ahead, timeout):

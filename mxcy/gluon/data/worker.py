@@ -1,4 +1,4 @@
-"""What a loader's worker process does: it loads the batches that are requested, one by one."""
+"""Main loop of a data loader's worker process."""
 
 import pickle
 import signal
@@ -12,16 +12,16 @@ from mxcy.gluon.data.messages import Packet
 
 __all__ = ["Failure", "semantics", "work"]
 
-_SPARE = 16  # segments of shared memory that a worker keeps for its next batches
+_SPARE = 16  # shared-memory segments that a worker keeps for reuse
 
 
 class Failure:
-    """An exception in a worker, on its way to the loader.
+    """An exception in a worker, to be sent to the loader.
 
     Parameters
     ----------
     error : Exception
-        One that cannot be sent is replaced by an MXNetError that says the same.
+        One that cannot be pickled is replaced by an MXNetError with the same message.
     """
 
     def __init__(self, error):
@@ -33,14 +33,14 @@ class Failure:
             self._error = MXNetError(f"{type(error).__name__}: {error}")
 
     def again(self):
-        """The exception; its cause tells where the worker raised it."""
-        error, self._error = self._error, None  # no circle through the frame that raises it
+        """Return the exception, with the worker's traceback as its cause."""
+        error, self._error = self._error, None  # avoids a reference cycle with the raising frame
         error.__cause__ = _WorkerTraceback(self._text)
         return error
 
 
 class _WorkerTraceback(Exception):
-    """Has a worker's traceback printed above the loader's own."""
+    """Prints a worker's traceback above the loader's own."""
 
     def __str__(self):
         return f'\n"""\n{self.args[0]}"""'
@@ -52,13 +52,13 @@ def semantics():
 
 
 def work(channel, dataset, batchify_fn, flags):
-    """Load batches until the loader is gone.
+    """Load batches until the loader has gone.
 
     Parameters
     ----------
     channel : Channel
-        Gives ``('load', ticket, indices)`` and ``('drop', epoch)``: forget the tickets of an epoch,
-        which is their first part. Takes messages with the ticket as tag and a batch or a `Failure`.
+        Delivers ``('load', ticket, indices)`` and ``('drop', epoch)``, which cancels all tickets
+        ``(epoch, ...)``. Replies are tagged with the ticket and contain a batch or a `Failure`.
     dataset : Dataset
     batchify_fn : callable
     flags : tuple of bool
@@ -82,7 +82,7 @@ def work(channel, dataset, batchify_fn, flags):
 
 
 def _take(channel, tasks):
-    """Take all tasks that are there; wait for the first."""
+    """Receive all pending tasks, waiting for at least one."""
     while (message := channel.receive(wait=not tasks)) is not None:
         kind, *details = message.open()
         if kind == "load":

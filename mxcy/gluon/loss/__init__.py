@@ -1,4 +1,4 @@
-"""Losses: blocks that tell how bad predictions are."""
+"""Losses: blocks that compute training objectives."""
 
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr

@@ -1,4 +1,4 @@
-"""What all losses share."""
+"""Base class and helpers of losses."""
 
 import inspect
 
@@ -10,14 +10,14 @@ __all__ = ["Loss"]
 
 
 class Loss(HybridBlock):
-    """Base of all losses.
+    """Base class of losses.
 
     Parameters
     ----------
     weight : float or None
-        The loss is multiplied by this.
+        Factor of the loss.
     batch_axis : int
-        Axis of the instances; the loss is averaged over all others.
+        Batch axis; the loss is averaged over all others.
     **kwargs
         See `Block`.
     """
@@ -36,22 +36,22 @@ class Loss(HybridBlock):
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
     def _weighted(self, F, loss, sample_weight, factor=1.0):
-        """The loss times the weights of instances, the loss's own weight and `factor`."""
+        """The loss times the sample weights, the loss's own weight and `factor`."""
         weight = self._weight
         if factor != 1 and isinstance(weight, (int, float)):
             weight *= factor
         return _apply_weighting(F, loss, weight, sample_weight)
 
     def _mean(self, F, loss):
-        """One value per instance."""
+        """Average over all axes but the batch axis."""
         return F.mean(loss, axis=self._batch_axis, exclude=True)
 
 
-# Losses in other libraries import these two, with the names that MXNet gives them.
+# Other libraries import these two functions by MXNet's names.
 
 
 def _apply_weighting(F, loss, weight=None, sample_weight=None):
-    """The loss times the weights of instances and one of its own, where these are given."""
+    """The loss times optional sample weights and an optional weight of its own."""
     if sample_weight is not None:
         loss = F.broadcast_mul(loss, sample_weight)
     if weight is not None:
@@ -71,7 +71,7 @@ def softplus_of_minus_abs(F, x):
 
 
 def _named_forward(hybrid_forward):
-    """A `forward` with the arguments of a `hybrid_forward`, less the operators."""
+    """Derive `forward` from `hybrid_forward`: the same arguments without `F`."""
     this, _, *arguments = inspect.signature(hybrid_forward).parameters.values()
     signature = inspect.Signature([this, *arguments])
 
@@ -84,5 +84,5 @@ def _named_forward(hybrid_forward):
         return HybridBlock.forward(self, *args)
 
     forward.__signature__ = signature
-    forward.__doc__ = "Compute the loss of each instance."
+    forward.__doc__ = "Compute the loss of each sample."
     return forward

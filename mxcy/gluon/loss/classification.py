@@ -1,4 +1,4 @@
-"""Losses of classifiers."""
+"""Classification losses."""
 
 import math
 
@@ -22,7 +22,7 @@ _TINY = 1e-12
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
-    """Cross entropy of independent yes/no decisions.
+    """Cross entropy of independent binary decisions.
 
     Inputs are `pred` and `label` of one shape, optionally `sample_weight` (broadcast to them) and
     `pos_weight`, the weight of positive labels. The output has shape (batch size,).
@@ -30,7 +30,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     Parameters
     ----------
     from_sigmoid : bool
-        Whether predictions are probabilities already.
+        Whether predictions are probabilities, after the sigmoid.
     weight, batch_axis, **kwargs
         See `Loss`.
     """
@@ -59,10 +59,10 @@ SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 
 
 class SoftmaxCrossEntropyLoss(Loss):
-    """Cross entropy of one choice among several classes.
+    """Cross entropy of a choice among several classes.
 
-    Inputs are `pred`, `label` and optionally `sample_weight`; labels are class numbers (the shape
-    of `pred` without `axis`), or probabilities (the shape of `pred`) when not `sparse_label`. The
+    Inputs are `pred`, `label` and optionally `sample_weight`; labels are class indices (the shape
+    of `pred` without `axis`) or, if not `sparse_label`, probabilities (the shape of `pred`). The
     output has shape (batch size,).
 
     Parameters
@@ -70,9 +70,9 @@ class SoftmaxCrossEntropyLoss(Loss):
     axis : int
         Axis of the classes.
     sparse_label : bool
-        Whether labels are class numbers.
+        Whether labels are class indices.
     from_logits : bool
-        Whether predictions are logarithms of probabilities already.
+        Whether predictions are log-probabilities.
     weight, batch_axis, **kwargs
         See `Loss`.
     """
@@ -92,7 +92,7 @@ class SoftmaxCrossEntropyLoss(Loss):
             try:
                 loss = -F.pick(pred, label, axis=self._axis, keepdims=True)
             except MXNetError as error:
-                hint = "labels that are no numbers of classes need sparse_label=False"
+                hint = "labels that are not class indices need sparse_label=False"
                 raise MXNetError(f"{error} ({hint})") from None
         else:
             label = F.reshape_like(label, pred)
@@ -107,12 +107,12 @@ class KLDivLoss(Loss):
     """Kullback-Leibler divergence of predicted from true probabilities.
 
     Inputs are `pred` and `label` of one shape, and optionally `sample_weight`. The output has
-    shape (batch size,); unlike in other losses it is a sum, not a mean, over the other axes.
+    shape (batch size,); unlike other losses it is summed, not averaged, over the other axes.
 
     Parameters
     ----------
     from_logits : bool
-        Whether predictions are logarithms of probabilities already.
+        Whether predictions are log-probabilities.
     axis : int
         Axis of the classes.
     weight, batch_axis, **kwargs
@@ -209,7 +209,7 @@ class PoissonNLLLoss(Loss):
     """Negative log likelihood of counts under a Poisson distribution.
 
     Inputs are `pred` and `target` of one shape, and optionally `sample_weight` and `epsilon`. The
-    output is one number, the mean over everything; where NumPy arrays are on, it has shape
+    output is the mean over all elements, one number; with NumPy arrays switched on it has shape
     (batch size,).
 
     Parameters
@@ -219,7 +219,7 @@ class PoissonNLLLoss(Loss):
     from_logits : bool
         Whether predictions are logarithms of the rates.
     compute_full : bool
-        Add Stirling's approximation of the term that only depends on the target.
+        Add Stirling's approximation of the term that depends only on the target.
     """
 
     def __init__(self, weight=None, from_logits=True, batch_axis=0, compute_full=False, **kwargs):

@@ -1,4 +1,4 @@
-"""Losses of regressions."""
+"""Regression losses."""
 
 from mxcy.gluon.loss.base import Loss
 
@@ -6,7 +6,7 @@ __all__ = ["L2Loss", "L1Loss", "HuberLoss"]
 
 
 class L2Loss(Loss):
-    """Half the squared difference.
+    """Half the squared error.
 
     Inputs are `pred` and `label` of one shape, and optionally `sample_weight`. The output has
     shape (batch size,).
@@ -26,7 +26,7 @@ class L2Loss(Loss):
 
 
 class L1Loss(Loss):
-    """The absolute difference.
+    """The absolute error.
 
     Inputs are `pred` and `label` of one shape, and optionally `sample_weight`. The output has
     shape (batch size,).
@@ -46,7 +46,7 @@ class L1Loss(Loss):
 
 
 class HuberLoss(Loss):
-    """Squared for small differences, absolute for large ones.
+    """Squared for small errors, absolute for large ones.
 
     Inputs are `pred` and `label` of one shape, and optionally `sample_weight`. The output has
     shape (batch size,).
@@ -54,7 +54,7 @@ class HuberLoss(Loss):
     Parameters
     ----------
     rho : float
-        The difference where the two meet.
+        Error at which the two meet.
     weight, batch_axis, **kwargs
         See `Loss`.
     """

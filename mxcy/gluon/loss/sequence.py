@@ -1,4 +1,4 @@
-"""Losses of sequences."""
+"""Sequence losses."""
 
 from mxcy.gluon.loss.base import Loss
 
@@ -8,16 +8,16 @@ __all__ = ["CTCLoss"]
 class CTCLoss(Loss):
     """Connectionist temporal classification (Graves et al., 2006): labels without alignment.
 
-    The last channel of `pred` stands for no label. Shorter rows of labels end in -1.
+    The last channel of `pred` is the blank label. Shorter label rows are padded with -1.
 
     Parameters
     ----------
     layout : {'NTC', 'TNC'}
-        The axes of the predictions, which are scores before softmax.
+        Layout of the predictions, which are logits.
     label_layout : {'NT', 'TN'}
-        The axes of the labels.
+        Layout of the labels.
     weight : float, optional
-        The loss is multiplied by this.
+        Factor of the loss.
     **kwargs
         See `Block`.
     """

@@ -1,4 +1,4 @@
-"""Losses of embeddings: what belongs together is to lie close together."""
+"""Embedding losses, which pull matching pairs together and push others apart."""
 
 from mxcy.gluon.loss.base import Loss
 from mxcy.gluon.loss.classification import KLDivLoss
@@ -8,7 +8,7 @@ __all__ = ["TripletLoss", "CosineEmbeddingLoss", "SDMLLoss"]
 
 
 class TripletLoss(Loss):
-    """Wants `positive` to be closer to `pred` than `negative`, by a margin.
+    """Penalizes a `positive` that is not closer to `pred` than `negative` by a margin.
 
     Inputs are `pred`, `positive` and `negative` of one shape, and optionally `sample_weight`. The
     output has shape (batch size,).
@@ -16,7 +16,7 @@ class TripletLoss(Loss):
     Parameters
     ----------
     margin : float
-        The margin of the squared distances.
+        Margin between the squared distances.
     weight, batch_axis, **kwargs
         See `Loss`.
     """
@@ -33,18 +33,18 @@ class TripletLoss(Loss):
 
 
 class CosineEmbeddingLoss(Loss):
-    """Wants pairs with label 1 to point in one direction, and those with label -1 not to.
+    """Pulls pairs with label 1 towards the same direction, and pairs with label -1 apart.
 
     Inputs are `input1` and `input2` of shape (batch size, n), `label` of shape (batch size,) and
-    optionally `sample_weight`. The output has shape (batch size, 1), where NumPy arrays are on
-    (batch size,).
+    optionally `sample_weight`. The output has shape (batch size, 1), with NumPy arrays switched
+    on (batch size,).
 
     Parameters
     ----------
     weight, batch_axis, **kwargs
         See `Loss`.
     margin : float
-        Cosines up to this cost nothing for label -1.
+        For label -1, cosines up to this have zero loss.
     """
 
     def __init__(self, weight=None, batch_axis=0, margin=0, **kwargs):
@@ -61,7 +61,7 @@ class CosineEmbeddingLoss(Loss):
 
 
 def _cosine(F, x, y):
-    """Cosine of the angle between rows, of shape (rows, 1)."""
+    """Cosine similarity of rows, of shape (rows, 1)."""
     product = F.sum(x * y, axis=-1, keepdims=True)
     norms = F.norm(x, axis=-1, keepdims=True) * F.norm(y, axis=-1, keepdims=True)
     return F.reshape(product / F.maximum(norms, 1e-12), shape=(-1, 1))
@@ -70,13 +70,13 @@ def _cosine(F, x, y):
 class SDMLLoss(Loss):
     """Smoothed deep metric learning (Bonadiman et al., 2019).
 
-    Inputs are `x1` and `x2` of shape (batch size, n); rows of one number belong together and all
-    others apart. The output has shape (batch size,).
+    Inputs are `x1` and `x2` of shape (batch size, n); rows with the same index match, all
+    others do not. The output has shape (batch size,).
 
     Parameters
     ----------
     smoothing_parameter : float
-        Probability mass given to the rows that do not belong together.
+        Probability mass of the rows that do not match.
     weight, batch_axis, **kwargs
         See `Loss`.
     """

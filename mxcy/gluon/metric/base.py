@@ -1,6 +1,6 @@
-"""The base of the metrics of MXNet 2.x, and those that differ from `mx.metric` by nothing else.
+"""Base class of MXNet 2.x metrics, and the metrics that differ from `mx.metric` only in their base.
 
-They keep no global sums and have a registry of their own, so that `create` makes this kind.
+They keep no global sums and have their own registry, which `create` uses.
 """
 
 import numpy
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class EvalMetric(metric.EvalMetric):
-    """Base of all metrics, see `mx.metric.EvalMetric`."""
+    """Base class of metrics, see `mx.metric.EvalMetric`."""
 
 
 register = registry.get_register_func(EvalMetric, "metric")
@@ -43,8 +43,8 @@ def create(metric, *args, **kwargs):
     Parameters
     ----------
     metric : str, callable, EvalMetric or list
-        A registered name, a function ``(label, pred) -> value``, a metric (returned as it is), or
-        a list of such things.
+        A registered name, a function ``(label, pred) -> value``, a metric (returned unchanged),
+        or a list of these.
     *args, **kwargs
         Arguments of the metric's class.
 
@@ -62,7 +62,7 @@ def create(metric, *args, **kwargs):
 @alias("composite")
 @register
 class CompositeEvalMetric(metric.CompositeEvalMetric, EvalMetric):
-    """Several metrics that are fed with the same batches, see `mx.metric.CompositeEvalMetric`."""
+    """Several metrics over the same batches, see `mx.metric.CompositeEvalMetric`."""
 
     _create = staticmethod(create)
 
@@ -70,13 +70,13 @@ class CompositeEvalMetric(metric.CompositeEvalMetric, EvalMetric):
 @alias("acc")
 @register
 class Accuracy(metric.Accuracy, EvalMetric):
-    """Share of right predictions, see `mx.metric.Accuracy`."""
+    """Fraction of correct predictions, see `mx.metric.Accuracy`."""
 
 
 @alias("top_k_accuracy", "top_k_acc")
 @register
 class TopKAccuracy(metric.TopKAccuracy, EvalMetric):
-    """Share of predictions with the right class near the top, see `mx.metric.TopKAccuracy`."""
+    """Fraction of samples whose class is among the top k scores, see `mx.metric.TopKAccuracy`."""
 
 
 @register
@@ -98,7 +98,7 @@ class PearsonCorrelation(metric.PearsonCorrelation, EvalMetric):
 
 @register
 class CustomMetric(metric.CustomMetric, EvalMetric):
-    """A metric made of a function of NumPy arrays, see `mx.metric.CustomMetric`."""
+    """A metric computed by a function of NumPy arrays, see `mx.metric.CustomMetric`."""
 
 
 @register
@@ -125,14 +125,14 @@ def np(numpy_feval, name=None, allow_extra_outputs=False):
 
 
 def predict_with_threshold(pred, threshold=0.5):
-    """Tell which scores exceed a threshold.
+    """Return which scores exceed a threshold.
 
     Parameters
     ----------
     pred : array_like
         Scores, of shape (...) or (..., classes).
     threshold : float or array_like
-        One threshold, or one for each class.
+        One threshold, or one per class.
 
     Returns
     -------
@@ -142,12 +142,12 @@ def predict_with_threshold(pred, threshold=0.5):
 
 
 def one_hot(idx, num):
-    """Turn class numbers into rows with a single one.
+    """Convert class indices to one-hot rows.
 
     Parameters
     ----------
     idx : numpy.ndarray
-        Class numbers.
+        Class indices.
     num : int
         Number of classes.
 

@@ -1,4 +1,4 @@
-"""Metrics of classes, of MXNet 2.x."""
+"""Classification metrics of MXNet 2.x."""
 
 import numpy
 
@@ -14,14 +14,14 @@ _CLASS_TYPES = ("binary", "multiclass", "multilabel")
 
 @register
 class BinaryAccuracy(EvalMetric):
-    """Share of right yes/no decisions.
+    """Accuracy of binary decisions.
 
     Parameters
     ----------
     name, output_names, label_names
         See `EvalMetric`.
     threshold : float or array_like
-        Scores above it mean yes.
+        Scores above it are positive.
     """
 
     def __init__(self, name="binary_accuracy", output_names=None, label_names=None, threshold=0.5):
@@ -46,13 +46,13 @@ class Fbeta(EvalMetric):
     name, output_names, label_names
         See `EvalMetric`.
     class_type : {'binary', 'multiclass', 'multilabel'}
-        Two classes; several classes; several yes/no decisions per instance.
+        Two classes; several classes; several binary decisions per sample.
     beta : float
-        How many times recall weighs more than precision.
+        Weight of recall relative to precision.
     threshold : float
-        Scores above it mean yes.
+        Scores above it are positive.
     average : {'micro', 'macro', None}
-        Count all classes together, average over them, or return one value for each.
+        Pool all classes, average over classes, or return one value per class.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Fbeta(EvalMetric):
             self.num_inst += len(label)
 
     def _decisions(self, label, pred):
-        """Bool matrices (instances, classes): what is true, and what is predicted."""
+        """Bool matrices (samples, classes) of the labels and of the predictions."""
         if self.class_type == "multiclass":
             return one_hot(label.ravel(), pred.shape[-1]) > 0, one_hot(
                 pred.argmax(axis=-1).ravel(), pred.shape[-1]
@@ -145,7 +145,7 @@ class F1(Fbeta):
 
 @register
 class MCC(_MCC, EvalMetric):
-    """Matthews correlation coefficient of all instances.
+    """Matthews correlation coefficient over all samples.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Metrics of predicted numbers, vectors and probabilities, of MXNet 2.x."""
+"""Regression, vector and probability metrics of MXNet 2.x."""
 
 import math
 
@@ -20,10 +20,10 @@ __all__ = [
 
 
 class _PerInstance(EvalMetric):
-    """The mean over all instances of a value that each has."""
+    """Base of metrics that average one value per sample."""
 
     def _values(self, label, pred):
-        """One value per instance, from matrices (instances, numbers)."""
+        """One value per sample, from matrices (samples, features)."""
         raise NotImplementedError
 
     def update(self, labels, preds):
@@ -74,7 +74,7 @@ class MSE(_PerInstance):
 
 @register
 class RMSE(MSE):
-    """Root of the mean squared error.
+    """Root mean squared error.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ class RMSE(MSE):
 
 @register
 class MeanPairwiseDistance(_PerInstance):
-    """Mean distance of predicted and true vectors.
+    """Mean distance between predicted and true vectors.
 
     Parameters
     ----------
     name, output_names, label_names
         See `EvalMetric`.
     p : float
-        The norm.
+        Order of the norm.
     """
 
     def __init__(self, name="mpd", output_names=None, label_names=None, p=2):
@@ -111,14 +111,14 @@ class MeanPairwiseDistance(_PerInstance):
 
 @register
 class MeanCosineSimilarity(_PerInstance):
-    """Mean cosine of the angle between predicted and true vectors.
+    """Mean cosine similarity of predicted and true vectors.
 
     Parameters
     ----------
     name, output_names, label_names
         See `EvalMetric`.
     eps : float
-        The product of the norms is at least this.
+        Lower bound of the product of the norms.
     """
 
     def __init__(self, name="cos_sim", output_names=None, label_names=None, eps=1e-8):
@@ -138,18 +138,18 @@ class MeanCosineSimilarity(_PerInstance):
 @alias("ce")
 @register
 class CrossEntropy(EvalMetric):
-    """Cross entropy of predictions against class numbers.
+    """Cross entropy of predictions and class indices.
 
     Parameters
     ----------
     eps : float
-        Added to each probability, against log(0).
+        Added to each probability to avoid log(0).
     ignore_label : int, optional
-        Instances of this class do not count.
+        Samples of this class are skipped.
     axis : int
         Axis of the classes in predictions.
     from_logits : bool
-        Whether predictions still need a softmax.
+        Whether predictions are logits.
     name, output_names, label_names
         See `EvalMetric`.
     """

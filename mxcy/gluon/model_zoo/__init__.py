@@ -1,4 +1,4 @@
-"""Networks that are ready to use."""
+"""Predefined networks."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.model_zoo import model_store, vision

@@ -1,4 +1,4 @@
-"""Files of pretrained parameters: kept in a folder, fetched once from a mirror."""
+"""Local cache of pretrained parameter files, downloaded from a mirror."""
 
 import contextlib
 import logging
@@ -11,11 +11,11 @@ from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["get_model_file", "load_pretrained", "purge"]
 
-#: where the MXNet project published them
+#: where the MXNet project publishes them
 apache_repo_url = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
-# SHA-1 of the parameter files that the MXNet project published. Libraries add those of their own
-# models, under this name.
+# SHA-1 of the parameter files published by the MXNet project. Other libraries add entries for
+# their own models to this dictionary.
 _model_sha1 = {
     "alexnet": "44335d1f0046b328243b32a26a4fbd62d9057b45",
     "densenet121": "f27dbf2dbd5ce9a80b102d89c7483342cd33cb31",
@@ -59,12 +59,12 @@ def _folder(root):
 
 
 def short_hash(name):
-    """The eight digits that stand for a model's SHA-1 in file names.
+    """Return the first eight digits of a model's SHA-1, as used in file names.
 
     Raises
     ------
     ValueError
-        When nobody published parameters of that model.
+        If there are no published parameters for that model.
     """
     if name not in _model_sha1:
         raise ValueError(f"Pretrained model for {name} is not available.")
@@ -72,14 +72,14 @@ def short_hash(name):
 
 
 def get_model_file(name, root=None):
-    """Find the file of a model's parameters, fetching it if need be.
+    """Return the path of a model's parameter file, downloading it if needed.
 
     Parameters
     ----------
     name : str
         Name of the model.
     root : str, optional
-        The folder of parameter files, by default ``models`` in MXNET_HOME. It is made if needed.
+        Folder of parameter files, by default ``models`` in MXNET_HOME; created if needed.
 
     Returns
     -------
@@ -89,9 +89,10 @@ def get_model_file(name, root=None):
     Raises
     ------
     ValueError
-        When nobody published parameters of that model.
+        If there are no published parameters for that model.
     MXNetError
-        When the file is not there and cannot be fetched from MXNET_GLUON_REPO, or is another one.
+        If the file is missing and cannot be downloaded from MXNET_GLUON_REPO, or its SHA-1 is
+        wrong.
     """
     base = f"{name}-{short_hash(name)}"
     folder = _folder(root)
@@ -99,7 +100,7 @@ def get_model_file(name, root=None):
     if path.exists():
         if check_sha1(path, _model_sha1[name]):
             return str(path)
-        logging.warning("%s is damaged; it is fetched again.", path)
+        logging.warning("%s is damaged and will be downloaded again.", path)
     url = _get_repo_file_url("gluon/models", f"{base}.zip")
     archive = folder / f"{base}.zip"
     try:
@@ -123,7 +124,7 @@ def get_model_file(name, root=None):
 
 
 def load_pretrained(net, name, ctx, root):
-    """Load the published parameters of a model into its network.
+    """Load the published parameters of a model into a network.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def load_pretrained(net, name, ctx, root):
     name : str
         Name of the model.
     ctx : Context or list of Context
-        Where the parameters live.
+        Contexts of the parameters.
     root : str, optional
         See `get_model_file`.
     """

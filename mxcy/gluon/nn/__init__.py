@@ -1,4 +1,4 @@
-"""Layers."""
+"""Neural network layers."""
 
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr

@@ -1,15 +1,15 @@
-"""What layers with sliding windows have in common."""
+"""Helpers of convolution and pooling layers."""
 
 __all__ = ["as_tuple", "describe"]
 
 
 def as_tuple(value, ndim):
-    """A number repeated `ndim` times, or a sequence as a tuple."""
+    """Convert a number (repeated `ndim` times) or a sequence to a tuple."""
     return (value,) * ndim if isinstance(value, int) else tuple(value)
 
 
 def describe(block, attrs, weight, bias):
-    """The text of a block that convolves, from the attributes and arrays of its operator."""
+    """Format the `repr` of a convolution layer from its operator's attributes and arrays."""
     shape, ndim = weight.shape, len(attrs["kernel"])
     content = [
         f"{shape[1] or None} -> {shape[0]}, kernel_size={attrs['kernel']}, stride={attrs['stride']}"

@@ -10,7 +10,7 @@ __dir__ = listing(__name__)
 
 
 class Activation(HybridBlock):
-    """An activation function by name.
+    """A named activation function.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Activation(HybridBlock):
         return self._act_type
 
     def hybrid_forward(self, F, x):
-        if self._act_type in ("log_sigmoid", "mish"):  # of MXNet 2.x
+        if self._act_type in ("log_sigmoid", "mish"):  # MXNet 2.x only
             return getattr(F, self._act_type)(x, name="fwd")
         return F.Activation(x, act_type=self._act_type, name="fwd")
 
@@ -122,19 +122,19 @@ class SELU(HybridBlock):
 
 
 class GELU(HybridBlock):
-    """``x`` times the normal distribution function of ``x`` (Hendrycks & Gimpel, 2016).
+    """``x * Phi(x)`` with the normal CDF ``Phi`` (Hendrycks & Gimpel, 2016).
 
     Parameters
     ----------
     approximation : {'erf', 'tanh'}
-        The distribution function itself, or one by a hyperbolic tangent that is near it.
+        Exact CDF, or its tanh approximation.
     **kwargs
         See `Block`.
 
     Raises
     ------
     ValueError
-        When `approximation` is neither.
+        If `approximation` is neither.
     """
 
     def __init__(self, approximation="erf", **kwargs):

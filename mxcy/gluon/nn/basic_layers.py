@@ -1,4 +1,4 @@
-"""Dense layers and other basic ones."""
+"""Dense, dropout, embedding and other basic layers."""
 
 import numpy as np
 
@@ -58,13 +58,13 @@ class Dense(HybridBlock):
     use_bias : bool
         Whether there is a bias.
     flatten : bool
-        Join all axes of the input but the first; otherwise only the last axis is transformed.
+        Flatten all axes of the input but the first; otherwise transform the last axis.
     dtype : str or numpy.dtype
         Element type of the parameters.
     weight_initializer, bias_initializer : str or Initializer
         Initializers.
     in_units : int
-        Number of inputs; found out from the first batch when 0.
+        Number of inputs; 0 infers it from the first batch.
     prefix, params
         See `Block`.
     """
@@ -131,14 +131,14 @@ class Dense(HybridBlock):
 
 
 class Dropout(HybridBlock):
-    """Sets a random part of the input to 0 in training mode, and scales up the rest.
+    """Set random elements to 0 in training mode and scale up the others.
 
     Parameters
     ----------
     rate : float
-        The share that becomes 0.
+        Fraction of elements set to 0.
     axes : tuple of int
-        Axes along which the same choice is repeated.
+        Axes along which the mask is broadcast.
     **kwargs
         See `Block`.
     """
@@ -158,20 +158,20 @@ class Dropout(HybridBlock):
 
 
 class Embedding(HybridBlock):
-    """Turns integers into rows of a matrix.
+    """Look up integer indices in a matrix of embedding vectors.
 
     Parameters
     ----------
     input_dim : int
-        Number of rows; numbers outside are clipped.
+        Number of rows; indices out of range are clipped.
     output_dim : int
-        Length of a row.
+        Length of a vector.
     dtype : str or numpy.dtype
         Element type of the matrix.
     weight_initializer : str or Initializer, optional
         Initializer of the matrix.
     sparse_grad : bool
-        Make the gradient row-sparse.
+        Compute a row_sparse gradient.
     **kwargs
         See `Block`.
     """
@@ -211,7 +211,7 @@ class Embedding(HybridBlock):
 
 
 class Flatten(HybridBlock):
-    """Joins all axes but the first: (n, a, b, ...) becomes (n, a * b * ...).
+    """Flatten all axes but the first: (n, a, b, ...) becomes (n, a * b * ...).
 
     Parameters
     ----------

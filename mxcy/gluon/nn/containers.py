@@ -1,4 +1,4 @@
-"""Blocks that consist of other blocks."""
+"""Container blocks."""
 
 import warnings
 
@@ -9,12 +9,12 @@ __all__ = ["Sequential", "HybridSequential", "Concatenate", "HybridConcatenate",
 
 
 class Stack:
-    """What `Sequential` and `HybridSequential` have in common."""
+    """Mixin of `Sequential` and `HybridSequential`."""
 
     _is_container = True
 
     def add(self, *blocks):
-        """Add blocks at the end.
+        """Append blocks.
 
         Parameters
         ----------
@@ -25,7 +25,7 @@ class Stack:
             self.register_child(block)
 
     def _run(self, x, *args):
-        """Send the inputs through all blocks; the first output of one is the input of the next."""
+        """Run all blocks in order, passing each one's first output to the next."""
         for block in self._children.values():
             x = block(x, *args)
             args = []
@@ -50,7 +50,7 @@ class Stack:
 
 
 class Sequential(Stack, Block):
-    """Blocks one after the other.
+    """A sequence of blocks.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Sequential(Stack, Block):
 
 
 class HybridSequential(Stack, HybridBlock):
-    """Hybrid blocks one after the other.
+    """A sequence of hybrid blocks.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ class HybridSequential(Stack, HybridBlock):
 
 
 class Concatenate(Sequential):
-    """Blocks side by side: all get the same input, and their outputs are joined.
+    """Apply several blocks to the same input and concatenate their outputs.
 
     Parameters
     ----------
     axis : int
-        Axis along which the outputs are joined.
+        Axis of the concatenation.
     prefix, params
         See `Block`.
     """
@@ -112,12 +112,12 @@ class Concatenate(Sequential):
 
 
 class HybridConcatenate(HybridSequential):
-    """Hybrid blocks side by side: all get the same input, and their outputs are joined.
+    """Apply several hybrid blocks to the same input and concatenate their outputs.
 
     Parameters
     ----------
     axis : int
-        Axis along which the outputs are joined.
+        Axis of the concatenation.
     prefix, params
         See `Block`.
     """
@@ -131,7 +131,7 @@ class HybridConcatenate(HybridSequential):
 
 
 class Identity(HybridBlock):
-    """Returns its input.
+    """Return the input.
 
     Parameters
     ----------

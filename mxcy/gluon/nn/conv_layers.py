@@ -120,7 +120,7 @@ class _Conv(HybridBlock):
         return "conv"
 
     def _filters(self, in_channels):
-        """How many filters the weight has, and their depth."""
+        """Number of filters, and channels per filter."""
         groups = self._kwargs["num_group"]
         assert in_channels % groups == 0 and self._channels % groups == 0, (
             f"{in_channels} input and {self._channels} output channels cannot be divided into "
@@ -135,7 +135,7 @@ class _Conv(HybridBlock):
         return (filters, *self._kwargs["kernel"], depth)
 
     def pre_infer(self):
-        """The weight's shape, as far as it is known: a tuple with -1 for unknown extents."""
+        """The weight's shape, with -1 for unknown extents."""
         return tuple(extent or -1 for extent in self.weight.shape)
 
     def infer_shape(self, x):
@@ -152,7 +152,7 @@ class _Conv(HybridBlock):
 
 
 def _convolution(one, none, layout):
-    """The constructor of a convolution, whose defaults have the number of its axes."""
+    """Create a constructor with defaults for the number of spatial axes."""
 
     def __init__(  # noqa: N807  it becomes one
         self,
@@ -200,13 +200,13 @@ class Conv1D(_Conv):
     kernel_size : int
         Size of the filters.
     strides : int
-        Distance of the places where filters are applied.
+        Step between output positions, in input elements.
     padding : int
-        Zeros added on both sides.
+        Zero padding on both sides.
     dilation : int
-        Distance of the points of a filter.
+        Spacing of the kernel elements.
     groups : int
-        Number of groups of channels that do not mix.
+        Number of channel groups convolved independently.
     layout : {'NCW', 'NWC'}
         Order of the axes.
     activation : str, optional
@@ -216,7 +216,7 @@ class Conv1D(_Conv):
     weight_initializer, bias_initializer : str or Initializer
         Initializers.
     in_channels : int
-        Number of input channels; found out from the first batch when 0.
+        Number of input channels; 0 infers it from the first batch.
     **kwargs
         See `Block`.
     """
@@ -264,7 +264,7 @@ class Conv3D(_Conv):
 
 
 class _ConvTranspose(_Conv):
-    """The transposed operator: the filters of a weight belong to the input channels."""
+    """Transposed convolution, whose weight's first axis is the input channels."""
 
     _op_name = "Deconvolution"
 
@@ -274,7 +274,7 @@ class _ConvTranspose(_Conv):
 
 
 def _transposed(one, none, layout):
-    """The constructor of a transposed convolution, whose defaults have the number of its axes."""
+    """Create a constructor of a transposed convolution, with defaults for its spatial axes."""
 
     def __init__(  # noqa: N807  it becomes one
         self,
@@ -320,7 +320,7 @@ class Conv1DTranspose(_ConvTranspose):
     Parameters
     ----------
     output_padding : int
-        Extent added to one side of the output.
+        Extra extent at the end of each output axis.
     channels, kernel_size, strides, padding, dilation, groups, layout, activation, use_bias, \
 weight_initializer, bias_initializer, in_channels, **kwargs
         See `Conv1D`.
@@ -336,7 +336,7 @@ class Conv2DTranspose(_ConvTranspose):
     Parameters
     ----------
     output_padding : int or tuple of int
-        Extent added to one side of the output.
+        Extra extent at the end of each output axis.
     channels, kernel_size, strides, padding, dilation, groups, layout, activation, use_bias, \
 weight_initializer, bias_initializer, in_channels, **kwargs
         See `Conv2D`.
@@ -352,7 +352,7 @@ class Conv3DTranspose(_ConvTranspose):
     Parameters
     ----------
     output_padding : int or tuple of int
-        Extent added to one side of the output.
+        Extra extent at the end of each output axis.
     channels, kernel_size, strides, padding, dilation, groups, layout, activation, use_bias, \
 weight_initializer, bias_initializer, in_channels, **kwargs
         See `Conv3D`.

@@ -1,4 +1,4 @@
-"""Convolution layers whose taps move; how far, another convolution says."""
+"""Deformable convolution layers."""
 
 import math
 
@@ -10,10 +10,10 @@ __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 
 
 class _Deformable(HybridBlock):
-    """A convolution, and before it the one that computes its offsets (and its mask)."""
+    """A deformable convolution, and the convolution that predicts its offsets (and mask)."""
 
-    _moves = 2  # channels of the first convolution for each tap
-    _order = ("offset", "deformable_conv")  # in which initial values are drawn
+    _moves = 2  # channels of the offset convolution per kernel element
+    _order = ("offset", "deformable_conv")  # order in which initial values are drawn
 
     def __init__(
         self,
@@ -100,11 +100,11 @@ class _Deformable(HybridBlock):
         return (kwargs["num_filter"], in_channels // kwargs["num_group"], *kwargs["kernel"])
 
     def pre_infer_offset_weight(self):
-        """The shape of `offset_weight`, as far as it is known without an input: -1 elsewhere."""
+        """The shape of `offset_weight`, with -1 for unknown extents."""
         return tuple(n or -1 for n in self._weight_shape(self._kwargs_offset, self._in_channels))
 
     def pre_infer_weight(self):
-        """The shape of `deformable_conv_weight`, as far as it is known: -1 elsewhere."""
+        """The shape of `deformable_conv_weight`, with -1 for unknown extents."""
         kwargs = self._kwargs_deformable_conv
         return tuple(n or -1 for n in self._weight_shape(kwargs, self._in_channels))
 
@@ -116,7 +116,7 @@ class _Deformable(HybridBlock):
         )
 
     def _split(self, F, offset):
-        """What the operator takes besides data, weight and bias."""
+        """The operator's inputs besides data, weight and bias."""
         return {"offset": offset}
 
     def hybrid_forward(
@@ -143,11 +143,11 @@ class _Deformable(HybridBlock):
 
 
 class DeformableConvolution(_Deformable):
-    """Convolution of images whose taps read at learned places (Dai et al., 2017).
+    """Convolution of images with learned sampling offsets (Dai et al., 2017).
 
-    A first convolution, of the same kernel, stride, padding and dilation, computes from the data
-    how far each tap moves at each place; its parameters are `offset_weight` and `offset_bias`.
-    Those of the convolution itself are `deformable_conv_weight` and `deformable_conv_bias`.
+    A first convolution, with the same kernel, stride, padding and dilation, predicts the offset of
+    each kernel element at each position; its parameters are `offset_weight` and `offset_bias`.
+    Those of the main convolution are `deformable_conv_weight` and `deformable_conv_bias`.
 
     Parameters
     ----------
@@ -156,25 +156,25 @@ class DeformableConvolution(_Deformable):
     kernel_size, strides, padding, dilation : int or (int, int)
         See `Conv2D`.
     groups : int
-        Number of groups of channels that do not mix.
+        Number of channel groups convolved independently.
     num_deformable_group : int
-        Number of groups of channels with moves of their own.
+        Number of channel groups with their own offsets.
     layout : {'NCHW'}
         Order of the axes.
     use_bias, offset_use_bias : bool
         Whether there is a bias.
     in_channels : int
-        Number of input channels; found out from the first batch when 0.
+        Number of input channels; 0 infers it from the first batch.
     activation : str, optional
         Name of an activation function, see `Activation`.
     weight_initializer, bias_initializer : str or Initializer
-        Initializers of the convolution.
+        Initializers of the main convolution.
     offset_weight_initializer, offset_bias_initializer : str or Initializer
-        Initializers of the first convolution; zeros, with which it starts as a plain convolution.
+        Initializers of the offset convolution; zeros make it start as a plain convolution.
     op_name : str
         Name of the operator in ``mx.nd.contrib``.
     adj : tuple of int, optional
-        Passed on to operators that have it.
+        Passed to operators that accept it.
     prefix, params
         See `Block`.
     """
@@ -184,10 +184,10 @@ class DeformableConvolution(_Deformable):
 
 
 class ModulatedDeformableConvolution(_Deformable):
-    """Convolution of images whose taps move and are weighted (Zhu et al., 2018).
+    """Deformable convolution with modulation: sampled values are also weighted (Zhu et al., 2018).
 
-    The first convolution computes a weight for each tap and place besides the moves; after a
-    sigmoid it lies between 0 and 2. The parameters are those of `DeformableConvolution`.
+    The offset convolution also predicts a weight per kernel element and position, ``2 * sigmoid``
+    of its output. The parameters are those of `DeformableConvolution`.
     """
 
     _moves = 3

@@ -1,4 +1,4 @@
-"""Layers that normalize their input."""
+"""Normalization layers."""
 
 from mxcy._base import dtypes
 from mxcy._base.errors import InvalidAxisError
@@ -10,7 +10,7 @@ __all__ = ["BatchNorm", "BatchNormReLU", "GroupNorm", "InstanceNorm", "LayerNorm
 
 
 class _ScaleAndShift(HybridBlock):
-    """Has the parameters `gamma` (scale) and `beta` (shift), one of each per channel."""
+    """Base of layers with parameters `gamma` (scale) and `beta` (shift), one each per channel."""
 
     def __init__(
         self, axis, size, scale, center, gamma_initializer, beta_initializer, prefix, params
@@ -49,15 +49,14 @@ class _ScaleAndShift(HybridBlock):
 class BatchNorm(_ScaleAndShift):
     """Batch normalization (Ioffe & Szegedy, 2015): each channel gets mean 0 and variance 1.
 
-    In training mode, mean and variance are those of the batch; otherwise running averages of them
-    are used.
+    Uses the batch's mean and variance in training mode, otherwise their running averages.
 
     Parameters
     ----------
     axis : int
         Axis of the channels.
     momentum : float
-        How much of the running averages is kept at every step.
+        Weight of the old value in the running averages.
     epsilon : float
         Added to the variance.
     center, scale : bool
@@ -69,7 +68,7 @@ class BatchNorm(_ScaleAndShift):
     running_mean_initializer, running_variance_initializer : str or Initializer
         Initializers of the running averages.
     in_channels : int
-        Number of channels; found out from the first batch when 0.
+        Number of channels; 0 infers it from the first batch.
     prefix, params
         See `Block`.
     """
@@ -115,7 +114,7 @@ class BatchNorm(_ScaleAndShift):
             )
 
     def cast(self, dtype):
-        """Change the element type; scales, shifts and averages stay float32 for float16."""
+        """Change the dtype; under float16, scale, shift and averages stay float32."""
         if dtypes.name_of(dtypes.code_of(dtype)) == "float16":
             dtype = "float32"
         super().cast(dtype)
@@ -136,14 +135,14 @@ class BatchNormReLU(BatchNorm):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch normalization whose statistics are those of the batches on all devices.
+    """Batch normalization with statistics over the batches of all devices.
 
-    Contexts of the CPU are one device, whose parts of a batch are normalized one by one.
+    CPU contexts count as one device, and each one's part of the batch is normalized separately.
 
     Parameters
     ----------
     in_channels : int
-        Number of channels; found out from the first batch when 0.
+        Number of channels; 0 infers it from the first batch.
     num_devices : int, optional
         Number of devices.
     momentum, epsilon, center, scale, use_global_stats
@@ -209,7 +208,7 @@ class LayerNorm(_ScaleAndShift):
     beta_initializer, gamma_initializer : str or Initializer
         Initializers of shift and scale.
     in_channels : int
-        Extent of the axis; found out from the first batch when 0.
+        Extent of the axis; 0 infers it from the first batch.
     prefix, params
         See `Block`.
     """
@@ -238,7 +237,7 @@ class LayerNorm(_ScaleAndShift):
 
     @calls_hybrid_forward
     def forward(self, data):
-        """Normalise."""
+        """Normalize an array."""
         return super().forward(data)
 
     def hybrid_forward(self, F, data, gamma, beta):
@@ -259,11 +258,11 @@ class GroupNorm(_ScaleAndShift):
         Added to the variance.
     center, scale : bool
         Whether to learn a shift (`beta`) and a scale (`gamma`): one per group as in MXNet 1.x, or
-        one per channel where NumPy arrays are on or `in_channels` is given.
+        one per channel with NumPy arrays switched on or if `in_channels` is given.
     beta_initializer, gamma_initializer : str or Initializer
         Initializers of shift and scale.
     in_channels : int
-        Number of channels; where it matters it is found out from the first batch when 0.
+        Number of channels; if needed, 0 infers it from the first batch.
     prefix, params
         See `Block`.
     """
@@ -298,7 +297,7 @@ class GroupNorm(_ScaleAndShift):
 
     @calls_hybrid_forward
     def forward(self, data):
-        """Normalise."""
+        """Normalize an array."""
         return super().forward(data)
 
     def hybrid_forward(self, F, data, gamma, beta):
@@ -322,7 +321,7 @@ class InstanceNorm(_ScaleAndShift):
     beta_initializer, gamma_initializer : str or Initializer
         Initializers of shift and scale.
     in_channels : int
-        Number of channels; found out from the first batch when 0.
+        Number of channels; 0 infers it from the first batch.
     prefix, params
         See `Block`.
     """

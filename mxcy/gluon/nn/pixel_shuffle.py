@@ -1,4 +1,4 @@
-"""Layers that turn channels into pixels (sub-pixel upsampling, Shi et al., 2016)."""
+"""Sub-pixel upsampling layers (Shi et al., 2016), which rearrange channels into pixels."""
 
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.nn._windows import as_tuple
@@ -20,7 +20,7 @@ class _PixelShuffle(HybridBlock):
 
     def hybrid_forward(self, F, x):
         ndim, factors = self._ndim, self._factors
-        # (n, c, f1, f2, ..., s1, s2, ...): one factor after the other is split off the channels.
+        # Split the factors off the channels one by one: (n, c, f1, f2, ..., s1, s2, ...).
         for axis in range(ndim):
             kept = [0] * axis
             x = F.reshape(x, [0, -4, -1, factors[ndim - 1 - axis], *kept, *[0] * ndim])

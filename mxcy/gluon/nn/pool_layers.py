@@ -73,20 +73,20 @@ class _Pooling(HybridBlock):
 
 
 class MaxPool1D(_Pooling):
-    """The largest value in windows of 1-D signals.
+    """Maximum over windows of 1-D signals.
 
     Parameters
     ----------
     pool_size : int
         Size of the windows.
     strides : int, optional
-        Distance of the windows; their size by default.
+        Step between windows; the window size by default.
     padding : int
-        Added on both sides.
+        Padding on both sides.
     layout : {'NCW', 'NWC'}
         Order of the axes.
     ceil_mode : bool
-        Let the last window stand over the edge.
+        Round the output size up, so that the last window may exceed the input.
     **kwargs
         See `Block`.
     """
@@ -98,20 +98,20 @@ class MaxPool1D(_Pooling):
 
 
 class MaxPool2D(_Pooling):
-    """The largest value in windows of images.
+    """Maximum over windows of images.
 
     Parameters
     ----------
     pool_size : int or tuple of int
         Size of the windows.
     strides : int or tuple of int, optional
-        Distance of the windows; their size by default.
+        Step between windows; the window size by default.
     padding : int or tuple of int
-        Added on all sides.
+        Padding on all sides.
     layout : {'NCHW', 'NHWC'}
         Order of the axes.
     ceil_mode : bool
-        Let the last window stand over the edge.
+        Round the output size up, so that the last window may exceed the input.
     **kwargs
         See `Block`.
     """
@@ -123,18 +123,18 @@ class MaxPool2D(_Pooling):
 
 
 class MaxPool3D(_Pooling):
-    """The largest value in windows of volumes.
+    """Maximum over windows of volumes.
 
     Parameters
     ----------
     pool_size : int or tuple of int
         Size of the windows.
     strides : int or tuple of int, optional
-        Distance of the windows; their size by default.
+        Step between windows; the window size by default.
     padding : int or tuple of int
-        Added on all sides.
+        Padding on all sides.
     ceil_mode : bool
-        Let the last window stand over the edge.
+        Round the output size up, so that the last window may exceed the input.
     layout : {'NCDHW', 'NDHWC'}
         Order of the axes.
     **kwargs
@@ -154,14 +154,14 @@ class MaxPool3D(_Pooling):
 
 
 class AvgPool1D(_Pooling):
-    """The mean of windows of 1-D signals.
+    """Mean over windows of 1-D signals.
 
     Parameters
     ----------
     pool_size, strides, padding, layout, ceil_mode
         See `MaxPool1D`.
     count_include_pad : bool
-        Count padding as zeros.
+        Include padding, as zeros, in the mean.
     **kwargs
         See `Block`.
     """
@@ -190,14 +190,14 @@ class AvgPool1D(_Pooling):
 
 
 class AvgPool2D(_Pooling):
-    """The mean of windows of images.
+    """Mean over windows of images.
 
     Parameters
     ----------
     pool_size, strides, padding, ceil_mode, layout
         See `MaxPool2D`.
     count_include_pad : bool
-        Count padding as zeros.
+        Include padding, as zeros, in the mean.
     **kwargs
         See `Block`.
     """
@@ -226,14 +226,14 @@ class AvgPool2D(_Pooling):
 
 
 class AvgPool3D(_Pooling):
-    """The mean of windows of volumes.
+    """Mean over windows of volumes.
 
     Parameters
     ----------
     pool_size, strides, padding, ceil_mode, layout
         See `MaxPool3D`.
     count_include_pad : bool
-        Count padding as zeros.
+        Include padding, as zeros, in the mean.
     **kwargs
         See `Block`.
     """
@@ -262,7 +262,7 @@ class AvgPool3D(_Pooling):
 
 
 class GlobalMaxPool1D(_Pooling):
-    """The largest value of each channel of 1-D signals.
+    """Maximum of each channel of 1-D signals.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class GlobalMaxPool1D(_Pooling):
 
 
 class GlobalMaxPool2D(_Pooling):
-    """The largest value of each channel of images.
+    """Maximum of each channel of images.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ class GlobalMaxPool2D(_Pooling):
 
 
 class GlobalMaxPool3D(_Pooling):
-    """The largest value of each channel of volumes.
+    """Maximum of each channel of volumes.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ class GlobalMaxPool3D(_Pooling):
 
 
 class GlobalAvgPool1D(_Pooling):
-    """The mean of each channel of 1-D signals.
+    """Mean of each channel of 1-D signals.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ class GlobalAvgPool1D(_Pooling):
 
 
 class GlobalAvgPool2D(_Pooling):
-    """The mean of each channel of images.
+    """Mean of each channel of images.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ class GlobalAvgPool2D(_Pooling):
 
 
 class GlobalAvgPool3D(_Pooling):
-    """The mean of each channel of volumes.
+    """Mean of each channel of volumes.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ class GlobalAvgPool3D(_Pooling):
 
 
 class ReflectionPad2D(HybridBlock):
-    """Pads images (NCHW) with their own reflection at the edges.
+    """Pad images (NCHW) by reflection at the edges.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Probability: distributions, transformations, divergences, and blocks that tell losses."""
+"""Probability distributions, transformations, divergences and stochastic blocks."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.probability import block, distributions

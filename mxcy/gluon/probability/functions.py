@@ -1,6 +1,6 @@
-"""Functions of a distribution's parameters, which are numbers or arrays.
+"""Functions of distribution parameters, which are numbers or arrays.
 
-Numbers stay Python's numbers, so that they never decide the type of a result.
+Numbers remain Python numbers, so that they never determine a result's dtype.
 """
 
 from numbers import Number
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def _of_both(of_number, of_array, doc):
-    """A function of an array that takes numbers as well."""
+    """Create a function that accepts numbers as well as arrays."""
 
     def function(x):
         if not isinstance(x, Number):
@@ -58,14 +58,14 @@ sqrt = _of_both(onp.sqrt, np.sqrt, "The square root.")
 
 
 def where(condition, x, y):
-    """`x` where a condition, one boolean or an array of them, holds, `y` elsewhere."""
+    """`x` where a condition (a boolean or an array) holds, `y` elsewhere."""
     if isinstance(condition, (bool, onp.bool_)):
         return x if condition else y
     return np.where(condition, x, y)
 
 
 def times_log(x, y):
-    """``x * log(y)``, and zero where both are; its gradients are finite there, too."""
+    """``x * log(y)``, with value 0 and finite gradients where both are 0."""
     if isinstance(y, Number):
         return x * log(y) if y else where(x == 0, 0.0, x * -onp.inf)
     if isinstance(x, Number):
@@ -91,7 +91,7 @@ def sum_right_most(x, ndim):
     ----------
     x : ndarray
     ndim : int
-        How many of them.
+        Number of dimensions.
 
     Returns
     -------
@@ -101,18 +101,18 @@ def sum_right_most(x, ndim):
 
 
 def as_parameter(value, name):
-    """A number as Python's, anything else as an array.
+    """Convert a number to a Python number, anything else to an array.
 
     Parameters
     ----------
     value : float or array_like
     name : str
-        What it is called if it is neither.
+        Name for the error message.
 
     Raises
     ------
     TypeError
-        When it is neither.
+        If it is neither.
     """
     if isinstance(value, onp.generic):
         value = value.item()
@@ -127,15 +127,15 @@ def as_parameter(value, name):
 
 
 class cached_property:  # noqa: N801 - its name in MXNet
-    """A property that is computed once, and again wherever operations are recorded.
+    """A property that is cached, except while operations are recorded.
 
-    What is computed while recording or tracing belongs to that record, which a distribution may
-    survive.
+    A value computed while recording or tracing belongs to that graph, which the distribution may
+    outlive.
 
     Parameters
     ----------
     func : callable
-        Computes it from the instance.
+        Computes the value from the instance.
     """
 
     def __init__(self, func):

@@ -1,4 +1,4 @@
-"""What all recurrent cells have in common."""
+"""Base classes of recurrent cells."""
 
 from mxcy import ndarray
 from mxcy.gluon.block import Block, HybridBlock
@@ -17,15 +17,15 @@ __all__ = [
 
 
 def begin_states(infos, func, prefix, **kwargs):
-    """States made by ``func(name=..., shape=..., **kwargs)``, one for each info.
+    """Create states by ``func(name=..., shape=..., **kwargs)``, one per info.
 
-    Their names are the prefix with their numbers.
+    They are named by the prefix and their index.
     """
     states = []
     for number, info in enumerate(infos):
         options = {} if info is None else dict(info)
         options.update(kwargs)
-        if func is ndarray.zeros:  # arrays have neither a name nor a layout
+        if func is ndarray.zeros:  # accepts neither a name nor a layout
             options.pop("__layout__", None)
             states.append(func(**options))
         else:
@@ -34,12 +34,12 @@ def begin_states(infos, func, prefix, **kwargs):
 
 
 def cells_info(cells, batch_size):
-    """The infos of the states of several cells."""
+    """Concatenate the state infos of several cells."""
     return [info for cell in cells for info in cell.state_info(batch_size)]
 
 
 class RecurrentCell(Block):
-    """A block that does one step of a sequence: ``output, new_states = cell(input, states)``.
+    """A block that computes one time step: ``output, new_states = cell(input, states)``.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class RecurrentCell(Block):
         self.reset()
 
     def reset(self):
-        """Forget what belongs to the sequence before, in this cell and its children."""
+        """Clear per-sequence state in this cell and its children."""
         self._steps = 0
         for child in self._children.values():
             if hasattr(child, "reset"):
                 child.reset()
 
     def state_info(self, batch_size=0):
-        """Shapes and layouts of the states.
+        """Return the shapes and layouts of the states.
 
         Parameters
         ----------
@@ -73,16 +73,16 @@ class RecurrentCell(Block):
         raise NotImplementedError(f"{type(self).__name__} does not define state_info")
 
     def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
-        """The states before the first step.
+        """Return the initial states.
 
         Parameters
         ----------
         batch_size : int
-            0 for symbols, whose batch size is found out later.
+            Batch size; 0 for symbols, which infer it later.
         func : callable
-            Makes a state, such as `mx.nd.zeros` or `mx.sym.zeros`.
+            Creates a state, such as `mx.nd.zeros` or `mx.sym.zeros`.
         **kwargs
-            For `func`: ``ctx``, ``dtype`` ...
+            Arguments of `func`, such as ``ctx`` or ``dtype``.
 
         Returns
         -------
@@ -98,43 +98,43 @@ class RecurrentCell(Block):
         )
 
     def forward(self, inputs, states):
-        """Do one step.
+        """Compute one step.
 
         Parameters
         ----------
         inputs : NDArray or Symbol
-            Those of the step, (batch, channels).
+            Inputs of the step, (batch, channels).
         states : list of NDArray or Symbol
-            Those before the step.
+            States before the step.
 
         Returns
         -------
         output : NDArray or Symbol
         states : list of NDArray or Symbol
-            Those after the step.
+            States after the step.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define forward")
 
     def unroll(
         self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
     ):
-        """Do the steps of a sequence.
+        """Compute all steps of a sequence.
 
         Parameters
         ----------
         length : int
             Number of steps.
         inputs : NDArray, Symbol or list of them
-            One array in `layout`, or one of shape (batch, channels) for each step.
+            One array in `layout`, or a list with one array (batch, channels) per step.
         begin_state : list of NDArray or Symbol, optional
-            Zeros by default.
+            Initial states; zeros by default.
         layout : str
             ``NTC`` or ``TNC``.
         merge_outputs : bool, optional
-            Whether the outputs are one array; by default as they come.
+            Return the outputs as one array (True) or a list (False); None leaves the form open.
         valid_length : NDArray or Symbol, optional
-            The sequences' lengths, shape (batch,): outputs beyond them are zeros, and the states
-            are those of the last valid step.
+            Sequence lengths, shape (batch,): outputs beyond them are zero, and the states are
+            those of the last valid step.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class RecurrentCell(Block):
         return finished(outputs, length, layout, merge_outputs), states
 
     def _first_states(self, inputs, states, layout):
-        """The states to begin with: those given, or zeros like the inputs."""
+        """The initial states: those given, or zeros like the inputs."""
         if states is not None:
             return states
         F = sequences.operators_of(inputs)
@@ -165,7 +165,7 @@ class RecurrentCell(Block):
 
 
 def finished(outputs, length, layout, merge):
-    """The outputs as one array, as a list, or (`merge` None) as they are."""
+    """Return the outputs as one array, as a list, or (`merge` None) unchanged."""
     if merge is None:
         return outputs
     if merge:
@@ -187,26 +187,26 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
 
     @calls_hybrid_forward
     def forward(self, x, *args):
-        """Do one step by `hybrid_forward`; see `RecurrentCell.forward`."""
+        """Compute one step with `hybrid_forward`; see `RecurrentCell.forward`."""
         self._steps += 1
         return HybridBlock.forward(self, x, *args)
 
     @property
     def _step_prefix(self):
-        """What operators of the step are called by in graphs: ``t0_``, ``t1_``..."""
+        """Prefix of the step's operator names in graphs: ``t0_``, ``t1_``, ..."""
         return f"t{self._steps - 1}_"
 
     def infer_shape(self, i, x, is_bidirect):
-        """Set unknown shapes of parameters; nothing to do for cells that know theirs.
+        """Set unknown shapes of parameters; by default there are none.
 
         Parameters
         ----------
         i : int
-            Number of the cell in a stack.
+            Index of the cell in a stack.
         x : NDArray
-            The inputs of the stack.
+            Inputs of the stack.
         is_bidirect : bool
-            Whether the cells below have two directions.
+            Whether the cells below are bidirectional.
         """
 
     def _infer_from_inputs(self, args):
@@ -216,12 +216,12 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
         return True
 
     def hybrid_forward(self, F, x, *args, **kwargs):
-        """Do one step with the operators of `F`; see `RecurrentCell.forward`."""
+        """Compute one step with the operators of `F`; see `RecurrentCell.forward`."""
         raise NotImplementedError(f"{type(self).__name__} does not define hybrid_forward")
 
 
 class StepCell(HybridRecurrentCell):
-    """A hybrid cell that takes inputs and states and nothing else.
+    """A hybrid cell whose only arguments are inputs and states.
 
     Parameters
     ----------

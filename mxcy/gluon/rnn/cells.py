@@ -1,4 +1,4 @@
-"""The recurrent cells themselves; see operator RNN for what they compute."""
+"""RNN, LSTM, GRU and LSTMP cells; operator RNN documents the formulas."""
 
 from mxcy.gluon.rnn.cell import StepCell
 
@@ -8,7 +8,7 @@ _ACTIVATIONS = ("tanh", "relu", "sigmoid", "softrelu", "softsign")
 
 
 def activate(F, x, activation, name=None):
-    """An activation given by name, or as a block or function."""
+    """Apply an activation given by name, or as a block or function."""
     if isinstance(activation, str):
         if activation in _ACTIVATIONS:
             return F.Activation(x, act_type=activation, name=name)
@@ -24,11 +24,11 @@ class _DenseCell(StepCell):
     hidden_size : int
     gates : int
     input_size : int
-        Found out from the first input when 0.
+        Size of the input; 0 infers it from the first input.
     initializers : dict of str to (str or Initializer)
-        By the parameters' names.
+        Initializers by parameter name.
     projection : int, optional
-        The width of the hidden state that comes back, where that is a projection.
+        Size of the recurrent hidden state, if it is a projection.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class _DenseCell(StepCell):
         }
         if projection is not None:
             shapes["h2r_weight"] = (projection, hidden_size)
-        # biases come last, as values are drawn in this order
+        # biases last: the order determines the random initial values
         for name in sorted(shapes, key=lambda name: name.endswith("bias")):
             parameter = self.params.get(
                 name, shape=shapes[name], init=initializers[name], allow_deferred_init=True
@@ -53,7 +53,7 @@ class _DenseCell(StepCell):
             setattr(self, name, parameter)
 
     def infer_shape(self, i, x, is_bidirect):
-        """Set the width of the inputs; see `HybridRecurrentCell.infer_shape`."""
+        """Set the input size; see `HybridRecurrentCell.infer_shape`."""
         width = x.shape[-1] if i == 0 else self.h2h_weight.shape[1] * (2 if is_bidirect else 1)
         self.i2h_weight.shape = (self.i2h_weight.shape[0], width)
 
@@ -79,14 +79,14 @@ class RNNCell(_DenseCell):
     Parameters
     ----------
     hidden_size : int
-        Units of the state and the output.
+        Size of the state and the output.
     activation : str or callable
     i2h_weight_initializer, h2h_weight_initializer : str or Initializer
-        Of the weights of input and state.
+        Initializers of the input and recurrent weights.
     i2h_bias_initializer, h2h_bias_initializer : str or Initializer
-        Of both biases.
+        Initializers of both biases.
     input_size : int
-        Width of the input; found out from the first one when 0.
+        Size of the input; 0 infers it from the first input.
     prefix, params
         See `Block`.
     """
@@ -132,15 +132,15 @@ class LSTMCell(_DenseCell):
     Parameters
     ----------
     hidden_size : int
-        Units of the states and the output.
+        Size of the states and the output.
     i2h_weight_initializer, h2h_weight_initializer : str or Initializer
     i2h_bias_initializer, h2h_bias_initializer : str or Initializer
     input_size : int
-        Width of the input; found out from the first one when 0.
+        Size of the input; 0 infers it from the first input.
     prefix, params
         See `Block`.
     activation, recurrent_activation : str or callable
-        Of g and c', and of the other gates.
+        Activations of g and c', and of the other gates.
     """
 
     def __init__(
@@ -182,9 +182,9 @@ class LSTMCell(_DenseCell):
 def lstm_step(
     F, i2h, h2h, cell, step, activation="tanh", recurrent_activation="sigmoid", axis=1, out="out"
 ):
-    """The new hidden and cell state; gates lie one after the other along an axis.
+    """Compute the new hidden and cell state; gates are concatenated along an axis.
 
-    Operators are called by `step`, the last one by `out`.
+    `step` is the prefix of the operators' names, `out` the name of the last one.
     """
     gates = F.elemwise_add(i2h, h2h, name=f"{step}plus0")
     enter, forget, fresh, leave = F.SliceChannel(
@@ -207,15 +207,15 @@ class GRUCell(_DenseCell):
     Parameters
     ----------
     hidden_size : int
-        Units of the state and the output.
+        Size of the state and the output.
     i2h_weight_initializer, h2h_weight_initializer : str or Initializer
     i2h_bias_initializer, h2h_bias_initializer : str or Initializer
     input_size : int
-        Width of the input; found out from the first one when 0.
+        Size of the input; 0 infers it from the first input.
     prefix, params
         See `Block`.
     activation, recurrent_activation : str or callable
-        Of n, and of the other gates.
+        Activations of n, and of the other gates.
     """
 
     def __init__(
@@ -253,7 +253,7 @@ class GRUCell(_DenseCell):
 
 
 def gru_step(F, i2h, h2h, before, step, activation="tanh", recurrent_activation="sigmoid", axis=1):
-    """The new hidden state; gates lie one after the other along an axis."""
+    """Compute the new hidden state; gates are concatenated along an axis."""
     i2h_reset, i2h_update, i2h_fresh = F.SliceChannel(
         i2h, num_outputs=3, axis=axis, name=f"{step}i2h_slice"
     )
@@ -273,18 +273,18 @@ def gru_step(F, i2h, h2h, before, step, activation="tanh", recurrent_activation=
 
 
 class LSTMPCell(_DenseCell):
-    """An LSTM whose hidden state is projected to fewer units before it is put out.
+    """An LSTM whose hidden state and output are projected to a smaller size.
 
     Parameters
     ----------
     hidden_size : int
-        Units of the cell state.
+        Size of the cell state.
     projection_size : int
-        Units of the hidden state and the output.
+        Size of the hidden state and the output.
     i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : str or Initializer
     i2h_bias_initializer, h2h_bias_initializer : str or Initializer
     input_size : int
-        Width of the input; found out from the first one when 0.
+        Size of the input; 0 infers it from the first input.
     prefix, params
         See `Block`.
     """

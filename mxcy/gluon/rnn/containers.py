@@ -1,4 +1,4 @@
-"""Recurrent cells made of several cells."""
+"""Recurrent cells composed of other cells."""
 
 from mxcy import ndarray
 from mxcy.gluon.rnn import sequences
@@ -8,10 +8,10 @@ __all__ = ["BidirectionalCell", "HybridSequentialRNNCell", "SequentialRNNCell"]
 
 
 class _Stack:
-    """What both stacks have in common."""
+    """Mixin of `SequentialRNNCell` and `HybridSequentialRNNCell`."""
 
     def add(self, cell):
-        """Put another cell on top.
+        """Append a cell.
 
         Parameters
         ----------
@@ -24,11 +24,11 @@ class _Stack:
         return list(self._children.values())
 
     def __call__(self, *args):
-        """Do one step from inputs and states; see `RecurrentCell.forward`."""
+        """Compute one step; see `RecurrentCell.forward`."""
         return super().__call__(*args)
 
     def infer_shape(self, _, x, is_bidirect):
-        """Have the cells set their shapes; see `HybridRecurrentCell.infer_shape`."""
+        """Set the shapes of all cells; see `HybridRecurrentCell.infer_shape`."""
         for number, cell in enumerate(self._cells):
             cell.infer_shape(number, x, is_bidirect)
 
@@ -37,13 +37,13 @@ class _Stack:
 
     def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
         if self._modified:
-            return super().begin_state(batch_size, func, **kwargs)  # which refuses
+            return super().begin_state(batch_size, func, **kwargs)  # which raises
         return [
             state for cell in self._cells for state in cell.begin_state(batch_size, func, **kwargs)
         ]
 
     def _shares(self, states):
-        """Each cell with its part of a list of states."""
+        """Pair each cell with its part of a list of states."""
         at = 0
         for cell in self._cells:
             count = len(cell.state_info())
@@ -88,7 +88,7 @@ class _Stack:
 
 
 class SequentialRNNCell(_Stack, RecurrentCell):
-    """Cells one above the other.
+    """A stack of cells.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class SequentialRNNCell(_Stack, RecurrentCell):
 
 
 class HybridSequentialRNNCell(_Stack, StepCell):
-    """Hybrid cells one above the other.
+    """A stack of hybrid cells.
 
     Parameters
     ----------
@@ -120,14 +120,14 @@ class HybridSequentialRNNCell(_Stack, StepCell):
 
 
 class BidirectionalCell(HybridRecurrentCell):
-    """Two cells, one for each direction; their outputs are joined.
+    """Two cells, one per direction, whose outputs are concatenated.
 
     Parameters
     ----------
     l_cell, r_cell : RecurrentCell
-        For the forward and the backward direction.
+        Cells of the forward and the backward direction.
     output_prefix : str
-        Of the names of joined outputs.
+        Prefix of the names of concatenated outputs.
     """
 
     def __init__(self, l_cell, r_cell, output_prefix="bi_"):
@@ -137,7 +137,7 @@ class BidirectionalCell(HybridRecurrentCell):
         self._output_prefix = output_prefix
 
     def infer_shape(self, i, x, is_bidirect):
-        """Have both cells set their shapes; see `HybridRecurrentCell.infer_shape`."""
+        """Set the shapes of both cells; see `HybridRecurrentCell.infer_shape`."""
         for cell in self._children.values():
             cell.infer_shape(i, x, True)
 
@@ -149,7 +149,7 @@ class BidirectionalCell(HybridRecurrentCell):
 
     def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
         if self._modified:
-            return super().begin_state(batch_size, func, **kwargs)  # which refuses
+            return super().begin_state(batch_size, func, **kwargs)  # which raises
         return [
             state
             for cell in self._children.values()
@@ -183,7 +183,7 @@ class BidirectionalCell(HybridRecurrentCell):
         return finished(joined, length, layout, merge_outputs), [*states_there, *states_back]
 
     def _joined(self, outputs, reversed_outputs, layout):
-        """The outputs of both directions side by side: as one array in a layout, or as steps."""
+        """Concatenate both directions' outputs: as one array in a layout, or as steps."""
         F = sequences.operators_of(outputs)
         if layout is not None:
             both = [sequences.as_array(steps, layout) for steps in (outputs, reversed_outputs)]

@@ -1,4 +1,4 @@
-"""Recurrent cells whose products are convolutions: states are images."""
+"""Convolutional recurrent cells, whose states are images."""
 
 from mxcy.gluon.rnn.cell import StepCell
 from mxcy.gluon.rnn.cells import activate, gru_step, lstm_step
@@ -26,7 +26,7 @@ def _tuple(value, dims, name):
 
 
 class _ConvCell(StepCell):
-    """A cell with convolutions of its input and its hidden state; the latter keep the extents."""
+    """Base of convolutional cells; the recurrent convolution preserves extents."""
 
     _dims, _gates, _states = 2, 1, 1
 

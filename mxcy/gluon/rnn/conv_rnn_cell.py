@@ -1,4 +1,4 @@
-"""Another name of `conv_cells`, as in MXNet."""
+"""Alias of `conv_cells`, under MXNet's name."""
 
 from mxcy.gluon.rnn.conv_cells import *  # noqa: F403
 from mxcy.gluon.rnn.conv_cells import __all__ as _cells

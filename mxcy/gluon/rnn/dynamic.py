@@ -1,4 +1,4 @@
-"""Unrolling of cells over sequences whose length the graph does not fix."""
+"""Unrolling of cells with `foreach`, so that graphs are independent of the sequence length."""
 
 from mxcy.gluon.rnn import sequences
 
@@ -8,7 +8,7 @@ __all__ = ["dynamic_unroll"]
 def dynamic_unroll(
     cell, inputs, begin_state, drop_inputs=0, drop_outputs=0, layout="TNC", valid_length=None
 ):
-    """Do the steps of sequences by `foreach`, so that a graph serves sequences of any length.
+    """Unroll a cell by `foreach`, so that one graph works for any sequence length.
 
     Parameters
     ----------
@@ -17,21 +17,21 @@ def dynamic_unroll(
     inputs : NDArray or Symbol
         The sequences, in `layout`.
     begin_state : list of NDArray or Symbol
-        The states before the first step.
+        Initial states.
     drop_inputs, drop_outputs : float
-        Rates of dropout, with the same choice at all steps.
+        Dropout rates, with the same mask at all steps.
     layout : {'TNC', 'NTC'}
-        Of inputs and outputs.
+        Layout of inputs and outputs.
     valid_length : NDArray or Symbol, optional
-        The sequences' lengths, shape (batch,): outputs beyond them are zeros, and the states are
-        those of the last valid step.
+        Sequence lengths, shape (batch,): outputs beyond them are zero, and the states are those
+        of the last valid step.
 
     Returns
     -------
     outputs : NDArray or Symbol
         In `layout`.
     states : list of NDArray or Symbol
-        Those after the last step.
+        States after the last step.
     """
     F, time_first = sequences.operators_of(inputs), layout.index("T") == 0
     if not time_first:

@@ -1,4 +1,4 @@
-"""A stack of recurrent layers, by operator RNN: what those of all cells have in common."""
+"""Base class of the recurrent layers, which run operator RNN."""
 
 import math
 
@@ -69,7 +69,7 @@ class RecurrentLayer(HybridBlock):
         setattr(self, name, parameter)
 
     def _enter_packed(self, h2r_weight_initializer):
-        """Have all parameters in one vector, as MXNet 2.x."""
+        """Register all parameters as one vector, as in MXNet 2.x."""
         init = initializer.RNNFused(
             self._mode,
             self._num_layers,
@@ -83,7 +83,7 @@ class RecurrentLayer(HybridBlock):
         self._enter("rnn_param", (size,), init)
 
     def _packed_size(self, width):
-        """How many values all parameters have, for inputs of some width."""
+        """Total number of parameter values for an input size."""
         return sum(map(math.prod, rnn_shapes(*self._options(width)).values()))
 
     def _options(self, width):
@@ -98,7 +98,7 @@ class RecurrentLayer(HybridBlock):
         )
 
     def infer_shape(self, inputs, *args):
-        """Set the width of the inputs."""
+        """Set the input size."""
         if "rnn_param" in self._reg_params:
             self.rnn_param.shape = (self._packed_size(inputs.shape[2]),)
             return
@@ -107,7 +107,7 @@ class RecurrentLayer(HybridBlock):
             parameter.shape = (parameter.shape[0], inputs.shape[2])
 
     def _structural_name(self, name):
-        """As if the layers were cells above each other: MXNet 1.x calls them so in files."""
+        """Name as in a stack of cells, which MXNet 1.x uses in files."""
         if name == "rnn_param":
             return name
         direction, layer, parameter = name[0], *name[1:].split("_", 1)
@@ -115,7 +115,7 @@ class RecurrentLayer(HybridBlock):
         return f"_unfused.{layer}.{cell}{parameter}"
 
     def _unpacked(self, loaded, prefix):
-        """Accept own names, and one array, ``rnn_param``, for all parameters, as in MXNet 2.x."""
+        """Accept the layer's own names, and MXNet 2.x's single array ``rnn_param``."""
         if "rnn_param" in self._reg_params:
             return self._packed(loaded, prefix)
         packed = loaded.get(f"{prefix}rnn_param")
@@ -128,7 +128,7 @@ class RecurrentLayer(HybridBlock):
         return {renamed.get(name, name): array for name, array in loaded.items()}
 
     def _packed(self, loaded, prefix):
-        """Loaded arrays with all parameters of this layer in one, if they are apart."""
+        """Merge separately loaded parameters of this layer into one array."""
         own = rnn_shapes(*self._options(0))
         names = [
             next((n for n in (prefix + self._structural_name(o), prefix + o) if n in loaded), None)
@@ -141,7 +141,7 @@ class RecurrentLayer(HybridBlock):
         return {**others, f"{prefix}rnn_param": ndarray.concat(*parts, dim=0)}
 
     def _unfuse(self):
-        """The layer as a stack of cells with the same parameters: `HybridSequentialRNNCell`."""
+        """Return an equivalent `HybridSequentialRNNCell` that shares the parameters."""
         assert not self._projection_size, "layers with a projection cannot be unfused"
         assert "rnn_param" not in self._reg_params, "layers of MXNet 2 cannot be unfused"
         assert self._clip.get("lstm_state_clip_min") is None, (
@@ -150,7 +150,7 @@ class RecurrentLayer(HybridBlock):
         return unfused(self)
 
     def cast(self, dtype):
-        """Change the element type of the parameters and of states made from now on."""
+        """Change the dtype of the parameters and of new states."""
         super().cast(dtype)
         self._dtype = dtype
 
@@ -174,16 +174,16 @@ class RecurrentLayer(HybridBlock):
         ]
 
     def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
-        """The states before the first step.
+        """Return the initial states.
 
         Parameters
         ----------
         batch_size : int
-            0 for symbols, whose batch size is found out later.
+            Batch size; 0 for symbols, which infer it later.
         func : callable
-            Makes a state, such as `mx.nd.zeros` or `mx.sym.zeros`.
+            Creates a state, such as `mx.nd.zeros` or `mx.sym.zeros`.
         **kwargs
-            For `func`: ``ctx``, ``dtype`` ...
+            Arguments of `func`, such as ``ctx`` or ``dtype``.
 
         Returns
         -------
@@ -197,11 +197,11 @@ class RecurrentLayer(HybridBlock):
         Parameters
         ----------
         inputs : NDArray or Symbol
-            In the layer's layout.
+            Sequences in the layer's layout.
         states : NDArray, Symbol or list of them, optional
-            Those before the first step; zeros by default, and then none are returned.
+            Initial states; by default zeros, and no states are returned.
         sequence_length : NDArray or Symbol, optional
-            Shape (batch,): outputs beyond these lengths are zeros. Needs ``use_sequence_length``.
+            Lengths, shape (batch,), beyond which outputs are zero. Needs ``use_sequence_length``.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class RecurrentLayer(HybridBlock):
         states : list of NDArray or Symbol
             Unless `states` was None.
         """
-        if inputs is None:  # how MXNet 2 programs get a child
+        if inputs is None:  # MXNet 2 programs access a child by calling it
             return super().__call__()
         returns_states = states is not None
         if states is None:
@@ -261,7 +261,7 @@ class RecurrentLayer(HybridBlock):
         return out, states
 
     def _joined(self, F, parameters):
-        """All parameters in one vector, as the operator takes them."""
+        """Concatenate all parameters into the operator's vector."""
         weights, biases = [], []
         for layer in range(self._num_layers):
             for direction in ("l", "r")[: self._directions]:
@@ -273,7 +273,7 @@ class RecurrentLayer(HybridBlock):
         return F._internal._rnn_param_concat(*weights, *biases, dim=0)
 
     def _batch_of(self, inputs):
-        """How many sequences there are; ValueError where there are none."""
+        """The batch size; ValueError if the inputs are not 3-dimensional."""
         if len(inputs.shape) != 3:
             raise ValueError(
                 f"{type(self).__name__}: inputs: expected 3 dimensions in the layout "
@@ -309,14 +309,14 @@ class RecurrentLayer(HybridBlock):
 
 
 def _apart(packed, mode, num_layers, hidden_size, bidirectional, projection_size):
-    """The parameters in one array, whose length tells the width of the inputs."""
+    """Split a packed parameter array, whose length determines the input size."""
     options = hidden_size, bidirectional, projection_size
     known = sum(map(math.prod, rnn_shapes(mode, num_layers, 0, *options).values()))
     rows = CELLS[mode].gates * hidden_size * (2 if bidirectional else 1)
     width, remainder = divmod(packed.size - known, rows)
     if remainder or width <= 0:
         raise ValueError(
-            f"rnn_param has {packed.size} values, which are not those of {num_layers} layers of "
+            f"rnn_param has {packed.size} values, which does not fit {num_layers} layers of "
             f"{mode} with {hidden_size} units"
         )
     return split_rnn_params(packed, mode, num_layers, width, *options)

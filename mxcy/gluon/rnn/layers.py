@@ -1,4 +1,4 @@
-"""Recurrent layers over whole sequences."""
+"""Recurrent layers: RNN, LSTM and GRU."""
 
 from mxcy.gluon.rnn.layer import RecurrentLayer
 
@@ -6,24 +6,24 @@ __all__ = ["GRU", "LSTM", "RNN"]
 
 
 class RNN(RecurrentLayer):
-    """Layers of plain recurrent cells, ``h' = activation(W x + b + R h + c)``.
+    """Simple recurrent layers, ``h' = activation(W x + b + R h + c)``.
 
     Parameters
     ----------
     hidden_size : int
-        Units of a state.
+        Size of a state.
     num_layers : int
     activation : {'relu', 'tanh'}
     layout : {'TNC', 'NTC'}
-        Of inputs and outputs.
+        Layout of inputs and outputs.
     dropout : float
-        The part that is dropped, in training, of what layers but the last put out.
+        Dropout rate, in training, of the outputs of all layers but the last.
     bidirectional : bool
     i2h_weight_initializer, h2h_weight_initializer : str or Initializer
-        Of the weights of inputs and states.
+        Initializers of the input and recurrent weights.
     i2h_bias_initializer, h2h_bias_initializer : str or Initializer
     input_size : int
-        Width of the inputs; found out from the first ones when 0.
+        Size of the inputs; 0 infers it from the first batch.
     dtype : str
     **kwargs
         ``prefix``, ``params``: see `Block`.
@@ -77,13 +77,13 @@ class LSTM(RecurrentLayer):
     i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer
         See `RNN`.
     projection_size : int, optional
-        Project hidden states to so many units.
+        Project hidden states to this size.
     h2r_weight_initializer : str or Initializer
-        Of the projection.
+        Initializer of the projection.
     state_clip_min, state_clip_max : float, optional
-        Bounds of the cell state; both or none.
+        Bounds of the cell state; give both or neither.
     state_clip_nan : bool
-        Let NaN in the cell state become a bound.
+        Clip NaN in the cell state to a bound.
     dtype : str
     **kwargs
         ``prefix``, ``params``: see `Block`.

@@ -1,4 +1,4 @@
-"""Recurrent cells that change what other cells take, keep or put out."""
+"""Recurrent cells that modify the inputs, states or outputs of another cell."""
 
 from mxcy import ndarray
 from mxcy.gluon.rnn import sequences
@@ -9,14 +9,14 @@ __all__ = ["DropoutCell", "ModifierCell", "ResidualCell", "VariationalDropoutCel
 
 
 class DropoutCell(StepCell):
-    """Dropout on the inputs; it has no state.
+    """Dropout on the inputs, without a state.
 
     Parameters
     ----------
     rate : float
-        The part of the elements that becomes zero.
+        Fraction of elements set to 0.
     axes : tuple of int
-        Axes along which the choice is the same.
+        Axes along which the mask is broadcast.
     prefix, params
         See `Block`.
     """
@@ -55,12 +55,12 @@ class DropoutCell(StepCell):
 
 
 class ModifierCell(StepCell):
-    """What changes another cell; its parameters are that cell's.
+    """Base class of cells that wrap another cell and share its parameters.
 
     Parameters
     ----------
     base_cell : RecurrentCell
-        The cell; it cannot be called itself any more.
+        The wrapped cell, which can no longer be called directly.
     """
 
     def __init__(self, base_cell):
@@ -74,7 +74,7 @@ class ModifierCell(StepCell):
 
     @property
     def params(self):
-        """The parameters of the changed cell."""
+        """The parameters of the wrapped cell."""
         return self.base_cell.params
 
     def state_info(self, batch_size=0):
@@ -82,7 +82,7 @@ class ModifierCell(StepCell):
 
     def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
         if self._modified:
-            return super().begin_state(batch_size, func, **kwargs)  # which refuses
+            return super().begin_state(batch_size, func, **kwargs)  # which raises
         self.base_cell._modified = False
         try:
             return self.base_cell.begin_state(batch_size, func, **kwargs)
@@ -90,7 +90,7 @@ class ModifierCell(StepCell):
             self.base_cell._modified = True
 
     def infer_shape(self, i, x, is_bidirect):
-        """Have the changed cell set its shapes; see `HybridRecurrentCell.infer_shape`."""
+        """Set the shapes of the wrapped cell; see `HybridRecurrentCell.infer_shape`."""
         self.base_cell.infer_shape(i, x, is_bidirect)
 
     def hybrid_forward(self, F, inputs, states):
@@ -101,7 +101,7 @@ class ModifierCell(StepCell):
 
 
 class ZoneoutCell(ModifierCell):
-    """Zoneout: in training, outputs and states keep, at random, their values of the step before.
+    """Zoneout: in training, random outputs and states keep their previous values.
 
     Definition: Krueger et al. (2017), https://arxiv.org/abs/1606.01305.
 
@@ -109,7 +109,7 @@ class ZoneoutCell(ModifierCell):
     ----------
     base_cell : RecurrentCell
     zoneout_outputs, zoneout_states : float
-        The parts of outputs and states that keep their values.
+        Fractions of outputs and states that keep their values.
     """
 
     def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0):
@@ -152,7 +152,7 @@ class ZoneoutCell(ModifierCell):
 
 
 class ResidualCell(ModifierCell):
-    """Adds the input to the output; both have the same width.
+    """Add the input to the output, which has the same size.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class ResidualCell(ModifierCell):
 
 
 class VariationalDropoutCell(ModifierCell):
-    """Dropout that drops the same elements at all steps of a sequence.
+    """Dropout with the same mask at all steps of a sequence.
 
     Definition: Gal and Ghahramani (2016), https://arxiv.org/abs/1512.05287.
 
@@ -200,7 +200,7 @@ class VariationalDropoutCell(ModifierCell):
     ----------
     base_cell : RecurrentCell
     drop_inputs, drop_states, drop_outputs : float
-        The parts that are dropped of inputs, of the first state, and of outputs.
+        Dropout rates of the inputs, the first state, and the outputs.
     """
 
     def __init__(self, base_cell, drop_inputs=0.0, drop_states=0.0, drop_outputs=0.0):
@@ -241,7 +241,7 @@ class VariationalDropoutCell(ModifierCell):
     ):
         if self.drop_states:
             return super().unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
-        # Without masks of states the base cell may do the whole sequence, in both directions too.
+        # Without state dropout the base cell can unroll the sequence itself, even bidirectionally.
         self.reset()
         steps = sequences.as_steps(inputs, length, layout)
         F = sequences.operators_of(steps)

@@ -1,4 +1,4 @@
-"""All cells but the convolutional ones, under MXNet's name of the module."""
+"""All cells but the convolutional ones, under MXNet's module name."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.rnn.cell import HybridRecurrentCell, RecurrentCell
@@ -36,5 +36,5 @@ __all__ = [
 
 __dir__ = listing(__name__)
 
-#: what cells take as inputs
+#: types that cells accept as inputs
 tensor_types = (Symbol, NDArray)

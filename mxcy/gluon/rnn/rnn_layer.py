@@ -1,4 +1,4 @@
-"""Another name of `layers`, as in MXNet."""
+"""Alias of `layers`, under MXNet's name."""
 
 from mxcy.gluon.rnn.layers import GRU, LSTM, RNN
 from mxcy.gluon.rnn.rnn_cell import tensor_types

@@ -1,4 +1,4 @@
-"""Sequences as one array or as a list of steps, and what lies beyond their lengths."""
+"""Conversion of sequences between one array and a list of steps, and masking by length."""
 
 from mxcy import ndarray, symbol
 from mxcy.symbol import Symbol
@@ -7,7 +7,7 @@ __all__ = ["as_array", "as_steps", "batch_size_of", "last_states", "masked", "op
 
 
 def operators_of(inputs):
-    """`mx.nd` or `mx.sym`, as the inputs are arrays or symbols."""
+    """Return `mx.nd` for arrays, `mx.sym` for symbols."""
     first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
     return symbol if isinstance(first, Symbol) else ndarray
 
@@ -19,7 +19,7 @@ def _axes(layout):
 
 
 def batch_size_of(inputs, layout):
-    """The number of samples; 0, to be found out, for symbols."""
+    """The batch size; 0 (to be inferred) for symbols."""
     batch = _axes(layout)[1]
     if isinstance(inputs, (list, tuple)):
         first, batch = inputs[0], batch - (_axes(layout)[0] < batch)
@@ -29,12 +29,12 @@ def batch_size_of(inputs, layout):
 
 
 def as_steps(inputs, length, layout):
-    """The steps of a sequence as a list, each (batch, channels) in the layout's order.
+    """Split a sequence into a list of steps, each (batch, channels) in the layout's order.
 
     Raises
     ------
     ValueError
-        When there are not `length` steps.
+        If there are not `length` steps.
     """
     time = _axes(layout)[0]
     if isinstance(inputs, (list, tuple)):
@@ -59,14 +59,14 @@ def as_steps(inputs, length, layout):
 
 
 def as_array(steps, layout):
-    """The steps of a sequence as one array."""
+    """Stack the steps of a sequence into one array."""
     if not isinstance(steps, (list, tuple)):
         return steps
     return operators_of(steps).stack(*steps, axis=_axes(layout)[0])
 
 
 def masked(sequence, valid_length, layout):
-    """A sequence, as one array, with zeros beyond the valid lengths."""
+    """Set a sequence, given as one array, to zero beyond the valid lengths."""
     F, time = operators_of(sequence), _axes(layout)[0]
     return F.SequenceMask(
         as_array(sequence, layout),
@@ -77,7 +77,7 @@ def masked(sequence, valid_length, layout):
 
 
 def last_states(states, valid_length):
-    """The states after each sequence's last step, out of a list of those after every step."""
+    """Select the states at each sequence's last step from a list of the states at every step."""
     F = operators_of(states[0]) if states[0] else None
     return [
         F.SequenceLast(

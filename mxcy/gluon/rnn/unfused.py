@@ -1,4 +1,4 @@
-"""Recurrent layers as stacks of cells, which share their parameters."""
+"""Conversion of recurrent layers to stacks of cells that share their parameters."""
 
 from mxcy.gluon.rnn.cells import GRUCell, LSTMCell, RNNCell
 from mxcy.gluon.rnn.containers import BidirectionalCell, HybridSequentialRNNCell
@@ -6,7 +6,7 @@ from mxcy.gluon.rnn.modifiers import DropoutCell
 
 __all__ = ["unfused"]
 
-#: mode of a layer -> class of its cells and what they are made with
+#: mode of a layer -> class and arguments of its cells
 _CELLS = {
     "rnn_relu": (RNNCell, {"activation": "relu"}),
     "rnn_tanh": (RNNCell, {"activation": "tanh"}),
@@ -16,12 +16,12 @@ _CELLS = {
 
 
 def unfused(layer):
-    """A stack of cells that computes what the layer computes, with the same parameters.
+    """Return an equivalent stack of cells with the same parameters.
 
     Parameters
     ----------
     layer : RNN, LSTM or GRU
-        Without projection and without bounds of the cell state.
+        A layer without projection or bounds of the cell state.
 
     Returns
     -------

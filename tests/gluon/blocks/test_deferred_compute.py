@@ -188,7 +188,7 @@ def test_equal_graphs_are_one(arrays):
     net.hybridize()
     for n in (1, 2, 3):
         net(mx.nd.ones((n,)))
-    assert len({id(traced) for traced in net._calls._noted._entries.values()}) == 1
+    assert len({id(traced) for traced in net._calls._by_signature._entries.values()}) == 1
 
 
 def test_blocks_that_look_at_values_stay_as_they_are(arrays, capsys, monkeypatch):

@@ -202,7 +202,7 @@ def test_what_has_no_graph_runs_and_cannot_be_exported(function):
     block.hybridize()
     x = np.array([1.0, 2.0])
     assert block(x).tolist() == [1, 2]
-    with pytest.raises(RuntimeError, match="no graph to export"):
+    with pytest.raises(RuntimeError, match="cannot export: the block runs without a graph"):
         block.export(None)
 
 

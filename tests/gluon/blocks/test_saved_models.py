@@ -69,7 +69,7 @@ def test_other_models_are_refused(tmp_path):
     other[1].add(nn.Flatten())
     with pytest.raises(mx.MXNetError, match=r"another model: Sequential.1 is a HybridSequential"):
         other.load(prefix)
-    with pytest.raises(mx.MXNetError, match="missing-model.json is no saved model"):
+    with pytest.raises(mx.MXNetError, match="missing-model.json is not a saved model"):
         other.load(str(tmp_path / "missing"))
     (tmp_path / "empty-model.json").write_text("{}")
     with pytest.raises(mx.MXNetError, match="Sequential is not described"):
@@ -149,7 +149,7 @@ def test_parameters_of_rnn_load_from_one_array(options, tmp_path):
         expected = parameters[name].data().asnumpy()
         np.testing.assert_array_equal(parameter.data().asnumpy(), expected)
     mx.nd.save(str(tmp_path / "net.params"), {"0.rnn_param": joined[1:]})
-    with pytest.raises(ValueError, match="not those of 2 layers of lstm with 3 units"):
+    with pytest.raises(ValueError, match="does not fit 2 layers of lstm with 3 units"):
         target.load_parameters(str(tmp_path / "net.params"))
 
 

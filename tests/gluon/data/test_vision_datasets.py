@@ -121,14 +121,14 @@ def test_cifar_100(mirror, tmp_path):
     coarse, fine = [1, 2, 3, 4], [10, 20, 30, 40]
     (tmp_path / "test.bin").write_bytes(records(coarse, fine))
     for fine_label, labels in ((False, coarse), (True, fine)):
-        with pytest.warns(UserWarning, match="are not those that were published"):
+        with pytest.warns(UserWarning, match="differ from the published ones"):
             data = CIFAR100(str(tmp_path), fine_label=fine_label, train=False)
         assert [int(label) for _, label in data] == labels
         assert (data[3][0].asnumpy() == PICTURES[3]).all()
     (tmp_path / "test.bin").write_bytes(b"123")
     with (
         pytest.warns(UserWarning, match="published"),
-        pytest.raises(mx.MXNetError, match="no records of 3074 bytes"),
+        pytest.raises(mx.MXNetError, match="records of 3074 bytes"),
     ):
         CIFAR100(str(tmp_path), train=False)
 

@@ -128,4 +128,4 @@ def test_blocks_that_look_at_values_say_so_once(monkeypatch, capfd):
         for shape in ((2,), (3,), (2, 2)):
             assert block(np.ones(shape)).shape == shape
             assert float(block(-np.ones(shape)).sum()) < 0
-    assert capfd.readouterr().err.count("not a graph but run as it is") == 1
+    assert capfd.readouterr().err.count("runs eagerly, not as a graph") == 1

@@ -1,4 +1,4 @@
-"""Convolutions under the names that they had in MXNet 1.x."""
+"""Convolutions under their MXNet 1.x names."""
 
 from mxcy.gluon.contrib.cnn import conv_layers
 from mxcy.gluon.contrib.cnn.conv_layers import DeformableConvolution, ModulatedDeformableConvolution

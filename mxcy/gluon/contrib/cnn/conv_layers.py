@@ -1,4 +1,4 @@
-"""Another place of the deformable convolutions of `mxcy.gluon.nn`."""
+"""Alias of the deformable convolutions of `mxcy.gluon.nn`."""
 
 from mxcy.gluon.nn import DeformableConvolution, ModulatedDeformableConvolution
 

@@ -1,4 +1,4 @@
-"""Samplers, text data sets, and loaders of images with augmentation."""
+"""Samplers, text data sets, and image loaders with augmentation."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.contrib.data import sampler, text, vision

@@ -1,4 +1,4 @@
-"""Another place of `mxcy.gluon.data.IntervalSampler`."""
+"""Alias of `mxcy.gluon.data.IntervalSampler`."""
 
 from mxcy.gluon.data.sampler import IntervalSampler
 

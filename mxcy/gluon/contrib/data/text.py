@@ -1,4 +1,4 @@
-"""WikiText: articles of Wikipedia, for language models (Merity et al., 2016)."""
+"""WikiText, language-model data sets from Wikipedia articles (Merity et al., 2016)."""
 
 import os
 import zipfile
@@ -21,7 +21,7 @@ END = "<eos>"
 
 
 class _WikiText(Dataset):
-    """What both sizes have in common; `_files` has the segments' names and SHA-1."""
+    """Base class of both sizes; `_files` lists the segments' names and SHA-1."""
 
     _collection, _archive, _files = None, None, None
 
@@ -43,7 +43,7 @@ class _WikiText(Dataset):
         self._label = nd.array(numbers[1 : count + 1].reshape(-1, seq_len), dtype="int32")
 
     def _find(self, folder, name, sha1):
-        """The file of a segment, taken out of the published archive if need be."""
+        """Return the file of a segment, extracting it from the published archive if needed."""
         path = folder / name
         if path.exists() and check_sha1(path, sha1):
             return path
@@ -64,12 +64,12 @@ class _WikiText(Dataset):
 
     @property
     def vocabulary(self):
-        """Vocabulary: the words and their numbers."""
+        """Vocabulary: the words and their indices."""
         return self._vocabulary
 
     @property
     def frequencies(self):
-        """collections.Counter or None: how often words occur; None where `vocab` was given."""
+        """collections.Counter or None: word counts; None if `vocab` was given."""
         return self._counter
 
     def __getitem__(self, idx):
@@ -80,25 +80,25 @@ class _WikiText(Dataset):
 
 
 class WikiText2(_WikiText):
-    """WikiText-2: two million words in pieces, each with the words that follow.
+    """WikiText-2: two million words in fixed-length sequences, each with its next words as labels.
 
-    A file in the folder is used as it is; without one, MXNET_GLUON_REPO must name a mirror.
+    An existing file is used unchecked; otherwise it is downloaded from MXNET_GLUON_REPO.
 
     Parameters
     ----------
     root : str, optional
-        The folder, by default ``datasets/wikitext-2`` in MXNET_HOME.
+        Folder, by default ``datasets/wikitext-2`` in MXNET_HOME.
     segment : {'train', 'validation', 'test'}
-        Which part.
+        Part of the data set.
     vocab : mxcy.contrib.text.vocab.Vocabulary, optional
-        The words' numbers; by default all words of the segment get one.
+        Word indices; by default a vocabulary of all words of the segment.
     seq_len : int
-        Number of words of a piece.
+        Number of words per sequence.
 
     Raises
     ------
     MXNetError
-        When the file is not there and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     """
 
     _collection = "wikitext-2"
@@ -111,21 +111,21 @@ class WikiText2(_WikiText):
 
 
 class WikiText103(_WikiText):
-    """WikiText-103: a hundred million words in pieces, each with the words that follow.
+    """WikiText-103: a hundred million words, in the format of `WikiText2`.
 
-    A file in the folder is used as it is; without one, MXNET_GLUON_REPO must name a mirror.
+    An existing file is used unchecked; otherwise it is downloaded from MXNET_GLUON_REPO.
 
     Parameters
     ----------
     root : str, optional
-        The folder, by default ``datasets/wikitext-103`` in MXNET_HOME.
+        Folder, by default ``datasets/wikitext-103`` in MXNET_HOME.
     segment, vocab, seq_len
         See `WikiText2`.
 
     Raises
     ------
     MXNetError
-        When the file is not there and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     """
 
     _collection = "wikitext-103"

@@ -1,4 +1,4 @@
-"""The estimator: trains and evaluates a network, with event handlers for all that happens around.
+"""The estimator: training and evaluation of a network, with event handlers.
 
 >>> net = mx.gluon.nn.Dense(10)
 >>> estimator = Estimator(net, mx.gluon.loss.SoftmaxCrossEntropyLoss(), trainer=trainer)

@@ -1,4 +1,4 @@
-"""What an estimator does with a batch."""
+"""The forward and backward computation of an estimator on a batch."""
 
 from mxcy import autograd
 from mxcy.gluon.utils import split_and_load
@@ -7,13 +7,13 @@ __all__ = ["BatchProcessor"]
 
 
 class BatchProcessor:
-    """Computes losses and gradients of a batch; subclasses may do it otherwise.
+    """Computes losses and gradients of a batch; subclasses can override it.
 
     The first two entries of a batch are the data and the labels.
     """
 
     def _get_data_and_label(self, batch, ctx, batch_axis=0):
-        """Data and labels, each as a list of the contexts' shares."""
+        """Split data and labels into lists with one array per context."""
         data, label = batch[0], batch[1]
         return (
             split_and_load(data, ctx_list=ctx, batch_axis=batch_axis),
@@ -21,21 +21,21 @@ class BatchProcessor:
         )
 
     def evaluate_batch(self, estimator, val_batch, batch_axis=0):
-        """Compute the loss of a batch by the network for validation.
+        """Compute the loss of a batch with the validation network.
 
         Parameters
         ----------
         estimator : Estimator
-            Has the network and the loss.
+            The estimator, which provides network and loss.
         val_batch : sequence of NDArray
             The batch.
         batch_axis : int
-            The axis along which a batch is divided among contexts.
+            Axis along which the batch is split over contexts.
 
         Returns
         -------
         data, label, pred, loss : list of NDArray
-            One array for each context.
+            One array per context.
         """
         data, label = self._get_data_and_label(val_batch, estimator.context, batch_axis)
         pred = [estimator.val_net(x) for x in data]
@@ -48,16 +48,16 @@ class BatchProcessor:
         Parameters
         ----------
         estimator : Estimator
-            Has the network and the loss.
+            The estimator, which provides network and loss.
         train_batch : sequence of NDArray
             The batch.
         batch_axis : int
-            The axis along which a batch is divided among contexts.
+            Axis along which the batch is split over contexts.
 
         Returns
         -------
         data, label, pred, loss : list of NDArray
-            One array for each context.
+            One array per context.
         """
         data, label = self._get_data_and_label(train_batch, estimator.context, batch_axis)
         with autograd.record():

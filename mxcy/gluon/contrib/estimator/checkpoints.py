@@ -1,4 +1,4 @@
-"""Saving networks while they are trained, and going on from what was saved."""
+"""Saving checkpoints during training, and resuming from them."""
 
 import math
 import re
@@ -14,37 +14,37 @@ __all__ = ["CheckpointHandler"]
 
 
 class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Saves parameters and the trainer's states every so many epochs or batches.
+    """Save parameters and trainer states at regular intervals of epochs or batches.
 
     The files are ``PREFIX-epochEbatchB.params`` and ``.states``, ``PREFIX-best.params`` and
-    ``.states``, and, of hybridized networks, ``PREFIX-symbol.json``.
+    ``.states``, and, for hybridized networks, ``PREFIX-symbol.json``.
 
     Parameters
     ----------
     model_dir : str
-        The folder; it is made if needed.
+        Folder, created if needed.
     model_prefix : str
-        What the files' names begin with.
+        Prefix of the file names.
     monitor : EvalMetric, optional
-        The metric that decides what is best: one of the estimator's.
+        Metric of the estimator that determines the best checkpoint.
     verbose : int
-        Above 0, tell in the log what is saved.
+        If above 0, log what is saved.
     save_best : bool
         Also keep the best parameters.
     mode : {'auto', 'min', 'max'}
-        Whether small or large values are good; 'auto' goes by the metric's name.
+        Whether to minimize or maximize the metric; 'auto' decides by its name.
     epoch_period, batch_period : int, optional
-        After how many epochs and batches it saves.
+        Interval between checkpoints, in epochs and in batches.
     max_checkpoints : int
-        How many are kept besides the best one; older ones are deleted.
+        Number of checkpoints kept besides the best one; older ones are deleted.
     resume_from_checkpoint : bool
-        Go on from the latest one in the folder: what has been trained then counts for the number
-        of epochs or batches of ``fit``.
+        Resume from the latest checkpoint in the folder; its epochs or batches count towards
+        those of ``fit``.
 
     Raises
     ------
     ValueError
-        When `save_best` lacks a simple metric to go by.
+        If `save_best` is set without a simple metric.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _save(self, estimator):
         epoch, batch = self.current_epoch, self.current_batch
-        if self.resume_from_checkpoint:  # count from the very beginning
+        if self.resume_from_checkpoint:  # count from the start of the first run
             epoch += self.trained_epoch + 1
             batch += self.trained_batch + (0 if estimator.max_epoch else 1)
         name = f"{self.model_prefix}-epoch{epoch}batch{batch}"
@@ -173,7 +173,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         for ending in ("params", "states"):
             (self._folder / f"{name}.{ending}").unlink(missing_ok=True)
 
-    # -- going on ---------------------------------------------------------------------------------
+    # -- resuming ---------------------------------------------------------------------------------
 
     def _found(self):
         """(epoch, batch) of the checkpoints in the folder, in order."""

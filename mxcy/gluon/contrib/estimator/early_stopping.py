@@ -1,4 +1,4 @@
-"""Ending training when a metric does not improve any more."""
+"""Early stopping: end training when a metric stops improving."""
 
 import math
 import warnings
@@ -11,25 +11,25 @@ __all__ = ["EarlyStoppingHandler"]
 
 
 class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
-    """Ends training when a metric does not improve any more.
+    """Stop training when a metric no longer improves.
 
     Parameters
     ----------
     monitor : EvalMetric
-        One of the estimator's metrics.
+        Metric of the estimator.
     min_delta : float
-        What is an improvement must be one by more than this.
+        Minimum change that counts as an improvement.
     patience : int
-        How many epochs without improvement end training.
+        Number of epochs without improvement after which training stops.
     mode : {'auto', 'min', 'max'}
-        Whether small or large values are good; 'auto' goes by the metric's name.
+        Whether to minimize or maximize the metric; 'auto' decides by its name.
     baseline : float, optional
-        A value that the first epochs must better.
+        Initial best value, which the first epochs must improve on.
 
     Raises
     ------
     ValueError
-        When `monitor` is no metric, or several.
+        If `monitor` is not a simple metric.
     """
 
     def __init__(self, monitor, min_delta=0, patience=0, mode="auto", baseline=None):

@@ -30,7 +30,7 @@ from mxcy.gluon.trainer import Trainer
 
 __all__ = ["Estimator"]
 
-#: event -> class whose instances handle it
+#: event -> class of its handlers
 _EVENTS = {
     "train_begin": TrainBegin,
     "epoch_begin": EpochBegin,
@@ -49,32 +49,32 @@ class Estimator:
     net : Block
         The network.
     loss : Loss
-        What is made small.
+        The loss to minimize.
     train_metrics, val_metrics : EvalMetric or list of EvalMetric, optional
-        What is told of training and validation; by default the loss, and the accuracy of
-        classifiers, and the same for validation. Names get "training " and "validation " in front.
+        Metrics of training and validation; by default the loss and, for classifiers, the
+        accuracy. Their names are prefixed with "training " and "validation ".
     initializer : Initializer, optional
-        Initializes the network where that has not been done.
+        Initializer for parameters that are not initialized yet.
     trainer : Trainer, optional
-        By default one for SGD with a learning rate of 0.001.
+        Defaults to SGD with a learning rate of 0.001.
     context : Context or list of Context, optional
-        Where to train, by default on the CPU.
+        Contexts for training, by default the CPU.
     val_net, val_loss : optional
-        Other network and loss for validation; the network usually shares parameters with `net`.
+        Network and loss for validation; the network usually shares parameters with `net`.
     batch_processor : BatchProcessor, optional
-        What is done with a batch.
+        Computation on a batch.
     device : Context or list of Context, optional
-        Another name of `context`.
+        Alias of `context`.
 
     Attributes
     ----------
     logger : logging.Logger
-        Writes to standard output; handlers write their lines to it.
+        Logger of the handlers, to standard output.
 
     Raises
     ------
     ValueError
-        When an argument is of another kind.
+        If an argument has the wrong type.
     """
 
     logger = None
@@ -126,17 +126,17 @@ class Estimator:
 
     @property
     def device(self):
-        """list of Context: where it trains."""
+        """list of Context: the contexts for training."""
         return self.context
 
     @property
     def train_metrics(self):
-        """list of EvalMetric: what is told of training."""
+        """list of EvalMetric: metrics of training."""
         return self._train_metrics
 
     @property
     def val_metrics(self):
-        """list of EvalMetric: what is told of validation."""
+        """list of EvalMetric: metrics of validation."""
         return self._val_metrics
 
     def _initialize(self, initializer):
@@ -153,21 +153,21 @@ class Estimator:
             )
 
     def evaluate(self, val_data, batch_axis=0, event_handlers=None):
-        """Evaluate the network; `val_metrics` then have the results.
+        """Evaluate the network, updating `val_metrics`.
 
         Parameters
         ----------
         val_data : DataLoader
             Batches of data and labels.
         batch_axis : int
-            The axis along which batches are divided among contexts.
+            Axis along which batches are split over contexts.
         event_handlers : EventHandler or list of EventHandler, optional
-            Handlers; those for metrics and for the log are added if they are not among them.
+            Handlers; default ones for metrics and logging are added if missing.
 
         Raises
         ------
         ValueError
-            When `val_data` is no loader.
+            If `val_data` is not a loader.
         """
         _check_loader(val_data)
         for each in self.val_metrics:
@@ -198,18 +198,18 @@ class Estimator:
         val_data : DataLoader, optional
             Batches for validation after each epoch.
         epochs, batches : int
-            For how long: one of both.
+            Duration of the training; give exactly one.
         event_handlers : EventHandler or list of EventHandler, optional
-            Handlers; those for stopping, for the trainer's steps, for metrics, for validation and
-            for the log are added if they are not among them.
+            Handlers; default ones for stopping, trainer steps, metrics, validation and logging are
+            added if missing.
         batch_axis : int
-            The axis along which batches are divided among contexts.
+            Axis along which batches are split over contexts.
 
         Raises
         ------
         ValueError
-            When `train_data` is no loader, both or neither of `epochs` and `batches` are given,
-            or a handler goes by a metric that is not the estimator's.
+            If `train_data` is not a loader, not exactly one of `epochs` and `batches` is given,
+            or a handler refers to a metric that is not the estimator's.
         """
         _check_loader(train_data)
         if bool(epochs) == bool(batches):
@@ -232,7 +232,7 @@ class Estimator:
         events.call("train_end")
 
     def _prepare_default_handlers(self, val_data, event_handlers):
-        """The handlers of a training in the order of their calls, with those that are missing."""
+        """The handlers of `fit` in calling order, including missing default ones."""
         handlers = _handler_list(event_handlers)
         added = [StoppingHandler(self.max_epoch, self.max_batch)]
         _add_missing(added, handlers, GradientUpdateHandler, GradientUpdateHandler)
@@ -246,7 +246,7 @@ class Estimator:
         return _in_order(handlers, added, [*self.train_metrics, *self.val_metrics])
 
     def _prepare_default_validation_handlers(self, event_handlers):
-        """The same for an evaluation."""
+        """The handlers of `evaluate`, likewise."""
         handlers = _handler_list(event_handlers)
         added = []
         _add_missing(added, handlers, MetricHandler, lambda: MetricHandler(self.val_metrics))
@@ -256,7 +256,7 @@ class Estimator:
         return _in_order(handlers, added, self.val_metrics)
 
     def _categorize_handlers(self, event_handlers):
-        """Six lists: the handlers of the events from ``train_begin`` inwards and out again."""
+        """Six lists of handlers: begin of training, epoch, batch; end of batch, epoch, training."""
         return tuple(
             [handler for handler in event_handlers if isinstance(handler, kind)]
             for kind in _EVENTS.values()
@@ -264,7 +264,7 @@ class Estimator:
 
 
 class _Events:
-    """The handlers of a run by event."""
+    """Dispatches the events of a run to its handlers."""
 
     def __init__(self, estimator, handlers):
         self._estimator = estimator
@@ -272,7 +272,7 @@ class _Events:
         self._handlers = dict(zip(_EVENTS, lists, strict=True))
 
     def call(self, event, **kwargs):
-        """Call all handlers of an event; return whether one of them ends training."""
+        """Call all handlers of an event; return whether one of them stops training."""
         answers = [
             getattr(handler, event)(self._estimator, **kwargs) for handler in self._handlers[event]
         ]
@@ -285,7 +285,7 @@ def _add_missing(added, handlers, kind, make):
 
 
 def _in_order(handlers, added, metrics):
-    """The user's handlers, which may only go by these metrics, and added ones by priority."""
+    """Sort the user's and default handlers by priority; check the metrics they refer to."""
     for handler in handlers:
         check_references(handler, metrics)
     return sorted([*handlers, *added], key=lambda handler: getattr(handler, "priority", 0))

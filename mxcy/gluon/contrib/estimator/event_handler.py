@@ -1,4 +1,4 @@
-"""Handlers that an estimator adds by itself, and those that may be added."""
+"""The built-in event handlers."""
 
 import math
 import time
@@ -36,12 +36,12 @@ __all__ = [
 
 
 class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Ends training after a number of epochs or batches.
+    """Stop training after a number of epochs or batches.
 
     Parameters
     ----------
     max_epoch, max_batch : int, optional
-        The numbers; when training begins, they become those of the estimator.
+        Limits, replaced by the estimator's when training starts.
     """
 
     def __init__(self, max_epoch=None, max_batch=None):
@@ -66,14 +66,14 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class MetricHandler(EpochBegin, BatchEnd):
-    """Updates metrics after each batch, and starts over with each epoch.
+    """Update metrics after each batch, and reset them at each epoch.
 
     Parameters
     ----------
     metrics : list of EvalMetric
         The metrics.
     priority : number
-        When it is called among the handlers; those of low numbers come first.
+        Order among the handlers; lower numbers are called first.
     """
 
     def __init__(self, metrics, priority=-1000):
@@ -93,18 +93,18 @@ class MetricHandler(EpochBegin, BatchEnd):
 
 
 class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Evaluates the network every so many epochs or batches.
+    """Evaluate the network at regular intervals of epochs or batches.
 
     Parameters
     ----------
     val_data : DataLoader
         The data.
     eval_fn : callable
-        Usually ``estimator.evaluate``: it gets `val_data`, `batch_axis` and `event_handlers`.
+        Usually ``estimator.evaluate``, called with `val_data`, `batch_axis`, `event_handlers`.
     epoch_period, batch_period : int, optional
-        After how many epochs and batches it does so.
+        Interval in epochs and in batches.
     priority : number
-        When it is called among the handlers; those of low numbers come first.
+        Order among the handlers; lower numbers are called first.
     event_handlers : EventHandler or list of EventHandler, optional
         Handlers for the evaluation.
     """
@@ -146,21 +146,21 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
-    """Writes what happens to the estimator's log.
+    """Log the progress of training.
 
     Parameters
     ----------
     log_interval : int or 'epoch'
-        After how many batches there is a line, besides those of epochs.
+        Number of batches between log lines, besides those of epochs.
     metrics : list of EvalMetric, optional
-        The metrics to tell.
+        The metrics to log.
     priority : number
-        When it is called among the handlers; by default after all others.
+        Order among the handlers; by default last.
 
     Raises
     ------
     ValueError
-        When `log_interval` is something else.
+        If `log_interval` has another type or value.
     """
 
     def __init__(self, log_interval="epoch", metrics=None, priority=math.inf):
@@ -244,12 +244,12 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
 
 
 class GradientUpdateHandler(BatchEnd):
-    """Has the trainer change the parameters after each batch.
+    """Call the trainer's `step` after each batch.
 
     Parameters
     ----------
     priority : number
-        When it is called among the handlers; those of low numbers come first.
+        Order among the handlers; lower numbers are called first.
     """
 
     def __init__(self, priority=-2000):

@@ -1,4 +1,4 @@
-"""The events of training, and what a handler of each defines."""
+"""Base classes of event handlers, one per event of training."""
 
 __all__ = [
     "BatchBegin",
@@ -12,7 +12,7 @@ __all__ = [
 
 
 class EventHandler:
-    """Base of all handlers.
+    """Base class of handlers.
 
     The estimator calls handlers in ascending order of their attribute `priority`, 0 by default.
     """
@@ -27,7 +27,7 @@ class TrainBegin(EventHandler):
         Parameters
         ----------
         estimator : Estimator
-            Whose training it is.
+            The running estimator.
         """
 
 
@@ -40,7 +40,7 @@ class TrainEnd(EventHandler):
         Parameters
         ----------
         estimator : Estimator
-            Whose training it is.
+            The running estimator.
         """
 
 
@@ -53,7 +53,7 @@ class EpochBegin(EventHandler):
         Parameters
         ----------
         estimator : Estimator
-            Whose training it is.
+            The running estimator.
         """
 
 
@@ -66,12 +66,12 @@ class EpochEnd(EventHandler):
         Parameters
         ----------
         estimator : Estimator
-            Whose training it is.
+            The running estimator.
 
         Returns
         -------
         bool
-            Whether training ends here.
+            Whether to stop training.
         """
         return False
 
@@ -85,9 +85,9 @@ class BatchBegin(EventHandler):
         Parameters
         ----------
         estimator : Estimator
-            Whose training it is.
+            The running estimator.
         **kwargs
-            ``batch``: what the loader gave.
+            ``batch``: the loader's batch.
         """
 
 
@@ -100,14 +100,14 @@ class BatchEnd(EventHandler):
         Parameters
         ----------
         estimator : Estimator
-            Whose training it is.
+            The running estimator.
         **kwargs
-            ``batch``: what the loader gave; ``label``, ``pred`` and ``loss``: lists of arrays,
-            one for each context.
+            ``batch``: the loader's batch; ``label``, ``pred`` and ``loss``: lists with one
+            array per context.
 
         Returns
         -------
         bool
-            Whether training ends here.
+            Whether to stop training.
         """
         return False

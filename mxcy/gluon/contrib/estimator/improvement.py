@@ -1,4 +1,4 @@
-"""Whether a metric has improved."""
+"""Detection of improvements of a metric."""
 
 import math
 import warnings
@@ -7,17 +7,17 @@ __all__ = ["Improvement"]
 
 
 class Improvement:
-    """The best value of a metric so far.
+    """Tracks the best value of a metric.
 
     Parameters
     ----------
     monitor : EvalMetric
         The metric.
     mode : {'auto', 'min', 'max'}
-        Whether small or large values are good; 'auto' takes large ones of metrics with "acc" or
-        "f1" in their names, and small ones of all others.
+        Whether to minimize or maximize; 'auto' maximizes metrics with "acc" or "f1" in their
+        names and minimizes all others.
     who : str
-        Who is told of in a warning about another mode.
+        Name of the handler, for a warning about an unknown mode.
     """
 
     def __init__(self, monitor, mode, who):
@@ -35,11 +35,11 @@ class Improvement:
         self.best = -self._sign * math.inf
 
     def reset(self, best=None):
-        """Start over, from a value that must be bettered, or from nothing."""
+        """Restart from an initial best value, or from none."""
         self.best = -self._sign * math.inf if best is None else best
 
     def update(self, value, least=0):
-        """Take a value; return whether it is better than the best by more than `least`."""
+        """Record a value; return whether it beats the best by more than `least`."""
         if self._sign * (value - self.best) <= least:
             return False
         self.best = value

@@ -1,4 +1,4 @@
-"""Checks of metrics, and which metric goes with a loss."""
+"""Helpers for metrics: checks, and the default metric of a loss."""
 
 from mxcy.gluon.loss import SoftmaxCrossEntropyLoss
 from mxcy.gluon.metric import Accuracy
@@ -8,12 +8,12 @@ __all__ = ["check_references", "metric_list", "suggested_metric"]
 
 
 def metric_list(metrics):
-    """Metrics given in any accepted form as a list of simple ones.
+    """Convert metrics, in any accepted form, to a list of simple metrics.
 
     Raises
     ------
     ValueError
-        When something else is among them.
+        If anything else is among them.
     """
     if isinstance(metrics, CompositeEvalMetric):
         return [simple for metric in metrics.metrics for simple in metric_list(metric)]
@@ -29,19 +29,19 @@ def metric_list(metrics):
 
 
 def check_references(handler, known):
-    """Refuse a handler whose metrics are not the estimator's: nothing would update them.
+    """Check that a handler's metrics are the estimator's; others would never be updated.
 
     Parameters
     ----------
     handler : EventHandler
-        Its attributes `metrics` and `monitor` are looked at.
+        Handler, whose attributes `metrics` and `monitor` are checked.
     known : list of EvalMetric
         The estimator's metrics.
 
     Raises
     ------
     ValueError
-        When there is another metric.
+        If it has another metric.
     """
     monitor = getattr(handler, "monitor", None)
     for metric in [*(getattr(handler, "metrics", None) or []), *([monitor] if monitor else [])]:
@@ -54,5 +54,5 @@ def check_references(handler, known):
 
 
 def suggested_metric(loss):
-    """A metric that tells more than the loss, or None."""
+    """A metric that is more informative than the loss, or None."""
     return Accuracy() if isinstance(loss, SoftmaxCrossEntropyLoss) else None

@@ -1,4 +1,4 @@
-"""Layers under the names that they had in MXNet 1.x."""
+"""Layers under their MXNet 1.x names."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.contrib.nn import basic_layers

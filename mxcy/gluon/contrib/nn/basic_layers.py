@@ -1,4 +1,4 @@
-"""Containers and layers, most of which `mxcy.gluon.nn` has as well."""
+"""Containers and layers, most of them aliases of `mxcy.gluon.nn`."""
 
 from mxcy import ndarray as nd
 from mxcy.gluon.block import Block
@@ -25,33 +25,33 @@ __all__ = [
 
 
 class Concurrent(Concatenate):
-    """Blocks side by side, whose outputs are joined: `mxcy.gluon.nn.Concatenate`.
+    """Alias of `mxcy.gluon.nn.Concatenate`.
 
     Parameters
     ----------
     axis : int
-        Axis along which the outputs are joined.
+        Axis of the concatenation.
     prefix, params
         See `Block`.
     """
 
 
 class HybridConcurrent(HybridConcatenate):
-    """Hybrid blocks side by side, whose outputs are joined: `mxcy.gluon.nn.HybridConcatenate`.
+    """Alias of `mxcy.gluon.nn.HybridConcatenate`.
 
     Parameters
     ----------
     axis : int
-        Axis along which the outputs are joined.
+        Axis of the concatenation.
     prefix, params
         See `Block`.
     """
 
 
 class SparseEmbedding(Block):
-    """An embedding whose matrix and its gradient are row_sparse.
+    """An embedding with row_sparse weight and gradient.
 
-    The matrix lies in the store of a `Trainer`; each call gets the rows that it needs from there.
+    The weight is held by the `Trainer`'s store; each call fetches the rows it needs.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class SparseEmbedding(Block):
         )
 
     def forward(self, x):
-        """Replace each number by its row of the matrix."""
+        """Look up the rows of the indices."""
         return nd.Embedding(x, self.weight.row_sparse_data(x), name="fwd", **self._kwargs)
 
     def __repr__(self):

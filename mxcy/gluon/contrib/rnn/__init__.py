@@ -1,4 +1,4 @@
-"""Recurrent cells under the names that they had in MXNet 1.x."""
+"""Recurrent cells under their MXNet 1.x names."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.contrib.rnn import conv_rnn_cell, rnn_cell

@@ -1,4 +1,4 @@
-"""Cells and unrolling that `mxcy.gluon.rnn.rnn_cell` has as well."""
+"""Aliases of cells and unrolling in `mxcy.gluon.rnn.rnn_cell`."""
 
 from mxcy.gluon.rnn.rnn_cell import LSTMPCell, VariationalDropoutCell, dynamic_unroll
 

@@ -1,4 +1,4 @@
-"""Random transforms of colours: operators of `mx.nd.image`, so all but `RandomGray` hybridize."""
+"""Random colour transforms. All but `RandomGray` use `mx.nd.image` operators and hybridize."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def draw(low=0.0, high=1.0):
 
 
 class _Jitter(HybridBlock):
-    """A change by a factor around 1."""
+    """Base of transforms that scale by a random factor around 1."""
 
     def __init__(self, amount):
         super().__init__()
@@ -31,12 +31,12 @@ class _Jitter(HybridBlock):
 
 
 class RandomBrightness(_Jitter):
-    """Make an image brighter or darker.
+    """Change the brightness by a random factor.
 
     Parameters
     ----------
     brightness : float
-        The factor lies within this distance of 1.
+        Maximum deviation of the factor from 1.
     """
 
     def __init__(self, brightness):
@@ -48,12 +48,12 @@ class RandomBrightness(_Jitter):
 
 
 class RandomContrast(_Jitter):
-    """Bring all values nearer to the image's mean, or away from it.
+    """Change the contrast by a random factor: scale deviations from the image's mean.
 
     Parameters
     ----------
     contrast : float
-        The factor lies within this distance of 1.
+        Maximum deviation of the factor from 1.
     """
 
     def __init__(self, contrast):
@@ -65,14 +65,14 @@ class RandomContrast(_Jitter):
 
 
 class RandomSaturation(_Jitter):
-    """Bring colours nearer to gray, or away from it.
+    """Change the saturation by a random factor: scale deviations from gray.
 
-    The gray is the dark one of `mx.nd.image.random_saturation`.
+    Gray is the dark one of `mx.nd.image.random_saturation`.
 
     Parameters
     ----------
     saturation : float
-        The factor lies within this distance of 1.
+        Maximum deviation of the factor from 1.
     """
 
     def __init__(self, saturation):
@@ -84,12 +84,12 @@ class RandomSaturation(_Jitter):
 
 
 class RandomHue(_Jitter):
-    """Turn the circle of colours.
+    """Rotate the hue by a random angle.
 
     Parameters
     ----------
     hue : float
-        The part of a full turn, at most, in either direction.
+        Maximum rotation in either direction, as a fraction of a full turn.
     """
 
     def __init__(self, hue):
@@ -106,7 +106,7 @@ class RandomColorJitter(HybridBlock):
     Parameters
     ----------
     brightness, contrast, saturation, hue : float
-        See the transforms of these names; 0 leaves one out.
+        Arguments of the individual transforms; 0 skips one.
     """
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0):
@@ -119,7 +119,7 @@ class RandomColorJitter(HybridBlock):
 
 
 class RandomGray(Block):
-    """Turn an image gray, with a probability.
+    """Convert an image to gray with a given probability.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ class RandomGray(Block):
         self.p = p
 
     def forward(self, x):
-        """Transform an image of three channels, or return it; images of `mx.np` become float32."""
-        if x._is_numpy:  # MXNet 2 has other weights and keeps fractions
+        """Transform an image of three channels, or return it; `mx.np` images become float32."""
+        if x._is_numpy:  # MXNet 2 uses other weights and does not round
             x = x.astype("float32")
             gray = nd.dot(x, nd.array([[0.2989] * 3, [0.587] * 3, [0.114] * 3]))
             return x if draw() > self.p else gray.as_np_ndarray()
@@ -144,7 +144,7 @@ class RandomGray(Block):
 
 
 class RandomLighting(HybridBlock):
-    """Add noise along the main directions in which colours of photographs differ, as AlexNet did.
+    """Add noise along the principal components of ImageNet's colours, as AlexNet did.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Published data sets of images."""
+"""Public image data sets: MNIST, Fashion-MNIST and CIFAR."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ __dir__ = listing(__name__)
 
 
 class _Images(Dataset):
-    """Images in one array, with labels.
+    """Images in a single array, with labels.
 
     Parameters
     ----------
@@ -52,24 +52,24 @@ class _Images(Dataset):
 
 
 class MNIST(_Images):
-    """Handwritten digits: 60,000 for training and 10,000 for tests.
+    """Handwritten digits: 60,000 for training and 10,000 for testing.
 
-    Items are an image, an NDArray of uint8 and shape (28, 28, 1), and its label, a numpy.int32.
+    Items are an image, a uint8 NDArray of shape (28, 28, 1), and its label, a numpy.int32.
 
     Parameters
     ----------
     root : str, optional
-        The folder of the files, by default ``datasets/mnist`` in MXNET_HOME. Files that are not
-        there are fetched from MXNET_GLUON_REPO.
+        Folder of the files, by default ``datasets/mnist`` in MXNET_HOME. Missing files are
+        downloaded from MXNET_GLUON_REPO.
     train : bool
-        The part for training, or the one for tests.
+        Training set, or test set.
     transform : callable, optional
-        Takes image and label; items are what it returns.
+        Function of image and label, whose results are the items.
 
     Raises
     ------
     MXNetError
-        When a file is not there and cannot be fetched, or is damaged.
+        If a file is damaged, or missing and cannot be downloaded.
     """
 
     _name = "mnist"
@@ -97,12 +97,12 @@ class MNIST(_Images):
 
 
 class FashionMNIST(MNIST):
-    """Pictures of clothes, in the form of `MNIST`.
+    """Images of clothes, in the format of `MNIST`.
 
     Parameters
     ----------
     root : str, optional
-        The folder of the files, by default ``datasets/fashion-mnist`` in MXNET_HOME.
+        Folder of the files, by default ``datasets/fashion-mnist`` in MXNET_HOME.
     train, transform
         See `MNIST`.
     """
@@ -121,7 +121,7 @@ class FashionMNIST(MNIST):
 
 
 class _Records(_Images):
-    """CIFAR's format: records of labels, a byte each, and the planes of an image."""
+    """CIFAR's binary format: records of one-byte labels followed by the planes of an image."""
 
     _image = (3, 32, 32)
 
@@ -133,31 +133,31 @@ class _Records(_Images):
             path.read_bytes() for path in files.unpacked(folder, self._name, self._archive, parts)
         )
         if len(content) % size:
-            raise MXNetError(f"the files in {folder} are no records of {size} bytes")
+            raise MXNetError(f"the files in {folder} do not consist of records of {size} bytes")
         records = np.frombuffer(content, np.uint8).reshape(-1, size)
         images = records[:, labels:].reshape(-1, *self._image).transpose(0, 2, 3, 1)
         super().__init__(images, records[:, label].astype(np.int32), transform)
 
 
 class CIFAR10(_Records):
-    """Pictures of ten kinds of things: 50,000 for training and 10,000 for tests.
+    """Images of ten classes of objects: 50,000 for training and 10,000 for testing.
 
-    Items are an image, an NDArray of uint8 and shape (32, 32, 3), and its label, a numpy.int32.
+    Items are an image, a uint8 NDArray of shape (32, 32, 3), and its label, a numpy.int32.
 
     Parameters
     ----------
     root : str, optional
-        The folder of the files, by default ``datasets/cifar10`` in MXNET_HOME. Files that are not
-        there are fetched from MXNET_GLUON_REPO.
+        Folder of the files, by default ``datasets/cifar10`` in MXNET_HOME. Missing files are
+        downloaded from MXNET_GLUON_REPO.
     train : bool
-        The part for training, or the one for tests.
+        Training set, or test set.
     transform : callable, optional
-        Takes image and label; items are what it returns.
+        Function of image and label, whose results are the items.
 
     Raises
     ------
     MXNetError
-        When a file is not there and cannot be fetched, or is damaged.
+        If a file is damaged, or missing and cannot be downloaded.
     """
 
     _name = "cifar10"
@@ -178,14 +178,14 @@ class CIFAR10(_Records):
 
 
 class CIFAR100(_Records):
-    """Pictures of a hundred kinds of things, in the form of `CIFAR10`.
+    """Images of a hundred classes of objects, in the format of `CIFAR10`.
 
     Parameters
     ----------
     root : str, optional
-        The folder of the files, by default ``datasets/cifar100`` in MXNET_HOME.
+        Folder of the files, by default ``datasets/cifar100`` in MXNET_HOME.
     fine_label : bool
-        Labels of the 100 kinds, instead of the 20 groups of them.
+        Label the 100 classes rather than the 20 superclasses.
     train, transform
         See `CIFAR10`.
     """

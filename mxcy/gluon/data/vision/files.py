@@ -1,4 +1,4 @@
-"""Files of published data sets: taken from a folder, or fetched into it from a mirror."""
+"""Files of public data sets, downloaded from a mirror if missing."""
 
 import os
 import shutil
@@ -14,34 +14,34 @@ __all__ = ["folder_of", "published", "unpacked"]
 
 
 def folder_of(root, name):
-    """The folder of a data set, made if needed: `root`, or ``datasets/NAME`` in MXNET_HOME."""
+    """Return the folder of a data set, creating it: `root`, or ``datasets/NAME`` in MXNET_HOME."""
     folder = Path(data_dir(), "datasets", name) if root is None else Path(os.path.expanduser(root))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def published(folder, collection, name, sha1):
-    """A published file.
+    """Return the path of a published file, downloading it if needed.
 
     Parameters
     ----------
     folder : Path
-        Where it is, or will be.
+        Its folder.
     collection : str
-        The mirror's folder: the file is ``gluon/dataset/COLLECTION/NAME`` in there.
+        Folder on the mirror: the file is ``gluon/dataset/COLLECTION/NAME``.
     name, sha1 : str
         The file's name and SHA-1.
 
     Returns
     -------
     Path
-        When one of another SHA-1 is there, or one without the ending ``.gz``, and the published one
-        cannot be fetched, that is taken, with a warning.
+        If the download fails, a local file with a different SHA-1 or without the ``.gz`` suffix
+        is used instead, with a warning.
 
     Raises
     ------
     MXNetError
-        When there is no file and none can be fetched.
+        If there is no file and it cannot be downloaded.
     """
     path = folder / name
     if path.exists() and check_sha1(path, sha1):
@@ -66,7 +66,7 @@ def published(folder, collection, name, sha1):
 
 
 def unpacked(folder, collection, archive, files):
-    """Files of a published archive, which is fetched only if one of them is missing.
+    """Return the files of a published archive, downloading it only if one is missing.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def unpacked(folder, collection, archive, files):
     archive : tuple of str
         Name and SHA-1 of the archive.
     files : sequence of tuple of str
-        Names and SHA-1 of the files in it.
+        Names and SHA-1 of its files.
 
     Returns
     -------
@@ -90,14 +90,14 @@ def unpacked(folder, collection, archive, files):
     try:
         with tarfile.open(published(folder, collection, *archive)) as tar:
             for member in tar:
-                name = os.path.basename(member.name)  # archives have one folder, or none
+                name = os.path.basename(member.name)  # archives have at most one folder
                 if member.isfile() and name in {path.name for path in paths}:
                     with replacing(folder / name) as file:
                         shutil.copyfileobj(tar.extractfile(member), file)
     except MXNetError:
         if not all(path.exists() for path in paths):
             raise
-        warnings.warn(f"the files in {folder} are not those that were published", stacklevel=2)
+        warnings.warn(f"the files in {folder} differ from the published ones", stacklevel=2)
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
         raise MXNetError(f"{folder / archive[0]} does not contain {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""Data sets of images in files of the user's; OpenCV decodes them."""
+"""Data sets of user-provided image files, decoded by OpenCV."""
 
 import os
 
@@ -18,17 +18,17 @@ _ENDINGS = (".jpg", ".jpeg", ".png")
 class ImageRecordDataset(RecordFileDataset):
     """The images of a RecordIO file, with their labels.
 
-    Items are an image, an NDArray of uint8 and shape (height, width, channel), and its label: a
+    Items are an image, a uint8 NDArray of shape (height, width, channel), and its label: a
     float, or an array of them.
 
     Parameters
     ----------
     filename : str
-        The file ``NAME.rec``; its index ``NAME.idx`` is beside it.
+        The file ``NAME.rec``, with its index ``NAME.idx`` in the same folder.
     flag : {0, 1}
-        Gray images, or those of three channels, red first.
+        0 for gray images, 1 for RGB.
     transform : callable, optional
-        Takes image and label; items are what it returns.
+        Function of image and label, whose results are the items.
     """
 
     def __init__(self, filename, flag=1, transform=None):
@@ -43,19 +43,19 @@ class ImageRecordDataset(RecordFileDataset):
 
 
 class ImageFolderDataset(Dataset):
-    """Images in folders, one for each class.
+    """Images in folders, one per class.
 
-    Items are an image, an NDArray of uint8 and shape (height, width, channel), and the number of
+    Items are an image, a uint8 NDArray of shape (height, width, channel), and the number of
     its folder, an int.
 
     Parameters
     ----------
     root : str
-        The folder that contains the folders.
+        Folder that contains the class folders.
     flag : {0, 1}
-        Gray images, or those of three channels, red first.
+        0 for gray images, 1 for RGB.
     transform : callable, optional
-        Takes image and label; items are what it returns.
+        Function of image and label, whose results are the items.
 
     Attributes
     ----------
@@ -99,20 +99,20 @@ class ImageFolderDataset(Dataset):
 
 
 class ImageListDataset(Dataset):
-    """Images that a list names, with their labels.
+    """Images listed in a file or a list, with their labels.
 
-    Items are an image, an NDArray of uint8 and shape (height, width, channel), and its label: a
+    Items are an image, a uint8 NDArray of shape (height, width, channel), and its label: a
     number, or an array of them.
 
     Parameters
     ----------
     root : str
-        The folder that paths are relative to.
+        Folder that paths are relative to.
     imglist : str or list
-        A file in `root` with a line for each image: number, labels, path, with tabs between them;
-        or a list of lists of labels and a path.
+        A file in `root` with one tab-separated line per image: number, labels, path; or a list
+        of lists of labels and a path.
     flag : {0, 1}
-        Gray images, or those of three channels, red first.
+        0 for gray images, 1 for RGB.
 
     Attributes
     ----------
@@ -121,9 +121,9 @@ class ImageListDataset(Dataset):
     Raises
     ------
     ValueError
-        When `imglist` is neither.
+        If `imglist` is neither.
     MXNetError
-        When the file has a line that is something else.
+        If a line of the file is malformed.
     """
 
     def __init__(self, root=".", imglist=None, flag=1):
@@ -148,7 +148,7 @@ class ImageListDataset(Dataset):
 
 
 def _lines(path):
-    """The entries of a list file: labels and a path each."""
+    """Read the entries of a list file: labels and path."""
     entries = []
     for number, line in enumerate(text_lines(path), 1):
         fields = line.strip().split("\t")
@@ -157,14 +157,13 @@ def _lines(path):
             int(fields[0])
         except ValueError:
             raise MXNetError(
-                f"line {number} of {path} is no number, labels and path with tabs between "
-                f"them: {line!r}"
+                f"line {number} of {path} is not a tab-separated number, labels and path: {line!r}"
             ) from None
     return entries
 
 
 def _label(labels):
-    """The label of an entry, whose labels are given one by one or in one array."""
+    """The label of an entry, whose labels are separate numbers or one array."""
     if len(labels) == 1 and np.ndim(labels[0]) == 0:
         return labels[0]
     return np.asarray(labels[0] if len(labels) == 1 else labels, np.float32)

@@ -1,8 +1,8 @@
-"""Image classifiers, with the parameters' names and shapes of MXNet's.
+"""Image classifiers, with MXNet's parameter names and shapes.
 
-``get_model(name)`` makes any of them; each also has a function of its own, such as
-``resnet50_v1()``. Images are (N, 3, H, W), at least 299 x 299 for Inception v3, otherwise usually
-224 x 224; outputs are (N, classes), before softmax.
+``get_model(name)`` creates any of them; each also has its own function, such as ``resnet50_v1()``.
+Images are (N, 3, H, W), at least 299 x 299 for Inception v3, otherwise usually 224 x 224; outputs
+are logits (N, classes).
 """
 
 from mxcy._base.listing import listing
@@ -29,7 +29,7 @@ __getattr__ = module_getattr(__name__)
 __dir__ = listing(__name__)
 
 _MULTIPLIERS = ("1.0", "0.75", "0.5", "0.25")
-# name in the zoo -> function of this module, where they differ
+# name in the zoo -> function of this module, if different
 _OTHER_NAMES = {
     "inceptionv3": "inception_v3",
     "squeezenet1.0": "squeezenet1_0",
@@ -41,14 +41,14 @@ _FAMILIES = ("alexnet", "densenet", "inception_", "mobilenet", "resnet", "squeez
 
 
 def _models():
-    """All models by their names in the zoo."""
+    """All models by name in the zoo."""
     functions = [name for name in __all__ if name.startswith(_FAMILIES)]
     names = {name: name for name in functions if name not in _OTHER_NAMES.values()}
     return {name: globals()[function] for name, function in {**names, **_OTHER_NAMES}.items()}
 
 
 def model_names():
-    """The names that `get_model` knows, in alphabetical order.
+    """Return the names accepted by `get_model`, in alphabetical order.
 
     Returns
     -------
@@ -58,22 +58,22 @@ def model_names():
 
 
 def get_model(name, **kwargs):
-    """Make a model by its name.
+    """Create a model by name.
 
     Parameters
     ----------
     name : str
-        Such as "resnet50_v1"; capitals do not matter.
+        E.g. "resnet50_v1"; case-insensitive.
     pretrained : bool
         Load published parameters; see `mxcy.gluon.model_zoo.model_store.get_model_file`.
     classes : int
         Number of outputs.
     ctx : Context
-        Where pretrained parameters live.
+        Context of pretrained parameters.
     root : str
         Folder of parameter files, by default ``models`` in MXNET_HOME.
     device : Context
-        Another name of `ctx`.
+        Alias of `ctx`.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def get_model(name, **kwargs):
     Raises
     ------
     ValueError
-        When there is no such model.
+        If there is no such model.
     """
     models = _models()
     name = name.lower()

@@ -1,4 +1,4 @@
-"""DenseNet, after Huang et al. 2016: every layer sees the outputs of all layers before it."""
+"""DenseNet (Huang et al. 2016), in which each layer receives all earlier outputs of its block."""
 
 from mxcy.context import cpu
 from mxcy.gluon import nn
@@ -51,7 +51,7 @@ class DenseNet(HybridBlock):
     num_init_features : int
         Number of filters of the first convolution.
     growth_rate : int
-        Number of channels that each layer adds.
+        Number of channels added by each layer.
     block_config : list of int
         Number of layers in each dense block.
     bn_size : int
@@ -97,7 +97,7 @@ class DenseNet(HybridBlock):
         return self.output(self.features(x))
 
 
-#: layers in all -> channels of the first convolution, channels that a layer adds, layers of blocks
+#: number of layers -> channels of the first convolution, growth rate, layers per block
 densenet_spec = {
     121: (64, 32, [6, 12, 24, 16]),
     161: (96, 48, [6, 12, 36, 24]),
@@ -131,7 +131,7 @@ def get_densenet(
     Raises
     ------
     KeyError
-        When there is no network of that many layers.
+        If there is no network with that many layers.
     """
     net = DenseNet(*densenet_spec[num_layers], **kwargs)
     if pretrained:

@@ -28,7 +28,7 @@ def _unit(channels, shape):
 
 
 def _branch(*units, pool=None):
-    """Units in a row, each (channels, shape), perhaps after pooling ("avg", or halving "max")."""
+    """A sequence of units (channels, shape), after optional pooling ("avg", or halving "max")."""
     branch = nn.HybridSequential(prefix="")
     if pool == "avg":
         branch.add(nn.AvgPool2D(pool_size=3, strides=1, padding=1))
@@ -40,7 +40,7 @@ def _branch(*units, pool=None):
 
 
 def _side_by_side(prefix, *branches):
-    """Blocks with a common input whose outputs are joined; `branches` makes them, within scope."""
+    """Concatenate branches over a common input; `branches` creates them, inside the name scope."""
     block = nn.HybridConcatenate(axis=1, prefix=prefix)
     with block.name_scope():
         for make in branches:
@@ -53,7 +53,7 @@ def _plain(*units, pool=None):
 
 
 def _forked(*units):
-    """A branch that ends in a row and a column of 3 beside each other."""
+    """A branch that ends in parallel 1x3 and 3x1 convolutions."""
 
     def make():
         branch = nn.HybridSequential(prefix="")
@@ -114,7 +114,7 @@ def _make_E(prefix):
 
 
 def make_aux(classes):
-    """Make the classifier that may be put on the features of 17 x 17, to help training.
+    """Create the auxiliary classifier for the 17 x 17 features, which helps training.
 
     Parameters
     ----------

@@ -37,16 +37,16 @@ def _add_conv(sequence, channels, kernel=1, stride=1, padding=0, groups=1, activ
 
 
 class LinearBottleneck(HybridBlock):
-    """A residual block of version 2: expand, convolve each channel, squeeze without activation.
+    """Residual block of version 2: expansion, depthwise convolution, linear projection.
 
     Parameters
     ----------
     in_channels : int
-        Number of inputs.
+        Number of input channels.
     channels : int
         Number of outputs.
     t : int
-        The block works on ``t * in_channels`` channels.
+        Expansion factor: the depthwise convolution has ``t * in_channels`` channels.
     stride : int
         Stride of height and width.
     **kwargs
@@ -68,7 +68,7 @@ class LinearBottleneck(HybridBlock):
         return F.elemwise_add(out, x) if self.use_shortcut else out
 
 
-#: outputs and stride of each pair of convolutions of version 1
+#: output channels and stride of each pair of convolutions of version 1
 PAIRS = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)]
 PAIRS += [(512, 1)] * 5 + [(1024, 2), (1024, 1)]
 
@@ -79,7 +79,7 @@ class MobileNet(HybridBlock):
     Parameters
     ----------
     multiplier : float
-        All numbers of channels are multiplied by it.
+        Multiplier of all channel counts.
     classes : int
         Number of outputs.
     """
@@ -101,7 +101,7 @@ class MobileNet(HybridBlock):
         return self.output(self.features(x))
 
 
-#: groups of bottlenecks of version 2: expansion, outputs, how many, stride of the first
+#: groups of bottlenecks of version 2: expansion, output channels, count, stride of the first
 BOTTLENECKS = [
     (1, 16, 1, 1),
     (6, 24, 2, 2),
@@ -119,7 +119,7 @@ class MobileNetV2(HybridBlock):
     Parameters
     ----------
     multiplier : float
-        The numbers of channels are multiplied by it, the last one only by more than 1.
+        Multiplier of the channel counts; the last one is only enlarged, never reduced.
     classes : int
         Number of outputs.
     """
@@ -151,7 +151,7 @@ class MobileNetV2(HybridBlock):
 
 
 def _suffix(multiplier):
-    """A multiplier as models' names have it: 1.0, 0.75, 0.5."""
+    """Format a multiplier as in model names: 1.0, 0.75, 0.5."""
     text = f"{multiplier:.2f}"
     return text[:-1] if text in ("1.00", "0.50") else text
 
@@ -170,7 +170,7 @@ def get_mobilenet(
     Parameters
     ----------
     multiplier : float
-        See `MobileNet`; there are pretrained parameters for 1.0, 0.75, 0.5 and 0.25.
+        See `MobileNet`; pretrained parameters exist for 1.0, 0.75, 0.5 and 0.25.
     pretrained, ctx, root, device, **kwargs
         See `mxcy.gluon.model_zoo.vision.get_model`.
 
@@ -198,7 +198,7 @@ def get_mobilenet_v2(
     Parameters
     ----------
     multiplier : float
-        See `MobileNetV2`; there are pretrained parameters for 1.0, 0.75, 0.5 and 0.25.
+        See `MobileNetV2`; pretrained parameters exist for 1.0, 0.75, 0.5 and 0.25.
     pretrained, ctx, root, device, **kwargs
         See `mxcy.gluon.model_zoo.vision.get_model`.
 

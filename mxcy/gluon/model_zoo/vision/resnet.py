@@ -23,7 +23,7 @@ def _conv1x1(channels, stride=1, in_channels=0):
 
 
 class _ResidualV1(HybridBlock):
-    """What the residual blocks of version 1 have in common.
+    """Base class of the residual blocks of version 1.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class _ResidualV1(HybridBlock):
     stride : int
         Stride of height and width.
     downsample : bool
-        Also convolve what is added to the result, to get its shape.
+        Apply a 1x1 convolution to the shortcut, to match shapes.
     in_channels : int
-        Number of inputs, 0 for unknown.
+        Number of input channels; 0 if unknown.
     """
 
     def __init__(self, channels, stride, downsample=False, in_channels=0, **kwargs):
@@ -51,7 +51,7 @@ class _ResidualV1(HybridBlock):
 
 
 class BasicBlockV1(_ResidualV1):
-    """Two 3x3 convolutions beside a shortcut, for 18 and 34 layers.
+    """Two 3x3 convolutions with a shortcut, for 18 and 34 layers.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class BasicBlockV1(_ResidualV1):
     stride : int
         Stride of height and width.
     downsample : bool
-        Also convolve what is added to the result, to get its shape.
+        Apply a 1x1 convolution to the shortcut, to match shapes.
     in_channels : int
-        Number of inputs, 0 for unknown.
+        Number of input channels; 0 if unknown.
     """
 
     def _layers(self, channels, stride, in_channels):
@@ -77,7 +77,7 @@ class BasicBlockV1(_ResidualV1):
 
 
 class BottleneckV1(_ResidualV1):
-    """1x1, 3x3 and 1x1 convolutions beside a shortcut, for 50 layers and more.
+    """1x1, 3x3 and 1x1 convolutions with a shortcut, for 50 and more layers.
 
     Parameters
     ----------
@@ -86,13 +86,13 @@ class BottleneckV1(_ResidualV1):
     stride : int
         Stride of height and width.
     downsample : bool
-        Also convolve what is added to the result, to get its shape.
+        Apply a 1x1 convolution to the shortcut, to match shapes.
     in_channels : int
-        Number of inputs, 0 for unknown.
+        Number of input channels; 0 if unknown.
     """
 
     def _layers(self, channels, stride, in_channels):
-        # The 1x1 convolutions have biases, useless before normalization, since MXNet's have them.
+        # The biases of the 1x1 convolutions are useless before normalization, but MXNet has them.
         yield nn.Conv2D(channels // 4, kernel_size=1, strides=stride)
         yield nn.BatchNorm()
         yield nn.Activation("relu")
@@ -107,7 +107,7 @@ class BottleneckV1(_ResidualV1):
 
 
 class _ResidualV2(HybridBlock):
-    """What the residual blocks of version 2 have in common: they normalize before they convolve."""
+    """Base class of the residual blocks of version 2, which normalize before convolving."""
 
     def hybrid_forward(self, F, x):
         shortcut = x
@@ -120,7 +120,7 @@ class _ResidualV2(HybridBlock):
 
 
 class BasicBlockV2(_ResidualV2):
-    """Two 3x3 convolutions, each after normalization and ReLU, beside a shortcut.
+    """Two 3x3 convolutions, each after normalization and ReLU, with a shortcut.
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ class BasicBlockV2(_ResidualV2):
     stride : int
         Stride of height and width.
     downsample : bool
-        Also convolve what is added to the result, to get its shape.
+        Apply a 1x1 convolution to the shortcut, to match shapes.
     in_channels : int
-        Number of inputs, 0 for unknown.
+        Number of input channels; 0 if unknown.
     """
 
     def __init__(self, channels, stride, downsample=False, in_channels=0, **kwargs):
@@ -147,7 +147,7 @@ class BasicBlockV2(_ResidualV2):
 
 
 class BottleneckV2(_ResidualV2):
-    """1x1, 3x3 and 1x1 convolutions, each after normalization and ReLU, beside a shortcut.
+    """1x1, 3x3 and 1x1 convolutions, each after normalization and ReLU, with a shortcut.
 
     Parameters
     ----------
@@ -156,9 +156,9 @@ class BottleneckV2(_ResidualV2):
     stride : int
         Stride of height and width.
     downsample : bool
-        Also convolve what is added to the result, to get its shape.
+        Apply a 1x1 convolution to the shortcut, to match shapes.
     in_channels : int
-        Number of inputs, 0 for unknown.
+        Number of input channels; 0 if unknown.
     """
 
     def __init__(self, channels, stride, downsample=False, in_channels=0, **kwargs):
@@ -176,7 +176,7 @@ class BottleneckV2(_ResidualV2):
 
 
 class _ResNet(HybridBlock):
-    """What both versions have in common: a stem, stages of residual blocks, a dense layer.
+    """Base class of both versions: stem, stages of residual blocks, dense layer.
 
     Parameters
     ----------
@@ -185,11 +185,11 @@ class _ResNet(HybridBlock):
     layers : list of int
         Number of blocks in each stage.
     channels : list of int
-        Number of outputs of the stem and of each stage.
+        Number of output channels of the stem and of each stage.
     classes : int
         Number of outputs.
     thumbnail : bool
-        For small images: the stem is one 3x3 convolution and does not shrink them.
+        Use a stem for small images: one 3x3 convolution without downsampling.
     """
 
     _normalizes_first = False
@@ -245,11 +245,11 @@ class ResNetV1(_ResNet):
     layers : list of int
         Number of blocks in each stage.
     channels : list of int
-        Number of outputs of the stem and of each stage, so one more than `layers`.
+        Number of output channels of the stem and of each stage: one more than `layers`.
     classes : int
         Number of outputs.
     thumbnail : bool
-        For small images: the stem is one 3x3 convolution and does not shrink them.
+        Use a stem for small images: one 3x3 convolution without downsampling.
     """
 
     def _add_head(self, classes, inputs):
@@ -267,11 +267,11 @@ class ResNetV2(_ResNet):
     layers : list of int
         Number of blocks in each stage.
     channels : list of int
-        Number of outputs of the stem and of each stage, so one more than `layers`.
+        Number of output channels of the stem and of each stage: one more than `layers`.
     classes : int
         Number of outputs.
     thumbnail : bool
-        For small images: the stem is one 3x3 convolution and does not shrink them.
+        Use a stem for small images: one 3x3 convolution without downsampling.
     """
 
     _normalizes_first = True
@@ -282,7 +282,7 @@ class ResNetV2(_ResNet):
 
 
 _SMALL, _DEEP = [64, 64, 128, 256, 512], [64, 256, 512, 1024, 2048]
-#: layers in all -> kind of block, blocks of each stage, channels
+#: number of layers -> block type, blocks per stage, channels
 resnet_spec = {
     18: ("basic_block", [2, 2, 2, 2], _SMALL),
     34: ("basic_block", [3, 4, 6, 3], _SMALL),
@@ -325,7 +325,7 @@ def get_resnet(
     Raises
     ------
     AssertionError
-        When there is no such version or number of layers.
+        If there is no such version or number of layers.
     """
     assert num_layers in resnet_spec, (
         f"Invalid number of layers: {num_layers}. Options are {list(resnet_spec)}"

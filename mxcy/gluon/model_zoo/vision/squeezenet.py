@@ -8,7 +8,7 @@ from mxcy.gluon.model_zoo.model_store import load_pretrained
 __all__ = ["SqueezeNet", "squeezenet1_0", "squeezenet1_1"]
 
 POOL = "pool"
-#: version -> filters and kernel of the first convolution, then squeezing channels or pooling
+#: version -> filters and kernel of the first convolution, then squeezed channels or pooling
 LAYERS = {
     "1.0": (96, 7, [POOL, 16, 16, 32, POOL, 32, 48, 48, 64, POOL, 64]),
     "1.1": (64, 3, [POOL, 16, 16, POOL, 32, 32, POOL, 48, 48, 64, 64]),
@@ -22,7 +22,7 @@ def _make_conv(channels, kernel_size, padding=0):
 
 
 def _make_fire(squeezed):
-    """Squeeze the channels, then expand them fourfold by a 1x1 and by a 3x3 convolution."""
+    """Squeeze the channels, then expand them fourfold by a 1x1 and a 3x3 convolution each."""
     fire = nn.HybridSequential(prefix="")
     fire.add(_make_conv(squeezed, 1))
     paths = nn.HybridConcatenate(axis=1, prefix="")
@@ -37,7 +37,7 @@ class SqueezeNet(HybridBlock):
     Parameters
     ----------
     version : {'1.0', '1.1'}
-        The second is as good as the first and needs less than half of the work.
+        Version 1.1 has the accuracy of 1.0 with less than half of the computation.
     classes : int
         Number of outputs.
     """
@@ -95,7 +95,7 @@ def get_squeezenet(
     Raises
     ------
     AssertionError
-        When there is no such version.
+        If there is no such version.
     """
     net = SqueezeNet(version, **kwargs)
     if pretrained:

@@ -10,7 +10,7 @@ __all__ = ["VGG", "get_vgg", "vgg11", "vgg13", "vgg16", "vgg19"]
 __all__ += ["vgg11_bn", "vgg13_bn", "vgg16_bn", "vgg19_bn"]
 
 FILTERS = [64, 128, 256, 512, 512]
-#: layers in all -> convolutions of each stage
+#: number of layers -> convolutions per stage
 vgg_spec = {
     11: ([1, 1, 2, 2, 2], FILTERS),
     13: ([2, 2, 2, 2, 2], FILTERS),
@@ -102,7 +102,7 @@ def get_vgg(
     Raises
     ------
     KeyError
-        When there is no network of that many layers.
+        If there is no network with that many layers.
     """
     layers, filters = vgg_spec[num_layers]
     net = VGG(layers, filters, **kwargs)

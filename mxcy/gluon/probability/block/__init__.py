@@ -1,4 +1,4 @@
-"""Blocks that compute losses of their own."""
+"""Blocks with their own loss terms."""
 
 from mxcy.gluon.probability.block.stochastic_block import StochasticBlock, StochasticSequential
 

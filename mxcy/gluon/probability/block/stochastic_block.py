@@ -1,4 +1,4 @@
-"""Blocks that compute losses of their own beside their outputs."""
+"""Blocks that return loss terms in addition to their outputs."""
 
 import functools
 
@@ -9,10 +9,10 @@ __all__ = ["StochasticBlock", "StochasticSequential"]
 
 
 class StochasticBlock(HybridBlock):
-    """A block that computes losses, for instance divergences, beside its outputs.
+    """A block that computes loss terms, e.g. divergences, in addition to its outputs.
 
-    Its `forward` is decorated with ``@StochasticBlock.collectLoss`` and tells losses by `add_loss`;
-    after a call they are the list `losses`, also where the block runs as a graph.
+    Decorate `forward` with ``@StochasticBlock.collectLoss`` and call `add_loss` in it; after a call
+    the attribute `losses` lists the terms, also if the block runs as a graph.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class StochasticBlock(HybridBlock):
         self._losses, self._added = [], []
 
     def add_loss(self, loss):
-        """Tell a loss; to be called in `forward`.
+        """Add a loss term; call it in `forward`.
 
         Parameters
         ----------
@@ -35,7 +35,7 @@ class StochasticBlock(HybridBlock):
 
     @property
     def losses(self):
-        """The losses of the last call, a list."""
+        """list: the losses of the last call."""
         return self._losses
 
     @staticmethod
@@ -74,9 +74,9 @@ class StochasticBlock(HybridBlock):
 
 
 class StochasticSequential(Stack, StochasticBlock):
-    """Blocks one after the other, of which some are stochastic.
+    """A sequence of blocks, some of them stochastic.
 
-    Its `losses` are lists, those of each stochastic block.
+    Its `losses` is a list with the losses of each stochastic block.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class StochasticSequential(Stack, StochasticBlock):
 
     @StochasticBlock.collectLoss
     def forward(self, x, *args):
-        """Send the inputs through all blocks.
+        """Run all blocks in order.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Distributions of random numbers."""
+"""Probability distributions."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.probability.distributions import constraint  # noqa: F401

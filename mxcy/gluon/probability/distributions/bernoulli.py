@@ -10,17 +10,17 @@ __all__ = ["Bernoulli"]
 
 
 class Bernoulli(BinaryOdds, ExponentialFamily):
-    """The Bernoulli distribution, of one with a probability and zero otherwise.
+    """The Bernoulli distribution: 1 with a given probability, otherwise 0.
 
-    Unless values are checked, `log_prob` takes those between zero and one as well: it is then the
+    Unless values are checked, `log_prob` also accepts values between 0 and 1, for which it is the
     negative cross entropy.
 
     Parameters
     ----------
     prob, logit : float or ndarray
-        The probability of one, or its log odds: one of them.
+        The probability of 1, or its log odds; give exactly one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = Boolean()

@@ -15,9 +15,9 @@ class Beta(ExponentialFamily):
     Parameters
     ----------
     alpha, beta : float or ndarray
-        The mean is ``alpha / (alpha + beta)``.
+        Shape parameters; the mean is ``alpha / (alpha + beta)``.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = UnitInterval()

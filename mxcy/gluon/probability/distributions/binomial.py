@@ -11,16 +11,16 @@ __all__ = ["Binomial"]
 
 
 class Binomial(BinaryOdds, Distribution):
-    """The binomial distribution, of the number of successes in independent trials.
+    """The binomial distribution: number of successes in independent trials.
 
     Parameters
     ----------
     n : int or ndarray
         The number of trials.
     prob, logit : float or ndarray
-        The probability of success, or its log odds: one of them.
+        The probability of success, or its log odds; give exactly one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = NonNegativeInteger()

@@ -12,15 +12,15 @@ __all__ = ["Categorical"]
 
 
 class Categorical(CategoricalOdds, Distribution):
-    """The categorical distribution, of the number of one of several events.
+    """The categorical distribution: index of one of several events.
 
     Parameters
     ----------
     num_events : int
     prob, logit : ndarray
-        The probabilities along the last axis, or logarithms of weights: one of them.
+        The probabilities along the last axis, or unnormalized log-probabilities; give one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_enumerate_support = True
@@ -31,7 +31,7 @@ class Categorical(CategoricalOdds, Distribution):
 
     @dependent_property
     def support(self):
-        """The numbers of the events."""
+        """The integers from 0 to ``num_events - 1``."""
         return IntegerInterval(0, self.num_events - 1)
 
     def _settings(self):

@@ -16,9 +16,9 @@ class Cauchy(Distribution):
     Parameters
     ----------
     loc, scale : float or ndarray
-        The median, and its distance from the quartiles.
+        The median, and half the interquartile range.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True

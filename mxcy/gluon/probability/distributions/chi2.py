@@ -7,17 +7,17 @@ __all__ = ["Chi2"]
 
 
 class Chi2(Gamma):
-    """The chi-square distribution, of the sum of as many squared standard normal numbers.
+    """The chi-square distribution: sum of `df` squared standard normal variables.
 
     Parameters
     ----------
     df : float or ndarray
         The degrees of freedom.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
-    df = None  # of the class; of an instance, the degrees of freedom
+    df = None  # set on instances
     scale = 2.0
     arg_constraints = {"df": Positive()}
     _parameters = {"df": 0}
@@ -28,5 +28,5 @@ class Chi2(Gamma):
 
     @property
     def shape(self):
-        """The shape of the gamma distribution that this one is."""
+        """Shape of the equivalent gamma distribution."""
         return self.df / 2

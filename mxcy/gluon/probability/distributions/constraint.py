@@ -1,4 +1,4 @@
-"""What values a parameter or a sample may have."""
+"""Constraints on parameters and samples."""
 
 from mxcy.gluon.probability.distributions._constraints.arrays import (
     Cat,

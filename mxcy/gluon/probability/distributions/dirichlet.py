@@ -11,14 +11,14 @@ __all__ = ["Dirichlet"]
 
 
 class Dirichlet(ExponentialFamily):
-    """The Dirichlet distribution, of vectors whose sum is one.
+    """The Dirichlet distribution, over vectors that sum to 1.
 
     Parameters
     ----------
     alpha : ndarray
-        The mean is ``alpha / alpha.sum(-1)``; the last axis is that of one event.
+        Concentrations, along the last axis; the mean is ``alpha / alpha.sum(-1)``.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = Simplex()

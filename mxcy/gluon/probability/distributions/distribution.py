@@ -1,4 +1,4 @@
-"""What all distributions have in common."""
+"""Base class of distributions."""
 
 from numbers import Number
 
@@ -14,7 +14,7 @@ __all__ = ["Distribution", "extents"]
 
 
 def extents(size):
-    """A size as a tuple.
+    """Convert a size to a tuple.
 
     Parameters
     ----------
@@ -26,36 +26,36 @@ def extents(size):
 
 
 class Distribution:
-    """Base of distributions.
+    """Base class of distributions.
 
-    One event is a number, or an array of `event_dim` dimensions. Parameters are numbers or arrays;
-    the shapes of arrays, without the dimensions of one event, broadcast to the batch shape.
+    An event is a number or an array of `event_dim` dimensions. Parameters are numbers or arrays,
+    whose shapes without the event dimensions broadcast to the batch shape.
 
-    A subclass keeps its parameters in attributes and defines `log_prob`, `sample` and what else is
-    known, or, when it hands its parameters to `_take` and counts them in `_parameters`, the hooks
-    `_log_density`, `_cumulative`, `_quantile` and `_draw` in their place.
+    A subclass stores its parameters in attributes and defines `log_prob`, `sample` and further
+    methods. Alternatively it lists its parameters in `_parameters`, passes them to `_take`, and
+    defines the hooks `_log_density`, `_cumulative`, `_quantile` and `_draw`.
 
     Parameters
     ----------
     event_dim : int, optional
     validate_args : bool, optional
-        Whether parameters and values are checked; see `set_default_validate_args`.
+        Check parameters and values; see `set_default_validate_args`.
 
     Attributes
     ----------
     has_grad : bool
-        Whether gradients flow through samples to all parameters.
+        Whether samples are differentiable with respect to all parameters.
     has_enumerate_support : bool
-        Whether there is `enumerate_support`.
+        Whether `enumerate_support` is available.
     """
 
     has_grad = False
     has_enumerate_support = False
 
     _validate_args = False
-    _parameters = {}  # name -> how many of an array's last dimensions belong to one event
-    _taken = ()  # those of them that were given
-    _inner = None  # a value inside the support, where the density must be told from zero
+    _parameters = {}  # name -> number of event dimensions of the parameter
+    _taken = ()  # names of the parameters that were given
+    _inner = None  # a value inside the support, substituted where the density is zero
 
     def __init__(self, event_dim=None, validate_args=None):
         self.event_dim = event_dim
@@ -69,7 +69,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value):
-        """Say whether distributions check parameters and values unless told otherwise.
+        """Set the default of `validate_args`.
 
         Parameters
         ----------
@@ -81,21 +81,21 @@ class Distribution:
 
     @property
     def arg_constraints(self):
-        """What values the parameters may have, by their names."""
+        """dict: constraints on the parameters, by name."""
         raise NotImplementedError(f"{type(self).__name__} does not define arg_constraints")
 
     @property
     def support(self):
-        """What values samples may have."""
+        """Constraint on samples."""
         raise NotImplementedError(f"{type(self).__name__} does not define its support")
 
     def log_prob(self, value):
-        """The logarithm of the density, or of the probability, of values.
+        """Return the log-density, or log-probability, of values.
 
         Parameters
         ----------
         value : ndarray
-            Its shape broadcasts with the batch and event shape.
+            Values, whose shape broadcasts with the batch and event shape.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class Distribution:
         return np.where(inside, density, -onp.inf)
 
     def pdf(self, value):
-        """The density, or the probability, of values.
+        """Return the density, or probability, of values.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Distribution:
         return np.exp(self.log_prob(value))
 
     def cdf(self, value):
-        """The probability of samples not above values.
+        """Return the cumulative distribution function at values.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Distribution:
         return self._cumulative(self._checked_value(value))
 
     def icdf(self, value):
-        """The inverse of `cdf`.
+        """Return the inverse of `cdf`.
 
         Parameters
         ----------
@@ -154,8 +154,8 @@ class Distribution:
         Parameters
         ----------
         size : int or tuple of int, optional
-            Their shape, without the dimensions of one event; the batch shape by default, which
-            otherwise broadcasts to it.
+            Shape without the event dimensions, to which the batch shape must broadcast; the batch
+            shape by default.
 
         Returns
         -------
@@ -164,12 +164,12 @@ class Distribution:
         return self._draw(self._batch_shape if size is None else extents(size))
 
     def sample_n(self, size=None):
-        """Draw so many samples of every set of parameters.
+        """Draw samples for each element of the batch.
 
         Parameters
         ----------
         size : int or tuple of int, optional
-            What stands before the batch shape.
+            Shape prepended to the batch shape.
 
         Returns
         -------
@@ -178,7 +178,7 @@ class Distribution:
         return self.sample(extents(size) + self._batch_shape)
 
     def broadcast_to(self, batch_shape):
-        """The same distribution with its parameters broadcast.
+        """Return the distribution with its parameters broadcast.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class Distribution:
         return type(self)(**broadcast, **self._settings(), validate_args=self._validate_args)
 
     def enumerate_support(self):
-        """All values that samples may have, along a new first axis.
+        """Return all possible samples, along a new first axis.
 
         Returns
         -------
@@ -223,7 +223,7 @@ class Distribution:
         return sqrt(self.variance)
 
     def entropy(self):
-        """The entropy, in nats.
+        """Return the entropy in nats.
 
         Returns
         -------
@@ -232,7 +232,7 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} does not define its entropy")
 
     def perplexity(self):
-        """The exponential of the entropy.
+        """Return the exponential of the entropy.
 
         Returns
         -------
@@ -248,10 +248,10 @@ class Distribution:
         shown += [f"{name}={value}" for name, value in self._settings().items()]
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    # --- what subclasses define ------------------------------------------------------------------
+    # --- hooks of subclasses ---------------------------------------------------------------------
 
     def _log_density(self, value):
-        """The logarithm of the density of allowed values."""
+        """The log-density of values in the support."""
         raise NotImplementedError(f"{type(self).__name__} does not define log_prob")
 
     def _cumulative(self, value):
@@ -259,21 +259,21 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} does not define cdf")
 
     def _quantile(self, value):
-        """Its inverse."""
+        """The inverse of `_cumulative`."""
         raise NotImplementedError(f"{type(self).__name__} does not define icdf")
 
     def _draw(self, shape):
-        """Samples of a shape that ends in the batch shape."""
+        """Draw samples of a shape that ends in the batch shape."""
         raise NotImplementedError(f"{type(self).__name__} does not define sample")
 
     def _settings(self):
-        """Arguments of the constructor that are no parameters."""
+        """Constructor arguments that are not parameters."""
         return {}
 
-    # --- what they use ---------------------------------------------------------------------------
+    # --- helpers ---------------------------------------------------------------------------------
 
     def _take(self, **parameters):
-        """Keep parameters as attributes."""
+        """Store parameters as attributes."""
         self._taken = tuple(parameters)
         for name, value in parameters.items():
             value = as_parameter(value, self._called(name))
@@ -287,12 +287,12 @@ class Distribution:
             setattr(self, name, value)
 
     def _take_one(self, **parameters):
-        """Keep the one parameter of several that was given.
+        """Store the one of several alternative parameters that was given.
 
         Raises
         ------
         ValueError
-            When none was, or more than one.
+            If none or more than one was given.
         """
         present = {name: value for name, value in parameters.items() if value is not None}
         if len(present) != 1:
@@ -323,7 +323,7 @@ class Distribution:
 
     @property
     def _dtype(self):
-        """The floating type of the parameters, None where they are numbers."""
+        """The floating dtype of the parameters; None if all are numbers."""
         for name in self._taken:
             value = getattr(self, name)
             if is_array(value) and onp.issubdtype(value.dtype, onp.floating):
@@ -331,7 +331,7 @@ class Distribution:
         return None
 
     def _spread(self, value, shape=None):
-        """A moment, computed from some parameters, for the whole batch."""
+        """Broadcast a moment, computed from some parameters, to the batch shape."""
         shape = self._batch_shape if shape is None else shape
         if not is_array(value):
             return np.full(shape, value, dtype=self._dtype)
@@ -348,7 +348,7 @@ class Distribution:
         return value
 
     def _drawn_by(self, name, parameters, shape):
-        """Samples by an operator that draws so many for each element of its parameters."""
+        """Draw samples with an operator that draws per element of its parameters."""
         batch = self._batch_shape
         lead = len(shape) - len(batch)
         if lead < 0:

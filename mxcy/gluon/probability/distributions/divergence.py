@@ -38,17 +38,17 @@ from mxcy.numpy._calls.operands import is_array
 
 __all__ = ["empirical_kl", "kl_divergence", "register_kl"]
 
-#: (type of p, type of q) -> the function of both
+#: (type of p, type of q) -> function of p and q
 _CLOSED_FORMS = {}
 
 
 def register_kl(typeP, typeQ):  # noqa: N803 - their names in MXNet
-    """Decorate a function that computes the divergence of distributions of two types.
+    """Decorator that registers the KL divergence of two distribution types.
 
     Parameters
     ----------
     typeP, typeQ : type
-        Those of its arguments `p` and `q`; it serves their subclasses, too.
+        Types of the arguments `p` and `q`, including subclasses.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def register_kl(typeP, typeQ):  # noqa: N803 - their names in MXNet
 
 
 def _closed_form(p, q):
-    """The function for the nearest bases of two types, None if there is none."""
+    """The function registered for the nearest base classes of two types, or None."""
     ways_p, ways_q = type(p).__mro__, type(q).__mro__
     pairs = [pair for pair in _CLOSED_FORMS if pair[0] in ways_p and pair[1] in ways_q]
     pairs.sort(key=lambda pair: ways_p.index(pair[0]) + ways_q.index(pair[1]))
@@ -72,7 +72,7 @@ def _closed_form(p, q):
 
 
 def kl_divergence(p, q):
-    """The Kullback-Leibler divergence of two distributions, the mean of log p - log q under p.
+    """Return the Kullback-Leibler divergence, the mean of log p - log q under p.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ def kl_divergence(p, q):
     Returns
     -------
     ndarray
-        Of their common batch shape; infinite where q excludes what p allows.
+        Of their common batch shape; infinite where q is zero but p is not.
 
     Raises
     ------
     NotImplementedError
-        When no closed form is known for distributions of such types; see `empirical_kl`.
+        If no closed form is registered for these types; see `empirical_kl`.
     """
     function = _closed_form(p, q)
     if function is None:
@@ -97,13 +97,13 @@ def kl_divergence(p, q):
 
 
 def empirical_kl(p, q, n_samples=1):
-    """An estimate of the Kullback-Leibler divergence.
+    """Estimate the Kullback-Leibler divergence from samples.
 
     Parameters
     ----------
     p, q : Distribution
     n_samples : int
-        How many samples of `p` are drawn for each element of the batch.
+        Number of samples of `p` per element of the batch.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def empirical_kl(p, q, n_samples=1):
 
 
 def _register(of_p, of_q=None):
-    """As `register_kl`; what is computed of some parameters is spread over the whole batch."""
+    """Like `register_kl`, but also broadcast the result to the batch shape."""
 
     def register(function):
         def divergence(p, q):
@@ -135,7 +135,7 @@ def _square(x):
     return x * x
 
 
-# --- of one type -------------------------------------------------------------------------------
+# --- same type ---------------------------------------------------------------------------------
 
 
 def _of_odds(p, q):
@@ -160,7 +160,7 @@ def _binomial(p, q):
     if p.n >= q.n:
         return same if p.n == q.n else math.inf
     same = same - q._log_of_zero(q.n - p.n)
-    for count in range(p.n + 1):  # the numbers of choices differ
+    for count in range(p.n + 1):  # the log binomial coefficients differ
         ratio = math.log(math.comb(p.n, count) / math.comb(q.n, count))
         same = same + ratio * exp(p._log_density(count))
     return same
@@ -266,7 +266,7 @@ def _independent(p, q):
     return sum_right_most(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
-# --- of two types ------------------------------------------------------------------------------
+# --- different types ----------------------------------------------------------------------------
 
 
 @_register(Uniform, Normal)

@@ -10,11 +10,11 @@ __all__ = ["ExponentialFamily"]
 
 
 class ExponentialFamily(Distribution):
-    """Distributions with the density ``h(x) exp(<T(x), eta> - A(eta))``.
+    """Base class of exponential families, with density ``h(x) exp(<T(x), eta> - A(eta))``.
 
-    Subclasses define `_natural_params`, a tuple of the arrays eta, and `_log_normalizer`, the
-    function A of them, which give the entropy. Those here have entropies of their own, which
-    blocks can compute as part of a graph.
+    Subclasses define `_natural_params`, the arrays eta, and `_log_normalizer`, the function A,
+    from which the entropy follows. Our own subclasses define the entropy directly, so that it can
+    be part of a graph.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError(f"{type(self).__name__} does not define its natural parameters")
 
     def _log_normalizer(self, *natural_params):
-        """The logarithm of what the density is divided by, a function of these."""
+        """The log normalizer A as a function of the natural parameters."""
         raise NotImplementedError(f"{type(self).__name__} does not define its log normalizer")
 
     def _mean_carrier_measure(self, x):
@@ -48,7 +48,7 @@ class ExponentialFamily(Distribution):
 
 
 def _variable(array):
-    """An array with a place of its own in the record."""
+    """A copy of an array that gradients can be taken with respect to."""
     origin = np.zeros_like(array)
     origin.attach_grad()
     return array + origin

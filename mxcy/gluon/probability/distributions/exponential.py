@@ -15,9 +15,9 @@ class Exponential(ExponentialFamily):
     Parameters
     ----------
     scale : float or ndarray
-        The mean, one over the rate.
+        The mean, 1 / rate.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True
@@ -32,7 +32,7 @@ class Exponential(ExponentialFamily):
 
     @cached_property
     def rate(self):
-        """One over the scale."""
+        """1 / scale."""
         return 1 / self.scale
 
     def _draw(self, shape):

@@ -11,14 +11,14 @@ __all__ = ["FisherSnedecor"]
 
 
 class FisherSnedecor(Distribution):
-    """The F distribution, of the ratio of two mean squares.
+    """The F distribution: ratio of two mean squares.
 
     Parameters
     ----------
     df1, df2 : float or ndarray
-        The degrees of freedom of both.
+        Degrees of freedom of numerator and denominator.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = NonNegative()

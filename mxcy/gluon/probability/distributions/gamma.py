@@ -9,7 +9,7 @@ __all__ = ["Gamma", "log_of_gamma_samples"]
 
 
 def log_of_gamma_samples(shape, size, dtype):
-    """Logarithms of samples of gamma distributions, which never vanish however small the shape."""
+    """Draw logarithms of gamma samples, which do not underflow for small shapes."""
     more = np.random.gamma(shape + 1, 1.0, size, dtype)
     return np.log(more) + np.log1p(-np.random.uniform(size=size, dtype=dtype)) / shape
 
@@ -17,14 +17,14 @@ def log_of_gamma_samples(shape, size, dtype):
 class Gamma(ExponentialFamily):
     """The gamma distribution.
 
-    Gradients flow through samples to `scale` only.
+    Samples are differentiable with respect to `scale` only.
 
     Parameters
     ----------
     shape, scale : float or ndarray
         The mean is their product.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = NonNegative()

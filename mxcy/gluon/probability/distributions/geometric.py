@@ -9,14 +9,14 @@ __all__ = ["Geometric"]
 
 
 class Geometric(BinaryOdds, Distribution):
-    """The geometric distribution, of the number of failures before the first success.
+    """The geometric distribution: number of failures before the first success.
 
     Parameters
     ----------
     prob, logit : float or ndarray
-        The probability of success, or its log odds: one of them.
+        The probability of success, or its log odds; give exactly one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = NonNegativeInteger()

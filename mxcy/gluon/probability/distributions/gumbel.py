@@ -13,14 +13,14 @@ __all__ = ["Gumbel"]
 
 
 class Gumbel(Distribution):
-    """The Gumbel distribution, of largest values.
+    """The Gumbel distribution of maxima.
 
     Parameters
     ----------
     loc, scale : float or ndarray
-        The mode, and how wide it is.
+        Mode and scale.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True

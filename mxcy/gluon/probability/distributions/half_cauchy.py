@@ -17,7 +17,7 @@ class HalfCauchy(Halved):
     scale : float or ndarray
         The median.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     def __init__(self, scale=1.0, validate_args=None):

@@ -13,12 +13,12 @@ __all__ = ["HalfNormal", "Halved"]
 
 
 class Halved(TransformedDistribution):
-    """The distribution of absolute values of one that is symmetric around zero.
+    """The distribution of the absolute value of a variable symmetric around 0.
 
     Parameters
     ----------
     base_dist : type
-        What is halved, of a parameter `scale` alone.
+        The symmetric distribution, with `scale` as its only parameter.
     scale : float or ndarray
     validate_args : bool, optional
     """
@@ -44,14 +44,14 @@ class Halved(TransformedDistribution):
 
 
 class HalfNormal(Halved):
-    """The half-normal distribution, of absolute values of normally distributed numbers.
+    """The half-normal distribution: absolute value of a normal variable.
 
     Parameters
     ----------
     scale : float or ndarray
-        The standard deviation of these.
+        Standard deviation of the normal variable.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     def __init__(self, scale=1.0, validate_args=None):

@@ -1,4 +1,4 @@
-"""Batches as one event."""
+"""Reinterpretation of batch dimensions as event dimensions."""
 
 from mxcy import numpy as np
 from mxcy.gluon.probability.distributions.constraint import dependent_property
@@ -9,17 +9,17 @@ __all__ = ["Independent"]
 
 
 class Independent(Distribution):
-    """Another distribution, of which the last batch dimensions are taken for those of one event.
+    """Reinterpret the last batch dimensions of a distribution as event dimensions.
 
-    The size of samples is that of the other's.
+    Sizes passed to `sample` include these dimensions.
 
     Parameters
     ----------
     base_distribution : Distribution
     reinterpreted_batch_ndims : int
-        How many dimensions.
+        Number of dimensions.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     arg_constraints = {}
@@ -38,17 +38,17 @@ class Independent(Distribution):
 
     @property
     def has_grad(self):
-        """Whether gradients flow through samples, as through those of the other."""
+        """Whether gradients flow through samples of the base distribution."""
         return self.base_dist.has_grad
 
     @property
     def has_enumerate_support(self):
-        """Whether there is `enumerate_support`: where no dimension was taken."""
+        """Whether `enumerate_support` is available, i.e. no dimension is reinterpreted."""
         return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
 
     @dependent_property
     def support(self):
-        """What values samples may have."""
+        """Constraint on samples."""
         return self.base_dist.support
 
     @property

@@ -11,14 +11,14 @@ __all__ = ["Laplace"]
 
 
 class Laplace(Distribution):
-    """The Laplace distribution, of two exponential tails.
+    """The Laplace distribution, with two exponential tails.
 
     Parameters
     ----------
     loc, scale : float or ndarray
-        The mean, and the mean distance from it.
+        Mean, and mean absolute deviation.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True

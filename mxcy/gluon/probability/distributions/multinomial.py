@@ -11,17 +11,17 @@ __all__ = ["Multinomial"]
 
 
 class Multinomial(CategoricalOdds, Distribution):
-    """The multinomial distribution, of how often each of several events happens.
+    """The multinomial distribution: counts of several events in independent trials.
 
     Parameters
     ----------
     num_events : int
     prob, logit : ndarray
-        The probabilities along the last axis, or logarithms of weights: one of them.
+        The probabilities along the last axis, or unnormalized log-probabilities; give one.
     total_count : int
-        How many events happen.
+        Number of trials.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     def __init__(self, num_events, prob=None, logit=None, total_count=1, validate_args=None):
@@ -35,7 +35,7 @@ class Multinomial(CategoricalOdds, Distribution):
 
     @dependent_property
     def support(self):
-        """How often one event may happen."""
+        """The integers from 0 to `total_count`."""
         return IntegerInterval(0, self.total_count)
 
     def _settings(self):

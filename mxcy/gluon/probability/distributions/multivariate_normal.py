@@ -20,11 +20,11 @@ class MultivariateNormal(Distribution):
     Parameters
     ----------
     loc : ndarray
-        The mean; the last axis is that of one event.
+        The mean, along the last axis.
     cov, precision, scale_tril : ndarray
-        The covariance matrix, its inverse, or its lower triangular root: one of them.
+        The covariance matrix, its inverse, or its Cholesky factor; give exactly one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True
@@ -51,7 +51,7 @@ class MultivariateNormal(Distribution):
 
     @cached_property
     def scale_tril(self):
-        """The lower triangular root of the covariance matrix."""
+        """The Cholesky factor of the covariance matrix."""
         if "cov" in self._taken:
             return np.linalg.cholesky(self.cov)
         return np.linalg.inv(self._whitener)
@@ -70,10 +70,10 @@ class MultivariateNormal(Distribution):
 
     @cached_property
     def _whitener(self):
-        """The inverse of `scale_tril`, by which deviations become independent."""
+        """The inverse of `scale_tril`, which whitens deviations."""
         if "precision" not in self._taken:
             return np.linalg.inv(self.scale_tril)
-        # the root from the lower right corner: P = U U^T, and U^T whitens
+        # P = U U^T (Cholesky from the lower right corner), and U^T whitens
         flipped = np.flip(self.precision, (-2, -1))
         return _transposed(np.flip(np.linalg.cholesky(flipped), (-2, -1)))
 
@@ -94,7 +94,7 @@ class MultivariateNormal(Distribution):
 
     @staticmethod
     def _times(matrices, vectors):
-        """Products of matrices with vectors."""
+        """Batched matrix-vector products."""
         if matrices.ndim == 2:
             return np.matmul(vectors, _transposed(matrices))
         return np.squeeze(np.matmul(matrices, np.expand_dims(vectors, -1)), axis=-1)
@@ -115,4 +115,4 @@ class MultivariateNormal(Distribution):
 
     def entropy(self):
         constant = self._extent * (0.5 + 0.5 * math.log(2 * math.pi))
-        return self._log_volume + constant  # of each matrix, as in MXNet: `loc` has no part in it
+        return self._log_volume + constant  # per matrix, as in MXNet: not broadcast with `loc`

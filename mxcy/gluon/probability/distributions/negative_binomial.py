@@ -11,20 +11,20 @@ __all__ = ["NegativeBinomial"]
 
 
 class NegativeBinomial(BinaryOdds, Distribution):
-    """The negative binomial distribution, with MXNet's two readings of `prob`.
+    """The negative binomial distribution, with MXNet's inconsistent use of `prob`.
 
-    `log_prob` is that of the number of failures before `n` successes, as SciPy's. Mean, variance
-    and samples are those of the number of successes before `n` failures,
-    ``n * prob / (1 - prob)``.
+    `log_prob` is for the number of failures before `n` successes, as in SciPy. Mean
+    ``n * prob / (1 - prob)``, variance and samples are for the number of successes before `n`
+    failures.
 
     Parameters
     ----------
     n : float or ndarray
-        The number of events that end the count.
+        Number of events at which counting stops.
     prob, logit : float or ndarray
-        The probability of success, or its log odds: one of them.
+        The probability of success, or its log odds; give exactly one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = NonNegativeInteger()

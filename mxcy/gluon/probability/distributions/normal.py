@@ -19,7 +19,7 @@ class Normal(ExponentialFamily):
     loc, scale : float or ndarray
         The mean and the standard deviation.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True

@@ -1,4 +1,4 @@
-"""What distributions have in common whose parameter is a probability or a logit."""
+"""Base classes of distributions parametrized by a probability or a logit."""
 
 from numbers import Number
 
@@ -12,7 +12,7 @@ __all__ = ["BinaryOdds", "CategoricalOdds"]
 
 
 class _Odds:
-    """Attributes `prob` and `logit`, of which one is given and the other follows."""
+    """Attributes `prob` and `logit`; one is given, the other computed."""
 
     _binary = True
 
@@ -23,7 +23,7 @@ class _Odds:
 
     @cached_property
     def logit(self):
-        """The logarithm of the odds, or of weights where there are several events."""
+        """The log odds; for several events, unnormalized log-probabilities."""
         return prob2logit(self.prob, self._binary)
 
     @property
@@ -32,26 +32,26 @@ class _Odds:
 
 
 class BinaryOdds(_Odds):
-    """Of one event that happens or not."""
+    """Base of distributions of binary events."""
 
     arg_constraints = {"prob": Interval(0, 1), "logit": Real()}
     _parameters = {"prob": 0, "logit": 0}
 
     def _log_of_one(self, count):
-        """How much as many events contribute to the logarithm of a probability."""
+        """Contribution of `count` events to a log-probability."""
         if self._has_logit:
             return -count * softplus(-self.logit)
         return times_log(count, self.prob)
 
     def _log_of_zero(self, count):
-        """The same of events that do not happen."""
+        """Contribution of `count` non-events to a log-probability."""
         if self._has_logit:
             return -count * softplus(self.logit)
         return times_log(count, 1 - self.prob)
 
     @property
     def _log_failure(self):
-        """The logarithm of the probability that the event does not happen."""
+        """The log-probability that the event does not happen."""
         return -softplus(self.logit) if self._has_logit else log1p(-self.prob)
 
     @property
@@ -60,19 +60,19 @@ class BinaryOdds(_Odds):
         return logit2prob(-self.logit) if self._has_logit else 1 - self.prob
 
     def _bit_entropy(self):
-        """The entropy of whether the event happens."""
+        """The entropy of the binary event."""
         return -(self._log_of_one(self.prob) + self._log_of_zero(self._failure))
 
 
 class CategoricalOdds(_Odds):
-    """Of several events of which one happens, along the last axis."""
+    """Base of distributions over one of several events, along the last axis."""
 
     arg_constraints = {"prob": Simplex(), "logit": Real()}
     _parameters = {"prob": 1, "logit": 1}
     _binary = False
 
     def _take_events(self, num_events, prob, logit):
-        """Keep the number of events, and `prob` or `logit`."""
+        """Store the number of events, and `prob` or `logit`."""
         name = type(self).__name__
         if not isinstance(num_events, Number) or num_events != int(num_events) or num_events < 1:
             raise ValueError(
@@ -94,24 +94,24 @@ class CategoricalOdds(_Odds):
 
     @property
     def _log_prob_of_events(self):
-        """The logarithms of the probabilities."""
+        """The log-probabilities of the events."""
         return npx.log_softmax(self.logit, axis=-1) if self._has_logit else np.log(self.prob)
 
     def _expected_log(self, weights):
-        """The sum of the probabilities' logarithms with weights along the last axis."""
+        """Weighted sum of the log-probabilities along the last axis."""
         if self._has_logit:
             return np.sum(weights * npx.log_softmax(self.logit, axis=-1), axis=-1)
         return np.sum(times_log(weights, self.prob), axis=-1)
 
     def _draw_events(self, shape, count=()):
-        """Numbers of events, of a shape that ends in the batch shape, `count` for each behind."""
+        """Draw event indices of a shape ending in the batch shape, then `count` draws each."""
         batch = self._batch_shape
         lead, tail = shape[: len(shape) - len(batch)], shape[len(shape) - len(batch) :]
         prob = np.broadcast_to(self.prob, (*tail, self.num_events))
         drawn = npx.random.categorical(prob, shape=lead + count)
-        if not shape + count:  # one row gives one number as an array of one
+        if not shape + count:  # the operator returns shape (1,) for a single row
             drawn = np.squeeze(drawn)
         order = (*range(len(tail), len(tail) + len(lead)), *range(len(tail)))
-        if count:  # what was drawn is of the shape tail + lead + count
+        if count:  # the draws have the shape tail + lead + count
             order += (drawn.ndim - 1,)
         return np.transpose(drawn, order) if lead and tail else drawn

@@ -1,4 +1,4 @@
-"""The categorical distribution, of vectors."""
+"""The one-hot categorical distribution."""
 
 from mxcy import numpy as np
 from mxcy import numpy_extension as npx
@@ -10,15 +10,15 @@ __all__ = ["OneHotCategorical"]
 
 
 class OneHotCategorical(CategoricalOdds, Distribution):
-    """The categorical distribution, of vectors with a one for the event that happens.
+    """The categorical distribution over one-hot vectors.
 
     Parameters
     ----------
     num_events : int
     prob, logit : ndarray
-        The probabilities along the last axis, or logarithms of weights: one of them.
+        The probabilities along the last axis, or unnormalized log-probabilities; give one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_enumerate_support = True

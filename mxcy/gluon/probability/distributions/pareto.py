@@ -17,16 +17,16 @@ __all__ = ["Pareto"]
 
 
 class Pareto(TransformedDistribution):
-    """The Pareto distribution, of a power of the inverse value above a least one.
+    """The Pareto distribution, with density proportional to ``x ** -(alpha + 1)`` above `scale`.
 
     Parameters
     ----------
     alpha : float or ndarray
-        The power.
+        Tail exponent.
     scale : float or ndarray
-        The least value.
+        Minimum value.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True
@@ -40,7 +40,7 @@ class Pareto(TransformedDistribution):
 
     @dependent_property
     def support(self):
-        """What is not below `scale`."""
+        """Numbers greater than or equal to `scale`."""
         return GreaterThanEq(self.scale)
 
     @property

@@ -8,16 +8,16 @@ __all__ = ["Poisson"]
 
 
 class Poisson(ExponentialFamily):
-    """The Poisson distribution, of the number of independent events.
+    """The Poisson distribution: number of independent events.
 
-    Unless values are checked, `log_prob` takes numbers between integers as well.
+    Unless values are checked, `log_prob` also accepts non-integers.
 
     Parameters
     ----------
     rate : float or ndarray
         The mean.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = NonNegativeInteger()

@@ -12,7 +12,7 @@ __all__ = ["RelaxedBernoulli"]
 
 
 class _RelaxedLogits(BinaryOdds, Distribution):
-    """Of the logits of a relaxed Bernoulli distribution."""
+    """Distribution of the logits of relaxed Bernoulli samples."""
 
     has_grad = True
     support = Real()
@@ -32,19 +32,18 @@ class _RelaxedLogits(BinaryOdds, Distribution):
 
 
 class RelaxedBernoulli(BinaryOdds, TransformedDistribution):
-    """The relaxed Bernoulli distribution, of numbers between zero and one.
+    """The relaxed Bernoulli distribution, over numbers between 0 and 1.
 
-    Gradients flow through its samples, which tend to those of the Bernoulli distribution as the
-    temperature falls.
+    Samples are differentiable and approach Bernoulli samples as the temperature goes to 0.
 
     Parameters
     ----------
     T : float or ndarray
         The temperature.
     prob, logit : float or ndarray
-        The probability of one, or its log odds: one of them.
+        The probability of 1, or its log odds; give exactly one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True

@@ -13,7 +13,7 @@ __all__ = ["RelaxedOneHotCategorical"]
 
 
 class _RelaxedLogs(CategoricalOdds, Distribution):
-    """Of the logarithms of a relaxed categorical distribution's samples."""
+    """Distribution of the logarithms of relaxed categorical samples."""
 
     has_grad = True
     support = Real()
@@ -34,10 +34,9 @@ class _RelaxedLogs(CategoricalOdds, Distribution):
 
 
 class RelaxedOneHotCategorical(CategoricalOdds, TransformedDistribution):
-    """The relaxed categorical distribution, of vectors whose sum is one.
+    """The relaxed categorical distribution, over vectors that sum to 1.
 
-    Gradients flow through its samples, which tend to those of the categorical distribution as the
-    temperature falls.
+    Samples are differentiable and approach one-hot samples as the temperature goes to 0.
 
     Parameters
     ----------
@@ -45,9 +44,9 @@ class RelaxedOneHotCategorical(CategoricalOdds, TransformedDistribution):
         The temperature.
     num_events : int
     prob, logit : ndarray
-        The probabilities along the last axis, or logarithms of weights: one of them.
+        The probabilities along the last axis, or unnormalized log-probabilities; give one.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True
@@ -69,7 +68,7 @@ class RelaxedOneHotCategorical(CategoricalOdds, TransformedDistribution):
 
 
 class _ExpOfVectors(ExpTransform):
-    """The exponential of vectors, one event each."""
+    """Elementwise exponential, with vectors as events."""
 
     event_dim = 1
 

@@ -13,16 +13,16 @@ __all__ = ["StudentT"]
 class StudentT(Distribution):
     """Student's t distribution.
 
-    Gradients flow through samples to `loc` and `scale` only.
+    Samples are differentiable with respect to `loc` and `scale` only.
 
     Parameters
     ----------
     df : float or ndarray
         The degrees of freedom.
     loc, scale : float or ndarray
-        The mean, and how wide it is.
+        Mean and scale.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     support = Real()

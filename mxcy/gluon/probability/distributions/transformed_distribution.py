@@ -1,4 +1,4 @@
-"""Distributions of what functions make of samples."""
+"""Distributions of transformed samples."""
 
 import numpy as onp
 
@@ -10,16 +10,16 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of transformed samples of another.
+    """The distribution of transformed samples of a base distribution.
 
     Parameters
     ----------
     base_dist : Distribution
-        What is transformed.
+        Base distribution.
     transforms : Transformation or list of Transformation
-        Applied one after the other.
+        Transformations, applied in order.
     validate_args : bool, optional
-        Whether values are checked.
+        Check values.
     """
 
     def __init__(self, base_dist, transforms, validate_args=None):
@@ -31,12 +31,12 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_grad(self):
-        """Whether gradients flow through samples, as through those of the base."""
+        """Whether gradients flow through samples of the base distribution."""
         return self._base_dist.has_grad
 
     @property
     def _batch_shape(self):
-        """That of the base, which the transformations' parameters may broadcast."""
+        """The base's batch shape, broadcast with the transformations' parameters."""
         if self._taken:
             return super()._batch_shape
         shapes = [t.parameter_shape for t in self._transforms if t.event_dim == 0]
@@ -51,7 +51,7 @@ class TransformedDistribution(Distribution):
     def _checked_value(self, value):
         try:
             return super()._checked_value(value)
-        except NotImplementedError:  # no support is known
+        except NotImplementedError:  # without a defined support
             return self._as_value(value)
 
     def _log_density(self, value):
@@ -65,7 +65,7 @@ class TransformedDistribution(Distribution):
         return log_density + sum_right_most(of_base, self.event_dim - self._base_dist.event_dim)
 
     def _sign(self):
-        """1 where larger samples of the base give larger ones, -1 otherwise."""
+        """1 where the transformation is increasing, -1 where it is decreasing."""
         sign = 1
         for transform in self._transforms:
             sign = sign * transform.sign

@@ -18,7 +18,7 @@ class Uniform(Distribution):
     low, high : float or ndarray
         The bounds.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True
@@ -31,7 +31,7 @@ class Uniform(Distribution):
 
     @dependent_property
     def support(self):
-        """The interval of the bounds."""
+        """The interval between the bounds."""
         return Interval(self.low, self.high)
 
     @property

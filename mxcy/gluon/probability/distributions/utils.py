@@ -1,4 +1,4 @@
-"""What distributions are written with: special functions, and conversions of parameters."""
+"""Special functions, and conversions of distribution parameters."""
 
 from numbers import Number
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def constraint_check():
-    """The function ``(condition, message)`` that raises ValueError unless all elements hold.
+    """Return a function ``(condition, message)`` that raises ValueError unless all are true.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def constraint_check():
 
 
 def digamma():
-    """The logarithmic derivative of the gamma function.
+    """Return the digamma function.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def digamma():
 
 
 def gammaln():
-    """The logarithm of the gamma function.
+    """Return the log-gamma function.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def gammaln():
 
 
 def erf():
-    """The error function.
+    """Return the error function.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def erf():
 
 
 def erfinv():
-    """The inverse of the error function.
+    """Return the inverse error function.
 
     Returns
     -------
@@ -81,14 +81,14 @@ def erfinv():
 
 
 def logit2prob(logit, binary=True):
-    """Probabilities of their logits.
+    """Convert logits to probabilities.
 
     Parameters
     ----------
     logit : float or ndarray
     binary : bool
-        Each stands for the log odds of one event; otherwise those along the last axis are
-        logarithms of weights.
+        Whether each element is the log odds of a binary event; otherwise the last axis holds
+        unnormalized log-probabilities.
 
     Returns
     -------
@@ -100,14 +100,14 @@ def logit2prob(logit, binary=True):
 
 
 def prob2logit(prob, binary=True):
-    """Logits of probabilities.
+    """Convert probabilities to logits.
 
     Parameters
     ----------
     prob : float or ndarray
-        Zero and one count as the nearest numbers with a finite logit.
+        Probabilities; 0 and 1 are replaced by the nearest numbers with finite logits.
     binary : bool
-        As for `logit2prob`.
+        See `logit2prob`.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def prob2logit(prob, binary=True):
 
 
 def sample_n_shape_converter(size):
-    """The size that stands for that many samples of each set of parameters.
+    """Convert a size for `sample_n` to the operators' ``size`` argument.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def sample_n_shape_converter(size):
     Returns
     -------
     tuple of int or None
-        With -2 for the shape of the parameters; None for one sample each.
+        The size with -2 for the shape of the parameters; None for one sample each.
     """
     if size is None or size == ():
         return None

@@ -13,16 +13,16 @@ __all__ = ["Weibull"]
 
 
 class Weibull(TransformedDistribution):
-    """The Weibull distribution, of a power of exponentially distributed numbers.
+    """The Weibull distribution: power of an exponential variable.
 
     Parameters
     ----------
     concentration : float or ndarray
-        One over the power.
+        1 / the power.
     scale : float or ndarray
-        How wide it is.
+        The scale.
     validate_args : bool, optional
-        Whether parameters and values are checked.
+        Check parameters and values.
     """
 
     has_grad = True
@@ -44,7 +44,7 @@ class Weibull(TransformedDistribution):
         return super()._cumulative(np.maximum(value, 0.0))
 
     def _moment(self, order):
-        """The mean of a power of samples with the scale one."""
+        """The moment of an order for scale 1."""
         return exp(gammaln(1 + order / self.concentration))
 
     @property

@@ -1,4 +1,4 @@
-"""Transformations of random numbers, and those that obey constraints."""
+"""Transformations of random variables, and maps to constrained domains."""
 
 from mxcy.gluon.probability.transformation.domain_map import biject_to, domain_map, transform_to
 from mxcy.gluon.probability.transformation.transformation import *  # noqa: F403

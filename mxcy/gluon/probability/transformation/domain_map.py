@@ -1,4 +1,4 @@
-"""Transformations of all real numbers to those that a constraint allows."""
+"""Transformations from the real numbers to the domain of a constraint."""
 
 from mxcy.gluon.probability.distributions import constraint as constraints
 from mxcy.gluon.probability.transformation.transformation import (
@@ -13,20 +13,20 @@ __all__ = ["biject_to", "domain_map", "transform_to"]
 
 
 class domain_map:  # noqa: N801 - its name in MXNet
-    """A table of functions that make transformations for constraints, found by their types."""
+    """Registry of transformation factories by constraint type."""
 
     def __init__(self):
         self._factories = {}
 
     def register(self, constraint, factory=None):
-        """Enter a function for constraints of a type.
+        """Register a factory for a constraint type.
 
         Parameters
         ----------
         constraint : Constraint or type
-            Of this type; subclasses that have no function of their own use it, too.
+            The type, including subclasses without a factory of their own.
         factory : callable, optional
-            Makes a transformation from a constraint; without it, this is a decorator.
+            Creates a transformation from a constraint; if omitted, returns a decorator.
 
         Returns
         -------
@@ -35,7 +35,7 @@ class domain_map:  # noqa: N801 - its name in MXNet
         Raises
         ------
         TypeError
-            When there is no such constraint.
+            If `constraint` is neither a constraint nor a constraint type.
         """
         if factory is None:
             return lambda function: self.register(constraint, function)
@@ -46,7 +46,7 @@ class domain_map:  # noqa: N801 - its name in MXNet
         return factory
 
     def __call__(self, constraint):
-        """A transformation to what a constraint allows.
+        """Return a transformation to the domain of a constraint.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class domain_map:  # noqa: N801 - its name in MXNet
         Raises
         ------
         NotImplementedError
-            When none is known.
+            If none is registered.
         """
         for kind in type(constraint).__mro__:
             if kind in self._factories:
@@ -72,7 +72,7 @@ transform_to = domain_map()
 
 
 def _register(*kinds):
-    """Decorate a function for both tables."""
+    """Decorator that registers a factory in both registries."""
 
     def register(factory):
         for kind in kinds:

@@ -1,4 +1,4 @@
-"""Transformations of random numbers."""
+"""Invertible transformations of random variables."""
 
 import weakref
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Transformation:
-    """A function of random numbers that has an inverse, and the slopes of both.
+    """An invertible function with the log-determinant of its Jacobian.
 
     Subclasses define `_forward_compute`, `_inverse_compute` and `log_det_jacobian`.
 
@@ -33,7 +33,7 @@ class Transformation:
     bijective : bool
         Whether the inverse is unique.
     event_dim : int
-        How many of the last dimensions are transformed as one.
+        Number of last dimensions that form one event.
     """
 
     bijective = False
@@ -43,12 +43,12 @@ class Transformation:
 
     @property
     def parameter_shape(self):
-        """The shape of the parameters, to which arguments broadcast."""
+        """The shape of the parameters, with which arguments broadcast."""
         return ()
 
     @property
     def sign(self):
-        """1 where larger arguments give larger values, -1 otherwise."""
+        """1 where the function is increasing, -1 where it is decreasing."""
         raise NotImplementedError(f"{type(self).__name__} is not monotonic")
 
     @property
@@ -64,7 +64,7 @@ class Transformation:
         return _InverseTransformation(self)
 
     def __call__(self, x):
-        """Transform.
+        """Apply the transformation.
 
         Parameters
         ----------
@@ -86,12 +86,12 @@ class Transformation:
         raise NotImplementedError(f"{type(self).__name__} does not define _inverse_compute")
 
     def log_det_jacobian(self, x, y):
-        """The logarithm of how much volumes grow.
+        """Return the log absolute determinant of the Jacobian.
 
         Parameters
         ----------
         x, y : ndarray
-            Arguments and their transforms.
+            Arguments and transformed values.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class Transformation:
 
 
 class _InverseTransformation(Transformation):
-    """The inverse of another, which it keeps alive."""
+    """The inverse of another transformation, which it keeps alive."""
 
     def __init__(self, forward):
         self._forward = forward
@@ -130,7 +130,7 @@ class _InverseTransformation(Transformation):
 
 
 class TransformBlock(Transformation, HybridBlock):
-    """A transformation that is a block, with parameters that can be learned.
+    """A transformation that is a block and can have learnable parameters.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class TransformBlock(Transformation, HybridBlock):
 
 
 class ComposeTransform(Transformation):
-    """Transformations one after the other.
+    """A composition of transformations.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class ComposeTransform(Transformation):
 
     @property
     def event_dim(self):
-        """How many of the last dimensions are transformed as one."""
+        """Number of last dimensions that form one event."""
         return max((part.event_dim for part in self._parts), default=0)
 
     @property
@@ -177,7 +177,7 @@ class ComposeTransform(Transformation):
 
     def _make_inverse(self):
         inverse = ComposeTransform([part.inv for part in reversed(self._parts)])
-        inverse._forward = self  # kept alive, as other inverses do
+        inverse._forward = self  # keeps it alive, like other inverses
         inverse._inverse = weakref.ref(self)
         return inverse
 
@@ -224,7 +224,7 @@ class AffineTransform(Transformation):
     ----------
     loc, scale : float or ndarray
     event_dim : int
-        How many of the last dimensions are taken for one event.
+        Number of last dimensions that form one event.
     """
 
     bijective = True
@@ -254,7 +254,7 @@ class AffineTransform(Transformation):
 
 
 class PowerTransform(Transformation):
-    """``x ** exponent``, of numbers that are not negative.
+    """``x ** exponent`` for non-negative numbers.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class SigmoidTransform(Transformation):
         return npx.sigmoid(x)
 
     def _inverse_compute(self, y):
-        info = onp.finfo(y.dtype)  # those rounded to 0 and 1 count as the numbers beside
+        info = onp.finfo(y.dtype)  # 0 and 1 are replaced by their neighbours
         y = np.clip(y, float(info.tiny), 1 - float(info.epsneg))
         return np.log(y) - np.log1p(-y)
 
@@ -304,7 +304,7 @@ class SigmoidTransform(Transformation):
 
 
 class SoftmaxTransform(Transformation):
-    """Weights whose sum is one, of their logarithms along the last axis."""
+    """Softmax along the last axis."""
 
     event_dim = 1
 
@@ -316,7 +316,7 @@ class SoftmaxTransform(Transformation):
 
 
 class AbsTransform(Transformation):
-    """The absolute value; the inverse is the positive one."""
+    """The absolute value; the inverse is the identity."""
 
     def _forward_compute(self, x):
         return np.abs(x)

@@ -1,4 +1,4 @@
-"""Loaders of images with augmentation, for classification and detection, and what they use."""
+"""Image loaders with augmentation, for classification and detection."""
 
 from mxcy._base.listing import listing
 from mxcy.gluon.contrib.data.vision import dataloader, transforms

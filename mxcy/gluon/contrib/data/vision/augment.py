@@ -1,4 +1,4 @@
-"""Blocks that augment images, with or without boxes in them, made of one call's settings."""
+"""Factories of augmentation blocks for images, with or without bounding boxes."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from mxcy.gluon.nn import HybridSequential, Sequential
 __all__ = ["MEAN", "STD", "create_bbox_augment", "create_image_augment", "in_turn"]
 
 
-#: mean and standard deviation of red, green and blue in ImageNet, for ``mean=True``, ``std=True``
+#: ImageNet's mean and standard deviation of RGB, for ``mean=True``, ``std=True``
 MEAN, STD = (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
 
 
@@ -31,24 +31,24 @@ def create_image_augment(
     inter_method=2,
     dtype="float32",
 ):
-    """Make a block that augments images.
+    """Create a block that augments images.
 
     Parameters
     ----------
     data_shape : tuple of int
         (channels, height, width) of the results.
     resize : int
-        First bring the shorter side to this length, unless 0.
+        First resize the shorter side to this length; 0 disables.
     rand_crop, rand_resize : bool
-        Cut out a random part, also of random size; otherwise the center.
+        Crop at a random position, and of random size; otherwise crop the centre.
     rand_mirror : bool
-        Mirror half of the images.
+        Mirror with probability 1/2.
     mean, std : sequence of float or True, optional
-        Normalize colours; True takes those of ImageNet.
+        Colour normalization; True uses ImageNet's values.
     brightness, contrast, saturation, hue, pca_noise : float
-        How much colours change at random.
+        Strength of random colour changes.
     rand_gray : float
-        Probability of losing all colour.
+        Probability of conversion to gray.
     inter_method : int
         Interpolation, see `mx.image.imresize`; 10 chooses one at random.
     dtype : str
@@ -95,14 +95,14 @@ def create_bbox_augment(
     pad_val=(127, 127, 127),
     dtype="float32",
 ):
-    """Make a block that augments images and boxes in them.
+    """Create a block that augments images together with their bounding boxes.
 
     Parameters
     ----------
     data_shape : tuple of int
         (channels, height, width) of the results.
     rand_crop, rand_pad : float
-        Probabilities of cutting out a part and of being put into a larger image.
+        Probabilities of a random crop and of padding to a larger image.
     rand_gray, rand_mirror, mean, std, brightness, contrast, saturation, pca_noise, hue
         See `create_image_augment`.
     inter_method, dtype
@@ -110,14 +110,14 @@ def create_bbox_augment(
     max_aspect_ratio, max_attempts
         See `bbox_random_crop_with_constraints`.
     area_range : tuple of float
-        How small and how large images may become, relative to what they were.
+        Range of the area relative to the original.
     pad_val : tuple of number
-        The colour around images in larger ones.
+        Colour of the padding.
 
     Returns
     -------
     Sequential
-        It takes and returns an image and boxes.
+        Maps (image, boxes) to (image, boxes).
     """
     steps = []
     if rand_crop > 0:
@@ -143,7 +143,7 @@ def create_bbox_augment(
 
 
 class _OnImage(Block):
-    """A transform of images beside boxes."""
+    """Apply an image transform and pass boxes through."""
 
     def __init__(self, step):
         super().__init__()
@@ -177,7 +177,7 @@ def _numbers(mean, std, dtype):
 
 
 def in_turn(blocks):
-    """Blocks one after the other, as one block."""
+    """Combine blocks into one sequential block."""
     hybrid = all(isinstance(block, HybridBlock) for block in blocks)
     chain = HybridSequential() if hybrid else Sequential()
     chain.add(*blocks)

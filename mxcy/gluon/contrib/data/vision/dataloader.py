@@ -1,4 +1,4 @@
-"""Loaders of images from record files, lists and folders, with augmentation."""
+"""Image loaders for record files and lists of files, with augmentation."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class _Loader:
-    """What both loaders have in common: the images, and the loader of batches."""
+    """Base class of both loaders."""
 
     _augment = None
 
@@ -79,7 +79,7 @@ class _Loader:
 
 
 class ImageDataLoader(_Loader):
-    """Loads batches of augmented images and their labels.
+    """Load batches of augmented images and their labels.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ class ImageDataLoader(_Loader):
     path_root : str
         Folder of images in lists.
     part_index, num_parts : int
-        Which part of the images, of how many.
+        Index of the part to load, and number of parts.
     aug_list : Block or list of Block, optional
-        Augmenters; by default `create_image_augment` makes them.
+        Augmenters; by default those of `create_image_augment`.
     dtype : str
         Accepted for compatibility: labels are float32.
     shuffle, sampler, last_batch, batch_sampler, batchify_fn, num_workers, pin_memory
@@ -106,7 +106,7 @@ class ImageDataLoader(_Loader):
     pin_device_id, prefetch, thread_pool, timeout, try_nopython
         See `mxcy.gluon.data.DataLoader`.
     **kwargs
-        For `create_image_augment`.
+        Arguments of `create_image_augment`.
     """
 
     _augment = staticmethod(create_image_augment)
@@ -168,27 +168,27 @@ class ImageDataLoader(_Loader):
 
 
 class ImageBboxDataLoader(_Loader):
-    """Loads batches of augmented images and boxes in them.
+    """Load batches of augmented images and their bounding boxes.
 
-    Labels are those of `mx.image.ImageDetIter`. Boxes come in pixels with their classes behind
-    them, (batch, boxes, 5 or more); unused rows are -1.
+    Labels have the format of `mx.image.ImageDetIter`. Boxes are returned as (batch, boxes, 5 or
+    more): corners in pixels, then the class; unused rows are -1.
 
     Parameters
     ----------
     batch_size, data_shape, path_imgrec, path_imglist, path_root, part_index, num_parts
         See `ImageDataLoader`.
     aug_list : Block or list of Block, optional
-        Augmenters; by default `create_bbox_augment` makes them.
+        Augmenters; by default those of `create_bbox_augment`.
     imglist, dtype
         See `ImageDataLoader`.
     coord_normalized : bool
-        Whether boxes in labels are relative to the image, rather than in pixels.
+        Whether boxes in labels are relative to the image size rather than in pixels.
     shuffle, sampler, last_batch, batch_sampler, batchify_fn, num_workers, pin_memory
         See `mxcy.gluon.data.DataLoader`.
     pin_device_id, prefetch, thread_pool, timeout, try_nopython
         See `mxcy.gluon.data.DataLoader`.
     **kwargs
-        For `create_bbox_augment`.
+        Arguments of `create_bbox_augment`.
     """
 
     _augment = staticmethod(create_bbox_augment)
@@ -255,15 +255,15 @@ class ImageBboxDataLoader(_Loader):
 
 
 class BboxLabelTransform(Block):
-    """Turns the label of an image into boxes, (boxes, 5 or more): corners in pixels, class, rest.
+    """Convert an image's label to boxes (boxes, 5 or more): corners in pixels, class, extra values.
 
-    A label begins with its header's length and a box's, and the rest of the header; each box is a
-    class, corners, and the rest.
+    A label starts with a header: its own length, the length of a box, and optional values. Each
+    box consists of class, corners and extra values.
 
     Parameters
     ----------
     coord_normalized : bool
-        Whether corners are relative to the image, rather than in pixels.
+        Whether corners are relative to the image size rather than in pixels.
     """
 
     def __init__(self, coord_normalized=True):
@@ -276,12 +276,12 @@ class BboxLabelTransform(Block):
         Raises
         ------
         ValueError
-            When the label is none of that kind.
+            If the label is malformed.
         """
         label = (label if isinstance(label, np.ndarray) else label.asnumpy()).ravel()
         header, width = int(label[0]), int(label[1])
         if width < 5:
-            raise ValueError(f"Label info for each object should >= 5, given {width}")
+            raise ValueError(f"Label info for each object should be >= 5, given {width}")
         if len(label) < header + 5 or (len(label) - header) % width:
             raise ValueError(
                 f"Broken label of size {len(label)}: expected objects of {width} values after a "

@@ -1,8 +1,7 @@
-"""Transforms of images, for `Dataset.transform` and `transform_first`.
+"""Image transforms, for `Dataset.transform` and `transform_first`.
 
-Images are NDArrays (height, width, channel) as data sets give them, until `ToTensor` brings the
-channels to the front. Random transforms draw from MXNet's random streams, rotations from
-`numpy.random` as in MXNet.
+Images are NDArrays (height, width, channel); `ToTensor` moves the channels to the front. Random
+transforms draw from MXNet's random streams, rotations from `numpy.random`, as in MXNet.
 """
 
 from mxcy._base.listing import listing
@@ -19,14 +18,14 @@ __dir__ = listing(__name__)
 
 
 def _several(name, transforms):
-    """Transforms as they are, or TypeError for what is one alone."""
+    """Return the transforms; TypeError for a single one."""
     if isinstance(transforms, Block):
         raise TypeError(f"{name}: expected a list of transforms, got {type(transforms).__name__}")
     return transforms
 
 
 class Compose(Sequential):
-    """Transforms, one after the other.
+    """Sequence of transforms.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ class Compose(Sequential):
 
 
 class HybridCompose(HybridSequential):
-    """Transforms that can be hybridized, one after the other.
+    """Sequence of hybridizable transforms.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ class HybridCompose(HybridSequential):
 
 
 class RandomApply(Sequential):
-    """A transform, or several after each other, that is applied with a probability.
+    """Apply a transform, or a sequence of them, with a given probability.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ class RandomApply(Sequential):
 
 
 class HybridRandomApply(RandomApply):
-    """`RandomApply` of a transform that can be hybridized."""
+    """`RandomApply` for a hybridizable transform."""
 
     def __init__(self, transforms, p=0.5):
         assert isinstance(transforms, HybridBlock), (
@@ -82,7 +81,7 @@ class HybridRandomApply(RandomApply):
 
 
 class Cast(HybridBlock):
-    """Another element type.
+    """Cast to another dtype.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Transforms of images (height, width, channel), and of what `ToTensor` makes of them."""
+"""Transforms of images (height, width, channel), and of the tensors `ToTensor` returns."""
 
 import math
 import random
@@ -42,19 +42,19 @@ __all__ = [
 
 
 def _pair(size):
-    """(width, height)."""
+    """Return a size as (width, height)."""
     return (size, size) if isinstance(size, int) else tuple(size)
 
 
 def _resized(image, size, interpolation):
-    """An image in another size; by OpenCV where the operator does not interpolate so."""
+    """Resize an image; with OpenCV if the operator lacks the interpolation."""
     if interpolation in (0, 1):
         return nd.image.resize(image, size, False, interpolation)
     return images.imresize(image, *size, interpolation)
 
 
 def _draw_index(count):
-    """One of 0 ... count - 1."""
+    """Draw an integer from 0 to count - 1."""
     return min(int(draw() * count), count - 1)
 
 
@@ -62,7 +62,7 @@ def _draw_index(count):
 
 
 class ToTensor(HybridBlock):
-    """Values from [0, 255] to [0, 1) in float32, and channels to the front."""
+    """Scale values from [0, 255] to [0, 1] in float32 and move channels to the front."""
 
     def hybrid_forward(self, F, x):
         """Transform an image, or a batch."""
@@ -70,12 +70,12 @@ class ToTensor(HybridBlock):
 
 
 class Normalize(HybridBlock):
-    """Subtract a mean and divide by a standard deviation; after `ToTensor`.
+    """Subtract a mean and divide by a standard deviation; apply after `ToTensor`.
 
     Parameters
     ----------
     mean, std : float or tuple of float
-        One number, or one for each channel.
+        One number, or one per channel.
     """
 
     def __init__(self, mean=0.0, std=1.0):
@@ -89,20 +89,20 @@ class Normalize(HybridBlock):
         return F.image.normalize(x, self._mean, self._std)
 
 
-# --- sizes and places ----------------------------------------------------------------------------
+# --- resizing and cropping -----------------------------------------------------------------------
 
 
 class Resize(HybridBlock):
-    """Another size.
+    """Resize an image.
 
     Parameters
     ----------
     size : int or tuple of int
-        (width, height), or one number for both, or with `keep_ratio` for the shorter side.
+        (width, height), or one number for both; with `keep_ratio`, for the shorter side.
     keep_ratio : bool
     interpolation : int
-        0 takes the nearest pixel, 1 is between four; 2 to 4 are OpenCV's bicubic, area and
-        Lanczos interpolation, for single images.
+        0: nearest, 1: bilinear; 2 to 4: OpenCV's bicubic, area and Lanczos interpolation, for
+        single images only.
     """
 
     def __init__(self, size, keep_ratio=False, interpolation=1):
@@ -119,12 +119,12 @@ class Resize(HybridBlock):
 
 
 class CropResize(HybridBlock):
-    """A part of an image, in another size if requested.
+    """Crop an image, and optionally resize the crop.
 
     Parameters
     ----------
     x, y, width, height : int
-        The part.
+        The crop.
     size : int or tuple of int, optional
         (width, height) of the result.
     interpolation : {0, 1}, optional
@@ -149,7 +149,7 @@ def _cropped(image, left, top, width, height, size, interpolation):
 
 
 def _fitting(image, size):
-    """`size`, made smaller in its own shape until it fits into the image: (width, height)."""
+    """Shrink `size` to fit into the image, keeping its aspect ratio: (width, height)."""
     height, width = image.shape[:2]
     wanted, tall = size
     if height < tall:
@@ -160,7 +160,7 @@ def _fitting(image, size):
 
 
 class CenterCrop(Block):
-    """The middle of an image; of smaller images as much as has the same shape, enlarged.
+    """Crop the centre; from a smaller image the largest crop of that aspect ratio, enlarged.
 
     Parameters
     ----------
@@ -182,17 +182,17 @@ class CenterCrop(Block):
 
 
 class RandomCrop(Block):
-    """A part of an image, at a random place.
+    """Crop at a random position.
 
     Parameters
     ----------
     size : int or tuple of int
         (width, height), or one number for both; smaller images are enlarged as by `CenterCrop`.
     pad : int or tuple of int, optional
-        A margin that is added before: one number for all sides, or (height, width), or
+        Padding added first: one number for all sides, or (height, width), or
         (top, bottom, left, right).
     pad_value : float
-        What the margin holds.
+        Value of the padding.
     interpolation : int
         See `Resize`.
     """
@@ -212,7 +212,7 @@ class RandomCrop(Block):
 
 
 def _margins(pad):
-    """(top, bottom, left, right)."""
+    """Return padding as (top, bottom, left, right)."""
     if pad is None or isinstance(pad, int):
         return None if pad is None else (pad,) * 4
     assert len(pad) in (2, 4), f"pad: expected an int or 2 or 4 of them, got {pad}"
@@ -229,16 +229,16 @@ def _with_margins(x, margins, value):
 
 
 class RandomResizedCrop(Block):
-    """A part of an image, of random size, shape and place, in a given size.
+    """Crop with random area, aspect ratio and position, resized to a given size.
 
     Parameters
     ----------
     size : int or tuple of int
         (width, height) of the result, or one number for both.
     scale : tuple of float
-        The least and the greatest part of the image's area.
+        Range of the crop's share of the image's area.
     ratio : tuple of float
-        The least and the greatest ratio of width to height.
+        Range of the ratio of width to height.
     interpolation : int
         See `Resize`.
     """
@@ -263,7 +263,7 @@ class RandomResizedCrop(Block):
 
 
 class RandomFlipLeftRight(HybridBlock):
-    """Swap left and right, with a probability.
+    """Flip horizontally with a given probability.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ class RandomFlipLeftRight(HybridBlock):
 
 
 class RandomFlipTopBottom(HybridBlock):
-    """Turn an image upside down, with a probability.
+    """Flip vertically with a given probability.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ class RandomFlipTopBottom(HybridBlock):
 
 
 class Rotate(Block):
-    """An image turned around its middle; for images (channel, height, width) of float32.
+    """Rotate float32 images (channel, height, width) around their centre.
 
     Parameters
     ----------
@@ -319,12 +319,12 @@ class Rotate(Block):
 
 
 class RandomRotation(Block):
-    """An image turned by a random angle; for images (channel, height, width) of float32.
+    """Rotate float32 images (channel, height, width) by a random angle.
 
     Parameters
     ----------
     angle_limits : tuple of float
-        The least and the greatest angle, in degrees.
+        Range of the angle, in degrees.
     zoom_in, zoom_out : bool
         See `mxcy.image.imrotate`.
     rotate_with_proba : float
@@ -333,7 +333,7 @@ class RandomRotation(Block):
     Raises
     ------
     ValueError
-        When the angles are in the wrong order, or that is no probability.
+        If the angles are in the wrong order, or `rotate_with_proba` is not a probability.
     """
 
     def __init__(self, angle_limits, zoom_in=False, zoom_out=False, rotate_with_proba=1.0):

@@ -1,1 +1,1 @@
-"""What values parameters and samples may have, by kinds; `constraint` offers all of them."""
+"""Constraints on parameters and samples, exported by `constraint`."""

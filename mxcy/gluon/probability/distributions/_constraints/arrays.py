@@ -1,4 +1,4 @@
-"""Vectors and matrices that are judged as one, and parts with constraints of their own."""
+"""Constraints on vectors and matrices, and combinations of constraints."""
 
 import numpy as onp
 
@@ -11,7 +11,7 @@ __all__ = ["Cat", "LowerCholesky", "LowerTriangular", "PositiveDefinite", "Simpl
 
 
 class Simplex(Constraint):
-    """Vectors of numbers not below zero whose sum is one."""
+    """Non-negative vectors that sum to 1."""
 
     def __str__(self):
         return "numbers >= 0 that sum up to 1 along the last axis"
@@ -23,7 +23,7 @@ class Simplex(Constraint):
 
 
 class _Matrices(Constraint):
-    """Square matrices, whose elements are judged together."""
+    """Base of constraints on square matrices."""
 
     def check_named(self, value, name):
         value = as_parameter(value, name)
@@ -44,7 +44,7 @@ class LowerTriangular(_Matrices):
 
 
 class LowerCholesky(LowerTriangular):
-    """Lower triangular matrices whose diagonals are positive."""
+    """Lower triangular matrices with positive diagonals."""
 
     def __str__(self):
         return f"{super().__str__()} with positive diagonals"
@@ -68,14 +68,14 @@ class PositiveDefinite(_Matrices):
 
 
 class Cat(Constraint):
-    """Parts of a tensor along an axis that have constraints of their own.
+    """Separate constraints for consecutive parts of an array along an axis.
 
     Parameters
     ----------
     constraint_seq : list of Constraint
     axis : int
     lengths : list of int, optional
-        The parts' extents; 1 each by default.
+        Extents of the parts; 1 each by default.
     """
 
     def __init__(self, constraint_seq, axis=0, lengths=None):
@@ -96,7 +96,7 @@ class Cat(Constraint):
 
 
 class Stack(Constraint):
-    """Slices of a tensor along an axis that have constraints of their own.
+    """Separate constraints for the slices of an array along an axis.
 
     Parameters
     ----------

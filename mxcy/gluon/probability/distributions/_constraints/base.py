@@ -1,4 +1,4 @@
-"""What constraints are, and those of all numbers and of truth values."""
+"""Base class of constraints, and constraints to real numbers and booleans."""
 
 import numpy as onp
 
@@ -11,13 +11,13 @@ __all__ = ["Boolean", "Constraint", "Real", "dependent_property", "is_dependent"
 
 
 class Constraint:
-    """What values are allowed.
+    """A set of allowed values.
 
     Subclasses define `holds` and `__str__`, or `check`.
     """
 
     def holds(self, value):
-        """Whether values, or the vectors or matrices that are judged as one, are allowed.
+        """Return whether values (or the vectors or matrices that count as one value) are allowed.
 
         Parameters
         ----------
@@ -27,10 +27,10 @@ class Constraint:
         -------
         bool or ndarray
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say which values are allowed")
+        raise NotImplementedError(f"{type(self).__name__} does not define holds")
 
     def check(self, value):
-        """Let allowed values pass.
+        """Check that values are allowed.
 
         Parameters
         ----------
@@ -39,17 +39,17 @@ class Constraint:
         Returns
         -------
         float or ndarray
-            The value. Where it becomes part of a graph, the check does, too.
+            The value. In a graph, the check is part of the graph.
 
         Raises
         ------
         ValueError
-            When not all are allowed.
+            If a value is not allowed.
         """
         return self.check_named(value, "value")
 
     def check_named(self, value, name):
-        """As `check`, with a name of the value for the message.
+        """Check that values are allowed, naming them in the message.
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class Constraint:
         Raises
         ------
         ValueError
-            When not all are allowed.
+            If a value is not allowed.
         """
         value = as_parameter(value, name)
         holds = self.holds(value)
@@ -83,7 +83,7 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """Depends on other parameters, and is not checked before these are known."""
+    """A constraint that depends on other parameters and cannot be checked without them."""
 
     def check(self, value):
         raise ValueError("cannot check a constraint that depends on other parameters")
@@ -92,11 +92,11 @@ class _Dependent(Constraint):
 
 
 class dependent_property(property, _Dependent):  # noqa: N801 - its name in MXNet
-    """A property that is the support of an instance; of its class, that support is unknown."""
+    """A property with the support of an instance; on the class it is `_Dependent`."""
 
 
 def is_dependent(constraint):
-    """Whether a constraint depends on the parameters of a distribution.
+    """Return whether a constraint depends on the parameters of a distribution.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def is_dependent(constraint):
 
 
 class Real(Constraint):
-    """Any number but nan."""
+    """Any number except nan."""
 
     def __str__(self):
         return "a real number"

@@ -1,4 +1,4 @@
-"""Numbers between bounds."""
+"""Constraints to intervals."""
 
 import operator
 
@@ -32,9 +32,9 @@ _TESTS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.
 
 
 class _Range(Constraint):
-    """Numbers between bounds, of which either may be missing; they are numbers or arrays."""
+    """Base of intervals; the optional bounds are numbers or arrays."""
 
-    _above = _below = None  # how values compare with the bounds, keys of _TESTS
+    _above = _below = None  # comparison operators with the bounds, keys of _TESTS
     _integers = False
     _lower_bound = _upper_bound = None
 
@@ -84,7 +84,7 @@ class GreaterThan(_Above):
 
 
 class GreaterThanEq(_Above):
-    """Numbers not below a bound.
+    """Numbers greater than or equal to a bound.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class LessThan(_Below):
 
 
 class LessThanEq(_Below):
-    """Numbers not above a bound.
+    """Numbers less than or equal to a bound.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class LessThanEq(_Below):
 
 
 class Interval(_Between):
-    """Numbers between two bounds, which belong to them.
+    """Numbers in a closed interval.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Interval(_Between):
 
 
 class OpenInterval(_Between):
-    """Numbers between two bounds, which do not belong to them.
+    """Numbers in an open interval.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class OpenInterval(_Between):
 
 
 class HalfOpenInterval(_Between):
-    """Numbers between two bounds, of which the lower one belongs to them.
+    """Numbers in an interval that contains its lower bound only.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class IntegerGreaterThan(GreaterThan):
 
 
 class IntegerGreaterThanEq(GreaterThanEq):
-    """Integers not below a bound.
+    """Integers greater than or equal to a bound.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class IntegerLessThan(LessThan):
 
 
 class IntegerLessThanEq(LessThanEq):
-    """Integers not above a bound.
+    """Integers less than or equal to a bound.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class IntegerLessThanEq(LessThanEq):
 
 
 class IntegerInterval(Interval):
-    """Integers between two bounds, which belong to them.
+    """Integers in a closed interval.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class IntegerInterval(Interval):
 
 
 class IntegerOpenInterval(OpenInterval):
-    """Integers between two bounds, which do not belong to them.
+    """Integers in an open interval.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ class IntegerOpenInterval(OpenInterval):
 
 
 class IntegerHalfOpenInterval(HalfOpenInterval):
-    """Integers between two bounds, of which the lower one belongs to them.
+    """Integers in an interval that contains its lower bound only.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class Positive(GreaterThan):
 
 
 class NonNegative(GreaterThanEq):
-    """Numbers not below zero."""
+    """Non-negative numbers."""
 
     def __init__(self):
         super().__init__(0)
@@ -248,7 +248,7 @@ class PositiveInteger(IntegerGreaterThan):
 
 
 class NonNegativeInteger(IntegerGreaterThanEq):
-    """Integers not below zero."""
+    """Non-negative integers."""
 
     def __init__(self):
         super().__init__(0)

@@ -1,4 +1,4 @@
-"""Transforms of images together with boxes in them."""
+"""Joint transforms of images and bounding boxes."""
 
 from mxcy.gluon.contrib.data.vision.transforms import bbox
 

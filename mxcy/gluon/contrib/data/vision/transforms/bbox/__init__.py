@@ -1,4 +1,4 @@
-"""Transforms of images together with boxes in them, and functions of boxes."""
+"""Joint transforms of images and bounding boxes, and box utilities."""
 
 from mxcy.gluon.contrib.data.vision.transforms.bbox import bbox, utils
 from mxcy.gluon.contrib.data.vision.transforms.bbox.bbox import (

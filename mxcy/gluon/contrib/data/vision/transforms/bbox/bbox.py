@@ -1,7 +1,7 @@
-"""Transforms of an image and its boxes.
+"""Joint transforms of an image and its bounding boxes.
 
 Images are NDArrays (height, width, channels); boxes are NDArrays (boxes, 4 or more) of left, top,
-right, bottom in pixels and the rest. Random transforms draw from Python's `random`.
+right, bottom in pixels, then extra values. Random transforms draw from Python's `random`.
 """
 
 import numbers
@@ -35,7 +35,7 @@ def _boxes(values):
 
 
 class ImageBboxRandomFlipLeftRight(Block):
-    """Mirrors an image and its boxes, with a probability.
+    """Mirror an image and its boxes with a given probability.
 
     Parameters
     ----------
@@ -57,21 +57,21 @@ class ImageBboxRandomFlipLeftRight(Block):
 
 
 class ImageBboxCrop(Block):
-    """Cuts out a part of an image, unless the image is too small, and its boxes.
+    """Crop an image, unless it is too small, and its boxes.
 
     Parameters
     ----------
     crop : tuple of int
-        Left, top, width and height of the part.
+        Left, top, width and height of the crop.
     allow_outside_center : bool
-        Keep boxes whose centers lie outside.
+        Keep boxes whose centres are outside.
     """
 
     def __init__(self, crop, allow_outside_center=False):
         super().__init__()
         assert len(crop) == 4, f"crop must be (left, top, width, height), given {crop}"
         self.xmin, self.ymin, self.width, self.height = crop
-        assert self.xmin >= 0 and self.ymin >= 0, f"crop begins outside of images: {crop}"
+        assert self.xmin >= 0 and self.ymin >= 0, f"crop starts outside the image: {crop}"
         assert self.width > 0 and self.height > 0, f"crop is empty: {crop}"
         self._allow_outside_center = allow_outside_center
 
@@ -86,7 +86,7 @@ class ImageBboxCrop(Block):
 
 
 class ImageBboxRandomCropWithConstraints(Block):
-    """Cuts out a random part that overlaps the boxes enough, with a probability.
+    """With a given probability, take a random crop that overlaps the boxes sufficiently.
 
     Parameters
     ----------
@@ -121,16 +121,16 @@ class ImageBboxRandomCropWithConstraints(Block):
 
 
 class ImageBboxRandomExpand(Block):
-    """Puts an image at a random place of a larger one, with a probability.
+    """With a given probability, place an image at a random position of a larger one.
 
     Parameters
     ----------
     p : float
         The probability.
     max_ratio : float
-        How much larger it may be.
+        Maximum ratio of the sizes.
     fill : number or tuple of number
-        The colour around the image.
+        Colour around the image.
     keep_ratio : bool
         Keep the aspect ratio.
     """
@@ -159,7 +159,7 @@ class ImageBboxRandomExpand(Block):
 
 
 class ImageBboxResize(Block):
-    """Resizes an image and its boxes.
+    """Resize an image and its boxes.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Functions of boxes: NumPy arrays (boxes, 4 or more) of left, top, right, bottom and the rest.
+"""Box utilities, for NumPy arrays (boxes, 4 or more) of left, top, right, bottom, extra values.
 
-What comes after the first four columns, such as classes, stays as it is.
+Columns after the first four, such as classes, are passed through.
 """
 
 import random
@@ -20,17 +20,17 @@ __all__ = [
     "check_shape",
 ]
 
-#: least and largest overlap of boxes with a random part, as in the paper on SSD
+#: minimum and maximum IoU of boxes and a random crop, as in the SSD paper
 CONSTRAINTS = ((0.1, None), (0.3, None), (0.5, None), (0.7, None), (0.9, None), (None, 1))
 
 
 def check_shape(bbox):
-    """Refuse what is no array of boxes.
+    """Check that an array has the shape of boxes.
 
     Raises
     ------
     AssertionError
-        When the shape is another one.
+        If it has not.
     """
     assert len(bbox.shape) == 2 and bbox.shape[1] >= 4, (
         f"bbox requires shape of (N, 4+), given: {bbox.shape}"
@@ -44,21 +44,21 @@ def _pair(size, name):
 
 
 def bbox_crop(bbox, crop_box=None, allow_outside_center=True):
-    """Cut boxes to a part of the image, whose corner becomes the origin.
+    """Clip boxes to a crop of the image, whose corner becomes the origin.
 
     Parameters
     ----------
     bbox : numpy.ndarray
         The boxes.
     crop_box : tuple, optional
-        Left, top, width and height of the part; None or 0 for no limit.
+        Left, top, width and height of the crop; None or 0 for no limit.
     allow_outside_center : bool
-        Keep boxes whose centers lie outside.
+        Keep boxes whose centres are outside.
 
     Returns
     -------
     numpy.ndarray
-        The boxes of which something is left.
+        The boxes that are not empty.
     """
     bbox = bbox.copy()
     if crop_box is None:
@@ -89,7 +89,7 @@ def bbox_flip(bbox, size, flip_x=False, flip_y=False):
     size : tuple
         Width and height of the image.
     flip_x, flip_y : bool
-        Whether left and right, and top and bottom, change places.
+        Whether to mirror horizontally and vertically.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def bbox_translate(bbox, x_offset=0, y_offset=0):
     bbox : numpy.ndarray
         The boxes.
     x_offset, y_offset : number
-        How far to the right and down.
+        Offset to the right and down.
 
     Returns
     -------
@@ -144,14 +144,14 @@ def bbox_translate(bbox, x_offset=0, y_offset=0):
 
 
 def bbox_iou(bbox_a, bbox_b, offset=0):
-    """Compute intersection over union of boxes with each other.
+    """Compute the pairwise intersection over union (IoU) of boxes.
 
     Parameters
     ----------
     bbox_a, bbox_b : numpy.ndarray
         Boxes, (n, 4) and (m, 4).
     offset : number
-        1 where a box contains the pixels at its right and bottom, else 0.
+        1 if boxes include the pixels at their right and bottom edge, else 0.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def bbox_iou(bbox_a, bbox_b, offset=0):
     Raises
     ------
     IndexError
-        When there are fewer than four columns.
+        If there are fewer than four columns.
     """
     if bbox_a.shape[1] < 4 or bbox_b.shape[1] < 4:
         raise IndexError("Bounding boxes axis 1 must have at least length 4")
@@ -174,7 +174,7 @@ def bbox_iou(bbox_a, bbox_b, offset=0):
 
 
 def _converted(boxes, convert):
-    """Apply a function of four columns to boxes, or to one given as a tuple or list."""
+    """Apply a function of four columns to boxes, or to a single box (tuple or list)."""
     if isinstance(boxes, (tuple, list)):
         if len(boxes) != 4:
             raise IndexError(f"Bounding boxes must have 4 elements, given {len(boxes)}")
@@ -223,14 +223,14 @@ def bbox_xyxy_to_xywh(xyxy):
 
 
 def bbox_clip_xyxy(xyxy, width, height):
-    """Move the sides of boxes into an image.
+    """Clip boxes to an image.
 
     Parameters
     ----------
     xyxy : tuple, list or numpy.ndarray
         One box, or boxes (n, 4).
     width, height : number
-        Of the image.
+        Size of the image.
 
     Returns
     -------
@@ -254,9 +254,9 @@ def bbox_clip_xyxy(xyxy, width, height):
 def bbox_random_crop_with_constraints(
     bbox, size, min_scale=0.3, max_scale=1, max_aspect_ratio=2, constraints=None, max_trial=50
 ):
-    """Choose a random part of an image that overlaps its boxes enough (Liu et al., 2016).
+    """Choose a random crop of an image that overlaps its boxes sufficiently (Liu et al., 2016).
 
-    Draws from Python's `random` and, which of the parts found it is, from `numpy.random`.
+    Candidates are drawn from Python's `random`, the choice among them from `numpy.random`.
 
     Parameters
     ----------
@@ -265,20 +265,20 @@ def bbox_random_crop_with_constraints(
     size : tuple
         Width and height of the image.
     min_scale, max_scale : float
-        Limits of the part's size, relative to the image.
+        Limits of the crop's size, relative to the image.
     max_aspect_ratio : float
-        Limit of the part's width by height, and of height by width.
+        Limit of width / height and of height / width.
     constraints : iterable of tuple, optional
-        Least and largest overlap (or None) with all boxes; a part is sought for each.
+        Minimum and maximum IoU (or None) with all boxes; each yields one candidate.
     max_trial : int
-        How many parts are tried for each constraint.
+        Number of attempts per constraint.
 
     Returns
     -------
     bbox : numpy.ndarray
-        The boxes in that part.
+        The boxes inside the crop.
     crop : tuple
-        Left, top, width and height of it.
+        Left, top, width and height of the crop.
     """
     width, height = size
     candidates = [(0, 0, width, height)]
@@ -304,7 +304,7 @@ def bbox_random_crop_with_constraints(
 
 
 def _random_part(width, height, min_scale, max_scale, max_aspect_ratio):
-    """Left, top, width and height of a random part of an image."""
+    """Left, top, width and height of a random crop."""
     scale = random.uniform(min_scale, max_scale)
     ratio = random.uniform(
         max(1 / max_aspect_ratio, scale * scale), min(max_aspect_ratio, 1 / (scale * scale))

@@ -1,6 +1,6 @@
-"""Traces of blocks that compute in `forward` on arrays: their operations are recorded.
+"""Traces of blocks that define `forward`, made by recording their operations on arrays.
 
-Such a trace is right for the shapes and types of its inputs; others get traces of their own.
+A trace is valid for the shapes and dtypes of its inputs only; other signatures get their own.
 """
 
 import contextlib
@@ -15,32 +15,32 @@ from mxcy.ndarray import NDArray
 from mxcy.ndarray.tape import keeps_constants
 from mxcy.symbol import Symbol
 
-__all__ = ["note", "stand_in"]
+__all__ = ["CapturedArray", "record_trace", "traced_view"]
 
 
-class _Notes(threading.local):
-    """The parameters that the trace of this thread has met."""
+class _Recording(threading.local):
+    """Parameters used so far in this thread's trace."""
 
-    met = None  # id of a Parameter -> (Parameter, its array)
-
-
-_notes = _Notes()
+    parameters = None  # id of a Parameter -> (Parameter, its array)
 
 
-def stand_in(parameter, array):
-    """The array that stands for a parameter in the trace of this thread, else its own.
+_recording = _Recording()
+
+
+def traced_view(parameter, array):
+    """The array that represents a parameter in this thread's trace; outside a trace, `array`.
 
     Parameters
     ----------
     parameter : Parameter
     array : NDArray
-        Its own.
+        The parameter's array.
 
     Returns
     -------
     NDArray
     """
-    met = _notes.met
+    met = _recording.parameters
     if met is None:
         return array
     known = met.get(id(parameter))
@@ -52,22 +52,22 @@ def stand_in(parameter, array):
 
 
 @contextlib.contextmanager
-def _noting():
-    """A scope in which this thread records what it computes, without drawing random numbers."""
+def _recorded():
+    """Scope that records this thread's operations and restores the random state afterwards."""
     state = streams.get_state()
-    _notes.met = {}
+    _recording.parameters = {}
     keeps_constants.enter(True)
     try:
         with autograd.pause(train_mode=False), deferred.context():
-            yield _notes.met
+            yield _recording.parameters
     finally:
         keeps_constants.leave()
-        _notes.met = None
+        _recording.parameters = None
         streams.set_state(state)
 
 
-class Held:
-    """An array that is no parameter but went into a computation, as a trace's parameter."""
+class CapturedArray:
+    """An array captured by a computation, treated as a parameter of its trace."""
 
     _deferred_init = None
 
@@ -85,13 +85,13 @@ class Held:
         return self._array
 
 
-def note(block, form, flat):
-    """Trace a block by computing once.
+def record_trace(block, form, flat):
+    """Trace a block by running it once.
 
     Parameters
     ----------
     block : HybridBlock
-        Its parameters have their shapes.
+        All its parameters have known shapes.
     form
         The format of the inputs.
     flat : list of NDArray
@@ -104,13 +104,13 @@ def note(block, form, flat):
     Raises
     ------
     TraceError
-        When the computation does something besides calling operators: when it looks at values,
-        writes to arrays, or fails.
+        If the computation does more than call operators: reads values, writes to arrays, or
+        fails.
     """
     names = input_names(len(flat))
     inputs = [array.detach() for array in flat]
     try:
-        with _noting() as met:
+        with _recorded() as met:
             deferred.set_variable(inputs, [symbol.var(name) for name in names])
             outputs, out_form = flatten(block._evaluate_plainly(regroup(list(inputs), form)))
             if not outputs or not all(isinstance(output, NDArray) for output in outputs):
@@ -120,18 +120,21 @@ def note(block, form, flat):
             entries, constants = deferred.noted(outputs)
     except TraceError:
         raise
-    except Exception as error:  # the computation on arrays raises it again if it is an error
+    except Exception as error:  # a real error recurs when run eagerly
         raise TraceError(f"{block.name}: {error}") from error
     for output in outputs:
-        with contextlib.suppress(Exception):  # the graph raises it again, to those who read
+        with contextlib.suppress(Exception):  # the graph raises it again when read
             output.wait_to_read()
     parameters = {parameter.var().name: parameter for parameter, _ in met.values()}
     if len(parameters) != len(met):
-        raise TraceError(f"{block.name}: two of its parameters have one name")
+        raise TraceError(f"{block.name}: two parameters have the same name")
     whole = Symbol(entries)
     used = set(whole.list_inputs())
-    parameters.update((name, Held(name, array)) for name, array in constants.items())
+    parameters.update((name, CapturedArray(name, array)) for name, array in constants.items())
     parameters = {name: p for name, p in parameters.items() if name in used}
     if not used <= {*names, *parameters}:
-        raise TraceError(f"{block.name}: an array got out of a function of npx.foreach or the like")
+        raise TraceError(
+            f"{block.name}: an array escaped from the body of a control-flow operator such as "
+            "npx.foreach"
+        )
     return Trace(whole, out_form, names, parameters, form)
