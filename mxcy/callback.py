@@ -1,6 +1,6 @@
-"""Callbacks for training: progress in the log, checkpoints.
+"""Training callbacks for logging and checkpoints.
 
-Callbacks at the end of a batch take a `BatchEndParam`; those at the end of an epoch take
+Batch-end callbacks take a `BatchEndParam`; epoch-end callbacks take
 ``(epoch, symbol, arg_params, aux_params)``.
 """
 
@@ -29,24 +29,24 @@ __all__ = [
 __getattr__ = module_getattr(__name__)
 __dir__ = listing(__name__)
 
-#: What callbacks are told at the end of a batch: numbers of epoch and batch, the metric, and the
-#: variables of the training loop by name.
+#: Argument of batch-end callbacks: epoch and batch number, metric, and the local variables of the
+#: training loop.
 BatchEndParam = namedtuple("BatchEndParams", ["epoch", "nbatch", "eval_metric", "locals"])
 
 
 def module_checkpoint(mod, prefix, period=1, save_optimizer_states=False):
-    """Make a callback that writes a module's checkpoint at the end of epochs.
+    """Create an epoch-end callback that saves a module's checkpoint.
 
     Parameters
     ----------
     mod : BaseModule
         The module.
     prefix : str
-        What the names of the files start with.
+        Prefix of the file names.
     period : int
-        In which epochs: in each so manieth.
+        Interval between checkpoints, in epochs.
     save_optimizer_states : bool
-        Write the optimizer's states too.
+        Also save the optimizer's states.
 
     Returns
     -------
@@ -62,14 +62,14 @@ def module_checkpoint(mod, prefix, period=1, save_optimizer_states=False):
 
 
 def do_checkpoint(prefix, period=1):
-    """Make a callback that writes symbol and parameters at the end of epochs.
+    """Create an epoch-end callback that saves symbol and parameters.
 
     Parameters
     ----------
     prefix : str
-        What the names of the files start with.
+        Prefix of the file names.
     period : int
-        In which epochs: in each so manieth.
+        Interval between checkpoints, in epochs.
 
     Returns
     -------
@@ -85,14 +85,14 @@ def do_checkpoint(prefix, period=1):
 
 
 def log_train_metric(period, auto_reset=False):
-    """Make a callback that logs the training metric at the end of batches.
+    """Create a batch-end callback that logs the training metric.
 
     Parameters
     ----------
     period : int
-        In which batches: in each so manieth.
+        Interval between log messages, in batches.
     auto_reset : bool
-        Begin the metric's local sums anew each time.
+        Reset the metric's local sums after each message.
 
     Returns
     -------
@@ -112,16 +112,16 @@ def log_train_metric(period, auto_reset=False):
 
 
 class Speedometer:
-    """Logs the speed of training, and the metric, at the end of batches.
+    """Batch-end callback that logs the training speed and the metric.
 
     Parameters
     ----------
     batch_size : int
         Samples per batch.
     frequent : int
-        How many batches lie between two messages.
+        Interval between log messages, in batches.
     auto_reset : bool
-        Begin the metric's local sums anew after each message.
+        Reset the metric's local sums after each message.
     """
 
     def __init__(self, batch_size, frequent=50, auto_reset=True):
@@ -133,12 +133,12 @@ class Speedometer:
         self.last_count = 0
 
     def __call__(self, param):
-        """Take note of a batch.
+        """Count a batch, and log at the interval.
 
         Parameters
         ----------
         param : BatchEndParam
-            About the batch.
+            State of the training loop.
         """
         count = param.nbatch
         if self.last_count > count:  # a new epoch
@@ -169,14 +169,14 @@ class Speedometer:
 
 
 class ProgressBar:
-    """Logs how far an epoch has come.
+    """Batch-end callback that logs a progress bar of the epoch.
 
     Parameters
     ----------
     total : int
         Batches per epoch.
     length : int
-        Characters of the full bar.
+        Length of the full bar in characters.
     """
 
     def __init__(self, total, length=80):
@@ -184,12 +184,12 @@ class ProgressBar:
         self.total = total
 
     def __call__(self, param):
-        """Log that a batch is done.
+        """Log the progress.
 
         Parameters
         ----------
         param : BatchEndParam
-            About the batch.
+            State of the training loop.
         """
         done = param.nbatch / self.total
         filled = round(self.bar_len * done)
@@ -198,7 +198,7 @@ class ProgressBar:
 
 
 class LogValidationMetricsCallback:
-    """Logs the metric at the end of an evaluation."""
+    """Callback that logs the metric at the end of an evaluation."""
 
     def __call__(self, param):
         """Log the metric.
@@ -206,7 +206,7 @@ class LogValidationMetricsCallback:
         Parameters
         ----------
         param : BatchEndParam
-            About the evaluation.
+            State of the evaluation.
         """
         if not param.eval_metric:
             return
@@ -215,24 +215,24 @@ class LogValidationMetricsCallback:
 
 
 class LogMetricsCallback:
-    """Writes metrics to files that TensorBoard draws as curves, a point for each epoch.
+    """Callback that writes metrics to TensorBoard event files, one point per epoch.
 
     Parameters
     ----------
     logging_dir : str
-        The folder of event files.
+        Folder of the event files.
     prefix : str, optional
-        What is put in front of the metrics' names, with a dash.
+        Prefix of the metrics' names, followed by a dash.
 
     Attributes
     ----------
     summary_writer : object
-        The writer, for further scalars; its `close` writes what is left.
+        The writer, for further scalars; its `close` flushes.
 
     Raises
     ------
     MXNetError
-        When neither mxboard nor tensorboardX nor torch's tensorboard can be imported.
+        If none of mxboard, tensorboardX and torch's tensorboard can be imported.
     """
 
     def __init__(self, logging_dir, prefix=None):
@@ -240,7 +240,7 @@ class LogMetricsCallback:
         self.summary_writer = _writer_class()(logging_dir)
 
     def __call__(self, param):
-        """Write what a `BatchEndParam` tells of metrics."""
+        """Write the metrics of a `BatchEndParam`."""
         if param.eval_metric is None:
             return
         for name, value in param.eval_metric.get_name_value():
@@ -249,10 +249,10 @@ class LogMetricsCallback:
 
 
 def _writer_class():
-    """``SummaryWriter`` of the first package that has one; all take the same calls."""
+    """``SummaryWriter`` of the first available package; all have the same interface."""
     for package in ("mxboard", "tensorboardX", "torch.utils.tensorboard"):
         try:
             return import_module(package).SummaryWriter
         except ImportError:
             continue
-    raise MXNetError("LogMetricsCallback writes by tensorboardX: pip install 'mxcy[tensorboard]'")
+    raise MXNetError("LogMetricsCallback needs tensorboardX: pip install 'mxcy[tensorboard]'")

@@ -1,4 +1,4 @@
-"""`mx.model`: checkpoints, what callbacks are told, and the oldest interface for training."""
+"""`mx.model`: checkpoints, the argument of callbacks, and the legacy training interface."""
 
 from importlib.util import find_spec
 
@@ -11,7 +11,7 @@ from mxcy.module.updates import start_store as _initialize_kvstore  # noqa: F401
 from mxcy.module.updates import update_on_store as _update_params_on_kvstore  # noqa: F401
 from mxcy.module.updates import update_with as _update_params  # noqa: F401
 
-#: whether scikit-learn is there, whose estimators `FeedForward` resembles
+#: whether scikit-learn is installed, as in MXNet
 SKLEARN_INSTALLED = find_spec("sklearn") is not None
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""`mx.module`: networks given as symbols, together with what trains them."""
+"""`mx.module`: training of networks given as symbols."""
 
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr

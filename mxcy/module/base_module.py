@@ -1,4 +1,4 @@
-"""What all modules have in common: training, scoring and predicting over iterators."""
+"""Base class of modules: training, scoring and prediction over iterators."""
 
 import time
 
@@ -28,19 +28,19 @@ def _call_all(callbacks, *arguments):
 
 
 def _labels_of(batch):
-    """The labels of a batch, or of a list with one batch per device; and which of the two."""
+    """Labels of a batch or of a list of batches per device, and whether it is such a list."""
     if isinstance(batch, list):
         return [one.label for one in batch], True
     return batch.label, False
 
 
 class BaseModule(ModuleInterface):
-    """Base of all modules: trains, scores and predicts over iterators.
+    """Base class of modules, which train, score and predict over iterators.
 
     Parameters
     ----------
     logger : Logger
-        Where messages go.
+        Destination of messages.
     """
 
     # -- over iterators ---------------------------------------------------------------------------
@@ -68,22 +68,22 @@ class BaseModule(ModuleInterface):
         epoch=0,
         sparse_row_id_fn=None,
     ):
-        """Predict, and compare with the labels.
+        """Evaluate a metric on data.
 
         Parameters
         ----------
         eval_data : DataIter
             The data.
         eval_metric : EvalMetric or anything that `mx.metric.create` takes
-            How predictions are compared with labels.
+            The metric.
         num_batch : int, optional
-            How many batches to take; all by default.
+            Number of batches; all by default.
         batch_end_callback, score_end_callback : callable or list of callable, optional
             Called with a `BatchEndParam` after each batch and at the end.
         reset : bool
-            Begin `eval_data` anew first.
+            Reset `eval_data` first.
         epoch : int
-            What callbacks are told.
+            Epoch number passed to callbacks.
         sparse_row_id_fn : callable, optional
             See `prepare`.
 
@@ -118,18 +118,18 @@ class BaseModule(ModuleInterface):
         eval_data : DataIter
             The data.
         num_batch : int, optional
-            How many batches to take; all by default.
+            Number of batches; all by default.
         reset : bool
-            Begin `eval_data` anew first.
+            Reset `eval_data` first.
         sparse_row_id_fn : callable, optional
             See `prepare`.
 
         Yields
         ------
         outputs : list of NDArray
-            Without what only fills up the batch.
+            Outputs without the padding of the batch.
         nbatch : int
-            Number of the batch.
+            Index of the batch.
         batch : DataBatch
             The batch.
         """
@@ -161,27 +161,27 @@ class BaseModule(ModuleInterface):
         eval_data : DataIter, NDArray or numpy.ndarray
             The data; an array is one batch.
         num_batch : int, optional
-            How many batches to take; all by default.
+            Number of batches; all by default.
         merge_batches : bool
-            Join the outputs of all batches.
+            Concatenate the outputs of all batches.
         reset : bool
-            Begin `eval_data` anew first.
+            Reset `eval_data` first.
         always_output_list : bool
-            Return a list also when the network has one output.
+            Return a list even if the network has one output.
         sparse_row_id_fn : callable, optional
             See `prepare`.
 
         Returns
         -------
         NDArray or list of NDArray, or list of list of NDArray
-            The outputs; for each batch when they are not merged.
+            The outputs, or without `merge_batches` a list of them per batch.
 
         Raises
         ------
         ValueError
-            When `eval_data` is something else.
+            If `eval_data` has another type.
         AssertionError
-            When batches differ in the number of outputs, and are to be merged.
+            If batches to merge differ in the number of outputs.
         """
         self._assert_ready()
         if isinstance(eval_data, NDArray | np.ndarray):
@@ -229,16 +229,16 @@ class BaseModule(ModuleInterface):
         monitor=None,
         sparse_row_id_fn=None,
     ):
-        """Train; bind the module and initialize parameters and optimizer first where needed.
+        """Train, after binding and initializing parameters and optimizer as needed.
 
         Parameters
         ----------
         train_data : DataIter
-            What to learn from.
+            Training data.
         eval_data : DataIter, optional
-            What to score on after each epoch.
+            Validation data, scored after each epoch.
         eval_metric, validation_metric : EvalMetric or anything that `mx.metric.create` takes
-            What is reported about training and about `eval_data`; the same by default.
+            Metrics of training and of validation; the latter defaults to the former.
         epoch_end_callback : callable or list of callable, optional
             Called with ``(epoch, symbol, arg_params, aux_params)``.
         batch_end_callback : callable or list of callable, optional
@@ -252,16 +252,16 @@ class BaseModule(ModuleInterface):
         force_rebind
             See `bind`.
         begin_epoch, num_epoch : int
-            The first epoch, and the one to end before.
+            The first epoch, and the end of the range (exclusive).
         monitor : Monitor, optional
-            What watches the arrays of the network.
+            Monitor of the network's arrays.
         sparse_row_id_fn : callable, optional
             See `prepare`.
 
         Raises
         ------
         AssertionError
-            When `num_epoch` is not given.
+            If `num_epoch` is not given.
         """
         assert num_epoch is not None, "please specify number of epochs"
         check_iterator("fit: train_data", train_data)
@@ -289,7 +289,7 @@ class BaseModule(ModuleInterface):
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - begin)
 
             arg_params, aux_params = self.get_params()
-            self.set_params(arg_params, aux_params)  # all devices continue with the mean of theirs
+            self.set_params(arg_params, aux_params)  # all devices continue with their mean
             _call_all(epoch_end_callback, epoch, self.symbol, arg_params, aux_params)
             if eval_data:
                 results = self.score(
@@ -306,7 +306,7 @@ class BaseModule(ModuleInterface):
     def _train_epoch(
         self, train_data, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn
     ):
-        """Learn from each batch; the metric's results before the last callbacks reset it."""
+        """Train one epoch; return the metric's values before the last callbacks may reset it."""
         eval_metric.reset()
         results = []
         batches = iter(train_data)
@@ -343,11 +343,11 @@ class BaseModule(ModuleInterface):
         arg_params, aux_params : dict of str to NDArray
             The values.
         allow_missing : bool
-            Leave those alone that have no value here.
+            Keep parameters without a value here.
         force_init : bool
-            Set them even when they are initialized.
+            Set them even if they are initialized.
         allow_extra : bool
-            Ignore values of other names.
+            Ignore values with unknown names.
         """
         self.init_params(
             initializer=None,
@@ -379,6 +379,6 @@ class BaseModule(ModuleInterface):
         Raises
         ------
         ValueError
-            When the file holds something else.
+            If the file contains anything else.
         """
         self.set_params(*split_params(nd.load(fname), fname))

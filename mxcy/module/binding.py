@@ -1,4 +1,4 @@
-"""Binds the executor of one device of a group."""
+"""Binding of one device's executor in a group."""
 
 import numpy as np
 
@@ -21,19 +21,19 @@ def _array(name, shape, dtype, ctx, known, stype):
 
 
 def bind_part(group, ctx, parts, shared, group2ctx):
-    """An executor for one device's part of the batch.
+    """Create the executor for one device's part of the batch.
 
     Parameters
     ----------
     group : DataParallelExecutorGroup
-        Knows the symbol, and what is a parameter or a state.
+        The group, which holds the symbol and classifies its arguments.
     ctx : Context
     parts : list of DataDesc
-        What comes in on this device.
+        Descriptions of this device's inputs.
     shared : Executor or None
-        Whose arrays it takes for parameters, gradients and states, in place of new ones.
+        Executor to share parameter, gradient and state arrays with.
     group2ctx : dict of str to Context, or None
-        Devices of parts of the network.
+        Devices of context groups.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def bind_part(group, ctx, parts, shared, group2ctx):
     shapes = {one.name: one.shape for one in parts}
     arg_shapes, _, aux_shapes = group.symbol.infer_shape(**shapes)
     assert arg_shapes is not None, (
-        f"the shapes of the network's arguments do not follow from {shapes}"
+        f"the shapes of the network's arguments cannot be inferred from {shapes}"
     )
     types = {one.name: one.dtype for one in parts}
     arg_types, _, aux_types = group.symbol.infer_type(**types)

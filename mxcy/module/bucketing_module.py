@@ -1,4 +1,4 @@
-"""Networks of several lengths that share their parameters."""
+"""Networks of several lengths with shared parameters."""
 
 import logging
 
@@ -16,14 +16,14 @@ __all__ = ["BucketingModule"]
 
 
 class BucketingModule(BaseModule):
-    """One `Module` per bucket key, made when a batch of that key comes; all share the parameters.
+    """One `Module` per bucket key, created on the key's first batch; all share the parameters.
 
     Parameters
     ----------
     sym_gen : callable
         ``sym_gen(bucket_key)`` returns ``(symbol, data_names, label_names)``.
     default_bucket_key : any
-        The key of the largest network, whose parameters the others use.
+        Key of the largest network, whose parameters the others share.
     logger, context, work_load_list, fixed_param_names, state_names, group2ctxs, compression_params
         See `Module`.
     """
@@ -53,7 +53,7 @@ class BucketingModule(BaseModule):
             "group2ctxs": group2ctxs,
             "compression_params": compression_params,
         }
-        self._make(default_bucket_key)  # refuses wrong names at once
+        self._make(default_bucket_key)  # checks the names early
         self._buckets = {}
         self._curr_module = None
         self._curr_bucket_key = None
@@ -62,7 +62,7 @@ class BucketingModule(BaseModule):
         self._grad_req = None
 
     def _call_sym_gen(self, bucket_key):
-        """What `sym_gen` returns; names count from 0 in each bucket, so that parameters agree."""
+        """Call `sym_gen`; automatic names restart at 0 in each bucket so that parameters match."""
         with NameManager():
             parts = self._sym_gen(bucket_key)
         if not isinstance(parts, (tuple, list)) or len(parts) != 3:
@@ -84,11 +84,11 @@ class BucketingModule(BaseModule):
         Parameters
         ----------
         prefix : str
-            What the names of the files start with.
+            Prefix of the file names.
         epoch : int
-            The number in the name.
+            Epoch number in the file name.
         remove_amp_cast : bool
-            Whether to leave out casts of automatic mixed precision.
+            Remove casts inserted by automatic mixed precision.
         """
         assert self._buckets, "Empty BucketingModule cannot be saved"
         self.save_params(file_name(prefix, epoch))
@@ -99,16 +99,16 @@ class BucketingModule(BaseModule):
 
     @staticmethod
     def load(prefix, epoch, sym_gen=None, default_bucket_key=None, **kwargs):
-        """Make a module from the files that `save_checkpoint` wrote.
+        """Load a module from files written by `save_checkpoint`.
 
         Parameters
         ----------
         prefix : str
-            What the names of the files start with.
+            Prefix of the file names.
         epoch : int
-            The number in the name.
+            Epoch number in the file name.
         sym_gen, default_bucket_key
-            See the class; the symbols are those in the files.
+            See the class; the files' symbols take precedence.
         **kwargs
             Further arguments of `BucketingModule`.
 
@@ -135,12 +135,12 @@ class BucketingModule(BaseModule):
         aux_params=None,
         **kwargs,
     ):
-        """Make a module from symbols and parameters.
+        """Create a module from symbols and parameters.
 
         Parameters
         ----------
         sym_dict : dict
-            The symbol of each bucket key.
+            Symbols by bucket key.
         sym_gen, default_bucket_key
             See the class.
         arg_params, aux_params : dict of str to NDArray
@@ -246,20 +246,20 @@ class BucketingModule(BaseModule):
     def _unbind(self):
         if self.binded and self.params_initialized:
             self.get_params()
-        # The default module keeps its parameters and optimizer; others are made from it again.
+        # The default module keeps its parameters and optimizer; the others are recreated from it.
         self._buckets = {k: m for k, m in self._buckets.items() if k == self._default_bucket_key}
         self.binded = False
         self._curr_module = None
 
     def switch_bucket(self, bucket_key, data_shapes, label_shapes=None):
-        """Go on with the network of another bucket.
+        """Switch to the network of another bucket.
 
         Parameters
         ----------
         bucket_key : any
-            Its key.
+            Bucket key.
         data_shapes, label_shapes : list of DataDesc or of (str, tuple of int)
-            What it is bound to when it is new.
+            Shapes to bind a new network to.
         """
         assert self.binded, "call bind before switching bucket"
         if bucket_key not in self._buckets:
@@ -320,7 +320,7 @@ class BucketingModule(BaseModule):
         if self._ignores_init_params(force_init, "set_params"):
             return
         self._curr_module.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
-        self._params_dirty = True  # the devices have them first
+        self._params_dirty = True  # the devices hold the newest values
         self.params_initialized = True
 
     def get_states(self, merge_multi_context=True):
@@ -358,7 +358,7 @@ class BucketingModule(BaseModule):
     # -- running ----------------------------------------------------------------------------------
 
     def prepare(self, data_batch, sparse_row_id_fn=None):
-        """Make the network of the batch that comes next, see `BaseModule.prepare`."""
+        """Create the network of the next batch, see `BaseModule.prepare`."""
         self._assert_ready()
         current = self._curr_bucket_key
         self._switch_to(data_batch)

@@ -1,4 +1,4 @@
-"""The files that a module writes, and reads again."""
+"""Checkpoint files of modules."""
 
 import logging
 
@@ -9,21 +9,21 @@ __all__ = ["Checkpoints"]
 
 
 class Checkpoints(BaseModule):
-    """A module that writes its symbol, parameters and optimizer's states to files."""
+    """Mixin that saves a module's symbol, parameters and optimizer states."""
 
     def save_checkpoint(self, prefix, epoch, save_optimizer_states=False, remove_amp_cast=True):
-        """Write ``prefix-symbol.json``, ``prefix-0001.params`` and the like.
+        """Write ``prefix-symbol.json``, ``prefix-0001.params`` etc.
 
         Parameters
         ----------
         prefix : str
-            What the names of the files start with.
+            Prefix of the file names.
         epoch : int
-            The number in the names.
+            Epoch number in the file names.
         save_optimizer_states : bool
-            Whether to write ``prefix-0001.states`` too.
+            Also write ``prefix-0001.states``.
         remove_amp_cast : bool
-            Whether to leave out casts of automatic mixed precision.
+            Remove casts inserted by automatic mixed precision.
         """
         self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
         params = file_name(prefix, epoch)

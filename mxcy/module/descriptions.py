@@ -1,4 +1,4 @@
-"""Checks of names and shapes that users give for inputs and labels."""
+"""Validation of user-provided names and shapes of inputs and labels."""
 
 from mxcy._base.warning import warn
 from mxcy.io import DataDesc
@@ -14,17 +14,17 @@ __all__ = [
     "shapes_of_batch",
 ]
 
-# How parameters' names end; the others are what a user may have meant as an input.
+# Suffixes of parameter names; other arguments are suggested as inputs.
 _PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
 
 
 def as_list(value):
-    """A list or tuple as it is, anything else as the only item of a list."""
+    """Return a list or tuple unchanged, anything else as a list of one item."""
     return value if isinstance(value, list | tuple) else [value]
 
 
 def check_names_in_symbol(symbol, names, kind, strict):
-    """See that a symbol has arguments of these names.
+    """Check that a symbol has arguments with these names.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ def check_names_in_symbol(symbol, names, kind, strict):
     kind : str
         'data', 'label', 'state' or 'fixed_param', for the message.
     strict : bool
-        Whether to raise ValueError, or only to warn.
+        Whether to raise ValueError instead of warning.
     """
     if not hasattr(symbol, "list_arguments"):
-        made = "; mx.sym.load makes one of a file" if isinstance(symbol, str) else ""
+        made = "; mx.sym.load reads one from a file" if isinstance(symbol, str) else ""
         raise TypeError(f"Module: symbol: expected a Symbol, got {type(symbol).__name__}{made}")
     arguments = symbol.list_arguments()
     for name in names:
@@ -54,18 +54,18 @@ def check_names_in_symbol(symbol, names, kind, strict):
 
 
 def describe(names, shapes, kind, strict):
-    """Descriptions of inputs or labels, checked against the names that a module was made with.
+    """Return descriptions of inputs or labels, checked against the module's names.
 
     Parameters
     ----------
     names : list of str
         The names.
     shapes : list of DataDesc or of (str, tuple of int)
-        What the user gave.
+        The user's argument.
     kind : str
         'data' or 'label', for the message.
     strict : bool
-        Whether other names raise ValueError, or only warn.
+        Whether other names raise ValueError instead of a warning.
 
     Returns
     -------
@@ -91,16 +91,16 @@ def _complain(message, strict):
 
 
 def shapes_of_batch(batch, kind, descriptions):
-    """The shapes of a batch's arrays, the parts of several devices taken together.
+    """The shapes of a batch's arrays, summed over the parts of several devices.
 
     Parameters
     ----------
-    batch : DataBatch, or list of them for each device
+    batch : DataBatch, or list of one per device
         The batch.
     kind : str
         'data' or 'label'.
     descriptions : list of DataDesc
-        What the module is bound to; tells the batch axes.
+        Descriptions the module is bound to, with the batch axes.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def shapes_of_batch(batch, kind, descriptions):
     if not isinstance(batch, list):
         if not hasattr(batch, kind):
             raise TypeError(
-                f"a batch is a DataBatch, such as mx.io.DataBatch([array]), not "
+                f"batch: expected a DataBatch, such as mx.io.DataBatch([array]), got "
                 f"{type(batch).__name__}"
             )
         arrays = getattr(batch, kind)
@@ -129,7 +129,7 @@ def shapes_of_batch(batch, kind, descriptions):
 
 
 def shapes_for_batch_size(descriptions, others):
-    """Shapes as described, but of the batch size that other descriptions have."""
+    """The described shapes with the batch size of other descriptions."""
     axes = [DataDesc.get_batch_axis(one.layout) for one in others]
     sizes = [one.shape[axis] for one, axis in zip(others, axes, strict=True) if axis >= 0]
     shapes = []
@@ -142,7 +142,7 @@ def shapes_for_batch_size(descriptions, others):
 
 
 def describe_batch(data_names, label_names, data_shapes, label_shapes):
-    """Descriptions of a batch's inputs, and of its labels or None; see `describe`."""
+    """Describe a batch's inputs, and its labels or None; see `describe`."""
     labels = describe(label_names, label_shapes or [], "label", False)
     return describe(data_names, data_shapes, "data", True), labels or None
 
@@ -153,7 +153,7 @@ def reshaped(descriptions, shapes):
     Raises
     ------
     ValueError
-        When there are more or fewer shapes.
+        If the number of shapes differs.
     """
     if len(shapes) != len(descriptions):
         names = ", ".join(one.name for one in descriptions)
@@ -165,18 +165,18 @@ def reshaped(descriptions, shapes):
 
 
 def shapes_for(batch, data_shapes, label_shapes):
-    """The descriptions of data and labels that a batch asks for.
+    """Descriptions of data and labels for the shapes of a batch.
 
     Parameters
     ----------
-    batch : DataBatch, or list of DataBatch for each device
+    batch : DataBatch, or list of DataBatch per device
     data_shapes, label_shapes : list of DataDesc
-        What a module is bound to.
+        Descriptions the module is bound to.
 
     Returns
     -------
     (list of DataDesc, list of DataDesc or None) or None
-        None where the batch has the shapes that the module is bound to.
+        None if the batch has the bound shapes.
     """
     first = batch
     if isinstance(batch, list):

@@ -1,4 +1,4 @@
-"""One executor per device, each with its part of the batch."""
+"""Data-parallel executors, one per device."""
 
 import logging
 from collections import OrderedDict
@@ -20,7 +20,7 @@ __all__ = ["DataParallelExecutorGroup"]
 
 
 class DataParallelExecutorGroup:
-    """Executors of one symbol on several devices, between which batches are divided.
+    """Executors of a symbol on several devices, over which batches are split.
 
     Parameters
     ----------
@@ -29,36 +29,36 @@ class DataParallelExecutorGroup:
     contexts : list of Context
         The devices.
     workload : list of number
-        How large a part of the batch each of them gets.
+        Relative share of the batch per device.
     data_shapes, label_shapes : list of DataDesc
-        What comes in.
+        Descriptions of inputs and labels.
     param_names : list of str
-        Which arguments are parameters.
+        Arguments that are parameters.
     for_training, inputs_need_grad : bool
-        Which gradients are wanted.
+        Whether to compute gradients, and those of the inputs.
     shared_group : DataParallelExecutorGroup, optional
         A group to share parameters, their gradients and auxiliary states with.
     logger : Logger
-        Where messages go.
+        Destination of messages.
     fixed_param_names : list of str, optional
         Parameters without gradients.
     grad_req : str, list of str or dict of str to str
-        Whether gradients are written or added up.
+        Whether gradients are written or added.
     state_names : list of str, optional
-        Arguments that are neither parameters nor come with batches.
-    group2ctxs : dict of str to Context, or a list of them for each device, optional
-        Devices of parts of the network.
+        Arguments that are neither parameters nor part of batches.
+    group2ctxs : dict of str to Context, or a list of one per device, optional
+        Devices of context groups.
 
     Attributes
     ----------
     execs : list of Executor
         One per device.
     param_arrays, grad_arrays, aux_arrays : list of list of NDArray
-        For each parameter or state an array per device.
+        For each parameter or state, one array per device.
     batch_size : int
-        Entries in a whole batch.
+        Size of the whole batch.
     slices : list of slice
-        Which of them each device gets.
+        Each device's part of the batch.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class DataParallelExecutorGroup:
         self.bind_exec(data_shapes, label_shapes, shared_group)
 
     def _requests(self, grad_req, data_names):
-        """{argument: request} for all arguments."""
+        """{argument: grad_req} for all arguments."""
         if isinstance(grad_req, list | tuple):
             assert len(grad_req) == len(self.arg_names), (
                 f"grad_req has {len(grad_req)} items for {len(self.arg_names)} arguments"
@@ -118,24 +118,24 @@ class DataParallelExecutorGroup:
     # -- binding ----------------------------------------------------------------------------------
 
     def decide_slices(self, data_shapes):
-        """Divide the batch between the devices.
+        """Split the batch over the devices.
 
         Parameters
         ----------
         data_shapes : list of DataDesc
-            Whole shapes.
+            Shapes of the whole batch.
 
         Returns
         -------
         list of int
-            The batch axis of each of them, -1 where there is none.
+            Batch axis of each input, -1 for none.
 
         Raises
         ------
         AssertionError
-            When the batch sizes differ.
+            If the batch sizes differ.
         ValueError
-            When there are more devices than entries.
+            If there are more devices than samples.
         """
         before = self.batch_size
         axes, self.batch_size = batch_axes(data_shapes, before)
@@ -144,16 +144,16 @@ class DataParallelExecutorGroup:
         return axes
 
     def bind_exec(self, data_shapes, label_shapes, shared_group=None, reshape=False):
-        """Make the executors, or with `reshape` change them to other shapes.
+        """Create the executors, or with `reshape` change their shapes.
 
         Parameters
         ----------
         data_shapes, label_shapes : list of DataDesc
-            Whole shapes.
+            Shapes of the whole batch.
         shared_group : DataParallelExecutorGroup, optional
             See the class.
         reshape : bool
-            Keep the arrays whose shapes stay.
+            Keep arrays whose shapes do not change.
         """
         label_shapes = label_shapes or []
         data_layouts, batch_size = batch_axes(data_shapes, None)
@@ -169,7 +169,7 @@ class DataParallelExecutorGroup:
             else:
                 shared = None if shared_group is None else shared_group.execs[i]
                 execs.append(bind_part(self, ctx, parts, shared, self._group2ctxs[i]))
-        # Until here nothing has changed: after a failure, what was bound before goes on to work.
+        # Nothing has changed so far: after a failure the old binding remains usable.
         self.execs, self.batch_size, self.slices = execs, batch_size, slices
         self.data_shapes, self.label_shapes = data_shapes, label_shapes
         self.data_layouts, self.label_layouts = data_layouts, label_layouts
@@ -178,7 +178,7 @@ class DataParallelExecutorGroup:
         self._collect_arrays()
 
     def _inputs_of(self, parts):
-        """The shapes of all arguments that are no parameters, labels that nobody gives included."""
+        """The shapes of all arguments that are not parameters, including missing labels."""
         known = {one.name: one.shape for one in parts if one.name in self.arg_names}
         shapes, _, _ = self.symbol.infer_shape(**known)
         if shapes is None:
@@ -200,7 +200,7 @@ class DataParallelExecutorGroup:
             self.input_grad_arrays = columns(self.execs, "grad_dict", used)
 
     def _inputs(self, names):
-        """For each name the (slice, array) pairs of all devices; None if the symbol lacks it."""
+        """(slice, array) pairs of all devices for each name; None if the symbol lacks it."""
         columns_of = []
         for name in names:
             arrays = [executor.arg_dict.get(name) for executor in self.execs]
@@ -209,12 +209,12 @@ class DataParallelExecutorGroup:
         return columns_of
 
     def reshape(self, data_shapes, label_shapes):
-        """Change the shapes of inputs and labels; parameters stay.
+        """Change the shapes of inputs and labels, keeping the parameters.
 
         Parameters
         ----------
         data_shapes, label_shapes : list of DataDesc
-            Whole shapes.
+            Shapes of the whole batch.
         """
         if data_shapes == self.data_shapes and (label_shapes or []) == self.label_shapes:
             return
@@ -230,13 +230,13 @@ class DataParallelExecutorGroup:
         arg_params, aux_params : dict of str to NDArray
             The values.
         allow_extra : bool
-            Ignore values of other names, instead of raising ValueError.
+            Ignore unknown names instead of raising ValueError.
         """
         for executor in self.execs:
             executor.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
 
     def get_params(self, arg_params, aux_params):
-        """Fill arrays with the means of the devices' parameters and auxiliary states.
+        """Fill arrays with the means of parameters and auxiliary states over the devices.
 
         Parameters
         ----------
@@ -278,14 +278,14 @@ class DataParallelExecutorGroup:
     # -- running ----------------------------------------------------------------------------------
 
     def forward(self, data_batch, is_train=None):
-        """Copy a batch to the devices, and compute the outputs.
+        """Copy a batch to the devices and compute the outputs.
 
         Parameters
         ----------
-        data_batch : DataBatch, or list of them for each device
+        data_batch : DataBatch, or list of one per device
             The inputs.
         is_train : bool, optional
-            Whether in training mode; by default what the group was made for.
+            Training mode; defaults to the group's `for_training`.
         """
         is_train = self.for_training if is_train is None else is_train
         self._load(data_batch, "data", self.data_arrays, self.data_layouts)
@@ -295,8 +295,8 @@ class DataParallelExecutorGroup:
 
     @staticmethod
     def _load(batch, kind, targets, axes):
-        # Batches of programs that only predict may have nothing but data.
-        if isinstance(batch, list):  # one batch for each device
+        # Batches for prediction may lack labels.
+        if isinstance(batch, list):  # one batch per device
             sources = list(zip(*(getattr(one, kind, None) or [] for one in batch), strict=True))
         else:
             sources = getattr(batch, kind, None) or []
@@ -347,7 +347,7 @@ class DataParallelExecutorGroup:
         return described
 
     def get_outputs(self, merge_multi_context=True, begin=0, end=None):
-        """Return the outputs, see `BaseModule.get_outputs`; only those from `begin` to `end`."""
+        """Return the outputs, see `BaseModule.get_outputs`; from `begin` to `end` only."""
         end = len(self.output_names) if end is None else end
         outputs = [[executor.outputs[i] for executor in self.execs] for i in range(begin, end)]
         return joined(outputs, self.output_layouts[begin:end]) if merge_multi_context else outputs
@@ -359,7 +359,7 @@ class DataParallelExecutorGroup:
         return joined(gradients, self.data_layouts) if merge_multi_context else gradients
 
     def update_metric(self, eval_metric, labels, pre_sliced):
-        """Show each device's outputs and labels to a metric, see `BaseModule.update_metric`."""
+        """Update a metric with each device's outputs, see `BaseModule.update_metric`."""
         for i, (part, executor) in enumerate(zip(self.slices, self.execs, strict=True)):
             if pre_sliced:
                 own = labels[i]
@@ -377,6 +377,6 @@ class DataParallelExecutorGroup:
         return self.label_layouts or [0] * len(labels or [])
 
     def install_monitor(self, mon):
-        """Let a monitor watch the executors."""
+        """Install a monitor on all executors."""
         for executor in self.execs:
             mon.install(executor)

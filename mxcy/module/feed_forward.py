@@ -1,4 +1,4 @@
-"""The oldest interface for training: a `Module` that makes its iterators from arrays."""
+"""MXNet's legacy training interface: a `Module` that accepts arrays as data."""
 
 import logging
 import warnings
@@ -19,28 +19,28 @@ __all__ = ["FeedForward"]
 
 
 class FeedForward:
-    """A network with its parameters; superseded by `Module`.
+    """A network with its parameters; deprecated in favour of `Module`.
 
     Parameters
     ----------
     symbol : Symbol, or callable
-        The network, or a function that returns the network of a bucket key.
+        The network, or a function from bucket keys to networks.
     ctx : Context or list of Context, optional
         The devices; the current one by default.
     num_epoch : int, optional
-        The epoch to end before.
+        End of the range of epochs (exclusive).
     epoch_size : int, optional
         Batches per epoch; all of the data by default.
     optimizer : str or Optimizer
         The optimizer.
     initializer : Initializer
-        What fills parameters that are not given.
+        Initializer of parameters that are not given.
     numpy_batch_size : int
-        Entries per batch when data are given as arrays.
+        Batch size if data are given as arrays.
     arg_params, aux_params : dict of str to NDArray, optional
         Parameters and auxiliary states.
     allow_extra_params : bool
-        Ignore parameters that the symbol does not have.
+        Ignore parameters that the symbol lacks.
     begin_epoch : int
         The first epoch.
     **kwargs
@@ -104,7 +104,7 @@ class FeedForward:
     # -- data -------------------------------------------------------------------------------------
 
     def _iterator(self, data, label, for_training):
-        """An iterator over what the user gave."""
+        """Wrap the user's data in an iterator."""
         if isinstance(data, DataIter):
             return data
         if not isinstance(data, np.ndarray | NDArray):
@@ -160,16 +160,16 @@ class FeedForward:
         eval_end_callback=LogValidationMetricsCallback(),  # noqa: B008
         eval_batch_end_callback=None,
     ):
-        """Train.
+        """Train the network.
 
         Parameters
         ----------
         X : DataIter, NDArray or numpy.ndarray
-            What to learn from.
+            Training data.
         y : NDArray or numpy.ndarray, optional
-            The labels, when `X` is an array.
+            The labels, if `X` is an array.
         eval_data : DataIter or pair of arrays, optional
-            What to score on after each epoch.
+            Validation data, scored after each epoch.
         eval_metric, epoch_end_callback, batch_end_callback, kvstore, monitor, eval_end_callback, \
 eval_batch_end_callback
             See `BaseModule.fit`.
@@ -187,7 +187,7 @@ eval_batch_end_callback
         if self.epoch_size is not None:
             data = ResizeIter(data, self.epoch_size, reset_internal=False)
         if isinstance(eval_end_callback, LogValidationMetricsCallback):
-            eval_end_callback = None  # the module logs that itself
+            eval_end_callback = None  # the module already logs it
         module.fit(
             data,
             eval_data=eval_data,
@@ -210,11 +210,11 @@ eval_batch_end_callback
         self._predictor = None
 
     def _init_params(self, inputs):
-        """Make the parameters that are not given."""
+        """Initialize the parameters that are not given."""
         inputs = [one if isinstance(one, DataDesc) else DataDesc(*one) for one in inputs]
         shapes = {one.name: one.shape for one in inputs}
         arg_shapes, _, aux_shapes = self.symbol.infer_shape(**shapes)
-        assert arg_shapes is not None, f"the shapes of the parameters do not follow from {shapes}"
+        assert arg_shapes is not None, f"parameter shapes cannot be inferred from {shapes}"
         attributes = self.symbol.attr_dict()
         for kind, names, inferred in (
             ("arg_params", self.symbol.list_arguments(), arg_shapes),
@@ -243,7 +243,7 @@ eval_batch_end_callback
     # -- predicting -------------------------------------------------------------------------------
 
     def _bound(self, data):
-        """A module for prediction on the first device, bound to the shapes of an iterator."""
+        """A module for prediction on the first device, bound to an iterator's shapes."""
         shapes = {one[0]: one[1] for one in data.provide_data}
         arguments = self.symbol.list_arguments()
         inferred = dict(zip(arguments, self.symbol.infer_shape(**shapes)[0], strict=True))
@@ -260,23 +260,23 @@ eval_batch_end_callback
         return self._predictor
 
     def predict(self, X, num_batch=None, return_data=False, reset=True):
-        """Predict.
+        """Predict for all the data.
 
         Parameters
         ----------
         X : DataIter, NDArray or numpy.ndarray
             The data.
         num_batch : int, optional
-            How many batches to take; all by default.
+            Number of batches; all by default.
         return_data : bool
-            Return data and labels too.
+            Also return data and labels.
         reset : bool
-            Begin `X` anew first.
+            Reset `X` first.
 
         Returns
         -------
         numpy.ndarray or list of numpy.ndarray, or a tuple of three of them
-            The outputs; with `return_data` outputs, data and labels.
+            The outputs; with `return_data` also data and labels.
         """
         if self.arg_params is None:
             raise ValueError("FeedForward has no parameters yet: call fit, or pass arg_params")
@@ -293,20 +293,20 @@ eval_batch_end_callback
         return tuple(joined) if return_data else joined[0]
 
     def score(self, X, eval_metric="acc", num_batch=None, batch_end_callback=None, reset=True):
-        """Predict, and compare with the labels.
+        """Evaluate a metric on data.
 
         Parameters
         ----------
         X : DataIter
             The data.
         eval_metric : EvalMetric or anything that `mx.metric.create` takes
-            How predictions are compared with labels.
+            The metric.
         num_batch : int, optional
-            How many batches to take; all by default.
+            Number of batches; all by default.
         batch_end_callback : callable or list of callable, optional
             Called with a `BatchEndParam` after each batch.
         reset : bool
-            Begin `X` anew first.
+            Reset `X` first.
 
         Returns
         -------
@@ -333,14 +333,14 @@ eval_batch_end_callback
         Parameters
         ----------
         prefix : str
-            What the names of the files start with.
+            Prefix of the file names.
         epoch : int, optional
-            The number in the name, `num_epoch` by default.
+            Epoch number in the file name, `num_epoch` by default.
         remove_amp_cast : bool
-            Whether to leave out casts of automatic mixed precision.
+            Remove casts inserted by automatic mixed precision.
         """
         epoch = self.num_epoch if epoch is None else epoch
-        assert epoch is not None, "epoch must be given: there is no num_epoch"
+        assert epoch is not None, "epoch must be given, because num_epoch is not set"
         save_checkpoint(
             prefix, epoch, self.symbol, self.arg_params, self.aux_params, remove_amp_cast
         )
@@ -352,9 +352,9 @@ eval_batch_end_callback
         Parameters
         ----------
         prefix : str
-            What the names of the files start with.
+            Prefix of the file names.
         epoch : int
-            The number in the name; training goes on from there.
+            Epoch number in the file name, from which training resumes.
         ctx, **kwargs
             Arguments of `FeedForward`.
 
@@ -388,7 +388,7 @@ eval_batch_end_callback
         eval_batch_end_callback=None,
         **kwargs,
     ):
-        """Make a network and train it.
+        """Create a network and train it.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What every module offers."""
+"""The interface of modules."""
 
 import logging
 
@@ -9,23 +9,23 @@ __all__ = ["ModuleInterface"]
 
 
 class ModuleInterface:
-    """What subclasses of `BaseModule` define, and the states that they go through.
+    """Methods that subclasses of `BaseModule` define.
 
-    A module goes through states: it is made, bound to shapes (`bind`), gets parameters
-    (`init_params`, `set_params`) and an optimizer (`init_optimizer`). Then `forward`, `backward`
-    and `update` work, and all that `BaseModule` makes of them.
+    A module is constructed, bound to shapes (`bind`), and given parameters (`init_params`,
+    `set_params`) and an optimizer (`init_optimizer`). After that `forward`, `backward` and `update`
+    are available, and the methods of `BaseModule` built on them.
 
     Parameters
     ----------
     logger : Logger
-        Where messages go.
+        Destination of messages.
 
     Attributes
     ----------
     binded, params_initialized, optimizer_initialized : bool
-        What has been done.
+        Completed steps.
     for_training, inputs_need_grad : bool
-        What the module was bound for.
+        Arguments of `bind`.
     """
 
     def __init__(self, logger=logging):
@@ -38,7 +38,7 @@ class ModuleInterface:
         self._symbol = None
 
     def _assert_ready(self, optimizer=False):
-        """Raise AssertionError, saying what is missing, unless the module can run."""
+        """Raise AssertionError, naming the missing step, unless the module is ready."""
         assert self.binded, "the module is not bound: call bind first"
         assert self.params_initialized, "the parameters are not initialized: call init_params first"
         if optimizer:
@@ -47,13 +47,13 @@ class ModuleInterface:
             )
 
     def _ignores_init_params(self, force_init, what="init_params"):
-        """Whether parameters are initialized already and stay as they are; warns if so."""
+        """Whether parameters are already initialized and kept; warns if so."""
         if not self.params_initialized or force_init:
             return False
         warn(f"Parameters already initialized and force_init=False. {what} call ignored.")
         return True
 
-    # -- what subclasses have to say --------------------------------------------------------------
+    # -- methods that subclasses define ------------------------------------------------------------
 
     def _refuse(self, what):
         return NotImplementedError(f"{type(self).__name__} has no {what}")
@@ -70,12 +70,12 @@ class ModuleInterface:
 
     @property
     def data_shapes(self):
-        """list of DataDesc: what the inputs are bound to."""
+        """list of DataDesc: descriptions of the inputs."""
         raise self._refuse("data_shapes")
 
     @property
     def label_shapes(self):
-        """list of DataDesc: what the labels are bound to; None or empty when there are none."""
+        """list of DataDesc: descriptions of the labels; None or empty if there are none."""
         raise self._refuse("label_shapes")
 
     @property
@@ -85,7 +85,7 @@ class ModuleInterface:
 
     @property
     def symbol(self):
-        """Symbol: the network; None where there is none."""
+        """Symbol: the network, or None."""
         return self._symbol
 
     def get_params(self):
@@ -106,15 +106,15 @@ class ModuleInterface:
         Parameters
         ----------
         initializer : Initializer, optional
-            What fills them.
+            The initializer.
         arg_params, aux_params : dict of str to NDArray, optional
-            Values that are copied instead.
+            Values to copy instead.
         allow_missing : bool
-            Let the initializer fill what these dictionaries lack.
+            Use the initializer for names missing in these dictionaries.
         force_init : bool
-            Initialize them again.
+            Reinitialize.
         allow_extra : bool
-            Ignore values of other names.
+            Ignore values with unknown names.
         """
         raise self._refuse("init_params")
 
@@ -128,22 +128,22 @@ class ModuleInterface:
         shared_module=None,
         grad_req="write",
     ):
-        """Make ready to run on arrays of some shapes.
+        """Bind to shapes and allocate arrays.
 
         Parameters
         ----------
         data_shapes, label_shapes : list of DataDesc or of (str, tuple of int)
-            What comes in; usually the iterator's `provide_data` and `provide_label`.
+            Inputs and labels; usually the iterator's `provide_data` and `provide_label`.
         for_training : bool
-            Whether `backward` is wanted.
+            Whether `backward` will be called.
         inputs_need_grad : bool
-            Whether gradients of the inputs are wanted.
+            Whether to compute gradients of the inputs.
         force_rebind : bool
-            Bind again when the module is bound already.
+            Rebind a module that is already bound.
         shared_module : BaseModule, optional
             A module to share parameters with.
         grad_req : str, list of str or dict of str to str
-            Whether gradients are written ('write'), added up ('add') or not computed ('null').
+            Whether gradients are written ('write'), added ('add') or not computed ('null').
         """
         raise self._refuse("bind")
 
@@ -154,30 +154,30 @@ class ModuleInterface:
         optimizer_params=(("learning_rate", 0.01),),
         force_init=False,
     ):
-        """Make the optimizer.
+        """Create the optimizer.
 
         Parameters
         ----------
         kvstore : str, KVStore or None
-            What adds up the gradients of several devices.
+            Store that sums gradients over devices.
         optimizer : str or Optimizer
             The optimizer.
         optimizer_params : dict or sequence of pairs
-            Its arguments, when it is given by name.
+            Arguments of an optimizer given by name.
         force_init : bool
-            Make another one in place of the one there is.
+            Replace an existing optimizer.
         """
         raise self._refuse("init_optimizer")
 
     def prepare(self, data_batch, sparse_row_id_fn=None):
-        """Make ready for a batch that comes next.
+        """Prepare for the next batch.
 
         Parameters
         ----------
         data_batch : DataBatch
             The batch.
         sparse_row_id_fn : callable, optional
-            Returns the rows of sparse parameters that the batch needs.
+            Returns the rows of sparse parameters needed by the batch.
         """
         if sparse_row_id_fn is not None:
             warn("sparse_row_id_fn is not invoked for BaseModule.")
@@ -190,7 +190,7 @@ class ModuleInterface:
         data_batch : DataBatch
             The inputs.
         is_train : bool, optional
-            Whether in training mode; by default what the module is bound for.
+            Training mode; defaults to `for_training` of `bind`.
         """
         raise self._refuse("forward")
 
@@ -200,25 +200,25 @@ class ModuleInterface:
         Parameters
         ----------
         out_grads : NDArray or list of NDArray, optional
-            Gradients of the outputs; losses need none.
+            Gradients of the outputs; not needed for losses.
         """
         raise self._refuse("backward")
 
     def update(self):
-        """Change the parameters by the gradients of the last `backward`."""
+        """Update the parameters with the gradients of the last `backward`."""
         raise self._refuse("update")
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
-        """Show the outputs to a metric.
+        """Update a metric with the outputs.
 
         Parameters
         ----------
         eval_metric : EvalMetric
             The metric.
-        labels : list of NDArray, or a list of them for each device
-            What the outputs should have been.
+        labels : list of NDArray, or one such list per device
+            The labels.
         pre_sliced : bool
-            Whether there is a list for each device.
+            Whether `labels` has one list per device.
         """
         raise self._refuse("update_metric")
 
@@ -228,7 +228,7 @@ class ModuleInterface:
         Parameters
         ----------
         merge_multi_context : bool
-            Join the parts that several devices have computed.
+            Concatenate the parts of several devices.
 
         Returns
         -------
@@ -252,15 +252,15 @@ class ModuleInterface:
         Parameters
         ----------
         states : list of list of NDArray, optional
-            For each state an array per device.
+            For each state, one array per device.
         value : float, optional
-            One number for all states.
+            Value for all states.
         """
         self._assert_ready()
         assert not states and not value, f"{type(self).__name__} has no states"
 
     def install_monitor(self, mon):
-        """Let a monitor watch the arrays.
+        """Install a monitor on the arrays.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A network given as a symbol, on one device or several."""
+"""`Module`: a symbol with parameters and an optimizer, on one or several devices."""
 
 import logging
 
@@ -24,26 +24,26 @@ class Module(OptimizedModule):
     symbol : Symbol
         The network.
     data_names, label_names : list of str
-        Which of its arguments come with batches, as inputs and as labels.
+        Arguments that batches provide, as inputs and as labels.
     logger : Logger
-        Where messages go.
+        Destination of messages.
     context : Context or list of Context
-        The devices; a batch is divided between several.
+        Devices, over which batches are split.
     work_load_list : list of number, optional
-        How large a part each of them gets; equal ones by default.
+        Relative share of the batch per device; equal by default.
     fixed_param_names : list of str, optional
         Parameters that are not trained.
     state_names : list of str, optional
-        Arguments that are set by `set_states`, and are neither trained nor come with batches.
+        Arguments set by `set_states`, neither trained nor part of batches.
     group2ctxs : dict of str to Context, or a list of them, optional
-        Devices of the groups that `AttrScope(ctx_group=...)` has made.
+        Devices of the groups defined by `AttrScope(ctx_group=...)`.
     compression_params : dict, optional
         See `KVStore.set_gradient_compression`.
 
     Raises
     ------
     ValueError
-        When the symbol has no arguments of these names.
+        If the symbol lacks arguments with these names.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Module(OptimizedModule):
         self._aux_names = symbol.list_auxiliary_states()
         self._output_names = symbol.list_outputs()
         self._arg_params = self._aux_params = None
-        self._params_dirty = False  # whether the devices' parameters are newer than these
+        self._params_dirty = False  # whether the devices hold newer parameters
         self._updates = None
         self._states_to_load = None
         self._exec_group = None
@@ -93,16 +93,16 @@ class Module(OptimizedModule):
 
     @staticmethod
     def load(prefix, epoch, load_optimizer_states=False, **kwargs):
-        """Make a module from the files that `save_checkpoint` wrote.
+        """Load a module from files written by `save_checkpoint`.
 
         Parameters
         ----------
         prefix : str
-            What the names of the files start with.
+            Prefix of the file names.
         epoch : int
-            The epoch in the names.
+            Epoch number in the file names.
         load_optimizer_states : bool
-            Whether `init_optimizer` is to load the optimizer's states.
+            Whether `init_optimizer` loads the optimizer's states.
         **kwargs
             Arguments of `Module`.
 
@@ -211,12 +211,12 @@ class Module(OptimizedModule):
 
     @property
     def _total_exec_bytes(self):
-        """int: what the plans of all devices take for values between operators."""
+        """int: memory of intermediate results in all devices' plans."""
         return sum(executor.plan(self.for_training).arena for executor in self._exec_group.execs)
 
     def _unbind(self):
         if self.binded and self.params_initialized:
-            self.get_params()  # what the devices have learned outlives them
+            self.get_params()  # keep the trained values of the executors
         self.binded = False
         self._exec_group = None
         self._data_shapes = self._label_shapes = None
@@ -225,7 +225,7 @@ class Module(OptimizedModule):
         return describe_batch(self._data_names, self._label_names, data_shapes, label_shapes)
 
     def reshape(self, data_shapes, label_shapes=None):
-        """Bind to other shapes; parameters and optimizer stay.
+        """Rebind to other shapes, keeping parameters and optimizer.
 
         Parameters
         ----------
@@ -312,15 +312,15 @@ class Module(OptimizedModule):
     # -- running ----------------------------------------------------------------------------------
 
     def prepare(self, data_batch, sparse_row_id_fn=None):
-        """Make ready for a batch: get the rows of row_sparse parameters that it needs.
+        """Prepare for the next batch: fetch the rows of row_sparse parameters that it needs.
 
         Parameters
         ----------
         data_batch : DataBatch
-            The batch that comes next.
+            The next batch.
         sparse_row_id_fn : callable, optional
-            ``sparse_row_id_fn(data_batch)`` returns a dict of parameters' names to their rows. The
-            rows come from the store, if that runs the optimizer; otherwise all are there anyway.
+            ``sparse_row_id_fn(data_batch)`` returns a dict from parameter names to row ids. Rows
+            are pulled only if the store runs the optimizer; otherwise all are present.
         """
         self._assert_ready()
         if sparse_row_id_fn is None:
@@ -339,7 +339,7 @@ class Module(OptimizedModule):
         self._exec_group.forward(data_batch, is_train)
 
     def _fit_shapes(self, batch):
-        """Reshape when a batch has other shapes than the module is bound to."""
+        """Rebind if a batch has other shapes."""
         shapes = shapes_for(batch, self._data_shapes, self._label_shapes)
         if shapes is not None:
             self.reshape(*shapes)
@@ -366,7 +366,7 @@ class Module(OptimizedModule):
 
 
 def _check_shape(name, array, target):
-    """Refuse the value of a parameter of another shape."""
+    """Check the shape of a parameter's value."""
     if array.shape != target.shape:
         raise MXNetError(
             f"init_params: {name}: expected shape {target.shape} for the bound data, got "
@@ -375,7 +375,7 @@ def _check_shape(name, array, target):
 
 
 def _on_cpu(names, arrays):
-    """New arrays as the devices have them."""
+    """Create CPU arrays with the devices' shapes and dtypes."""
     return {
         name: nd.zeros(parts[0].shape, cpu(), parts[0].dtype, parts[0].stype)
         for name, parts in zip(names, arrays, strict=True)

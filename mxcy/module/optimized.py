@@ -1,4 +1,4 @@
-"""The part of modules that has to do with their optimizer."""
+"""The optimizer-related methods of modules."""
 
 from mxcy import optimizer as optimizers
 from mxcy._base.warning import warn
@@ -10,7 +10,7 @@ __all__ = ["OptimizedModule"]
 
 
 class OptimizedModule(Checkpoints):
-    """A module whose parameters an optimizer changes, on the devices or in a store."""
+    """Mixin for modules whose parameters are updated on the devices or in a store."""
 
     def init_optimizer(
         self,
@@ -63,7 +63,7 @@ class OptimizedModule(Checkpoints):
 
     @property
     def _optimizer(self):
-        """The optimizer, where programs that reach inside look for it."""
+        """The optimizer, under a name that published programs access."""
         return None if self._updates is None else self._updates.optimizer
 
     @property
@@ -75,12 +75,12 @@ class OptimizedModule(Checkpoints):
         return None if self._updates is None else self._updates.updater
 
     def borrow_optimizer(self, shared_module):
-        """Use the optimizer of another module, with its states.
+        """Share the optimizer of another module, with its states.
 
         Parameters
         ----------
         shared_module : Module
-            The other one.
+            The other module.
         """
         assert shared_module.optimizer_initialized, "the other module has no optimizer to borrow"
         self._updates = shared_module._updates

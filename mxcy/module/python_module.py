@@ -1,4 +1,4 @@
-"""Modules whose computation is written in Python."""
+"""Modules implemented in Python."""
 
 import logging
 
@@ -10,7 +10,7 @@ __all__ = ["PythonLossModule", "PythonModule"]
 
 
 class PythonModule(BaseModule):
-    """Base of modules without parameters.
+    """Base class of modules without parameters.
 
     A subclass defines `forward`, `backward`, `get_outputs`, `get_input_grads` and
     `_compute_output_shapes`.
@@ -24,7 +24,7 @@ class PythonModule(BaseModule):
     output_names : list of str
         Names of the outputs.
     logger : Logger
-        Where messages go.
+        Destination of messages.
     """
 
     def __init__(self, data_names, label_names, output_names, logger=logging):
@@ -67,7 +67,7 @@ class PythonModule(BaseModule):
         force_init=False,
         allow_extra=False,
     ):
-        """Nothing to do: there are no parameters."""
+        """Do nothing: there are no parameters."""
         self.params_initialized = True
 
     def init_optimizer(
@@ -77,11 +77,11 @@ class PythonModule(BaseModule):
         optimizer_params=(("learning_rate", 0.01),),
         force_init=False,
     ):
-        """Nothing to do: there are no parameters."""
+        """Do nothing: there are no parameters."""
         self.optimizer_initialized = True
 
     def update(self):
-        """Nothing to do: there are no parameters."""
+        """Do nothing: there are no parameters."""
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
         if self._label_shapes is None:
@@ -122,12 +122,12 @@ class PythonModule(BaseModule):
         self.binded = True
 
     def _compute_output_shapes(self):
-        """Names and shapes of the outputs, a list of (str, tuple of int); for subclasses."""
+        """Return a list of (name, shape) of the outputs; defined by subclasses."""
         raise self._refuse("_compute_output_shapes")
 
 
 class PythonLossModule(PythonModule):
-    """The end of a chain: passes its input on, and computes the gradient of a loss.
+    """A loss at the end of a chain: outputs its input and computes the gradient.
 
     Parameters
     ----------
@@ -136,10 +136,10 @@ class PythonLossModule(PythonModule):
     data_names, label_names : list of str
         One name each.
     logger : Logger
-        Where messages go.
+        Destination of messages.
     grad_func : callable, optional
-        ``grad_func(scores, labels)`` returns the gradient of the scores as an NDArray or anything
-        array-like. A subclass can define `_backward_impl` instead.
+        ``grad_func(scores, labels)`` returns the gradient of the scores, array-like. A subclass
+        can define `_backward_impl` instead.
     """
 
     def __init__(
@@ -186,4 +186,4 @@ class PythonLossModule(PythonModule):
         return [self._scores_grad]
 
     def install_monitor(self, mon):
-        """Nothing to do: there are no operators to watch."""
+        """Do nothing: there are no operators to monitor."""

@@ -1,4 +1,4 @@
-"""Modules one after the other: the outputs of one are the inputs of the next."""
+"""A sequence of modules, each taking the outputs of the previous one."""
 
 import copy
 import logging
@@ -15,7 +15,7 @@ class SequentialModule(BaseModule):
     Parameters
     ----------
     logger : Logger
-        Where messages go.
+        Destination of messages.
     """
 
     META_TAKE_LABELS = "take_labels"
@@ -29,20 +29,20 @@ class SequentialModule(BaseModule):
         self._data_shapes = None
 
     def add(self, module, **kwargs):
-        """Add a module at the end; the chain then has to be bound and initialized anew.
+        """Append a module; the chain must then be bound and initialized again.
 
         Parameters
         ----------
         module : BaseModule
             The module.
         **kwargs
-            ``take_labels=True``: it gets the labels. ``auto_wiring=True``: its inputs are taken in
-            their order, whatever the outputs before are called.
+            ``take_labels=True`` passes it the labels. ``auto_wiring=True`` matches its inputs with
+            the previous outputs by position instead of by name.
 
         Returns
         -------
         SequentialModule
-            This one, for further calls.
+            Self, for chaining.
         """
         for key in kwargs:
             assert key in (self.META_TAKE_LABELS, self.META_AUTO_WIRING), (
@@ -143,7 +143,7 @@ class SequentialModule(BaseModule):
             return
         assert self.binded, "call bind before initializing the parameters"
         for module in self._modules:
-            # Each module finds parameters of the others in the dictionaries.
+            # The dictionaries also contain the other modules' parameters.
             module.init_params(
                 initializer, arg_params, aux_params, allow_missing, force_init, allow_extra=True
             )

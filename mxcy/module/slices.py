@@ -1,4 +1,4 @@
-"""Dividing batches between devices, and joining what comes back."""
+"""Splitting batches over devices, and concatenating results."""
 
 from mxcy import ndarray as nd
 from mxcy.context import Context
@@ -17,13 +17,13 @@ __all__ = [
 
 
 def batch_axes(shapes, batch_size):
-    """The batch axis of each shape, -1 where there is none, and the size that all have there.
+    """The batch axis of each shape (-1 for none), and the common batch size.
 
     Parameters
     ----------
     shapes : list of DataDesc
     batch_size : int or None
-        What other shapes had, None where there were none.
+        Batch size of earlier shapes, or None.
     """
     axes = [DataDesc.get_batch_axis(one.layout) for one in shapes]
     for one, axis in zip(shapes, axes, strict=True):
@@ -39,7 +39,7 @@ def batch_axes(shapes, batch_size):
 
 
 def part_shapes(shapes, axes, size):
-    """The shapes of one device's part of the batch, `size` long."""
+    """The shapes of one device's part of the batch, of `size` samples."""
     parts = []
     for one, axis in zip(shapes, axes, strict=True):
         shape = list(one.shape)
@@ -50,14 +50,14 @@ def part_shapes(shapes, axes, size):
 
 
 def split_batch(batch_size, work_load_list):
-    """Divide a batch.
+    """Split a batch proportionally.
 
     Parameters
     ----------
     batch_size : int
-        Entries in all.
+        Size of the batch.
     work_load_list : list of number
-        What each part is proportional to.
+        Relative sizes of the parts.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def split_batch(batch_size, work_load_list):
     Raises
     ------
     ValueError
-        When a part would be empty.
+        If a part would be empty.
     """
     whole = sum(work_load_list)
     sizes = [round(load * batch_size / whole) for load in work_load_list]
@@ -84,7 +84,7 @@ def split_batch(batch_size, work_load_list):
 
 
 def each_device(group2ctxs, count):
-    """{group: context} for each of `count` devices, from one for all or one with lists as well."""
+    """{group: context} for each of `count` devices; values may be lists, one item per device."""
     if isinstance(group2ctxs, dict):
         lists = {
             group: [ctxs] * count if isinstance(ctxs, Context) else list(ctxs)
@@ -104,7 +104,7 @@ def each_device(group2ctxs, count):
 
 
 def columns(executors, attribute, names):
-    """For each name the arrays of all executors, from an attribute that is a dict."""
+    """The arrays of all executors for each name, from a dict attribute."""
     dicts = [getattr(executor, attribute) for executor in executors]
     return [[arrays[name] for arrays in dicts] for name in names]
 
@@ -114,17 +114,17 @@ def copy_parts(source, targets, axis):
 
     Parameters
     ----------
-    source : NDArray, or list of NDArray for each device
-        What to copy.
+    source : NDArray, or list of NDArray per device
+        The whole array, or its parts.
     targets : list of (slice, NDArray)
         Part and destination for each device.
     axis : int
-        The batch axis; all of `source` goes to every device when it is negative.
+        Batch axis; if negative, copy all of `source` to every device.
 
     Raises
     ------
     ValueError
-        When a part does not have its destination's shape.
+        If a part does not have its destination's shape.
     """
     for i, (part, target) in enumerate(targets):
         if not isinstance(source, NDArray):
@@ -141,7 +141,7 @@ def copy_parts(source, targets, axis):
 
 
 def joined(arrays, axes):
-    """Each list of the devices' arrays as one array, on the first device."""
+    """Concatenate each list of the devices' arrays on the first device."""
     results = []
     for parts, axis in zip(arrays, axes, strict=True):
         if len(parts) == 1 or axis < 0:

@@ -1,4 +1,4 @@
-"""How gradients of several devices come together and change the parameters."""
+"""Gradient aggregation over devices, and parameter updates."""
 
 from mxcy import optimizer as optimizers
 from mxcy.kvstore import KVStore
@@ -9,14 +9,14 @@ __all__ = ["Updates", "choose_store", "start_store", "update_on_store", "update_
 
 
 class Updates:
-    """An optimizer, with the store that adds up the gradients for it.
+    """An optimizer together with the store that sums its gradients.
 
     Parameters
     ----------
     optimizer : Optimizer
         The optimizer.
     store : KVStoreBase or None
-        What adds up gradients.
+        Store that sums gradients.
     on_store : bool
         Whether the store runs the optimizer.
     compression_params : dict, optional
@@ -25,7 +25,7 @@ class Updates:
 
     def __init__(self, optimizer, store, on_store, compression_params=None):
         self.optimizer, self.store, self.on_store = optimizer, store, on_store
-        self.pulls_rows = False  # whether `Module.prepare` gets the rows of row_sparse weights
+        self.pulls_rows = False  # whether `Module.prepare` pulls rows of row_sparse weights
         self.updater = None if on_store else optimizers.get_updater(optimizer)
         if store is not None and compression_params:
             store.set_gradient_compression(compression_params)
@@ -33,12 +33,12 @@ class Updates:
             store.set_optimizer(optimizer)
 
     def start(self, names, param_arrays, arg_params):
-        """Put the parameters into the store, and with `on_store` from there to the devices."""
+        """Initialize the store with the parameters; with `on_store`, pull them to the devices."""
         if self.store is not None:
             start_store(self.store, param_arrays, arg_params, names, self.on_store)
 
     def step(self, names, param_arrays, grad_arrays):
-        """Change parameters by their gradients; arrays are lists of one per device."""
+        """Update parameters with their gradients, given as lists of one array per device."""
         if self.on_store:
             update_on_store(param_arrays, grad_arrays, self.store, names, not self.pulls_rows)
         elif param_arrays:
@@ -46,14 +46,14 @@ class Updates:
             update_with(param_arrays, grad_arrays, self.updater, devices, self.store, names)
 
     def pull_rows(self, names, param_arrays, row_ids):
-        """Get rows of row_sparse weights; ``{name: ids}`` tells which."""
+        """Pull the rows ``{name: ids}`` of row_sparse weights."""
         self.pulls_rows = True
         for name, ids in row_ids.items():
             i = names.index(name)
             self.store.row_sparse_pull(name, param_arrays[i], row_ids=ids, priority=-i)
 
     def pull_all_rows(self, arg_params):
-        """Get all rows of row_sparse weights."""
+        """Pull all rows of row_sparse weights."""
         if not self.on_store:
             return
         for name, array in arg_params.items():
@@ -76,19 +76,19 @@ class Updates:
 
 
 def start_store(kvstore, param_arrays, arg_params, param_names, update_on_kvstore):
-    """Put parameters into a store, and from there to the devices if it will update them.
+    """Initialize a store with parameters, and pull them to the devices if it updates them.
 
     Parameters
     ----------
     kvstore : KVStoreBase
     param_arrays : list of list of NDArray
-        For each parameter its array on each device.
+        For each parameter, one array per device.
     arg_params : dict of str to NDArray
         The values.
     param_names : list of str
     update_on_kvstore : bool
     """
-    # Workers start from the same values, whoever updates them.
+    # All workers start from the same values, even if the store does not update them.
     shared = isinstance(kvstore, KVStore) and kvstore.num_workers > 1
     outs = []
     for name, arrays in zip(param_names, param_arrays, strict=True):
@@ -102,16 +102,16 @@ def start_store(kvstore, param_arrays, arg_params, param_names, update_on_kvstor
 
 
 def update_on_store(param_arrays, grad_arrays, kvstore, param_names, pull_sparse=True):
-    """Hand gradients to a store that runs the optimizer, and take the parameters from it.
+    """Push gradients to a store that runs the optimizer, and pull the parameters.
 
     Parameters
     ----------
     param_arrays, grad_arrays : list of list of NDArray
-        For each parameter its array and its gradient, or None, on each device.
+        For each parameter, its array and gradient (or None) per device.
     kvstore : KVStoreBase
     param_names : list of str
     pull_sparse : bool
-        Whether row_sparse parameters are taken as well, all their rows.
+        Whether to pull row_sparse parameters too, with all rows.
     """
     together = _pushed_together(kvstore, param_names, param_arrays, grad_arrays)
     if together:
@@ -122,7 +122,7 @@ def update_on_store(param_arrays, grad_arrays, kvstore, param_names, pull_sparse
     ):
         if grads[0] is None or i in together:
             continue
-        if weights[0].stype == "default":  # the first layers are needed first in the next step
+        if weights[0].stype == "default":  # the next forward pass needs the first layers first
             kvstore.pushpull(name, grads, out=weights, priority=-i)
             continue
         kvstore.push(name, grads, priority=-i)
@@ -131,7 +131,7 @@ def update_on_store(param_arrays, grad_arrays, kvstore, param_names, pull_sparse
 
 
 def _pushed_together(kvstore, names, weights, grads):
-    """The numbers of the parameters that a store takes as one list."""
+    """Indices of the parameters that the store accepts in one list."""
     if not isinstance(kvstore, KVStore) or "dist" not in kvstore.type or names is None:
         return {}
     return {
@@ -146,18 +146,18 @@ def _push_together(kvstore, names, grads, numbers, outs=None):
 
 
 def update_with(param_arrays, grad_arrays, updater, num_device, kvstore=None, param_names=None):
-    """Change the parameters of each device by an updater, after a store has added gradients up.
+    """Update each device's parameters by an updater, after a store has summed the gradients.
 
     Parameters
     ----------
     param_arrays, grad_arrays : list of list of NDArray
-        For each parameter its array and its gradient, or None, on each device.
+        For each parameter, its array and gradient (or None) per device.
     updater : callable
         ``updater(indices, grads, weights)``.
     num_device : int
     kvstore : KVStoreBase, optional
     param_names : list of str, optional
-        The keys in the store.
+        Keys in the store.
     """
     together = _pushed_together(kvstore, param_names, param_arrays, grad_arrays)
     if together:

@@ -176,12 +176,12 @@ MISTAKES = {
     "a file in place of a symbol": (
         lambda: mx.mod.Module("net-symbol.json"),
         TypeError,
-        "expected a Symbol, got str; mx.sym.load makes one of a file",
+        "expected a Symbol, got str; mx.sym.load reads one from a file",
     ),
     "an array in place of a batch": (
         lambda: ((one := module()).init_params(), one.forward(nd.ones((2, 4)))),
         TypeError,
-        "a batch is a DataBatch, such as mx.io.DataBatch([array]), not NDArray",
+        "batch: expected a DataBatch, such as mx.io.DataBatch([array]), got NDArray",
     ),
     "a shape in place of descriptions": (
         lambda: mx.mod.Module(sym.exp(sym.var("data")), label_names=None).bind((2, 4)),
@@ -303,7 +303,7 @@ def test_imports_tell_what_an_input_is(tmp_path):
 
     with pytest.raises(AssertionError, match="The graph has no input 'dat'; did you mean 'data'"):
         imported("dat", "softmax_label")
-    with pytest.raises(AssertionError, match="'softmax_label' is missing.* belongs to input_names"):
+    with pytest.raises(AssertionError, match="'softmax_label' is missing.* in input_names"):
         imported("data")
     assert imported("data", "softmax_label")(nd.ones((2, 4)), nd.ones(2)).shape == (2, 3)
 
