@@ -1,4 +1,4 @@
-"""`mx.recordio`: files of records, and records that hold an image with its label."""
+"""`mx.recordio`: RecordIO files, and packing of images with labels into records."""
 
 import numbers
 import os
@@ -27,24 +27,24 @@ __dir__ = listing(__name__)
 
 
 class MXRecordIO:
-    """Reads or writes a file of records, one after the other.
+    """Sequential reader or writer of a RecordIO file.
 
-    A reader that a process has got by a fork starts over there; a writer refuses to write. Pickled
-    readers are opened again, at the first record.
+    In a forked process, a reader restarts at the first record and a writer raises on writes.
+    Unpickled readers start at the first record.
 
     Parameters
     ----------
     uri : str
         The file.
     flag : {'r', 'w'}
-        To read, or to write anew.
+        Read, or write a new file.
 
     Raises
     ------
     ValueError
-        When `flag` is something else.
+        If `flag` is something else.
     MXNetError
-        When the file cannot be opened.
+        If the file cannot be opened.
     """
 
     def __init__(self, uri, flag):
@@ -55,7 +55,7 @@ class MXRecordIO:
         self.open()
 
     def open(self):
-        """Open the file, at its beginning."""
+        """Open the file at its beginning."""
         if self.flag not in ("r", "w"):
             raise ValueError(f"Invalid flag {self.flag}: expected 'r' or 'w'")
         self.writable = self.flag == "w"
@@ -75,13 +75,13 @@ class MXRecordIO:
             self.pid = None
 
     def reset(self):
-        """Start over: a reader at the first record, a writer with an empty file."""
+        """Restart: a reader at the first record, a writer with an empty file."""
         self.close()
         self.open()
 
     def __getstate__(self):
         if self.is_open and self.writable:
-            raise RuntimeError(f"{self.uri} is open for writing: it cannot go to another process")
+            raise RuntimeError(f"{self.uri} is open for writing and cannot be pickled")
         return {name: value for name, value in self.__dict__.items() if name != "_file"}
 
     def __setstate__(self, d):
@@ -124,7 +124,7 @@ class MXRecordIO:
         Raises
         ------
         MXNetError
-            When the file is damaged, or ends within a record.
+            If the file is damaged or truncated.
         """
         self._check(writing=False)
         return read_record(self._file, self.uri)
@@ -138,23 +138,23 @@ def _opened(path, mode):
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """A file of records with an index: a line with key and offset for each of them.
+    """RecordIO file with an index file, which has a line with key and offset per record.
 
     Parameters
     ----------
     idx_path : str
-        The file of the index.
+        Index file.
     uri : str
-        The file of the records.
+        RecordIO file.
     flag : {'r', 'w'}
-        To read, or to write both anew.
+        Read, or write new files.
     key_type : type
-        What keys are.
+        Type of the keys.
 
     Attributes
     ----------
     idx : dict of key to int
-        The offsets.
+        Offsets by key.
     keys : list
         The keys in the order of the index.
     """
@@ -181,7 +181,7 @@ class MXIndexedRecordIO(MXRecordIO):
                 key, offset = self.key_type(key), file_offset(offset)
             except ValueError:
                 raise MXNetError(
-                    f"RecordIO: line {number} of {self.idx_path} is no key and offset: {line!r}"
+                    f"RecordIO: line {number} of {self.idx_path} is not key and offset: {line!r}"
                 ) from None
             self.idx[key] = offset
             self.keys.append(key)
@@ -196,7 +196,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return {**super().__getstate__(), "fidx": None}
 
     def seek(self, idx):
-        """Go to the record with a key.
+        """Move to the record with a key.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self._file.seek(self.idx[idx])
 
     def tell(self):
-        """The offset at which the next record will be written.
+        """Return the offset of the next record to be written.
 
         Returns
         -------
@@ -216,7 +216,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return self._file.tell()
 
     def read_idx(self, idx):
-        """Read the record with a key; several threads may do so at once.
+        """Read the record with a key; thread-safe.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class MXIndexedRecordIO(MXRecordIO):
         Raises
         ------
         KeyError
-            When there is no such key.
+            If there is no such key.
         """
         self._check(writing=False)
         if idx not in self.idx:
@@ -257,10 +257,10 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys.append(key)
 
 
-# --- records of images ---------------------------------------------------------------------------
+# --- image records -------------------------------------------------------------------------------
 
-#: What is in front of an image: `flag` is the number of labels, or 0 where `label` is the only one;
-#: `id` and `id2` are numbers that users give.
+#: Header of an image record: `flag` is the number of labels, or 0 if `label` is a single number;
+#: `id` and `id2` are free for use.
 IRHeader = namedtuple("HEADER", ["flag", "label", "id", "id2"])
 
 _HEADER = struct.Struct("IfQQ")
@@ -268,12 +268,12 @@ _FORMATS = {".jpg": "jpeg", ".jpeg": "jpeg", ".png": "png"}
 
 
 def pack(header, s):
-    """Put a header in front of bytes.
+    """Prepend a header to bytes.
 
     Parameters
     ----------
     header : IRHeader
-        Its label is a number, or an array of them.
+        Header whose label is a number or an array.
     s : bytes
 
     Returns
@@ -290,45 +290,47 @@ def pack(header, s):
 
 
 def unpack(s):
-    """Take a header off bytes.
+    """Split a record into header and content.
 
     Parameters
     ----------
     s : bytes
-        What `pack` made.
+        Record made by `pack`.
 
     Returns
     -------
     header : IRHeader
-        Its label is a float, or an array of float32.
+        Header whose label is a float or a float32 array.
     s : bytes
 
     Raises
     ------
     MXNetError
-        When there are fewer bytes than the header tells.
+        If the record is shorter than its header requires.
     """
     if len(s) < _HEADER.size:
-        raise MXNetError(f"unpack: a header has {_HEADER.size} bytes, but there are {len(s)}")
+        raise MXNetError(f"unpack: expected at least {_HEADER.size} bytes of header, got {len(s)}")
     header = IRHeader(*_HEADER.unpack_from(s))
     start = _HEADER.size + 4 * header.flag
     if len(s) < start:
-        raise MXNetError(f"unpack: the header promises {header.flag} labels, which are missing")
+        raise MXNetError(
+            f"unpack: the record is too short for the {header.flag} labels of its header"
+        )
     if header.flag > 0:
         header = header._replace(label=np.frombuffer(s, np.float32, header.flag, _HEADER.size))
     return header, s[start:]
 
 
 def pack_img(header, img, quality=95, img_fmt=".jpg"):
-    """Compress an image and put a header in front of it.
+    """Encode an image and prepend a header.
 
     Parameters
     ----------
     header : IRHeader
     img : numpy.ndarray
-        In OpenCV's order, blue first.
+        BGR image, as in OpenCV.
     quality : int
-        Of JPEG, from 1 to 100; the level of compression of PNG, from 0 to 9.
+        JPEG quality, 1 to 100, or PNG compression level, 0 to 9.
     img_fmt : {'.jpg', '.jpeg', '.png'}
 
     Returns
@@ -338,7 +340,7 @@ def pack_img(header, img, quality=95, img_fmt=".jpg"):
     Raises
     ------
     MXNetError
-        When OpenCV is missing.
+        If OpenCV is not installed.
     """
     cv2 = opencv("pack_img")
     kind = _FORMATS.get(img_fmt.lower())
@@ -347,19 +349,19 @@ def pack_img(header, img, quality=95, img_fmt=".jpg"):
         "png": [cv2.IMWRITE_PNG_COMPRESSION, quality],
     }
     done, encoded = cv2.imencode(img_fmt, img, options.get(kind))
-    assert done, f"pack_img: the image cannot be written as {img_fmt}"
+    assert done, f"pack_img: the image cannot be encoded as {img_fmt}"
     return pack(header, encoded.tobytes())
 
 
 def unpack_img(s, iscolor=-1):
-    """Take a header off an image, and decode that.
+    """Split an image record into header and decoded image.
 
     Parameters
     ----------
     s : bytes
-        What `pack_img` made.
+        Record made by `pack_img`.
     iscolor : {-1, 0, 1}
-        Channels: those of the file, one, or three.
+        -1: channels as in the file; 0: gray; 1: colour.
 
     Returns
     -------
@@ -370,7 +372,7 @@ def unpack_img(s, iscolor=-1):
     Raises
     ------
     MXNetError
-        When OpenCV is missing.
+        If OpenCV is not installed.
     """
     header, s = unpack(s)
     return header, decode("unpack_img", s, iscolor)

@@ -1,4 +1,4 @@
-"""`mx.viz`: symbols as tables and as drawings."""
+"""`mx.viz`: tables and drawings of symbols."""
 
 import math
 
@@ -13,7 +13,7 @@ __all__ = ["plot_network", "print_summary"]
 
 __dir__ = listing(__name__)
 
-#: the names that records give to what layers learn
+#: suffixes of names of learned parameters and statistics
 _LEARNED = ("weight", "bias", "gamma", "beta", "parameters", "i2h_weight", "h2h_weight")
 _WEIGHTS = tuple(
     "_weight _bias _beta _gamma _moving_var _moving_mean _running_var _running_mean".split()
@@ -35,7 +35,7 @@ def _check(symbol):
 
 
 def _shapes(symbol, known):
-    """{output name: shape} of all nodes."""
+    """Infer {output name: shape} of all nodes."""
     internals = symbol.get_internals()
     _, shapes, _ = internals.infer_shape_partial(**known)
     if not all(shape and 0 not in shape for shape in shapes):
@@ -44,7 +44,7 @@ def _shapes(symbol, known):
 
 
 def _extents(shape):
-    """A shape without the batch's extent, as text."""
+    """Format a shape without its batch axis."""
     return "x".join(str(n) for n in shape[1:])
 
 
@@ -54,31 +54,31 @@ def _extents(shape):
 def print_summary(
     symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.74, 1.0), flops=False
 ):
-    """Print the layers with their outputs' shapes, numbers of parameters and inputs.
+    """Print a table of layers with output shapes, parameter counts and inputs.
 
     Parameters
     ----------
     symbol : Symbol
     shape : dict of str to tuple of int, optional
-        Shapes of the inputs; without them shapes are left out, and only parameters whose shapes do
+        Shapes of the inputs; without them shapes are omitted, and only parameters whose shapes do
         not depend on them are counted.
     line_length : int
     positions : sequence of float or int
-        Where the columns end: fractions of the line or characters.
+        Ends of the columns, as fractions of the line or in characters.
     flops : bool
-        Whether two lines more tell how many additions and multiplications a prediction takes, and
-        how many bytes all outputs have as float32. This needs `shape`.
+        Also print the number of additions and multiplications of a forward pass, and the size of
+        all outputs as float32 in bytes. Requires `shape`.
 
     Raises
     ------
     TypeError
-        When `symbol` is no Symbol.
+        If `symbol` is not a Symbol.
     ValueError
-        When `shape` does not tell enough.
+        If `shape` is incomplete.
     """
     _check(symbol)
     if flops and shape is None:
-        raise ValueError("flops=True: they depend on the shapes of the inputs: give shape")
+        raise ValueError("flops=True requires shape, the shapes of the inputs")
     shapes = {} if shape is None else _shapes(symbol, shape)
     sizes = _parameter_sizes(symbol, shape or {})
     if positions[-1] <= 1:
@@ -116,7 +116,7 @@ def _print_row(fields, positions):
 
 
 def _learned(node):
-    """The variables among a node's inputs that training changes."""
+    """The variables among a node's inputs that are learned."""
     if node.op.variadic:
         return []
     names = node.op.arguments(node.parsed)
@@ -128,7 +128,7 @@ def _learned(node):
 
 
 def _operations(node, shapes):
-    """How many additions and multiplications a node takes, told from attributes and shapes."""
+    """Number of additions and multiplications of a node, from its attributes and shapes."""
     out = math.prod(shapes[output_name(node, 0)])
     if node.op.identity:
         return 0
@@ -140,25 +140,25 @@ def _operations(node, shapes):
     weights = {name: shape for name, shape in learned if name in _LEARNED}
     if "num_filter" in has or "num_hidden" in has:
         products = math.prod(weights["weight"][1:])
-        transposed = "target_shape" in has  # each input meets a filter, in others each output
+        transposed = "target_shape" in has  # work per input element rather than per output element
         bias = out if "bias" in weights else 0
         return 2 * (math.prod(ins[0]) if transposed else out) * products + bias
-    if "parameters" in weights:  # recurrent: all of them at each step, for each sequence
+    if "parameters" in weights:  # recurrent: all parameters, per step and sequence
         return 2 * math.prod(ins[0][:2]) * math.prod(weights["parameters"])
     if {"transpose_a", "transpose_b"} <= has.keys() and len(ins) >= 2:
         batch = math.prod(ins[0][:-2])
         sizes = math.prod(math.prod(shape) // batch for shape in (ins[0], ins[1]))
         return 2 * batch * math.isqrt(sizes * out // batch)
-    if "kernel" in has:  # pooling reads its window
+    if "kernel" in has:  # pooling: the window
         window = ins[0][2:] if node.parsed.global_pool else node.parsed.kernel
         return out * math.prod(window)
     return out
 
 
 def _parameter_sizes(symbol, known):
-    """{id of a variable: number of elements}, where it can be told.
+    """{id of a variable: number of elements}, as far as known.
 
-    Without the data's shape that is so for biases, of which a layer has one a unit or filter.
+    Without the data's shape, that includes biases, one per unit or filter of a layer.
     """
     shapes, _, states = symbol.infer_shape_partial(**known)
     arguments, auxiliary = symbol._variables()
@@ -188,35 +188,35 @@ def plot_network(
     node_attrs=None,
     hide_weights=True,
 ):
-    """Draw a symbol's graph: with Graphviz, or as SVG by mxcy itself where that is not installed.
+    """Draw a symbol's graph with Graphviz, or, if that is not installed, as SVG.
 
     Parameters
     ----------
     symbol : Symbol
     title : str
     save_format : str
-        The format of the file that the result's `render` writes.
+        File format of the result's `render`.
     shape : dict of str to tuple of int, optional
-        Shapes of the inputs; edges then show the shapes of what they carry.
+        Shapes of the inputs; if given, edges are labelled with shapes.
     dtype : dict of str to dtype, optional
-        Dtypes of the inputs; edges then show dtypes.
+        Dtypes of the inputs; if given, edges are labelled with dtypes.
     node_attrs : dict of str to str, optional
         Graphviz attributes of the nodes.
     hide_weights : bool
-        Whether weights, biases and statistics are left out.
+        Whether to omit weights, biases and statistics.
 
     Returns
     -------
     graphviz.Digraph or Drawing
-        Both draw in notebooks and write a file by their `render`; a `Drawing`, which there is when
-        the Python package graphviz cannot be imported, writes SVG and refuses other formats.
+        Both display in notebooks and write a file by `render`. A `Drawing`, returned if the Python
+        package graphviz is not installed, writes SVG only.
 
     Raises
     ------
     TypeError
-        When `symbol` is no Symbol.
+        If `symbol` is not a Symbol.
     ValueError
-        When `shape` or `dtype` do not tell enough.
+        If `shape` or `dtype` is incomplete.
     """
     _check(symbol)
     shapes = None if shape is None else _shapes(symbol, shape)
@@ -231,7 +231,7 @@ def plot_network(
         if node.op is None and node.name.endswith(_WEIGHTS):
             if hide_weights:
                 hidden.add(id(node))
-            continue  # drawn as the edges need it
+            continue  # drawn on demand by edges
         kind, label = _appearance(node)
         outline = {"shape": "oval"} if node.op is None else {}
         drawing.node(
@@ -285,7 +285,7 @@ def _warn_of_repeated(order):
 
 
 def _appearance(node):
-    """(kind, label) of a node, told from the attributes that its operator has."""
+    """(kind, label) of a node, from its operator's attributes."""
     if node.op is None:
         return "variable", node.name
     has, a = node.op.schema.by_name, node.parsed

@@ -109,6 +109,6 @@ def _offsets(path):
             offsets.append(file_offset(line.split("\t")[1]))
         except (IndexError, ValueError):
             raise MXNetError(
-                f"line {number} of the index {path} is no key and offset: {line!r}"
+                f"line {number} of the index {path} is not key and offset: {line!r}"
             ) from None
     return offsets

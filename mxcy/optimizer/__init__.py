@@ -1,4 +1,4 @@
-"""Optimizers: rules that change weights by their gradients."""
+"""Optimizers."""
 
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr

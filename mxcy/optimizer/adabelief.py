@@ -1,4 +1,4 @@
-"""AdaBelief: Adam that measures how far gradients are from what was expected."""
+"""AdaBelief: Adam scaled by the deviation of gradients from their running mean."""
 
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.scaled import update_scaled
@@ -16,11 +16,11 @@ class AdaBelief(Optimizer):
     learning_rate : float
         The rate.
     beta1, beta2 : float
-        How much of the first moment and of the squared surprise is kept at every update.
+        Decay rates of the first moment and of the squared deviation from it.
     epsilon : float
-        Added to the squared surprise and to its root.
+        Added to the squared deviation and to its root.
     correct_bias : bool
-        Correct both for their start at 0.
+        Apply bias correction to both.
     **kwargs
         See `Optimizer`.
     """

@@ -14,7 +14,7 @@ class AdaDelta(Optimizer):
     Parameters
     ----------
     rho : float
-        How much of both running averages is kept at every update.
+        Decay rate of both running averages.
     epsilon : float
         Added under both roots.
     **kwargs

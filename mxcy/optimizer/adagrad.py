@@ -1,4 +1,4 @@
-"""AdaGrad: steps scaled by all gradients so far."""
+"""AdaGrad: steps scaled by the sum of squared past gradients."""
 
 from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register
@@ -19,7 +19,7 @@ class AdaGrad(Optimizer):
     eps : float
         Added under the root.
     **kwargs
-        See `Optimizer`; `epsilon` is another name of `eps`.
+        See `Optimizer`; `epsilon` is an alias of `eps`.
     """
 
     elementwise = True

@@ -12,18 +12,18 @@ __all__ = ["Adam"]
 
 @register
 class Adam(Optimizer):
-    """Adam (Kingma & Ba, 2014), with the bias correction folded into the rate.
+    """Adam (Kingma & Ba, 2014), with the bias correction folded into the learning rate.
 
     Parameters
     ----------
     learning_rate : float
         The rate.
     beta1, beta2 : float
-        How much of the first and the second moment is kept at every update.
+        Decay rates of the first and the second moment.
     epsilon : float
         Added to the root of the second moment.
     lazy_update : bool
-        For row-sparse gradients: leave rows without gradient alone.
+        For row_sparse gradients: skip rows without gradient.
     **kwargs
         See `Optimizer`.
     """
@@ -66,7 +66,7 @@ class Adam(Optimizer):
         )
 
     def _corrected(self, lr, count):
-        """A rate with the correction of both moments, which start at 0."""
+        """The learning rate multiplied by both bias corrections."""
         return lr * sqrt(1.0 - self.beta2**count) / (1.0 - self.beta1**count)
 
     def _apply(self, weight, grad, state, lr, wd, count):

@@ -17,11 +17,11 @@ class AdamW(Optimizer):
     learning_rate : float
         The rate.
     beta1, beta2 : float
-        How much of the first and the second moment is kept at every update.
+        Decay rates of the first and the second moment.
     epsilon : float
         Added to the root of the second moment.
     correct_bias : bool
-        Correct both moments for their start at 0.
+        Apply bias correction to both moments.
     **kwargs
         See `Optimizer`.
     """

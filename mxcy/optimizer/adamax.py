@@ -16,7 +16,7 @@ class Adamax(Optimizer):
     learning_rate : float
         The rate.
     beta1, beta2 : float
-        How much of the first moment and of the largest gradient is kept at every update.
+        Decay rates of the first moment and of the infinity norm.
     **kwargs
         See `Optimizer`.
     """

@@ -18,7 +18,7 @@ class GroupAdaGrad(Optimizer):
     eps : float
         Added under the root.
     **kwargs
-        See `Optimizer`; `epsilon` is another name of `eps`.
+        See `Optimizer`; `epsilon` is an alias of `eps`.
     """
 
     _names_of_mxnet_2 = {"epsilon": "float_stable_eps"}

@@ -1,4 +1,4 @@
-"""DCASGD: asynchronous gradient descent that makes up for late gradients."""
+"""DCASGD: asynchronous SGD with compensation of delayed gradients."""
 
 from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register

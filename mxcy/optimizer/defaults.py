@@ -1,4 +1,4 @@
-"""Parameters of optimizers in both generations of MXNet."""
+"""Constructor parameters of optimizers in MXNet 1.x and 2.x."""
 
 import functools
 import inspect
@@ -9,16 +9,16 @@ __all__ = ["arguments_of", "with_defaults"]
 
 
 def with_defaults(init, defaults, names):
-    """An `__init__` that has the parameters and defaults of MXNet 2 under its profile.
+    """Wrap an `__init__` to have MXNet 2's parameters and defaults under the MXNet 2 profile.
 
     Parameters
     ----------
     init : function
-        With those of MXNet 1.9.1.
+        The constructor, with the signature of MXNet 1.9.1.
     defaults : dict of str to any
-        Those of MXNet 2, in the order of its signature.
+        MXNet 2's parameters and defaults, in the order of its signature.
     names : dict of str to str
-        Names there that `init` knows by another one.
+        MXNet 2's name -> name in `init`, where they differ.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def with_defaults(init, defaults, names):
 
 
 def arguments_of(kind):
-    """The names of the arguments of a class of optimizers, those of its bases included."""
+    """The argument names of an optimizer class, including those of its bases."""
     names = {}
     for base in kind.__mro__:
         init = vars(base).get("__init__")

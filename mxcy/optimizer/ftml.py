@@ -14,7 +14,7 @@ class FTML(Optimizer):
     Parameters
     ----------
     beta1, beta2 : float
-        How much of the first and the second moment is kept at every update.
+        Decay rates of the first and the second moment.
     epsilon : float
         Added to the root of the second moment.
     **kwargs

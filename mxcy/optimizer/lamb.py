@@ -18,13 +18,13 @@ class LAMB(Optimizer):
     learning_rate : float
         The rate.
     beta1, beta2 : float
-        How much of the first and the second moment is kept at every update.
+        Decay rates of the first and the second moment.
     epsilon : float
         Added to the root of the second moment.
     lower_bound, upper_bound : float, optional
         Bounds of the weight's norm in the trust ratio.
     bias_correction : bool
-        Correct both moments for their start at 0.
+        Apply bias correction to both moments.
     **kwargs
         See `Optimizer`.
     """
@@ -76,11 +76,11 @@ class LAMB(Optimizer):
         )
 
     def _own_arguments(self):
-        """The arguments of the operator that others of the family have not."""
+        """The operator's arguments that are specific to this optimizer."""
         return {"bias_correction": self.bias_correction}
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        kind = "float64" if weight.dtype == np.float64 else "float32"  # halves lack the precision
+        kind = "float64" if weight.dtype == np.float64 else "float32"  # float16 is too imprecise
         stored = (weight, *state)
         wide = [array.astype(kind, copy=False) for array in stored]
         self._change(*wide, grad.astype(kind, copy=False), lr, wd, count)
@@ -89,7 +89,7 @@ class LAMB(Optimizer):
                 array[:] = changed
 
     def _change(self, weight, mean, var, grad, lr, wd, count):
-        """Change a weight and its moments in place; all are of one dtype."""
+        """Update a weight and its moments in place; all have the same dtype."""
         grad = self._rescaled(grad)
         mean *= self.beta1
         mean += (1.0 - self.beta1) * grad

@@ -16,7 +16,7 @@ class LANS(LAMB):
     learning_rate : float
         The rate.
     beta1, beta2 : float
-        How much of the first and the second moment is kept at every update.
+        Decay rates of the first and the second moment.
     epsilon : float
         Added to the root of the second moment.
     lower_bound, upper_bound : float, optional

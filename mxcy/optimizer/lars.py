@@ -13,20 +13,20 @@ class LARS(Optimizer):
 
     The rate of a layer is multiplied by
     ``eta * norm(weight) / (norm(rescale_grad * grad) + wd * norm(weight) + eps)``. Parameters whose
-    names end in gamma, beta or bias keep the plain rate.
+    names end in gamma, beta or bias use the plain rate.
 
     Parameters
     ----------
     momentum : float
         The momentum.
     lazy_update : bool
-        For row-sparse gradients: leave rows without gradient alone.
+        For row_sparse gradients: skip rows without gradient.
     eta : float
         The trust coefficient.
     eps : float
         Added to the denominator.
     momentum_correction : bool
-        Multiply the momentum by the ratio of the new and the old rate when the rate changes.
+        When the rate changes, multiply the momentum by the ratio of the new and the old rate.
     **kwargs
         See `Optimizer`.
     """
@@ -64,7 +64,7 @@ class LARS(Optimizer):
         return zeros_like(weight) if self.momentum != 0.0 else None
 
     def update(self, index, weight, grad, state):
-        """Change one weight or several; see `Optimizer.update`."""
+        """Update one or several weights; see `Optimizer.update`."""
         if not isinstance(index, (list, tuple)):
             index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)
@@ -88,7 +88,7 @@ class LARS(Optimizer):
         )
 
     def _rates(self, index, weights, grads):
-        """The rates and decays of weights, as arrays."""
+        """The learning rates and weight decays of weights, as arrays."""
         ctx, n = weights[0].context, len(weights)
         rates = nd.array(self._get_lrs(index), ctx=ctx, dtype="float32")
         decays = nd.array(self._get_wds(index), ctx=ctx, dtype="float32")

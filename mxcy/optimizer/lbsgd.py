@@ -1,4 +1,4 @@
-"""LBSGD: momentum SGD for large batches, warmed up."""
+"""LBSGD: momentum SGD for large batches, with warm-up."""
 
 from math import sqrt
 
@@ -17,7 +17,7 @@ _WARMUPS = {
 
 @register
 class LBSGD(Optimizer):
-    """Momentum SGD that acts once for `batch_scale` batches, at a rate that warms up.
+    """Momentum SGD that takes one step per `batch_scale` batches, with a warm-up of the rate.
 
     Parameters
     ----------
@@ -26,16 +26,16 @@ class LBSGD(Optimizer):
     multi_precision : bool
         Keep a float32 copy of float16 weights and update that.
     warmup_strategy : {'linear', 'power2', 'sqrt', 'lars'}
-        How the rate's multiplier rises from 1 to `batch_scale`; 'lars' takes one multiplier per
-        layer from the norms of weight and gradient instead.
+        How the rate's multiplier rises from 1 to `batch_scale`; 'lars' instead computes one
+        multiplier per layer from the norms of weight and gradient.
     warmup_epochs : int
         Length of the warm-up.
     batch_scale : int
         Number of batches whose gradients are averaged for one step.
     updates_per_epoch : int
-        Batches in an epoch.
+        Batches per epoch.
     begin_epoch, num_epochs : int
-        The epochs of the whole training.
+        Range of epochs of the training.
     **kwargs
         See `Optimizer`.
     """

@@ -16,11 +16,11 @@ class Nadam(Optimizer):
     learning_rate : float
         The rate.
     beta1, beta2 : float
-        How much of the first and the second moment is kept at every update.
+        Decay rates of the first and the second moment.
     epsilon : float
         Added to the root of the second moment.
     schedule_decay : float
-        How fast the momentum warms up.
+        Speed of the momentum's warm-up.
     **kwargs
         See `Optimizer`.
     """
@@ -39,7 +39,7 @@ class Nadam(Optimizer):
         self.beta2 = beta2
         self.epsilon = epsilon
         self.schedule_decay = schedule_decay
-        # As in MXNet one product for all weights, not one for each.
+        # As in MXNet, one product shared by all weights.
         self.m_schedule = 1.0
 
     def create_state(self, index, weight):

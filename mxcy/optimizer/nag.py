@@ -18,7 +18,7 @@ class NAG(Optimizer):
     Parameters
     ----------
     momentum : float
-        The momentum; 0 is plain gradient descent.
+        The momentum; 0 gives plain gradient descent.
     **kwargs
         See `Optimizer`.
     """
@@ -41,5 +41,5 @@ class NAG(Optimizer):
         arguments = {"out": weight, "lr": lr, "wd": wd, **self._operator_arguments()}
         if state is None:
             nd.sgd_update(weight, grad, **arguments)
-        else:  # whose stored momentum has the decay of the weight that was just changed
+        else:  # the stored momentum includes the decay of the updated weight
             nd.nag_mom_update(weight, grad, state, momentum=self.momentum, **arguments)

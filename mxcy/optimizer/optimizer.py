@@ -1,4 +1,4 @@
-"""The base of all optimizers: how they are made, and how weights are visited."""
+"""Base class and registry of optimizers."""
 
 import re
 import sys
@@ -23,21 +23,21 @@ _OWN = re.compile(r"mxcy\.optimizer\b")
 
 
 class Optimizer(Rates):
-    """Changes weights by their gradients; keeps the rate and the decay of every weight.
+    """Base class of optimizers, which update weights with their gradients.
 
-    A subclass has three ways to say what it does:
+    A subclass defines its update in one of three ways:
 
     * `update(index, weight, grad, state)` for one weight (MXNet 1.x),
-    * `step(indices, weights, grads, states)` for several (MXNet 2.x), with `fused_step` beside it
-      where operators do the same faster; `use_fused_step` chooses,
-    * `_apply(weight, grad, state, lr, wd, count)`, the bare arithmetic; counting and the look-up of
-      rate and decay are then done here. Where an operator changes many weights in one call,
-      `_apply_many` takes lists of the same; `_most_together` says of how many.
+    * `step(indices, weights, grads, states)` for several (MXNet 2.x), with an optional faster
+      `fused_step` based on operators; `use_fused_step` chooses between them,
+    * `_apply(weight, grad, state, lr, wd, count)`, the arithmetic only; this class then counts
+      updates and looks up rate and decay. If one operator call can update many weights,
+      `_apply_many` takes lists of the same, of at most `_most_together` weights.
 
     Parameters
     ----------
     rescale_grad : float
-        Every gradient is multiplied by this, often ``1 / batch_size``.
+        Factor of the gradients, often ``1 / batch_size``.
     param_idx2name : dict of int to str, optional
         Names of the weights by index.
     wd : float
@@ -45,37 +45,37 @@ class Optimizer(Rates):
     clip_gradient : float, optional
         Gradients are clipped to ``[-clip_gradient, clip_gradient]``.
     learning_rate : float, optional
-        The rate, 0.01 by default.
+        Learning rate, 0.01 by default.
     lr_scheduler : LRScheduler, optional
-        Computes the rate from the number of updates.
+        Computes the learning rate from the number of updates.
     sym : Symbol, optional
-        Its attributes ``__lr_mult__`` and ``__wd_mult__`` set multipliers of single weights.
+        Symbol whose attributes ``__lr_mult__`` and ``__wd_mult__`` set multipliers of weights.
     begin_num_update : int
-        Where the count of updates starts.
+        Initial count of updates.
     multi_precision : bool
         Keep a float32 copy of float16 weights and update that.
     param_dict : dict of int to Parameter, optional
-        Parameters whose `lr_mult` and `wd_mult` are used.
+        Parameters that provide `lr_mult` and `wd_mult`.
     aggregate_num : int, optional
-        Largest number of weights that one call may update together; by default as many as
-        MXNET_OPTIMIZER_AGGREGATION_SIZE says, for optimizers that have an operator for several. If
-        neither is given, SGD, NAG, Adam and AdamW change all weights of a step in one call.
+        Maximum number of weights updated in one call; defaults to
+        MXNET_OPTIMIZER_AGGREGATION_SIZE, for optimizers with a multi-weight operator. If
+        neither is set, SGD, NAG, Adam and AdamW update all weights of a step in one call.
     use_fused_step : bool, optional
-        Which of `step` and `fused_step` is called, for subclasses that define both. Optimizers of
-        ours always take the fastest way.
+        Call `fused_step` rather than `step`, for subclasses that define both. Built-in
+        optimizers ignore it and use the fastest implementation.
     """
 
     opt_registry = {}
-    #: the most weights that one call of its operator can change; 0: there is none for several
+    #: maximum number of weights per call of its operator; 0: no multi-weight operator
     _most_together = 0
-    #: whether each element changes by its own gradient and states alone, so that several processes
-    #: may update a part of a weight each; it does not hold for subclasses that do not say so again
+    #: whether the update is elementwise, so that processes can update parts of a weight; not
+    #: inherited: subclasses must set it themselves
     elementwise = False
-    #: whether states under `multi_precision` are (float32 weight, state), not the other way round
+    #: whether `multi_precision` states are (float32 weight, state) rather than the reverse
     _master_first = True
-    #: attributes that are called otherwise in MXNet 2.x: name there -> name here
+    #: renamed attributes: MXNet 2.x name -> name here
     _names_of_mxnet_2 = {}
-    #: the parameters in MXNet 2.x with their defaults there, where `__init__` has others
+    #: parameters and defaults in MXNet 2.x, where they differ from `__init__`
     _in_mxnet_2 = {}
 
     def __init_subclass__(cls, **kwargs):
@@ -85,7 +85,7 @@ class Optimizer(Rates):
             cls.__init__ = with_defaults(cls.__init__, cls._in_mxnet_2, cls._names_of_mxnet_2)
         if "update" in own:
             cls._update_some = own["update"]
-        elif "step" in own or "fused_step" in own:  # which decide, whatever the base is
+        elif "step" in own or "fused_step" in own:  # overrides the base class's choice
             cls.update = Optimizer.update
             cls.update_multi_precision = Optimizer.update_multi_precision
 
@@ -111,16 +111,16 @@ class Optimizer(Rates):
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = self._aggregation(aggregate_num)
-        #: whether `aggregate_num` was requested; else a step may change more weights together
+        #: whether `aggregate_num` was requested; otherwise a step may combine more weights
         self.aggregates_as_asked = aggregate_num is not None or env.is_set(
             "MXNET_OPTIMIZER_AGGREGATION_SIZE"
         )
-        if use_fused_step is None:  # as in MXNet 2, whose own optimizers have operators
+        if use_fused_step is None:  # as in MXNet 2, whose optimizers have operators
             use_fused_step = any(_OWN.match(k.__module__) for k in _subclasses(type(self)))
         self.use_fused_step = use_fused_step
 
     def _aggregation(self, asked):
-        """How many weights are updated together: as asked for, else as the variable says."""
+        """Number of weights per update call: the argument, or else the environment variable."""
         most = self._most_together
         if asked is not None or not most:
             return int(min(asked or 0, most or sys.maxsize))
@@ -136,7 +136,7 @@ class Optimizer(Rates):
 
     @staticmethod
     def register(klass):
-        """Register an optimizer class, so that `create_optimizer` finds it by its name.
+        """Register an optimizer class, for `create_optimizer`.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Optimizer(Rates):
         Parameters
         ----------
         name : str
-            Name of a registered class, in any case of letters.
+            Name of a registered class, case-insensitive.
         **kwargs
             Arguments of the class.
 
@@ -177,7 +177,7 @@ class Optimizer(Rates):
         Raises
         ------
         ValueError
-            When no optimizer has that name.
+            If no optimizer has that name.
         """
         if name.lower() not in Optimizer.opt_registry:
             hint = did_you_mean(name, Optimizer.opt_registry)
@@ -198,7 +198,7 @@ class Optimizer(Rates):
     # -- the update -------------------------------------------------------------------------------
 
     def create_state(self, index, weight):
-        """Make what has to be remembered about one weight (momentum and the like).
+        """Create the state of a weight, e.g. its momentum.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Optimizer(Rates):
         return None
 
     def create_state_multi_precision(self, index, weight):
-        """Make the state of one weight, with a float32 copy of it where `multi_precision` asks.
+        """Create the state of a weight, with a float32 copy of it under `multi_precision`.
 
         Parameters
         ----------
@@ -226,8 +226,8 @@ class Optimizer(Rates):
         Returns
         -------
         None, NDArray or tuple
-            ``(float32 weight, state)`` for a float16 weight under `multi_precision`, the other way
-            round for SGD, NAG and LARS; else what `create_state` returns.
+            ``(float32 weight, state)`` for a float16 weight under `multi_precision`, in reverse
+            order for SGD, NAG and LARS; otherwise the result of `create_state`.
         """
         if weight.dtype == np.float16:
             if self.multi_precision:
@@ -244,18 +244,18 @@ class Optimizer(Rates):
         )
 
     def update(self, index, weight, grad, state):
-        """Change one weight, or several of one dtype.
+        """Update one weight, or several of the same dtype.
 
         Parameters
         ----------
         index : int or list of int
             Index of the weight.
         weight : NDArray or list of NDArray
-            Changed in place.
+            Updated in place.
         grad : NDArray or list of NDArray
             Its gradient.
         state : any or list
-            What `create_state` made; changed in place.
+            Result of `create_state`, updated in place.
         """
         kind = type(self)
         if kind.step is Optimizer.step and kind.fused_step is Optimizer.fused_step:
@@ -266,7 +266,7 @@ class Optimizer(Rates):
             self.step(*_as_lists(index, weight, grad, state))
 
     def _update_some(self, index, weight, grad, state):
-        """What `update` does unless a subclass has a `step` or an `update` of its own."""
+        """The default `update`, for subclasses that define neither `step` nor `update`."""
         if self._most_together:
             index, *arrays = _as_lists(index, weight, grad, state)
             self._update_count(index)
@@ -288,39 +288,39 @@ class Optimizer(Rates):
         )
 
     def step(self, indices, weights, grads, states):
-        """Change several weights, see `update`.
+        """Update several weights, see `update`.
 
         Parameters
         ----------
         indices : list of int
             Indices of the weights.
         weights, grads : list of NDArray
-            The weights, changed in place, and their gradients.
+            The weights, updated in place, and their gradients.
         states : list
-            What `create_state` made; changed in place.
+            Result of `create_state`, updated in place.
         """
         for one in zip(indices, weights, grads, states, strict=True):
             self._update_some(*one)
 
     def fused_step(self, indices, weights, grads, states):
-        """Change several weights, in one operator where there is one; see `step`."""
+        """Update several weights, with operators if possible; see `step`."""
         self.step(indices, weights, grads, states)
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        """Change one weight; `count` is the number of its updates including this one."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how weights change")
+        """Update one weight; `count` is the number of its updates including this one."""
+        raise NotImplementedError(f"{type(self).__name__} does not define update, step or _apply")
 
     def _apply_many(self, weights, grads, states, lrs, wds, counts):
-        """Change several weights; as `_apply`, with lists."""
+        """Update several weights; like `_apply`, with lists."""
         for one in zip(weights, grads, states, lrs, wds, counts, strict=True):
             self._apply(*one)
 
     def _whole_step(self, indices, states):
-        """The `WholeStep` of weights with that many states, counted; None where there is none."""
+        """Count an update and return its `WholeStep` for this number of states, or None."""
         return None
 
     def update_multi_precision(self, index, weight, grad, state):
-        """Change one weight or several, through their float32 copies where they have one.
+        """Update one or several weights, through their float32 copies if they have them.
 
         Parameters
         ----------
@@ -361,10 +361,10 @@ class Optimizer(Rates):
             arguments["clip_gradient"] = self.clip_gradient
         return arguments
 
-    # -- pickling: parameters belong to their blocks ----------------------------------------------
+    # -- pickling, without the blocks' parameters -------------------------------------------------
 
     def __getstate__(self):
-        left = ("param_dict", "aggregates_as_asked")  # which MXNet's files do not have
+        left = ("param_dict", "aggregates_as_asked")  # not in MXNet's files
         return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state):
@@ -373,7 +373,7 @@ class Optimizer(Rates):
             if name_there in state:
                 self.__dict__.setdefault(name_here, state[name_there])
         self.param_dict = {}
-        # States of MXNet 1.x do not have it.
+        # missing in states of MXNet 1.x
         self.__dict__.setdefault("use_fused_step", True)
         self.__dict__.setdefault("aggregates_as_asked", False)
 
@@ -385,7 +385,7 @@ def _as_lists(index, weight, grad, state):
 
 
 def _subclasses(cls):
-    """A class and its bases below `Optimizer`."""
+    """A class and its bases that are subclasses of `Optimizer`."""
     return cls.__mro__[: cls.__mro__.index(Optimizer)]
 
 
@@ -395,7 +395,7 @@ create = Optimizer.create_optimizer
 
 @register
 class Test(Optimizer):
-    """Adds the rescaled gradient to the weight; for tests."""
+    """Add the rescaled gradient to the weight; for tests."""
 
     def create_state(self, index, weight):
         return zeros_like(weight)

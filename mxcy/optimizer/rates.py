@@ -1,4 +1,4 @@
-"""The rate and the decay of every weight, and how often it was updated."""
+"""Learning rates, weight decays and update counts of weights."""
 
 import logging
 
@@ -6,7 +6,7 @@ __all__ = ["Rates"]
 
 
 class Rates:
-    """What all optimizers know of each weight: its rate, its decay, the number of its updates.
+    """Base of `Optimizer` that tracks each weight's learning rate, decay and update count.
 
     Parameters
     ----------
@@ -55,23 +55,23 @@ class Rates:
 
     @property
     def learning_rate(self):
-        """float: the current rate, before the multipliers of single weights."""
+        """float: the current learning rate, before multipliers of individual weights."""
         if self.lr_scheduler is not None:
             return self.lr_scheduler(self.num_update)
         return self.lr
 
     def set_learning_rate(self, lr):
-        """Set the rate.
+        """Set the learning rate.
 
         Parameters
         ----------
         lr : float
-            The new rate.
+            The new learning rate.
 
         Raises
         ------
         UserWarning
-            When a scheduler decides the rate.
+            If a scheduler determines the rate.
         """
         if self.lr_scheduler is not None:
             raise UserWarning(
@@ -82,29 +82,29 @@ class Rates:
         self.lr = lr
 
     def set_lr_scale(self, args_lrscale):
-        """Refused: use `set_lr_mult`."""
+        """Raise an error: use `set_lr_mult`."""
         raise DeprecationWarning("set_lr_scale was replaced by set_lr_mult")
 
     def set_lr_mult(self, args_lr_mult):
-        """Set the rate multipliers of single weights.
+        """Set the learning rate multipliers of individual weights.
 
         Parameters
         ----------
         args_lr_mult : dict of (str or int) to float
-            Multiplier by name or index; others get theirs from the symbol's attribute
+            Multiplier by name or index; others default to the symbol's attribute
             ``__lr_mult__``, or 1.
         """
         self.lr_mult = {**self._multipliers_of_symbol("__lr_mult__"), **args_lr_mult}
 
     def set_wd_mult(self, args_wd_mult):
-        """Set the decay multipliers of single weights.
+        """Set the weight decay multipliers of individual weights.
 
         Parameters
         ----------
         args_wd_mult : dict of (str or int) to float
-            Multiplier by name or index; others get theirs from the symbol's attribute
-            ``__wd_mult__``. Of the rest, all whose name ends neither in ``_weight`` nor in
-            ``_gamma`` do not decay.
+            Multiplier by name or index; others default to the symbol's attribute
+            ``__wd_mult__``, or else to 1 for names that end in ``_weight`` or ``_gamma`` and 0
+            for all others.
         """
         never = {n: 0.0 for n in self.idx2name.values() if not n.endswith(("_weight", "_gamma"))}
         self.wd_mult = {**never, **self._multipliers_of_symbol("__wd_mult__"), **args_wd_mult}
@@ -136,7 +136,7 @@ class Rates:
         return self._get_wds([index])[0]
 
     def _set_current_context(self, device_id):
-        """Choose whose counts `_update_count` raises: every device updates its own copy."""
+        """Select the device whose counts `_update_count` increments: each has its own."""
         self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
 
     def _update_count(self, index):

@@ -20,7 +20,7 @@ class RMSProp(Optimizer):
     learning_rate : float
         The rate.
     gamma1 : float
-        How much of the running averages is kept at every update.
+        Decay rate of the running averages.
     gamma2 : float
         Momentum of the centred form.
     epsilon : float
@@ -30,7 +30,7 @@ class RMSProp(Optimizer):
     clip_weights : float, optional
         Weights are clipped to ``[-clip_weights, clip_weights]`` after the update.
     **kwargs
-        See `Optimizer`; `rho` and `momentum` are other names of `gamma1` and `gamma2`.
+        See `Optimizer`; `rho` and `momentum` are aliases of `gamma1` and `gamma2`.
     """
 
     elementwise = True

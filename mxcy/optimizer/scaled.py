@@ -1,4 +1,4 @@
-"""The update that AdamW and AdaBelief share: one operator for many weights."""
+"""Multi-weight update shared by AdamW and AdaBelief."""
 
 from mxcy import ndarray as nd
 from mxcy.optimizer.states import in_turns
@@ -7,15 +7,15 @@ __all__ = ["corrected_rates", "update_scaled"]
 
 
 def corrected_rates(optimizer, lrs, counts):
-    """Learning rates, with the correction of both moments if the optimizer asks for it.
+    """Learning rates, with bias correction if the optimizer requests it.
 
     Parameters
     ----------
     optimizer : Optimizer
-        With beta1, beta2 and correct_bias.
+        Optimizer with beta1, beta2 and correct_bias.
     lrs : list of float
     counts : list of int
-        The updates of each weight, including this one.
+        Update count of each weight, including this one.
 
     Returns
     -------
@@ -31,13 +31,13 @@ def corrected_rates(optimizer, lrs, counts):
 
 
 def update_scaled(kind, optimizer, weights, grads, states, lrs, wds, counts):
-    """Change weights by the operator ``_multi_<kind>_update``.
+    """Update weights with the operator ``_multi_<kind>_update``.
 
     Parameters
     ----------
     kind : {'adamw', 'adabelief'}
     optimizer : Optimizer
-        With beta1, beta2, epsilon and correct_bias.
+        Optimizer with beta1, beta2, epsilon and correct_bias.
     weights, grads, states, lrs, wds, counts : list
         See `Optimizer._apply_many`; a state is the pair of moments.
     """

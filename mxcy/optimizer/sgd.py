@@ -20,7 +20,7 @@ class SGD(Optimizer):
     momentum : float
         The momentum.
     lazy_update : bool
-        For row-sparse gradients: leave rows without gradient alone.
+        For row_sparse gradients: skip rows without gradient.
     multi_precision : bool
         Keep a float32 copy of float16 weights and update that.
     **kwargs
@@ -83,7 +83,7 @@ class SGD(Optimizer):
             update(*inputs, **arguments)
 
     def _update_many(self, weights, grads, states, rates, decays, multi_precision):
-        """Change weights by operators that take many of them at once."""
+        """Update weights with multi-weight operators."""
         momenta, masters = states, None
         if multi_precision:
             momenta, masters = map(list, zip(*states, strict=True))
@@ -108,7 +108,7 @@ class SGD(Optimizer):
 
 @register
 class ccSGD(SGD):  # noqa: N801 - its name in MXNet
-    """The same as `SGD`, under an old name."""
+    """Alias of `SGD`, under an old name."""
 
     elementwise = True
 

@@ -1,4 +1,4 @@
-"""SGLD: gradient descent with noise, a sampler of posteriors."""
+"""SGLD: noisy gradient descent that samples from a posterior."""
 
 from math import sqrt
 

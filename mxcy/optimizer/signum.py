@@ -16,7 +16,7 @@ class Signum(Optimizer):
     learning_rate : float
         The rate.
     momentum : float
-        The momentum; 0 is SignSGD.
+        The momentum; 0 gives SignSGD.
     wd_lh : float
         Weight decay outside the sign (Loshchilov & Hutter).
     **kwargs

@@ -1,4 +1,4 @@
-"""Files of optimizer states: checked as a whole before anybody takes them over."""
+"""Files of optimizer states, validated completely before they are applied."""
 
 import numbers
 
@@ -10,10 +10,10 @@ from mxcy.optimizer.optimizer import Optimizer
 
 __all__ = ["load", "loads", "save"]
 
-#: of tuples in tuples, and of what lies in them, for one weight; no optimizer has so many
+#: limits on the nesting depth and the number of parts of one weight's state
 _MOST_LEVELS, _MOST_PARTS = 16, 65536
 _NUMBER, _COUNT, _NOTHING = numbers.Real, numbers.Integral, type(None)
-#: what every optimizer reads of itself
+#: attributes that every optimizer needs
 _ATTRIBUTES = {
     "rescale_grad": (_NUMBER,),
     "lr": (_NUMBER, _NOTHING),
@@ -34,27 +34,27 @@ _ATTRIBUTES = {
 
 
 def save(fname, content):
-    """Write the bytes of states to a file, which is replaced as a whole."""
+    """Write serialized states to a file atomically."""
     with replacing(local_path(fname)) as file:
         file.write(content)
 
 
 def load(fname, updater):
-    """Give an updater the states of a file.
+    """Load the states of a file into an updater.
 
     Parameters
     ----------
     fname : str
-        What `save` wrote, here or in real MXNet.
+        File written by `save` or by MXNet.
     updater : Updater
-        Keeps its states when those of the file are refused.
+        Updater, which keeps its states if the file is rejected.
 
     Raises
     ------
     OSError
-        When the file cannot be read.
+        If the file cannot be read.
     MXNetError
-        When it does not hold states; the text names the file.
+        If it does not contain states; the message names the file.
     """
     path = local_path(fname)
     with open(path, "rb") as file:
@@ -66,7 +66,7 @@ def load(fname, updater):
 
 
 def loads(content):
-    """The states, and the optimizer if it is with them, of what `Updater.get_states` returned.
+    """Deserialize the result of `Updater.get_states`: the states, and the optimizer if included.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def loads(content):
     Raises
     ------
     MXNetError
-        When the bytes are damaged, or are something else than states.
+        If the bytes are damaged or are not states.
     """
     loaded = pickles.loads(content, (Optimizer, LRScheduler), "optimizer states")
     optimizer = None
@@ -88,16 +88,16 @@ def loads(content):
         loaded, optimizer = loaded
         _check_optimizer(optimizer)
     if type(loaded) is not dict:
-        raise _refused(f"a dict was expected, not {type(loaded).__name__}")
+        raise _refused(f"expected a dict, got {type(loaded).__name__}")
     for index, state in loaded.items():
         if not isinstance(index, (int, str)):
-            raise _refused(f"an index must be an int or a str, not {index!r}")
+            raise _refused(f"expected int or str indices, got {index!r}")
         _check_state(index, state)
     return loaded, optimizer
 
 
 def _check_state(index, state):
-    """Refuse tuples and lists in each other without end, which nobody could go through."""
+    """Reject states whose nesting is too deep, or cyclic."""
     waiting, parts = [(state, 0)], 0
     while waiting:
         part, level = waiting.pop()
@@ -110,7 +110,7 @@ def _check_state(index, state):
 
 def _check_optimizer(optimizer):
     if not isinstance(optimizer, Optimizer):
-        raise _refused(f"an optimizer was expected, not {type(optimizer).__name__}")
+        raise _refused(f"expected an optimizer, got {type(optimizer).__name__}")
     attributes = vars(optimizer)
     for name, kinds in _ATTRIBUTES.items():
         if name not in attributes:

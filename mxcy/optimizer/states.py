@@ -1,4 +1,4 @@
-"""Arrays that optimizers remember, and the lists of arrays that their operators take."""
+"""Helpers for optimizer states and for the inputs of multi-weight operators."""
 
 import logging
 
@@ -8,17 +8,17 @@ __all__ = ["in_turns", "lazy_stype", "warn_of_lazy_updates", "zeros_like"]
 
 
 def in_turns(*lists):
-    """The first elements of all lists, then the second ones...: the inputs of a multi-operator."""
+    """Interleave lists, as multi-weight operators expect their inputs."""
     return [array for turn in zip(*lists, strict=True) for array in turn]
 
 
 def zeros_like(weight, dtype=None, stype="default"):
-    """Zeros with a weight's shape and context (and dtype), for an optimizer's state."""
+    """Zeros with a weight's shape and context (and dtype), as initial state."""
     return nd.zeros(weight.shape, weight.context, dtype=dtype or weight.dtype, stype=stype)
 
 
 def lazy_stype(weight, lazy):
-    """The storage type of a state that lazy updates leave alone where the gradient has no rows."""
+    """Storage type of a weight's state, given whether updates are lazy."""
     return weight.stype if lazy else "default"
 
 
@@ -26,7 +26,7 @@ _warned: set = set()
 
 
 def warn_of_lazy_updates(optimizer):
-    """Log once that rows without gradient keep weight and states: training takes another course."""
+    """Log once that rows without gradient are skipped, which changes the results of training."""
     name = type(optimizer).__name__
     if name not in _warned:
         _warned.add(name)

@@ -1,4 +1,4 @@
-"""Applies an optimizer and keeps the state of every weight."""
+"""Updaters: an optimizer together with the state of every weight."""
 
 import pickle
 
@@ -15,16 +15,16 @@ class Updater:
     Parameters
     ----------
     optimizer : Optimizer
-        What changes the weights.
+        The optimizer.
 
     Attributes
     ----------
     states : dict of int to any
         State of each weight.
     states_synced : dict of int to bool
-        Whether a state already lies on its weight's context (false after `set_states`).
+        Whether a state is on its weight's context (false after `set_states`).
     aggregate_updates : bool
-        Whether several weights of one dtype are handed to the optimizer together.
+        Whether several weights of one dtype are passed to the optimizer together.
     """
 
     def __init__(self, optimizer):
@@ -32,7 +32,7 @@ class Updater:
         self.states = {}
         self.states_synced = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
-        self._together = None  # the last step's weights, if all of them changed in one call
+        self._together = None  # the last step, if it updated all weights in one call
 
     def __call__(self, index, grad, weight):
         """Update one weight or several.
@@ -44,7 +44,7 @@ class Updater:
         grad : NDArray or list of NDArray
             The gradient.
         weight : NDArray or list of NDArray
-            Changed in place.
+            Updated in place.
         """
         if not isinstance(index, (list, tuple)):
             index, grad, weight = [index], [grad], [weight]
@@ -64,7 +64,7 @@ class Updater:
                 self.optimizer.update_multi_precision(i, w, g, self.states[i])
 
     def _repeat(self, index, grad, weight):
-        """Step as the last time, if everything is the same; whether that was so."""
+        """Repeat the last step if the arguments are unchanged; return whether they were."""
         together = self._together
         return (
             together is not None
@@ -83,7 +83,7 @@ class Updater:
         self.states_synced[index] = True
 
     def _update_together(self, index, grad, weight, whole=False):
-        """Hand weights of one type to the optimizer together; `whole`: all of them at once."""
+        """Pass weights to the optimizer grouped by dtype; `whole`: all of a group in one call."""
         by_type = {}
         for i, g, w in zip(index, grad, weight, strict=True):
             by_type.setdefault((w.dtype, w.stype, g.dtype, g.stype), []).append((i, g, w))
@@ -109,14 +109,14 @@ class Updater:
                     self.optimizer.update_multi_precision(indices, weights, grads, states)
 
     def sync_state_context(self, state, context):
-        """Return a state whose arrays all lie on `context`.
+        """Copy the arrays of a state to a context.
 
         Parameters
         ----------
         state : NDArray, tuple, list or any
-            The state; what is no array is kept.
+            The state; anything but arrays is kept.
         context : Context
-            Where its weight lies.
+            Context of its weight.
 
         Returns
         -------
@@ -129,18 +129,18 @@ class Updater:
         return state
 
     def set_states(self, states):
-        """Take over the states that `get_states` wrote, here or in real MXNet.
+        """Load states serialized by `get_states` or by MXNet.
 
         Parameters
         ----------
         states : bytes
-            What `get_states` returned.
+            Result of `get_states`.
 
         Raises
         ------
         MXNetError
-            When the bytes are damaged, or are something else than states; then this updater keeps
-            those it has.
+            If the bytes are damaged or are not states; the updater then keeps its current
+            states.
         """
         self.states, optimizer = state_files.loads(states)
         self.states_synced = dict.fromkeys(self.states, False)
@@ -148,7 +148,7 @@ class Updater:
             self.optimizer = optimizer
 
     def get_states(self, dump_optimizer=False):
-        """Return all states as bytes.
+        """Serialize all states.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ def get_updater(optimizer):
     Parameters
     ----------
     optimizer : Optimizer
-        What changes the weights.
+        The optimizer.
 
     Returns
     -------

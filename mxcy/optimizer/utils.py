@@ -1,8 +1,8 @@
-"""Small things that optimizers need."""
+"""Small helpers for optimizers."""
 
 __all__: list[str] = []
 
 
 def _flatten_list(nested_list):
-    """The items of a list of lists, in one list."""
+    """Flatten a list of lists."""
     return [item for inner in nested_list for item in inner]

@@ -1,8 +1,8 @@
-"""Steps of training that change all weights in one call of an operator.
+"""Training steps that update all weights in one operator call.
 
-MXNet's optimizers hand at most `aggregate_num` weights to an operator, whose parameters have room
-for 60. That number was never a promise: results are the same bits, whatever it is. So unless it was
-asked for, all weights of a step go into one call, one operation of the engine.
+MXNet's optimizers pass at most `aggregate_num` weights to an operator, which is limited to 60. The
+number does not affect results, not even in the last bit. Unless it was requested, all weights of a
+step therefore go into one call, which is one operation of the engine.
 """
 
 import operator
@@ -13,21 +13,21 @@ from mxcy import ndarray as nd
 
 __all__ = ["Together", "WholeStep", "momentum_step", "takes_all"]
 
-#: what users' classes may do otherwise; then their weights are handed to them as MXNet does
+#: methods that, if a user's class overrides them, require MXNet's calling sequence
 _OVERRIDABLE = ("update", "update_multi_precision", "step", "fused_step", "_apply", "_update_some")
 
 
 class WholeStep:
-    """The operator of a step, and what it is told.
+    """The operator of a step, and its arguments.
 
     Parameters
     ----------
     name : str
-        The operator's, with ``{}`` where the multi-precision form has ``mp_``.
+        Name of the operator, with ``{}`` in place of the multi-precision prefix ``mp_``.
     states : int
-        How many states a weight has; 0: None instead of a tuple, 1: an array.
+        Number of states per weight; 0: None instead of a tuple, 1: an array.
     rates : list of list of float
-        Learning rates, decays and the like, each for all weights.
+        Learning rates, decays etc., each for all weights.
     **arguments
         Attributes of the operator.
     """
@@ -37,23 +37,23 @@ class WholeStep:
 
 
 def momentum_step(optimizer, indices, states, name):
-    """The step of gradient descent for all weights: plain, or with a momentum as the one state.
+    """Count an update and return the step of (momentum) gradient descent for all weights.
 
     Parameters
     ----------
     optimizer : Optimizer
-        Has a `momentum`.
+        Optimizer with attribute `momentum`.
     indices : list
-        Of the weights, whose counts grow.
+        Indices of the weights, whose counts are incremented.
     states : int
-        How many states a weight has.
+        Number of states per weight.
     name : str
-        The operator's with a momentum, as `WholeStep` takes it.
+        Name of the operator with momentum, see `WholeStep`.
 
     Returns
     -------
     WholeStep or None
-        None where no operator has so many states.
+        None if no operator has this number of states.
     """
     if states > 1:
         return None
@@ -65,7 +65,7 @@ def momentum_step(optimizer, indices, states, name):
 
 
 def takes_all(optimizer):
-    """Whether an optimizer's steps can be made for all weights at once.
+    """Return whether an optimizer can update all weights in one call.
 
     Parameters
     ----------
@@ -74,8 +74,7 @@ def takes_all(optimizer):
     Returns
     -------
     bool
-        False where a number of weights was requested, or where a class of the user's changes
-        weights in its own way.
+        False if `aggregate_num` was requested, or if a user's class overrides the update.
     """
     if optimizer.aggregates_as_asked:
         return False
@@ -90,17 +89,17 @@ def takes_all(optimizer):
 
 
 class Together:
-    """Weights of one type that change in one call, and the inputs of that call.
+    """Weights of one dtype that are updated in one call, with that call's inputs.
 
-    A program hands in the same arrays at each step, so what was found out about them stays true.
+    Training passes the same arrays at each step, so the prepared inputs can be reused.
 
     Parameters
     ----------
     optimizer : Optimizer
-        One that `takes_all`.
+        Optimizer for which `takes_all` is true.
     indices : list of int
     weights, grads : list of NDArray
-        Of one element type and without sparse ones.
+        Dense arrays of the same dtype.
     states : list
     """
 
@@ -111,7 +110,7 @@ class Together:
         self._rates = self._given_rates = None
         columns = self._state_columns(states)
         if len(set(map(id, weights))) < len(weights):
-            columns = None  # one after the other
+            columns = None  # update the weights separately
         self._inputs = None
         if columns is not None:
             self._kinds = len(columns) - self._mixed
@@ -119,7 +118,7 @@ class Together:
             self._inputs = [array for turn in turns for array in turn]
 
     def _state_columns(self, states):
-        """The states by kind, at the end the masters of mixed precision; None: odd ones."""
+        """The states by kind, with float32 master weights last; None for inconsistent ones."""
         if not self._mixed:
             return _columns(states)
         if not all(isinstance(state, tuple) and len(state) == 2 for state in states):
@@ -130,7 +129,7 @@ class Together:
         return None if columns is None else (*columns, masters)
 
     def is_for(self, optimizer, indices, *arrays):
-        """Whether these are the very same arrays as last time, in the same order."""
+        """Whether the arrays are identical to those of the last step, in the same order."""
         return (
             optimizer is self._optimizer
             and indices == self._indices
@@ -142,12 +141,12 @@ class Together:
         )
 
     def step(self):
-        """Change the weights.
+        """Update the weights.
 
         Returns
         -------
         bool
-            False, and nothing has been done, where states are not those that the optimizer made.
+            False, without any update, if the states were not created by the optimizer.
         """
         if self._inputs is None:
             return False
@@ -157,7 +156,7 @@ class Together:
             return False
         if whole.rates != self._given_rates:
             context = self._weights[0].context
-            rates = np.ravel(whole.rates).astype("float32")  # as single weights' steps round them
+            rates = np.ravel(whole.rates).astype("float32")  # rounded as for single weights
             self._rates = nd.array(rates, ctx=context, dtype="float64")
             self._given_rates = whole.rates
         getattr(nd._internal, whole.name.format("mp_" if self._mixed else ""))(
@@ -172,9 +171,9 @@ class Together:
 
 
 def _columns(states):
-    """The states by kind: none, one list, or a list for each element of their tuples.
+    """The states by kind: none, one list, or one list per element of their tuples.
 
-    None where weights have different ones.
+    None if the weights' states differ in structure.
     """
     kinds = {len(state) if isinstance(state, tuple) else state is not None for state in states}
     if len(kinds) != 1:

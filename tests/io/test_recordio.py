@@ -97,7 +97,7 @@ def test_keys_may_be_of_another_type(tmp_path):
     assert (tmp_path / "a.idx").read_text() == "one\t0\n"
     reader = recordio.MXIndexedRecordIO(*paths, "r", key_type=str)
     assert reader.read_idx("one") == b"1"
-    with pytest.raises(mx.MXNetError, match="line 1 of .* is no key and offset"):
+    with pytest.raises(mx.MXNetError, match="line 1 of .* is not key and offset"):
         recordio.MXIndexedRecordIO(*paths, "r")
 
 
