@@ -1,6 +1,6 @@
-"""`mx.image`: reading, changing and iterating over images, on OpenCV (``pip install mxcy[image]``).
+"""`mx.image`: reading, augmenting and iterating over images (``pip install mxcy[image]``).
 
-Images are arrays (height, width, channel), red first.
+Images are RGB arrays (height, width, channel).
 """
 
 from mxcy._base.listing import listing

@@ -1,6 +1,6 @@
-"""Augmenters: objects that change an image, most of them at random.
+"""Augmenters: callable objects that transform an image, mostly at random.
 
-They draw from Python's `random`, as MXNet's do, so a program that seeds it gets the same images.
+They draw from Python's `random`, like MXNet's, so seeding it reproduces the images.
 """
 
 import json
@@ -27,19 +27,19 @@ __all__ = [
 
 
 def _plain(value):
-    """A parameter as JSON can write it."""
+    """Convert a parameter to a JSON-compatible value."""
     if isinstance(value, nd.NDArray):
         value = value.asnumpy()
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 class Augmenter:
-    """Base of augmenters.
+    """Base class of augmenters.
 
     Parameters
     ----------
     **kwargs
-        The parameters, for `dumps`.
+        Parameters, for `dumps`.
     """
 
     def __init__(self, **kwargs):
@@ -51,17 +51,17 @@ class Augmenter:
         Returns
         -------
         str
-            A list of its name and a dict of its parameters, as JSON.
+            JSON list of its name and a dict of its parameters.
         """
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src):
-        """Return the changed image."""
+        """Return the augmented image."""
         raise NotImplementedError(f"{type(self).__name__} does not define __call__")
 
 
 class SequentialAug(Augmenter):
-    """Augmenters, one after the other.
+    """Apply augmenters in order.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class SequentialAug(Augmenter):
         self.ts = ts
 
     def dumps(self):
-        """Describe the augmenters: a list of this one's name and their descriptions."""
+        """Describe the augmenters: a list of this augmenter's name and their descriptions."""
         return [type(self).__name__.lower(), [augmenter.dumps() for augmenter in self.ts]]
 
     def __call__(self, src):
@@ -83,7 +83,7 @@ class SequentialAug(Augmenter):
 
 
 class RandomOrderAug(SequentialAug):
-    """Augmenters, in random order.
+    """Apply augmenters in random order.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ class RandomOrderAug(SequentialAug):
 
 
 class ResizeAug(Augmenter):
-    """`resize_short`.
+    """Augmenter for `resize_short`.
 
     Parameters
     ----------
     size : int
-        The shorter side.
+        Length of the shorter side.
     interp : int
     """
 
@@ -114,7 +114,7 @@ class ResizeAug(Augmenter):
 
 
 class ForceResizeAug(Augmenter):
-    """A size, whatever the proportions were.
+    """Resize to a size, ignoring the aspect ratio.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class ForceResizeAug(Augmenter):
 
 
 class RandomCropAug(Augmenter):
-    """`random_crop`.
+    """Augmenter for `random_crop`.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class RandomCropAug(Augmenter):
 
 
 class RandomSizedCropAug(Augmenter):
-    """`random_size_crop`.
+    """Augmenter for `random_size_crop`.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class RandomSizedCropAug(Augmenter):
 
 
 class CenterCropAug(Augmenter):
-    """`center_crop`.
+    """Augmenter for `center_crop`.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class CenterCropAug(Augmenter):
 
 
 class HorizontalFlipAug(Augmenter):
-    """Left and right swapped, with a probability.
+    """Flip horizontally with a given probability.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class HorizontalFlipAug(Augmenter):
 
 
 class CastAug(Augmenter):
-    """Another element type.
+    """Cast to another dtype.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Augmenters of colours; they take images of floats."""
+"""Colour augmenters, for float images."""
 
 import math
 import random
@@ -23,12 +23,12 @@ __all__ = [
     "color_normalize",
 ]
 
-_BRIGHTNESS = np.array([[[0.299, 0.587, 0.114]]])  # what red, green and blue contribute
+_BRIGHTNESS = np.array([[[0.299, 0.587, 0.114]]])  # weights of red, green and blue
 _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
 _FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
 _GRAY = np.array([[0.21] * 3, [0.72] * 3, [0.07] * 3])
-MEAN, STD = (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)  # of ImageNet
-# The main directions in which colours of ImageNet differ, and how much they do.
+MEAN, STD = (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)  # ImageNet's
+# Principal components of ImageNet's colours: eigenvalues and eigenvectors.
 _SPREADS = np.array([55.46, 4.794, 1.148])
 _DIRECTIONS = np.array(
     [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]]
@@ -41,9 +41,9 @@ def color_normalize(src, mean, std=None):
     Parameters
     ----------
     src : NDArray
-        An image of floats, which is changed.
+        Float image, modified in place.
     mean, std : NDArray or float, optional
-        One number, or one for each channel.
+        One number, or one per channel.
 
     Returns
     -------
@@ -63,12 +63,12 @@ def _gray(src):
 
 
 class BrightnessJitterAug(Augmenter):
-    """A random change of brightness.
+    """Change the brightness by a random factor.
 
     Parameters
     ----------
     brightness : float
-        Values are multiplied by 1, plus or minus this at most.
+        Maximum deviation of the factor from 1.
     """
 
     def __init__(self, brightness):
@@ -81,12 +81,12 @@ class BrightnessJitterAug(Augmenter):
 
 
 class ContrastJitterAug(Augmenter):
-    """A random change of contrast.
+    """Change the contrast by a random factor: scale deviations from the image's mean.
 
     Parameters
     ----------
     contrast : float
-        Distances from the image's mean are multiplied by 1, plus or minus this at most.
+        Maximum deviation of the factor from 1.
     """
 
     def __init__(self, contrast):
@@ -102,12 +102,12 @@ class ContrastJitterAug(Augmenter):
 
 
 class SaturationJitterAug(Augmenter):
-    """A random change of saturation.
+    """Change the saturation by a random factor: scale deviations from gray.
 
     Parameters
     ----------
     saturation : float
-        Distances from gray are multiplied by 1, plus or minus this at most.
+        Maximum deviation of the factor from 1.
     """
 
     def __init__(self, saturation):
@@ -123,12 +123,12 @@ class SaturationJitterAug(Augmenter):
 
 
 class HueJitterAug(Augmenter):
-    """A random change of hue.
+    """Rotate the hue by a random angle.
 
     Parameters
     ----------
     hue : float
-        By which part of half a turn colours are turned, at most.
+        Maximum rotation, as a fraction of half a turn.
     """
 
     def __init__(self, hue):
@@ -149,7 +149,7 @@ class ColorJitterAug(RandomOrderAug):
     Parameters
     ----------
     brightness, contrast, saturation : float
-        See the augmenters of these names; 0 leaves one out.
+        Arguments of the individual augmenters; 0 skips one.
     """
 
     def __init__(self, brightness, contrast, saturation):
@@ -162,16 +162,16 @@ class ColorJitterAug(RandomOrderAug):
 
 
 class LightingAug(Augmenter):
-    """Noise along the main directions in which colours of a data set differ, as AlexNet had it.
+    """Add noise along the principal components of a data set's colours, as AlexNet did.
 
     Parameters
     ----------
     alphastd : float
         Standard deviation of the noise.
     eigval : array (3,)
-        How much colours differ in each direction.
+        Standard deviations of the components.
     eigvec : array (3, 3)
-        The directions, one in each column.
+        The components, one per column.
     """
 
     def __init__(self, alphastd, eigval, eigvec):
@@ -185,7 +185,7 @@ class LightingAug(Augmenter):
 
 
 class ColorNormalizeAug(Augmenter):
-    """`color_normalize`.
+    """Augmenter for `color_normalize`.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class ColorNormalizeAug(Augmenter):
 
 
 class RandomGrayAug(Augmenter):
-    """A gray image, with a probability.
+    """Convert to gray with a given probability.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class RandomGrayAug(Augmenter):
 
 
 def augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std):
-    """The augmenters of colours that `CreateAugmenter` asks for, in their order."""
+    """The colour augmenters of `CreateAugmenter`, in order."""
     steps = []
     if brightness or contrast or saturation:
         steps.append(ColorJitterAug(brightness, contrast, saturation))

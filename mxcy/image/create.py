@@ -1,4 +1,4 @@
-"""The usual augmenters of a classifier."""
+"""Default augmenters of a classifier."""
 
 from mxcy import ndarray as nd
 from mxcy.image import colours
@@ -30,28 +30,28 @@ def CreateAugmenter(
     rand_gray=0,
     inter_method=2,
 ):
-    """Make the augmenters of a classifier.
+    """Create the augmenters of a classifier.
 
     Parameters
     ----------
     data_shape : tuple of int
         (channel, height, width) of the result.
     resize : int
-        Give images this shorter side first, if it is positive.
+        If positive, first resize the shorter side to this.
     rand_crop : bool
-        Take a part at a random place, instead of the middle.
+        Crop at a random position instead of the centre.
     rand_resize : bool
-        Of random size and proportions as well.
+        Also crop with random size and aspect ratio.
     rand_mirror : bool
-        Swap left and right in half of the images.
+        Flip horizontally with probability 1/2.
     mean, std : array or True, optional
-        Subtracted and divided by, for each channel; True takes those of ImageNet.
+        Mean to subtract and standard deviation to divide by, per channel; True uses ImageNet's.
     brightness, contrast, saturation : float
-        By how much these are changed, at most, as parts of 1.
+        Maximum deviation of their random factors from 1.
     hue : float
-        By which part of half a turn colours are turned, at most.
+        Maximum rotation of the hue, as a fraction of half a turn.
     pca_noise : float
-        Standard deviation of noise along the main directions of ImageNet's colours.
+        Standard deviation of noise along the principal components of ImageNet's colours.
     rand_gray : float
         Probability of a gray image.
     inter_method : int
@@ -64,7 +64,7 @@ def CreateAugmenter(
     Raises
     ------
     ValueError
-        When `data_shape` has not three numbers.
+        If `data_shape` does not have three elements.
     """
     if len(data_shape) != 3:
         raise ValueError(f"data_shape: expected (channel, height, width), got {data_shape}")
@@ -80,7 +80,7 @@ def CreateAugmenter(
     if rand_mirror:
         steps.append(HorizontalFlipAug(0.5))
     steps.append(CastAug())
-    # As arrays of float32, which is what dumps() shows of them in MXNet.
+    # float32 arrays, as MXNet's dumps() shows them
     mean, std = (
         nd.array(imagenet) if value is True else value
         for value, imagenet in ((mean, colours.MEAN), (std, colours.STD))

@@ -1,4 +1,4 @@
-"""Parts of images, and sizes that keep the proportions."""
+"""Cropping images, and resizing with the aspect ratio kept."""
 
 import math
 import random
@@ -22,13 +22,13 @@ _BY_SIZE, _AT_RANDOM = 9, 10
 
 
 def interpolation(interp, sizes=()):
-    """The number of an interpolation of OpenCV.
+    """Return the OpenCV constant of an interpolation.
 
     Parameters
     ----------
     interp : int
-        Such a number from 0 to 4; 9 takes what suits the sizes: area to shrink, bicubic to enlarge;
-        10 takes one at random.
+        OpenCV's constant, 0 to 4; 9 chooses by size: area to shrink, bicubic to enlarge; 10 is
+        random.
     sizes : tuple of int
         Old height and width, new height and width.
 
@@ -39,7 +39,7 @@ def interpolation(interp, sizes=()):
     Raises
     ------
     ValueError
-        When `interp` is none of these.
+        If `interp` is none of these.
     """
     if interp == _BY_SIZE:
         if not sizes:
@@ -56,14 +56,14 @@ def interpolation(interp, sizes=()):
 
 
 def scale_down(src_size, size):
-    """Make a size smaller, in its own proportions, until it fits into an image.
+    """Shrink a size, keeping its aspect ratio, until it fits into an image.
 
     Parameters
     ----------
     src_size : tuple of int
         Width and height of the image.
     size : tuple of int
-        The width and height that are wanted.
+        Desired width and height.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def scale_down(src_size, size):
 
 
 def resize_short(src, size, interp=2):
-    """Give an image a size in which its shorter side is `size`.
+    """Resize an image so that its shorter side is `size`.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def resize_short(src, size, interp=2):
         (height, width, channel)
     size : int
     interp : int
-        0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 what suits the sizes, 10 random.
+        0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 chosen by size, 10 random.
 
     Returns
     -------
@@ -104,14 +104,14 @@ def resize_short(src, size, interp=2):
 
 
 def fixed_crop(src, x0, y0, w, h, size=None, interp=2):
-    """Take a part of an image.
+    """Crop an image at a given position.
 
     Parameters
     ----------
     src : NDArray
         (height, width, channel)
     x0, y0, w, h : int
-        Left and top, width and height of the part.
+        Left, top, width and height of the crop.
     size : tuple of int, optional
         The width and height of the result.
     interp : int
@@ -128,7 +128,7 @@ def fixed_crop(src, x0, y0, w, h, size=None, interp=2):
 
 
 def center_crop(src, size, interp=2):
-    """Take the middle of an image; of a smaller one as much as has the proportions, enlarged.
+    """Crop the centre; from a smaller image the largest crop of that aspect ratio, enlarged.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def center_crop(src, size, interp=2):
     -------
     out : NDArray
     place : tuple of int
-        Left and top, width and height of the part.
+        Left, top, width and height of the crop.
     """
     height, width = src.shape[:2]
     w, h = scale_down((width, height), size)
@@ -152,7 +152,7 @@ def center_crop(src, size, interp=2):
 
 
 def random_crop(src, size, interp=2):
-    """Take a part of an image at a random place; of a smaller image see `center_crop`.
+    """Crop at a random position; for smaller images see `center_crop`.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def random_crop(src, size, interp=2):
     -------
     out : NDArray
     place : tuple of int
-        Left and top, width and height of the part.
+        Left, top, width and height of the crop.
     """
     height, width = src.shape[:2]
     w, h = scale_down((width, height), size)
@@ -176,9 +176,9 @@ def random_crop(src, size, interp=2):
 
 
 def random_size_crop(src, size, area, ratio, interp=2, **kwargs):
-    """Take a part of an image, of random size, proportions and place.
+    """Crop with random size, aspect ratio and position.
 
-    After ten sizes that do not fit it is what `center_crop` takes.
+    After ten sizes that do not fit, falls back to `center_crop`.
 
     Parameters
     ----------
@@ -187,9 +187,9 @@ def random_size_crop(src, size, area, ratio, interp=2, **kwargs):
     size : tuple of int
         Width and height of the result.
     area : float or tuple of float
-        The least and the greatest part of the image's area; the greatest is 1 if left out.
+        Range of the crop's share of the image's area; a single number is the minimum.
     ratio : tuple of float
-        The least and the greatest ratio of width to height.
+        Range of the ratio of width to height.
     interp : int
         See `resize_short`.
 
@@ -197,7 +197,7 @@ def random_size_crop(src, size, area, ratio, interp=2, **kwargs):
     -------
     out : NDArray
     place : tuple of int
-        Left and top, width and height of the part.
+        Left, top, width and height of the crop.
     """
     if "min_area" in kwargs:
         warnings.warn(

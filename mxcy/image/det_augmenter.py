@@ -1,4 +1,4 @@
-"""The interface of augmenters that change an image together with the boxes in it."""
+"""Base class of augmenters for detection, which transform an image and its boxes."""
 
 from mxcy.image.augmenters import Augmenter
 
@@ -6,17 +6,17 @@ __all__ = ["DetAugmenter"]
 
 
 class DetAugmenter(Augmenter):
-    """Base of augmenters for detection.
+    """Base class of augmenters for detection.
 
-    A label is an array of one row for each object: class, left, top, right and bottom as parts of
-    the width and height, and whatever else is known.
+    A label is an array with one row per object: class, left, top, right and bottom as fractions of
+    the width and height, and optional values.
 
     Parameters
     ----------
     **kwargs
-        The parameters, for `dumps`.
+        Parameters, for `dumps`.
     """
 
     def __call__(self, src, label):
-        """Return the changed image and label."""
+        """Return the augmented image and label."""
         raise NotImplementedError(f"{type(self).__name__} does not define __call__")

@@ -1,4 +1,4 @@
-"""Augmenters for detection that are made of others, and the usual ones of a detector."""
+"""Composite augmenters for detection, and the default augmenters of a detector."""
 
 import random
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class DetBorrowAug(DetAugmenter):
-    """An augmenter that leaves boxes where they are, such as one of colours.
+    """Apply an augmenter that does not affect boxes, such as a colour augmenter.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class DetBorrowAug(DetAugmenter):
     Raises
     ------
     TypeError
-        When it is none.
+        If it is not an Augmenter.
     """
 
     def __init__(self, augmenter):
@@ -38,7 +38,7 @@ class DetBorrowAug(DetAugmenter):
         self.augmenter = augmenter
 
     def dumps(self):
-        """Describe the augmenter: a list of this one's name and its description."""
+        """Describe the augmenter: a list of this augmenter's name and the other's description."""
         return [type(self).__name__.lower(), self.augmenter.dumps()]
 
     def __call__(self, src, label):
@@ -46,18 +46,18 @@ class DetBorrowAug(DetAugmenter):
 
 
 class DetRandomSelectAug(DetAugmenter):
-    """One of several augmenters, chosen at random, or none.
+    """Apply one of several augmenters, chosen at random, or none.
 
     Parameters
     ----------
     aug_list : DetAugmenter or list of DetAugmenter
     skip_prob : float
-        The probability of none.
+        Probability of applying none.
 
     Raises
     ------
     TypeError
-        When something else is in the list.
+        If the list contains anything else.
     """
 
     def __init__(self, aug_list, skip_prob=0):
@@ -69,7 +69,7 @@ class DetRandomSelectAug(DetAugmenter):
         self.skip_prob = skip_prob if self.aug_list else 1
 
     def dumps(self):
-        """Describe the augmenters: a list of this one's name and their descriptions."""
+        """Describe the augmenters: a list of this augmenter's name and their descriptions."""
         return [type(self).__name__.lower(), [augmenter.dumps() for augmenter in self.aug_list]]
 
     def __call__(self, src, label):
@@ -80,7 +80,7 @@ class DetRandomSelectAug(DetAugmenter):
 
 
 class DetHorizontalFlipAug(DetAugmenter):
-    """Left and right swapped, with a probability.
+    """Flip horizontally with a given probability.
 
     Parameters
     ----------
@@ -108,14 +108,14 @@ def CreateMultiRandCropAugmenter(
     max_attempts=50,
     skip_prob=0,
 ):
-    """Make an augmenter that chooses between several `DetRandomCropAug`.
+    """Create an augmenter that chooses among several `DetRandomCropAug`.
 
     Parameters
     ----------
     min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts
-        The parameters of that, or lists of them; those of length 1 hold for all.
+        Parameters of `DetRandomCropAug`, or lists of them; a list of length 1 applies to all.
     skip_prob : float
-        The probability of no crop.
+        Probability of no crop.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def CreateMultiRandCropAugmenter(
     count = max(map(len, arguments))
     arguments = [value * count if len(value) == 1 else value for value in arguments]
     assert all(len(value) == count for value in arguments), (
-        f"the lists of parameters must be of one length, got {[len(value) for value in arguments]}"
+        f"lists of parameters must have equal lengths, got {[len(value) for value in arguments]}"
     )
     crops = [DetRandomCropAug(*one) for one in zip(*arguments, strict=True)]
     return DetRandomSelectAug(crops, skip_prob=skip_prob)
@@ -160,26 +160,26 @@ def CreateDetAugmenter(
     max_attempts=50,
     pad_val=(127, 127, 127),
 ):
-    """Make the augmenters of a detector.
+    """Create the augmenters of a detector.
 
     Parameters
     ----------
     data_shape : tuple of int
         (channel, height, width) of the result.
     resize : int
-        Give images this shorter side first, if it is positive.
+        If positive, first resize the shorter side to this.
     rand_crop, rand_pad : float
         Probabilities of a `DetRandomCropAug` and a `DetRandomPadAug`.
     rand_gray : float
         Probability of a gray image.
     rand_mirror : bool
-        Swap left and right in half of the images.
+        Flip horizontally with probability 1/2.
     mean, std, brightness, contrast, saturation, pca_noise, hue, inter_method
         See `CreateAugmenter`.
     min_object_covered, aspect_ratio_range, min_eject_coverage, max_attempts
         See `DetRandomCropAug`.
     area_range : tuple of float
-        The least area of a crop and the greatest of a padded image.
+        Minimum area of a crop and maximum area of a padded image.
     pad_val : tuple of float
         See `DetRandomPadAug`.
 

@@ -1,4 +1,4 @@
-"""Augmenters that take a random part of an image with objects, or put it into a larger one."""
+"""Augmenters for detection that crop or pad an image at random."""
 
 import math
 import random
@@ -13,8 +13,8 @@ from mxcy.image.reading import copyMakeBorder
 
 __all__ = ["DetRandomCropAug", "DetRandomPadAug"]
 
-_CONSTANT_ISOLATED = 16  # OpenCV's margin of a constant, whatever the image is a part of
-_LEAST_PIXELS = 2  # smaller boxes do not count
+_CONSTANT_ISOLATED = 16  # cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
+_LEAST_PIXELS = 2  # smaller boxes are dropped
 
 
 def _range(value):
@@ -27,14 +27,14 @@ def _areas(boxes):
 
 
 class _Random(DetAugmenter):
-    """What both have in common: ranges that may make no sense.
+    """Base of both augmenters, which checks their ranges.
 
     Parameters
     ----------
     least_area : float
-        The greatest area must be above this.
+        Lower limit (exclusive) of the maximum area.
     **kwargs
-        All parameters of the augmenter, for `dumps` too; among them the ranges.
+        All parameters of the augmenter, including the ranges; also for `dumps`.
     """
 
     def __init__(self, least_area, **kwargs):
@@ -53,7 +53,7 @@ class _Random(DetAugmenter):
                 return
 
     def _heights(self, height, width):
-        """Random proportions, and the least and greatest height that give the areas."""
+        """Draw an aspect ratio; return it with the range of heights that satisfy the area range."""
         ratio = random.uniform(*self.aspect_ratio_range)
         least, greatest = (
             round(math.sqrt(part * height * width / ratio)) for part in self.area_range
@@ -62,20 +62,20 @@ class _Random(DetAugmenter):
 
 
 class DetRandomCropAug(_Random):
-    """A random part of an image that contains enough of the objects.
+    """Random crop that contains enough of the objects.
 
     Parameters
     ----------
     min_object_covered : float
-        Of each object that the part touches, more than this has to be in it.
+        Minimum (exclusive) covered fraction of every object that the crop intersects.
     aspect_ratio_range : tuple of float
-        The least and the greatest ratio of width to height.
+        Range of the ratio of width to height.
     area_range : tuple of float
-        The least and the greatest part of the image's area.
+        Range of the crop's share of the image's area.
     min_eject_coverage : float
-        Objects of which no more than this is left are forgotten.
+        Objects of which no larger fraction remains are dropped.
     max_attempts : int
-        After that many parts that do not do, the image stays as it is.
+        Number of attempts, after which the image is left unchanged.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class DetRandomCropAug(_Random):
         return fixed_crop(src, *place, None), label
 
     def _part(self, label, height, width):
-        """A part (left, top, width, height) that will do, with its label."""
+        """Find an acceptable crop (left, top, width, height); return it with its label."""
         if not self.enabled or min(height, width) <= 0:
             return None
         for _ in range(self.max_attempts):
@@ -121,7 +121,7 @@ class DetRandomCropAug(_Random):
         return None
 
     def _size(self, height, width):
-        """A random width and height; None when it is not possible."""
+        """Draw a width and height; None if impossible."""
         ratio, h, greatest = self._heights(height, width)
         if round(greatest * ratio) > width:
             greatest = int((width + 0.4999999) / ratio)
@@ -141,7 +141,7 @@ class DetRandomCropAug(_Random):
         return (w, h) if possible else None
 
     def _covers(self, label, x, y, w, h, height, width):
-        """Whether enough of the objects is in a part."""
+        """Whether a crop covers enough of the objects."""
         if w * h < _LEAST_PIXELS:
             return False
         areas = _areas(label[:, 1:])
@@ -156,7 +156,7 @@ class DetRandomCropAug(_Random):
         return shares.size > 0 and shares.min() > self.min_object_covered
 
     def _label_inside(self, label, x, y, w, h):
-        """The label of a part; None when no object is left."""
+        """The label of a crop; None if no object remains."""
         inside = label.copy()
         inside[:, (1, 3)] = (inside[:, (1, 3)] - x) / w
         inside[:, (2, 4)] = (inside[:, (2, 4)] - y) / h
@@ -168,18 +168,18 @@ class DetRandomCropAug(_Random):
 
 
 class DetRandomPadAug(_Random):
-    """An image at a random place in a larger one of a constant.
+    """Random padding with a constant: place the image in a larger one.
 
     Parameters
     ----------
     aspect_ratio_range : tuple of float
-        The least and the greatest ratio of width to height.
+        Range of the ratio of width to height.
     area_range : tuple of float
-        The least and the greatest area, as multiples of the image's.
+        Range of the padded area, as a multiple of the image's.
     max_attempts : int
-        After that many sizes that do not do, the image stays as it is.
+        Number of attempts, after which the image is left unchanged.
     pad_val : float or tuple of float
-        The constant, one for each channel.
+        Padding value, or one per channel.
     """
 
     def __init__(
@@ -211,7 +211,7 @@ class DetRandomPadAug(_Random):
         return copyMakeBorder(src, *margins, _CONSTANT_ISOLATED, values=self.pad_val), label
 
     def _place(self, height, width):
-        """Where the image is in a larger one, and the size of that."""
+        """Draw the position of the image and the padded size."""
         if not self.enabled or min(height, width) <= 0:
             return None
         for _ in range(self.max_attempts):

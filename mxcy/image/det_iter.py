@@ -1,4 +1,4 @@
-"""Batches of images with objects in them."""
+"""Iterator over images with object annotations."""
 
 import logging
 
@@ -15,13 +15,13 @@ __all__ = ["ImageDetIter"]
 
 
 class ImageDetIter(ImageIter):
-    """Batches of images with a label for each object in them.
+    """Iterate over batches of images with object annotations.
 
-    An image's label is: the number of numbers in front of the objects (at least 2), the number of
-    numbers for each object (at least 5), whatever else is in front, then the objects: class, left,
-    top, right and bottom as parts of the width and height, and so on. Batches have labels of shape
-    (batch_size, most objects in an image, numbers of an object), filled up with -1. Images without
-    an object of positive size are left out.
+    An image's label is: length of the header (at least 2), length of an object (at least 5), the
+    rest of the header, then the objects: class, left, top, right and bottom as fractions of the
+    width and height, and optional values. Batches have labels of shape (batch_size, maximum number
+    of objects, length of an object), padded with -1. Images without an object of positive size are
+    skipped.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ class ImageDetIter(ImageIter):
     part_index, num_parts, imglist, data_name, label_name, last_batch_handle
         See `ImageIter`.
     aug_list : list of DetAugmenter, optional
-        By default those that `CreateDetAugmenter` makes of `data_shape` and `**kwargs`.
+        Defaults to ``CreateDetAugmenter(data_shape, **kwargs)``.
 
     Attributes
     ----------
     label_shape : tuple of int
-        (objects, numbers of an object)
+        (objects, length of an object)
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ImageDetIter(ImageIter):
         self.provide_label = [DataDesc(label_name, (batch_size, *self.label_shape))]
 
     def _largest_label(self):
-        """The shape that the labels of all images fit into."""
+        """The smallest shape that fits the labels of all images."""
         objects, width = 0, 5
         self.reset()
         while True:
@@ -92,7 +92,7 @@ class ImageDetIter(ImageIter):
         return objects, width
 
     def _parse_label(self, label):
-        """The objects of positive size: an array of one row for each."""
+        """Parse a label to an array with one row per object of positive size."""
         numbers = (label.asnumpy() if isinstance(label, nd.NDArray) else np.asarray(label)).ravel()
         if numbers.size < 7:
             raise RuntimeError(f"Label shape is invalid: {numbers.shape}")
@@ -115,7 +115,7 @@ class ImageDetIter(ImageIter):
         data_shape : tuple of int, optional
             (channel, height, width)
         label_shape : tuple of int, optional
-            (objects, numbers of an object)
+            (objects, length of an object)
         """
         if data_shape is not None:
             self.check_data_shape(data_shape)
@@ -129,7 +129,7 @@ class ImageDetIter(ImageIter):
             self.label_shape = tuple(label_shape)
 
     def check_label_shape(self, label_shape):
-        """Raise ValueError unless all labels fit into this (objects, numbers of an object)."""
+        """Raise ValueError unless all labels fit into this (objects, length of an object)."""
         if len(label_shape) != 2:
             raise ValueError("label_shape should have length 2")
         if label_shape[0] < self.label_shape[0]:
@@ -153,7 +153,7 @@ class ImageDetIter(ImageIter):
         return changed and (self.postprocess_data(changed[0]), changed[1])
 
     def _augmented(self, data, label):
-        """An augmented image and its label; None when the label is none."""
+        """Augment an image and its label; None if the label is invalid."""
         try:
             return self.augmentation_transform(data, self._parse_label(label))
         except RuntimeError as error:
@@ -178,28 +178,28 @@ class ImageDetIter(ImageIter):
         window_name="draw_next",
         id2labels=None,
     ):
-        """Draw the boxes into the images that are left in this epoch.
+        """Draw the boxes into the remaining images of this epoch.
 
         Parameters
         ----------
         color : tuple of int, optional
-            Red, green and blue; a random colour for each box by default.
+            RGB colour; random for each box by default.
         thickness : int
-            Of the lines.
+            Line width.
         mean, std : True or array, optional
-            Undo a normalisation with these; True stands for those of ImageNet.
+            Undo a normalization by these; True means ImageNet's.
         clip : bool
-            Bring values into the range from 0 to 255.
+            Clip values to 0 ... 255.
         waitKey : int, optional
-            Show each image in a window, and wait so many milliseconds for a key.
+            Show each image in a window and wait this many milliseconds for a key.
         window_name : str
         id2labels : dict of int to str, optional
-            Names of classes, written beside the boxes.
+            Class names, written next to the boxes.
 
         Yields
         ------
         numpy.ndarray
-            (height, width, channel), red first.
+            RGB image (height, width, channel).
         """
         cv2 = opencv("draw_next")
         mean = np.array((123.68, 116.28, 103.53)) if mean is True else mean
@@ -224,13 +224,13 @@ class ImageDetIter(ImageIter):
             yield image
 
     def sync_label_shape(self, it, verbose=False):
-        """Give this iterator and another one the larger of both labels' shapes.
+        """Set the label shapes of this and another iterator to the larger of both.
 
         Parameters
         ----------
         it : ImageDetIter
         verbose : bool
-            Log the shape when it changes.
+            Log changes of the shape.
 
         Returns
         -------
@@ -258,6 +258,6 @@ def _draw(cv2, image, box, color, thickness, names):
     cv2.rectangle(image, (left, top), (right, bottom), color, thickness)
     if names is not None and int(box[0]) in names:
         text = (names[int(box[0])], (left + 5, top + 20), cv2.FONT_HERSHEY_SIMPLEX, 0.6)
-        letters = np.zeros((height, width), np.uint8)  # OpenCV writes into bytes only
+        letters = np.zeros((height, width), np.uint8)  # OpenCV draws text on uint8 only
         cv2.putText(letters, *text, 255, 2)
         image[letters > 0] = color

@@ -1,4 +1,4 @@
-"""The names of `mx.image` for detection, under the path where MXNet has them."""
+"""The detection names of `mx.image`, under MXNet's module path."""
 
 from mxcy.image.det_augmenters import (
     CreateDetAugmenter,

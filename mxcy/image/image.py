@@ -1,4 +1,4 @@
-"""The names of `mx.image` but those of detection, under the path where MXNet has them."""
+"""The names of `mx.image` other than detection, under MXNet's module path."""
 
 from mxcy.image.augmenters import (
     Augmenter,

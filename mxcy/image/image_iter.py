@@ -1,4 +1,4 @@
-"""Batches of images, read, decoded and augmented in the calling thread."""
+"""Iterator over images that reads, decodes and augments in the calling thread."""
 
 import logging
 import os
@@ -21,7 +21,7 @@ _LAST_BATCH = ("pad", "discard", "roll_over")
 
 
 class ImageIter(DataIter):
-    """Batches of images from a RecordIO file, or from files that a list names.
+    """Iterate over batches of images from a RecordIO file or a list of image files.
 
     Parameters
     ----------
@@ -31,33 +31,33 @@ class ImageIter(DataIter):
     label_width : int
         Labels per image.
     path_imgrec : str, optional
-        A file of images that `mx.recordio` or ``im2rec`` has made.
+        RecordIO file created by `mx.recordio` or ``im2rec``.
     path_imglist : str, optional
-        A file with a line for each image: number, labels, path, with tabs between them. With
-        `path_imgrec` too, its labels take the place of those in there.
+        File with one tab-separated line per image: number, labels, path. Together with
+        `path_imgrec`, its labels replace those of the records.
     path_root : str, optional
-        The folder that paths are relative to.
+        Folder that paths are relative to.
     path_imgidx : str, optional
-        The index of `path_imgrec`; needed to shuffle it or to take a part of it.
+        Index of `path_imgrec`, required for shuffling or reading a part.
     shuffle : bool
-        Visit the images in random order, another one in each epoch; from Python's `random`.
+        Visit the images in random order, drawn each epoch from Python's `random`.
     part_index, num_parts : int
-        Take part `part_index` of that many equal parts.
+        Read part `part_index` of `num_parts` equal parts.
     aug_list : list of Augmenter, optional
-        By default those that `CreateAugmenter` makes of `data_shape` and `**kwargs`.
+        Defaults to ``CreateAugmenter(data_shape, **kwargs)``.
     imglist : list, optional
-        In place of a file: lists of labels and a path.
+        Lists of labels and a path, instead of a file.
     data_name, label_name : str
     dtype : {'float32', 'int32', 'float64', 'int64'}
-        Of labels.
+        Dtype of labels.
     last_batch_handle : {'pad', 'discard', 'roll_over'}
-        What becomes of images that do not fill a batch: they are filled up from the start, left
-        out, or put in front of the next epoch.
+        Handling of an incomplete last batch: pad it from the start, drop it, or carry its
+        images over to the next epoch.
 
     Raises
     ------
     AssertionError
-        When there is no source, or parameters contradict each other.
+        If there is no source, or parameters contradict each other.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ImageIter(DataIter):
         self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape))]
         self.provide_label = [DataDesc(label_name, self._label_shape())]
         self.cur = 0
-        self._left_over = []  # images and labels that filled no batch, for 'roll_over'
+        self._left_over = []  # images and labels carried over, for 'roll_over'
         self._ended = False
         logging.info("Using %s threads for decoding...", env.get("MXNET_CPU_WORKER_NTHREADS"))
         self.reset()
@@ -125,14 +125,14 @@ class ImageIter(DataIter):
         return (self.batch_size,)
 
     def reset(self):
-        """Start over; with 'roll_over', images that filled no batch come first."""
+        """Restart; with 'roll_over', images of an incomplete batch come first."""
         if self.seq is not None and self.shuffle:
             random.shuffle(self.seq)
         self._rewind()
         self._ended = False
 
     def hard_reset(self):
-        """Start over, and drop images that were to come over from the last epoch."""
+        """Restart without images carried over from the last epoch."""
         self._left_over = []
         self.reset()
 
@@ -148,7 +148,7 @@ class ImageIter(DataIter):
         -------
         label : float, numpy.ndarray or NDArray
         data : bytes
-            What the file of the image holds.
+            The encoded image.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class ImageIter(DataIter):
         return (header.label if self.imglist is None else self.imglist[key][0]), data
 
     def _samples(self):
-        """The decoded, augmented images that are left in this epoch, with their labels."""
+        """The remaining images of this epoch, decoded and augmented, with their labels."""
         while True:
             try:
                 label, content = self.next_sample()
@@ -189,7 +189,7 @@ class ImageIter(DataIter):
                 yield sample
 
     def _prepared(self, data, label):
-        """An augmented image as it goes into a batch, and its label."""
+        """Prepare an augmented image and its label for a batch."""
         return self.postprocess_data(self.augmentation_transform(data)), label
 
     def next(self):
@@ -210,7 +210,7 @@ class ImageIter(DataIter):
         return self._padded(samples)
 
     def _padded(self, samples):
-        """The last batch, filled up from the start."""
+        """The last batch, padded from the start."""
         pad = self.batch_size - len(samples)
         self._ended = True
         self._rewind()
@@ -253,17 +253,17 @@ class ImageIter(DataIter):
             )
         return label if self.label_width > 1 else label[0]
 
-    # --- steps that subclasses may replace --------------------------------------------------------
+    # --- hooks for subclasses ---------------------------------------------------------------------
 
     def check_data_shape(self, data_shape):
-        """Raise ValueError unless this is the shape of an image of three channels."""
+        """Raise ValueError unless `data_shape` is (3, height, width)."""
         if len(data_shape) != 3:
             raise ValueError("data_shape should have length 3, with dimensions CxHxW")
         if data_shape[0] != 3:
             raise ValueError("This iterator expects inputs to have 3 channels.")
 
     def check_valid_image(self, data):
-        """Raise RuntimeError when a decoded image has no pixels; it is skipped then."""
+        """Raise RuntimeError for a decoded image without pixels, which is then skipped."""
         if len(data.shape) == 0:
             raise RuntimeError("Data shape is wrong")
 
@@ -281,7 +281,7 @@ class ImageIter(DataIter):
         Raises
         ------
         MXNetError
-            When these are no bytes of an image; the message tells which one it was.
+            If the bytes are not an image; the message names it.
         """
         try:
             return imdecode(s)
@@ -297,12 +297,12 @@ class ImageIter(DataIter):
         return f"filename: {self.imglist[key][1]}"
 
     def read_image(self, fname):
-        """Read the file of an image.
+        """Read an image file.
 
         Parameters
         ----------
         fname : str
-            Relative to `path_root`.
+            Path relative to `path_root`.
 
         Returns
         -------
@@ -318,12 +318,12 @@ class ImageIter(DataIter):
         return data
 
     def postprocess_data(self, datum):
-        """Bring the channels of an image to the front."""
+        """Move the channels of an image to the front."""
         return nd.transpose(datum, axes=(2, 0, 1))
 
 
 def _open_records(path, path_idx):
-    """A file of records and its keys; each None when there is no such file."""
+    """Open a RecordIO file; return it and its keys, each None if missing."""
     if not path:
         return None, None
     if not path_idx:
@@ -333,7 +333,7 @@ def _open_records(path, path_idx):
 
 
 def _read_list(path, dtype):
-    """The labels and paths of a list file by number."""
+    """Read a list file: labels and paths by number."""
     images = {}
     for number, line in enumerate(text_lines(path), 1):
         fields = line.strip().split("\t")
@@ -349,7 +349,7 @@ def _read_list(path, dtype):
 
 
 def _numbered_list(entries, dtype):
-    """The same for a list that a program gives."""
+    """Convert a list of entries: labels and paths by number."""
     images = {}
     for number, entry in enumerate(entries, 1):
         single = len(entry) == 2 and not isinstance(entry[0], numeric_types)

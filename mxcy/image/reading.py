@@ -1,4 +1,4 @@
-"""Images from files and bytes, and in other sizes."""
+"""Reading, decoding, resizing and padding of images."""
 
 import numpy as np
 
@@ -10,15 +10,15 @@ __all__ = ["copyMakeBorder", "imdecode", "imread", "imresize"]
 
 
 def imread(filename, *args, **kwargs):
-    """Read and decode a file of an image.
+    """Read and decode an image file.
 
     Parameters
     ----------
     filename : str
     flag : {0, 1}
-        A gray image of one channel, or one of three (the default).
+        0: one gray channel, 1: three channels (the default).
     to_rgb : bool
-        Red first (the default), instead of OpenCV's order with blue first.
+        RGB (the default) instead of OpenCV's BGR.
     out : NDArray, optional
 
     Returns
@@ -29,7 +29,7 @@ def imread(filename, *args, **kwargs):
     Raises
     ------
     MXNetError
-        When the file is missing or no image, or OpenCV is missing.
+        If the file is missing or not an image, or OpenCV is not installed.
     """
     return _cvimread(filename, *args, **kwargs)
 
@@ -40,7 +40,7 @@ def imdecode(buf, *args, **kwargs):
     Parameters
     ----------
     buf : bytes, bytearray, numpy.ndarray or NDArray
-        What an image file holds.
+        Content of an image file.
     flag, to_rgb, out
         See `imread`.
 
@@ -52,9 +52,9 @@ def imdecode(buf, *args, **kwargs):
     Raises
     ------
     ValueError
-        When `buf` is something else.
+        If `buf` has another type.
     MXNetError
-        When these are no bytes of an image, or OpenCV is missing.
+        If `buf` is not an image, or OpenCV is not installed.
     """
     if not isinstance(buf, nd.NDArray):
         if not isinstance(buf, (bytes, bytearray, np.ndarray)):
@@ -70,7 +70,7 @@ def imdecode(buf, *args, **kwargs):
 
 
 def imresize(src, w, h, *args, **kwargs):
-    """Give an image another size.
+    """Resize an image.
 
     Parameters
     ----------
@@ -90,21 +90,21 @@ def imresize(src, w, h, *args, **kwargs):
 
 
 def copyMakeBorder(src, top, bot, left, right, *args, **kwargs):
-    """Add margins to an image.
+    """Pad an image.
 
     Parameters
     ----------
     src : NDArray
         (height, width, channel)
     top, bot, left, right : int
-        The margins.
+        Widths of the padding.
     type : int
-        0 a constant (the default), 1 the outermost pixels, 2 reflected, 3 from the other side,
-        4 reflected without the outermost pixels.
+        0 constant (the default), 1 replicate, 2 reflect, 3 wrap, 4 reflect without repeating the
+        edge pixels.
     value : float
         The constant.
     values : tuple of float
-        The constant of each channel, instead of `value`.
+        Constant per channel, instead of `value`.
     out : NDArray, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""Images that are turned around their middle."""
+"""Rotation of images around their centre."""
 
 from numbers import Number
 
@@ -10,18 +10,18 @@ __all__ = ["imrotate", "random_rotate"]
 
 
 def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
-    """Turn images around their middle; what comes from outside of them is 0.
+    """Rotate images around their centre; pixels from outside are 0.
 
     Parameters
     ----------
     src : NDArray of float32
-        (channel, height, width), or with a batch in front.
+        (channel, height, width), optionally with a batch axis in front.
     rotation_degrees : float or NDArray
-        The angle, or one for each image of the batch.
+        The angle, or one per image of the batch.
     zoom_in : bool
-        Enlarge an image until nothing from outside of it is left.
+        Enlarge the image until nothing from outside is visible.
     zoom_out : bool
-        Shrink an image until all of it is seen.
+        Shrink the image until all of it is visible.
 
     Returns
     -------
@@ -30,9 +30,9 @@ def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
     Raises
     ------
     TypeError
-        When the images are not float32, or there are several angles for a single image.
+        If the images are not float32, or there are several angles for a single image.
     ValueError
-        When `src` is no image, there are too few angles, or both zooms are requested.
+        If `src` is not an image, the number of angles is wrong, or both zooms are requested.
     """
     if zoom_in and zoom_out:
         raise ValueError("`zoom_in` and `zoom_out` cannot be both True")
@@ -56,7 +56,7 @@ def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
 
 
 def _grid(angles, height, width):
-    """Where each pixel comes from, (image, 2, height, width): x and y between -1 and 1."""
+    """Source coordinates of each pixel, (image, 2, height, width): x and y from -1 to 1."""
     down, across = (height - 1) / 2, (width - 1) / 2
     y, x = np.arange(height)[:, None] - down, np.arange(width) - across
     cos, sin = np.cos(angles), np.sin(angles)
@@ -64,25 +64,26 @@ def _grid(angles, height, width):
 
 
 def _zoom(angles, height, width, zoom_in, zoom_out):
-    """The factor of each image's grid."""
+    """Scale factor of each image's grid."""
     if not (zoom_in or zoom_out):
         return 1.0
     cos, sin = np.abs(np.cos(angles)), np.abs(np.sin(angles))
-    wide, tall = width * cos + height * sin, width * sin + height * cos  # of the turned rectangle
+    # bounding box of the rotated image
+    wide, tall = width * cos + height * sin, width * sin + height * cos
     if zoom_out:
         return np.maximum(wide / width, tall / height)[:, None]
     return np.minimum(width / wide, height / tall)[:, None]
 
 
 def random_rotate(src, angle_limits, zoom_in=False, zoom_out=False):
-    """Turn images by random angles.
+    """Rotate images by random angles.
 
     Parameters
     ----------
     src : NDArray of float32
-        (channel, height, width), or with a batch in front.
+        (channel, height, width), optionally with a batch axis in front.
     angle_limits : tuple of float
-        The least and the greatest angle; drawn from `numpy.random`, for each image its own.
+        Range of the angles, drawn from `numpy.random` separately for each image.
     zoom_in, zoom_out : bool
         See `imrotate`.
 

@@ -1,7 +1,7 @@
-"""Rules that fill the arrays of new parameters.
+"""Initializers of parameters.
 
-An initializer is called with a description of the parameter (`InitDesc`: its name and attributes)
-and the array to fill. Random ones draw from `mxcy.random`, so a seed decides all weights.
+An initializer is called with a description of the parameter (`InitDesc`: name and attributes) and
+the array to fill. Random ones draw from `mxcy.random`, so its seed determines all weights.
 """
 
 from mxcy._base.listing import listing

@@ -1,4 +1,4 @@
-"""What all initializers share: how a parameter's name decides, their registry and their text."""
+"""Base class of initializers: name-based rules, registry and serialization."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ class InitDesc(str):
     name : str
         Name of the parameter.
     attrs : dict of str to str, optional
-        Its attributes; ``'__init__'`` there names the initializer to use, whatever the name says.
+        Its attributes; ``'__init__'`` specifies an initializer that overrides name-based rules.
     global_init : Initializer, optional
         The initializer of the whole network.
     """
@@ -33,7 +33,7 @@ class InitDesc(str):
         return desc
 
 
-# Which method fills a parameter, by how its name ends (first match wins).
+# Suffix of a parameter's name -> method that fills it; the first match wins.
 _BY_SUFFIX = (
     ("weight", "_init_weight"),
     ("bias", "_init_bias"),
@@ -44,7 +44,7 @@ _BY_SUFFIX = (
     ("weight_quantize", "_init_quantized_weight"),
     ("bias_quantize", "_init_quantized_bias"),
 )
-# Plain strings instead of an `InitDesc` follow older and wider rules.
+# The legacy rules for plain strings instead of an `InitDesc`.
 _BY_SUFFIX_OF_PLAIN_NAME = (
     ("bias", "_init_bias"),
     ("gamma", "_init_gamma"),
@@ -60,15 +60,15 @@ _BY_SUFFIX_OF_PLAIN_NAME = (
 
 
 class Initializer:
-    """Base of all initializers.
+    """Base class of initializers.
 
-    Subclasses say in `_init_weight(name, arr)` how weights are filled; biases and shifts become 0
-    and scales 1, by the ending of the parameter's name.
+    Subclasses fill weights in `_init_weight(name, arr)`; by the suffix of the parameter's name,
+    biases and shifts are set to 0 and scales to 1.
 
     Parameters
     ----------
     **kwargs
-        What `dumps` has to write in order to make an equal initializer again.
+        Arguments that `dumps` writes to recreate the initializer.
     """
 
     def __init__(self, **kwargs):
@@ -77,15 +77,14 @@ class Initializer:
         self._print_func = None
 
     def set_verbosity(self, verbose=False, print_func=None):
-        """Log how each parameter was initialized.
+        """Log the initialization of each parameter.
 
         Parameters
         ----------
         verbose : bool
-            Whether to log at all.
+            Whether to log.
         print_func : callable, optional
-            Makes the text from the filled array; by default its norm divided by the square root of
-            its size.
+            Formats the filled array; by default its norm divided by the square root of its size.
 
         Returns
         -------
@@ -97,7 +96,7 @@ class Initializer:
         return self
 
     def dumps(self):
-        """Return the JSON text ``[name, arguments]`` from which `create` makes an equal one."""
+        """Return the JSON ``[name, arguments]``, from which `create` recreates the initializer."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, desc, arr):
@@ -113,9 +112,9 @@ class Initializer:
         Raises
         ------
         TypeError
-            When `desc` is no string.
+            If `desc` is not a string.
         ValueError
-            When the name's ending says nothing about the parameter's role.
+            If no rule matches the suffix of the name.
         """
         if not isinstance(desc, InitDesc):
             self._init_plain_name(desc, arr)
@@ -181,7 +180,7 @@ class Initializer:
         arr[:] = 0
 
     def _init_weight(self, name, arr):
-        raise NotImplementedError(f"{type(self).__name__} does not say how to fill weights")
+        raise NotImplementedError(f"{type(self).__name__} does not define _init_weight")
 
     def _init_default(self, name, _):
         raise ValueError(
@@ -208,7 +207,7 @@ create = registry.get_create_func(Initializer, "initializer")
 
 
 def register(klass):
-    """Register an initializer class, so that `create` finds it by its lower-case name.
+    """Register an initializer class under its lower-case name, for `create`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Initializers that choose by name: arrays of a file, or other initializers."""
+"""Initializers that delegate by name: to loaded arrays or to other initializers."""
 
 import logging
 import re
@@ -9,21 +9,21 @@ __all__ = ["Load", "Mixed"]
 
 
 class Load:
-    """Takes the arrays of parameters from a file or a mapping.
+    """Initialize parameters from a file or a mapping.
 
     Parameters
     ----------
     param : str or dict of str to NDArray
-        File name or arrays; the prefixes ``arg:`` and ``aux:`` of names are dropped.
+        File name or arrays; prefixes ``arg:`` and ``aux:`` of names are dropped.
     default_init : callable, optional
-        Initializer of the parameters that are not there.
+        Initializer of missing parameters.
     verbose : bool
-        Log where each parameter comes from.
+        Log the source of each parameter.
 
     Raises
     ------
     AssertionError
-        When called for a parameter of another shape, or for a missing one without `default_init`.
+        If a parameter has another shape, or is missing and there is no `default_init`.
     """
 
     def __init__(self, param, default_init=None, verbose=False):
@@ -55,19 +55,19 @@ class Load:
 
 
 class Mixed:
-    """Chooses among initializers by the parameter's name.
+    """Choose among initializers by the parameter's name.
 
     Parameters
     ----------
     patterns : list of str
-        Regular expressions, tried in order at the beginning of the name.
+        Regular expressions, matched in order at the start of the name.
     initializers : list of Initializer
         The initializer of each pattern.
 
     Raises
     ------
     ValueError
-        When called for a name that no pattern matches.
+        If no pattern matches the name.
     """
 
     def __init__(self, patterns, initializers):

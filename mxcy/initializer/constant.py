@@ -1,4 +1,4 @@
-"""Initializers with one number."""
+"""Constant initializers."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ __all__ = ["Constant", "One", "Zero"]
 @alias("zeros")
 @register
 class Zero(Initializer):
-    """Fills weights with 0."""
+    """Fill weights with 0."""
 
     def __init__(self):
         super().__init__()
@@ -22,7 +22,7 @@ class Zero(Initializer):
 @alias("ones")
 @register
 class One(Initializer):
-    """Fills weights with 1."""
+    """Fill weights with 1."""
 
     def __init__(self):
         super().__init__()
@@ -33,7 +33,7 @@ class One(Initializer):
 
 @register
 class Constant(Initializer):
-    """Fills weights with a given value.
+    """Fill weights with a given value.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Constant(Initializer):
     """
 
     def __init__(self, value):
-        super().__init__(value=_plain(value))  # which `dumps` writes
+        super().__init__(value=_plain(value))  # for `dumps`
         self.value = value
 
     def _init_weight(self, _, arr):
@@ -50,7 +50,7 @@ class Constant(Initializer):
 
 
 def _plain(value):
-    """A number, or nested lists of the numbers of an array."""
+    """Convert a value to a number or nested lists."""
     if isinstance(value, (int, float, str)):
         return value
     return (value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)).tolist()

@@ -1,4 +1,4 @@
-"""Initializers that draw from `mxcy.random`."""
+"""Random initializers, which draw from `mxcy.random`."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ __all__ = ["MSRAPrelu", "Normal", "Orthogonal", "Uniform", "Xavier"]
 
 @register
 class Uniform(Initializer):
-    """Draws weights evenly from ``[-scale, scale)``.
+    """Draw weights uniformly from ``[-scale, scale)``.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Uniform(Initializer):
 
 @register
 class Normal(Initializer):
-    """Draws weights from a normal distribution around 0.
+    """Draw weights from a normal distribution around 0.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Normal(Initializer):
 
 @register
 class Orthogonal(Initializer):
-    """Fills weights with a random matrix of orthogonal rows or columns (Saxe et al., 2013).
+    """Fill weights with a random matrix with orthogonal rows or columns (Saxe et al., 2013).
 
     Parameters
     ----------
@@ -76,16 +76,16 @@ class Orthogonal(Initializer):
 
 @register
 class Xavier(Initializer):
-    """Scales random weights by the number of a layer's connections (Glorot & Bengio, 2010).
+    """Scale random weights by a layer's fan-in and fan-out (Glorot & Bengio, 2010).
 
     Parameters
     ----------
     rnd_type : {'uniform', 'gaussian'}
         Distribution.
     factor_type : {'avg', 'in', 'out'}
-        What to divide by: incoming or outgoing connections of a unit, or their average.
+        Divisor: fan-in, fan-out, or their average.
     magnitude : float
-        The scale is ``sqrt(magnitude / connections)``.
+        The scale is ``sqrt(magnitude / divisor)``.
     """
 
     def __init__(self, rnd_type="uniform", factor_type="avg", magnitude=3):
@@ -116,7 +116,7 @@ class Xavier(Initializer):
 
 @register
 class MSRAPrelu(Xavier):
-    """Draws normal weights with the variance that suits PReLU layers (He et al., 2015).
+    """Draw normal weights with the variance for PReLU layers (He et al., 2015).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Initializers for one kind of layer each."""
+"""Initializers for specific layers."""
 
 from math import ceil
 
@@ -12,7 +12,7 @@ __all__ = ["Bilinear", "FusedRNN", "LSTMBias", "RNNFused"]
 
 @register
 class Bilinear(Initializer):
-    """Fills the weight of an upsampling convolution with a bilinear kernel."""
+    """Fill the weight of an upsampling convolution with a bilinear kernel."""
 
     def __init__(self):
         super().__init__()
@@ -28,12 +28,12 @@ class Bilinear(Initializer):
 
 @register
 class LSTMBias(Initializer):
-    """Fills the bias of an LSTM with 0, except the forget gate's part.
+    """Fill the bias of an LSTM with 0, except for the forget gate.
 
     Parameters
     ----------
     forget_bias : float
-        Value of the forget gate's bias, the second quarter.
+        Bias of the forget gate, the second quarter.
     """
 
     def __init__(self, forget_bias=1.0):
@@ -48,17 +48,16 @@ class LSTMBias(Initializer):
 
 @register
 class FusedRNN(Initializer):
-    """Fills the one vector of a `FusedRNNCell`, part by part.
+    """Fill the packed parameter vector of a `FusedRNNCell`, part by part.
 
     Parameters
     ----------
     init : Initializer or str, optional
-        What fills the parts; the network's own initializer by default. A str is what `dumps`
-        returns.
+        Initializer of the parts, or its `dumps` string; the network's by default.
     num_hidden, num_layers, mode, bidirectional
-        As those of the cell.
+        Arguments of the cell.
     forget_bias : float
-        What all biases of an LSTM's forget gates are filled with.
+        Bias of the forget gates of an LSTM.
     """
 
     def __init__(self, init, num_hidden, num_layers, mode, bidirectional=False, forget_bias=1.0):
@@ -88,21 +87,21 @@ class FusedRNN(Initializer):
 
 @register
 class RNNFused(Initializer):
-    """Fills the one vector of parameters of an `RNN` operator, part by part.
+    """Fill the packed parameter vector of an `RNN` operator, part by part.
 
     Parameters
     ----------
     mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
     num_layers, state_size : int
-        As those of the operator.
+        Attributes of the operator.
     bidirectional : bool
     projection_size : int, optional
         Size of the projected state of an LSTM.
     i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : str or Initializer
-        What fills the weights of inputs, states and projections; by default what `set_initializer`
-        gets, and uniform numbers without it. Each weight is filled as a matrix.
+        Initializers of input, recurrent and projection weights, each filled as a matrix. Default:
+        the initializer passed to `set_initializer`, or else uniform.
     i2h_bias_initializer, h2h_bias_initializer : str or Initializer
-        What fills the biases; zeros by default.
+        Initializers of the biases; zeros by default.
     """
 
     def __init__(
@@ -139,7 +138,7 @@ class RNNFused(Initializer):
         self._inits = initializers
 
     def set_initializer(self, init):
-        """Say what fills weights for which nothing else was given.
+        """Set the default initializer of weights.
 
         Parameters
         ----------
@@ -150,7 +149,7 @@ class RNNFused(Initializer):
                 self._inits[part] = init
 
     def _input_size(self, length):
-        """The number of inputs that a vector of some length is for."""
+        """The input size that corresponds to a vector length."""
         rows, recurrent = self.gates * self.num_hidden, self.projection_size or self.num_hidden
         each = rows * self.dir
         further = (self.num_layers - 1) * each * (recurrent * self.dir + recurrent + 2)
@@ -158,7 +157,7 @@ class RNNFused(Initializer):
         return (length - further - projections) // each - recurrent - 2
 
     def _shapes(self, length):
-        """The parts in their order: (name, shape)."""
+        """The parts of the vector in order: (name, shape)."""
         rows, recurrent = self.gates * self.num_hidden, self.projection_size or self.num_hidden
         cells = [layer for layer in range(self.num_layers) for _ in range(self.dir)]
         for layer in cells:

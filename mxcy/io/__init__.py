@@ -1,4 +1,4 @@
-"""`mx.io`: batches of data for modules, and the iterators that make them."""
+"""`mx.io`: data iterators and batches for modules."""
 
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr

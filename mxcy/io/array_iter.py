@@ -1,4 +1,4 @@
-"""Batches of arrays in memory."""
+"""Iterator over arrays in memory."""
 
 import numpy as np
 
@@ -13,42 +13,42 @@ _LAST_BATCH = ("pad", "discard", "roll_over")
 
 
 class NDArrayIter(DataIter):
-    """Iterates over arrays, along their first axis.
+    """Iterate over batches of arrays along their first axis.
 
     Parameters
     ----------
     data : array, list of arrays or dict of str to array
-        The inputs: NDArrays, NumPy arrays (which become float32), data sets of h5py. Batches of
-        csr arrays are csr; they want 'discard' for `last_batch_handle`.
+        The inputs: NDArrays, NumPy arrays (converted to float32), h5py data sets. Batches of csr
+        arrays are csr and require ``last_batch_handle='discard'``.
     label : array, list of arrays or dict of str to array, optional
         The labels.
     batch_size : int
-        Entries per batch.
+        Samples per batch.
     shuffle : bool
-        Visit the entries in random order, another one in each epoch; draws from `numpy.random`.
+        Visit the samples in random order, drawn each epoch from `numpy.random`.
     last_batch_handle : {'pad', 'discard', 'roll_over'}
-        What becomes of the entries that do not fill a batch: they are filled up from the start,
-        left out, or put in front of the next epoch.
+        Handling of an incomplete last batch: pad it from the start, drop it, or carry its
+        samples over to the next epoch.
     data_name, label_name : str
-        The names of single arrays; of a list they are ``_0_data``, ``_1_data``...
+        Names of single arrays; those of a list are called ``_0_data``, ``_1_data``, ...
     layout : str
-        Layout of all arrays; the batch axis has to be the first.
+        Layout of all arrays; the batch axis must be first.
 
     Attributes
     ----------
     data, label : list of (str, array)
-        The arrays, in the order of their names.
+        The arrays, sorted by name.
     num_data : int
-        Number of entries.
+        Number of samples.
     cursor : int
-        The first entry of the current batch; negative when that came over from the last epoch.
+        First sample of the current batch; negative for samples carried over.
 
     Raises
     ------
     TypeError
-        When there is something else than arrays.
+        If there is anything but arrays.
     ValueError
-        When there are fewer labels than data, or `last_batch_handle` is none of the three.
+        If the number of labels differs, or `last_batch_handle` is unknown.
     """
 
     def __init__(
@@ -88,8 +88,8 @@ class NDArrayIter(DataIter):
         self.last_batch_handle = last_batch_handle
         self.layout = layout
         self.idx = np.arange(self.num_data)
-        self._order = self.idx.copy()  # the entries in the order of this epoch
-        #: these, after the entries that came over from the last epoch
+        self._order = self.idx.copy()  # this epoch's order of samples
+        #: likewise, after samples carried over from the last epoch
         self._line = self._order
         self.cursor = -batch_size
         self.reset()
@@ -111,16 +111,16 @@ class NDArrayIter(DataIter):
         ]
 
     def _shuffle(self):
-        # Both orders go on from the previous epoch's, which gives MXNet's for every seed.
+        # Both shuffle the previous epoch's order, which reproduces MXNet's for every seed.
         np.random.shuffle(self.idx)
         self._order = self._order[self.idx]
 
     def hard_reset(self):
-        """Start over, and drop entries that were to come over from the last epoch."""
+        """Restart without samples carried over from the last epoch."""
         self._begin(left_over=self._line[:0])
 
     def reset(self):
-        """Start over; with 'roll_over' after the end, entries that filled no batch come first."""
+        """Restart; with 'roll_over' after the end, samples of an incomplete batch come first."""
         remaining = self.num_data - self.cursor
         over = self.last_batch_handle == "roll_over" and 0 < remaining < self.batch_size
         self._begin(left_over=self._line[len(self._line) - remaining :] if over else self._line[:0])
@@ -144,10 +144,10 @@ class NDArrayIter(DataIter):
         return DataBatch(data=self.getdata(), label=self.getlabel(), pad=self.getpad(), index=None)
 
     def _rows(self):
-        """The entries of the current batch."""
+        """Indices of the samples in the current batch."""
         start = self.cursor + len(self._line) - self.num_data
         if start < 0:
-            raise MXNetError("NDArrayIter: there is no current batch, call next or iter_next first")
+            raise MXNetError("NDArrayIter: there is no current batch; call next or iter_next first")
         if self.last_batch_handle == "pad":
             return self._line[np.arange(start, start + self.batch_size) % self.num_data]
         return self._line[start : start + self.batch_size]

@@ -1,4 +1,4 @@
-"""One batch of data, and the description of the arrays in it."""
+"""Batches, and descriptions of their arrays."""
 
 from collections import namedtuple
 
@@ -8,18 +8,18 @@ __all__ = ["DataBatch", "DataDesc"]
 
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
-    """Name and shape of one array of a batch; a tuple of these two, with further attributes.
+    """Tuple (name, shape) of an array in a batch, with further attributes.
 
     Parameters
     ----------
     name : str
-        The variable of the network that the array is for.
+        Name of the network's variable.
     shape : tuple of int
-        The shape, batch axis included.
+        Shape, including the batch axis.
     dtype : str or type
         The element type.
     layout : str
-        A letter for each axis; 'N' marks the batch axis.
+        One letter per axis; 'N' is the batch axis.
     """
 
     def __new__(cls, name, shape, dtype=np.float32, layout="NCHW"):
@@ -35,30 +35,30 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
 
     @staticmethod
     def get_batch_axis(layout):
-        """The position of the batch axis.
+        """Return the position of the batch axis.
 
         Parameters
         ----------
         layout : str or None
-            A letter for each axis.
+            One letter per axis.
 
         Returns
         -------
         int
-            0 when there is no layout, -1 when it has no 'N'.
+            0 without a layout, -1 if it has no 'N'.
         """
         return 0 if layout is None else layout.find("N")
 
     @staticmethod
     def get_list(shapes, types):
-        """Make descriptions from pairs.
+        """Create descriptions from pairs.
 
         Parameters
         ----------
         shapes : iterable of (str, tuple of int)
             Names and shapes.
         types : iterable of (str, dtype), or None
-            Element types of all the names.
+            Dtypes of all names.
 
         Returns
         -------
@@ -71,7 +71,7 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
 
 
 class DataBatch:
-    """The arrays of one step of training or prediction.
+    """The arrays of one training or prediction step.
 
     Parameters
     ----------
@@ -80,18 +80,18 @@ class DataBatch:
     label : list of NDArray, optional
         The labels.
     pad : int, optional
-        How many entries at the end only fill the batch up.
+        Number of padding samples at the end.
     index : numpy.ndarray, optional
-        Which entries of the data set these are.
+        Indices of the samples in the data set.
     bucket_key : optional
-        The bucket that the batch belongs to.
+        Key of the batch's bucket.
     provide_data, provide_label : list of DataDesc, optional
-        Descriptions of the arrays, where they differ from those of the iterator.
+        Descriptions of the arrays, if different from the iterator's.
 
     Raises
     ------
     AssertionError
-        When data or labels are not in a list.
+        If data or labels are not lists.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Threads that fill batches with records, ahead of whoever takes them."""
+"""Threads that prefetch batches of records."""
 
 import threading
 from collections import deque
@@ -7,15 +7,15 @@ __all__ = ["BatchThreads"]
 
 
 class BatchThreads:
-    """Fills batches in order; the places of a batch are filled by several threads at a time.
+    """Fill batches in order; several threads fill the slots of a batch in parallel.
 
     Parameters
     ----------
     records : iterator of (int, record)
-        What to put into batches, with the numbers that `fill` gets; read by one thread at a time.
+        Numbered records to put into batches; read by one thread at a time.
     fill : callable
-        ``fill(batch, place, number, record)`` works a record into a place of a batch. It must not
-        refer to whoever owns these threads, or that will never be collected.
+        ``fill(batch, place, number, record)`` processes a record into a slot of a batch. It must
+        not refer to the owner of these threads, which would never be collected.
     batch_size : int
     threads : int
     """
@@ -26,7 +26,7 @@ class BatchThreads:
         self._current, self._place = None, 0
         self._changed = threading.Condition()  # guards the rest
         self._empty, self._begun = deque(), deque()
-        self._left = {}  # batch -> places that are not filled yet
+        self._left = {}  # batch -> number of unfilled slots
         self._ended = self._stopped = False
         self._error = None
         self._threads = [
@@ -37,23 +37,23 @@ class BatchThreads:
             thread.start()
 
     def offer(self, batch):
-        """Give an empty batch, to be filled after those that were given before."""
+        """Queue an empty batch for filling."""
         with self._changed:
             self._empty.append(batch)
             self._changed.notify_all()
 
     def take(self):
-        """The next batch, as soon as it is filled.
+        """Wait for the next filled batch and return it.
 
         Returns
         -------
         object or None
-            None when there is none any more.
+            None after the last.
 
         Raises
         ------
         Exception
-            What `fill` or the records raised.
+            Raised by `fill` or by the records.
         """
         with self._changed:
             while not self._stopped:
@@ -73,7 +73,7 @@ class BatchThreads:
         return None
 
     def stop(self):
-        """End the threads; whatever is not taken is lost."""
+        """Stop the threads, discarding prefetched batches."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -94,7 +94,7 @@ class BatchThreads:
                     self._changed.notify_all()
 
     def _task(self):
-        """The next record and where it belongs; None when there is none any more."""
+        """The next record with its batch and slot; None after the last."""
         with self._reading:
             if self._current is None and not self._begin():
                 return None
@@ -111,11 +111,11 @@ class BatchThreads:
                 batch.filled += 1
                 self._left[batch] += 1
                 if self._current is None:
-                    self._left[batch] -= 1  # the one that stood for places still to come
+                    self._left[batch] -= 1  # the one that represented future slots
             return batch, place, number, record
 
     def _begin(self):
-        """Wait for an empty batch and begin it; False when there is no more to do."""
+        """Wait for an empty batch and start filling it; False if there is no more work."""
         with self._changed:
             while not (self._empty or self._ended or self._stopped):
                 self._changed.wait()
@@ -128,7 +128,7 @@ class BatchThreads:
             return True
 
     def _end(self, error):
-        """The records have ended, well or badly."""
+        """Handle the end of the records, or an error."""
         with self._changed:
             self._ended = True
             if self._current is not None and not self._current.filled:

@@ -1,4 +1,4 @@
-"""Batches of comma-separated files."""
+"""Iterator over comma-separated files."""
 
 import math
 
@@ -38,26 +38,26 @@ def CSVIter(
     Parameters
     ----------
     data_csv : str
-        The file with one entry per line; several are separated by ``;``.
+        File with one sample per line; separate several files by ``;``.
     data_shape : tuple of int
-        The shape of one entry.
+        Shape of one sample.
     label_csv : str
-        The file with the labels; without it they are 0.
+        File with the labels; without it they are 0.
     label_shape : tuple of int
-        The shape of one label; ``(1,)`` gives labels of shape (batch_size,).
+        Shape of one label; ``(1,)`` gives labels of shape (batch_size,).
     batch_size : int
-        Entries per batch.
+        Samples per batch.
     round_batch : bool
-        Fill the last batch up with the first entries, with which the next epoch then does not
-        begin. Otherwise it is filled up with whatever the batch before had there.
+        Pad the last batch with the first samples, which the next epoch then skips. Otherwise
+        the padding is left over from the previous batch.
     prefetch_buffer, ctx
-        Accepted; the file is read at once.
+        Accepted for compatibility; the file is read as a whole.
     dtype : {'float32', 'int32', 'int64'}, optional
-        The element type of data and labels.
+        Dtype of data and labels.
     data_name, label_name : str
-        The names of the inputs and the labels.
+        Names of the inputs and the labels.
     num_parts, part_index : int
-        Into how many parts the lines are divided, and which one to read; not in MXNet.
+        Number of parts of the lines, and index of the part to read; not in MXNet.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def CSVIter(
     Raises
     ------
     MXNetError
-        When a file is missing, or its lines do not have the numbers that the shape asks for.
+        If a file is missing, or its lines do not fit the shape.
     """
     if batch_size is None:
         raise MXNetError("CSVIter: Required parameter batch_size of int is not presented")
@@ -96,7 +96,7 @@ def CSVIter(
 
 
 def _read(paths, shape, dtype):
-    """The lines of files as an array of this shape after the axis of lines."""
+    """Read files to an array (lines, *shape)."""
     tables = []
     for path in paths.split(";"):
         try:

@@ -1,4 +1,4 @@
-"""The augmentation of `ImageDetRecordIter`: images of bytes, blue first, together with boxes."""
+"""Augmentation of `ImageDetRecordIter`, for uint8 BGR images with boxes."""
 
 import math
 
@@ -15,53 +15,53 @@ __all__ = ["DET_AUGMENTATION", "DetImageAugmenter", "ObjectLabel"]
 
 
 def _limits(what, text):
-    """Two parameters, each with a number for each crop sampler."""
+    """Parameters of a minimum and a maximum, with one number per crop sampler."""
     return (
         Parameter(
             f"min_crop_{what}",
             FloatTuple,
             (1.0,) if "ratios" in what else (0.0,),
-            f"For each crop sampler: the least {text}.",
+            f"Per crop sampler: minimum {text}.",
         ),
-        Parameter(f"max_crop_{what}", FloatTuple, (1.0,), f"The greatest {text}."),
+        Parameter(f"max_crop_{what}", FloatTuple, (1.0,), f"Maximum {text}."),
     )
 
 
 DET_AUGMENTATION = (
-    Parameter("resize", Int, -1, "Give images this shorter side first, unless it is -1."),
+    Parameter("resize", Int, -1, "Resize the shorter side to this first; -1 disables."),
     Parameter("rand_crop_prob", Float, 0.0, "Probability of a crop."),
-    *_limits("scales", "side of a crop, as a part of the image's"),
+    *_limits("scales", "side of the crop relative to the image's"),
     *_limits("aspect_ratios", "ratio of width to height"),
-    *_limits("overlaps", "intersection with an object over union"),
-    *_limits("sample_coverages", "intersection with an object over the crop's area"),
-    *_limits("object_coverages", "intersection with an object over its area"),
-    Parameter("num_crop_sampler", Int, 1, "How many crop samplers there are."),
+    *_limits("overlaps", "intersection over union with an object"),
+    *_limits("sample_coverages", "intersection with an object relative to the crop's area"),
+    *_limits("object_coverages", "intersection with an object relative to its area"),
+    Parameter("num_crop_sampler", Int, 1, "Number of crop samplers."),
     Parameter(
         "crop_emit_mode",
         Enum("center", "overlap"),
         "center",
-        "Which objects stay: with the middle in the crop, or with enough of them.",
+        "Keep objects with their centre in the crop, or with enough overlap.",
     ),
-    Parameter("emit_overlap_thresh", Float, 0.3, "How much of an object is enough."),
-    Parameter("max_crop_trials", Shape, (25,), "For each crop sampler: how many crops it tries."),
-    Parameter("rand_pad_prob", Float, 0.0, "Probability of a margin."),
-    Parameter("max_pad_scale", Float, 1.0, "The greatest side with a margin, as a multiple."),
-    Parameter("max_random_hue", Int, 0, "Change hue by this at most, of 180."),
-    Parameter("random_hue_prob", Float, 0.0, "Probability of that."),
-    Parameter("max_random_saturation", Int, 0, "Change saturation by this at most, of 255."),
-    Parameter("random_saturation_prob", Float, 0.0, "Probability of that."),
-    Parameter("max_random_illumination", Int, 0, "Change lightness by this at most, of 255."),
-    Parameter("random_illumination_prob", Float, 0.0, "Probability of that."),
-    Parameter("max_random_contrast", Float, 0.0, "Multiply by 1 plus or minus this at most."),
-    Parameter("random_contrast_prob", Float, 0.0, "Probability of that."),
-    Parameter("rand_mirror_prob", Float, 0.0, "Probability to swap left and right."),
-    Parameter("fill_value", Int, 127, "What margins hold."),
+    Parameter("emit_overlap_thresh", Float, 0.3, "Minimum overlap of objects to keep."),
+    Parameter("max_crop_trials", Shape, (25,), "Per crop sampler: number of attempts."),
+    Parameter("rand_pad_prob", Float, 0.0, "Probability of padding."),
+    Parameter("max_pad_scale", Float, 1.0, "Maximum padded side, as a multiple."),
+    Parameter("max_random_hue", Int, 0, "Maximum change of the hue, of 180."),
+    Parameter("random_hue_prob", Float, 0.0, "Probability of a change."),
+    Parameter("max_random_saturation", Int, 0, "Maximum change of the saturation, of 255."),
+    Parameter("random_saturation_prob", Float, 0.0, "Probability of a change."),
+    Parameter("max_random_illumination", Int, 0, "Maximum change of the lightness, of 255."),
+    Parameter("random_illumination_prob", Float, 0.0, "Probability of a change."),
+    Parameter("max_random_contrast", Float, 0.0, "Maximum deviation of the factor from 1."),
+    Parameter("random_contrast_prob", Float, 0.0, "Probability of a change."),
+    Parameter("rand_mirror_prob", Float, 0.0, "Probability of a horizontal flip."),
+    Parameter("fill_value", Int, 127, "Value of the padding."),
     Parameter("inter_method", Int, 1, "See `ImageRecordIter`."),
     Parameter(
         "resize_mode",
         Enum("fit", "force", "shrink"),
         "force",
-        "Resize to data_shape; or until an image fits; or only if it is too large.",
+        "force: resize to data_shape; fit: keep the aspect ratio; shrink: fit large images.",
     ),
 )
 
@@ -73,19 +73,20 @@ _SAMPLER = tuple(
 
 
 class ObjectLabel:
-    """The label of an image: what is in front, and a row for each object.
+    """The label of an image: a header, and one row per object.
 
-    A row is class, left, top, right and bottom as parts of the width and height, and so on.
+    A row is class, left, top, right and bottom as fractions of the width and height, and optional
+    values.
 
     Parameters
     ----------
     numbers : numpy.ndarray of float32
-        The length of what is in front (with these two numbers), the length of a row, and the rest.
+        Length of the header (including these two numbers), length of a row, and the rest.
 
     Raises
     ------
     MXNetError
-        When the numbers do not go together.
+        If the numbers are inconsistent.
     """
 
     def __init__(self, numbers):
@@ -99,26 +100,26 @@ class ObjectLabel:
         self.objects = numbers[front:].reshape(-1, width).copy()
 
     def numbers(self):
-        """All numbers in a row."""
+        """The label as a flat array."""
         return np.concatenate([self.front, self.objects.ravel()])
 
     def mirror(self):
-        """Swap left and right."""
+        """Flip horizontally."""
         self.objects[:, (1, 3)] = 1 - self.objects[:, (3, 1)]
 
     def move(self, x, y, width, height):
-        """Go over to another rectangle, whose place and size are parts of the image's."""
+        """Convert coordinates to another rectangle, given in fractions of the image's size."""
         self.objects[:, (1, 3)] = (self.objects[:, (1, 3)] - x) / width
         self.objects[:, (2, 4)] = (self.objects[:, (2, 4)] - y) / height
 
     def crop(self, x, y, width, height, kept):
-        """Go over to a part of the image, and forget the objects that are not `kept`."""
+        """Convert coordinates to a crop, and drop the objects that are not `kept`."""
         self.objects = self.objects[kept]
         self.move(x, y, width, height)
         self.objects[:, 1:5] = np.clip(self.objects[:, 1:5], 0, 1)
 
     def areas(self, x, y, width, height):
-        """The areas of the objects, and of their intersections with a rectangle."""
+        """Areas of the objects, and of their intersections with a rectangle."""
         boxes = self.objects[:, 1:5]
         inside = np.hstack(
             [np.maximum(boxes[:, :2], (x, y)), np.minimum(boxes[:, 2:], (x + width, y + height))]
@@ -127,7 +128,7 @@ class ObjectLabel:
 
 
 class DetImageAugmenter:
-    """Changes images and labels as the parameters say.
+    """Augments images and labels.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ class DetImageAugmenter:
     Raises
     ------
     MXNetError
-        When a parameter of crop samplers has not one number for each.
+        If a parameter of the crop samplers does not have one number per sampler.
     """
 
     def __init__(self, options):
@@ -157,7 +158,7 @@ class DetImageAugmenter:
             raise MXNetError("ImageDetRecordIter: inter_method: expected 0 to 4, 9, 10")
 
     def __call__(self, pixels, label, draw):
-        """Change an image, and its label in place.
+        """Augment an image, and its label in place.
 
         Parameters
         ----------
@@ -169,7 +170,7 @@ class DetImageAugmenter:
         Returns
         -------
         numpy.ndarray of uint8
-            As large as `data_shape` tells, or smaller if `resize_mode` is not 'force'.
+            Of the size in `data_shape`, or smaller if `resize_mode` is not 'force'.
         """
         o = self._o
         if o.resize != -1:
@@ -236,7 +237,7 @@ class DetImageAugmenter:
         )
 
     def _cropped(self, pixels, label, draw):
-        """A part that one of the samplers, taken in random order, finds good."""
+        """The first acceptable crop of the samplers, tried in random order."""
         height, width = pixels.shape[:2]
         for *limits, trials in draw.sample(self._samplers, len(self._samplers)):
             for _ in range(trials):
@@ -251,7 +252,7 @@ class DetImageAugmenter:
         return pixels
 
     def _kept(self, label, place, limits):
-        """Which objects stay in a part; None when it does not meet the limits, or none stays."""
+        """Mask of the objects kept in a crop; None if it violates the limits or none is kept."""
         x, y, w, h = place
         areas, inside = label.areas(*place)
         areas = np.maximum(areas, 1e-12)
@@ -276,7 +277,7 @@ def _happens(probability, draw):
 
 
 def _random_part(least, most, least_ratio, most_ratio, image_ratio, draw):
-    """A random rectangle: left, top, width and height as parts of the image's."""
+    """Draw a rectangle: left, top, width and height as fractions of the image's size."""
     scale = max(draw.uniform(least, most), 1e-6)
     low, high = max(least_ratio / image_ratio, scale**2), min(most_ratio / image_ratio, scale**-2)
     ratio = math.sqrt(draw.uniform(low, max(low, high)))

@@ -1,4 +1,4 @@
-"""The augmentation of `ImageRecordIter`: geometry, then colours, of images of bytes, blue first."""
+"""Augmentation of `ImageRecordIter`, for uint8 BGR images: geometry, then colours."""
 
 import math
 
@@ -13,37 +13,37 @@ from mxcy.ops.core.attrs import Bool, Float, FloatOrNone, Int
 __all__ = ["AUGMENTATION", "ImageAugmenter", "chosen_interpolation"]
 
 AUGMENTATION = (
-    Parameter("resize", Int, -1, "Give images this shorter side first, unless it is -1."),
-    Parameter("rand_crop", Bool, False, "Crop at a random place, instead of the middle."),
-    Parameter("random_resized_crop", Bool, False, "Crop with random area and proportions."),
-    Parameter("max_rotate_angle", Int, 0, "Turn by so many degrees at most, in each direction."),
-    Parameter("max_aspect_ratio", Float, 0.0, "Change proportions by this at most; or the most."),
-    Parameter("min_aspect_ratio", FloatOrNone, None, "The least ratio of width to height."),
-    Parameter("max_shear_ratio", Float, 0.0, "Shear by this at most."),
-    Parameter("max_crop_size", Int, -1, "With min_crop_size: crop a square of random size..."),
-    Parameter("min_crop_size", Int, -1, "...from this on, and resize it to data_shape."),
-    Parameter("max_random_scale", Float, 1.0, "The greatest factor of random scaling."),
-    Parameter("min_random_scale", Float, 1.0, "The least factor of random scaling."),
-    Parameter("max_random_area", Float, 1.0, "The greatest part of random_resized_crop."),
-    Parameter("min_random_area", Float, 1.0, "The least part of random_resized_crop."),
-    Parameter("max_img_size", Float, 1e10, "The greatest side after scaling."),
-    Parameter("min_img_size", Float, 0.0, "The least side after scaling."),
-    Parameter("brightness", Float, 0.0, "Change brightness by this part of 1 at most."),
-    Parameter("contrast", Float, 0.0, "Change contrast by this part of 1 at most."),
-    Parameter("saturation", Float, 0.0, "Change saturation by this part of 1 at most."),
-    Parameter("pca_noise", Float, 0.0, "Deviation of noise along the main directions of colours."),
-    Parameter("random_h", Int, 0, "Change hue by this at most, of 180."),
-    Parameter("random_s", Int, 0, "Change the saturation of HLS by this at most, of 255."),
-    Parameter("random_l", Int, 0, "Change the lightness of HLS by this at most, of 255."),
-    Parameter("rotate", Int, -1, "Turn by so many degrees, unless it is -1."),
-    Parameter("fill_value", Int, 255, "What margins hold."),
+    Parameter("resize", Int, -1, "Resize the shorter side to this first; -1 disables."),
+    Parameter("rand_crop", Bool, False, "Crop at a random position instead of the centre."),
+    Parameter("random_resized_crop", Bool, False, "Crop with random area and aspect ratio."),
+    Parameter("max_rotate_angle", Int, 0, "Maximum rotation in either direction, in degrees."),
+    Parameter("max_aspect_ratio", Float, 0.0, "Maximum (change of the) aspect ratio."),
+    Parameter("min_aspect_ratio", FloatOrNone, None, "Minimum aspect ratio."),
+    Parameter("max_shear_ratio", Float, 0.0, "Maximum shear."),
+    Parameter("max_crop_size", Int, -1, "With min_crop_size: crop a random square up to this..."),
+    Parameter("min_crop_size", Int, -1, "...and from this size, and resize it to data_shape."),
+    Parameter("max_random_scale", Float, 1.0, "Maximum factor of random scaling."),
+    Parameter("min_random_scale", Float, 1.0, "Minimum factor of random scaling."),
+    Parameter("max_random_area", Float, 1.0, "Maximum area of random_resized_crop."),
+    Parameter("min_random_area", Float, 1.0, "Minimum area of random_resized_crop."),
+    Parameter("max_img_size", Float, 1e10, "Maximum side after scaling."),
+    Parameter("min_img_size", Float, 0.0, "Minimum side after scaling."),
+    Parameter("brightness", Float, 0.0, "Maximum relative change of the brightness."),
+    Parameter("contrast", Float, 0.0, "Maximum relative change of the contrast."),
+    Parameter("saturation", Float, 0.0, "Maximum relative change of the saturation."),
+    Parameter("pca_noise", Float, 0.0, "Standard deviation of PCA noise on colours."),
+    Parameter("random_h", Int, 0, "Maximum change of the hue, of 180."),
+    Parameter("random_s", Int, 0, "Maximum change of the HLS saturation, of 255."),
+    Parameter("random_l", Int, 0, "Maximum change of the HLS lightness, of 255."),
+    Parameter("rotate", Int, -1, "Rotate by this many degrees; -1 disables."),
+    Parameter("fill_value", Int, 255, "Value of the padding."),
     Parameter(
         "inter_method",
         Int,
         1,
-        "0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 what suits the sizes, 10 random.",
+        "0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 chosen by size, 10 random.",
     ),
-    Parameter("pad", Int, 0, "Margins to add on all sides."),
+    Parameter("pad", Int, 0, "Padding on all sides."),
 )
 
 _BY_SIZE, _AT_RANDOM = 9, 10
@@ -51,7 +51,7 @@ _ATTEMPTS = 10
 
 
 def chosen_interpolation(method, old, new, draw):
-    """OpenCV's number of an interpolation.
+    """Return the OpenCV constant of an interpolation.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def chosen_interpolation(method, old, new, draw):
 
 
 class ImageAugmenter:
-    """Changes images as the parameters say.
+    """Augments images.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class ImageAugmenter:
     Raises
     ------
     MXNetError
-        When parameters contradict each other.
+        If parameters contradict each other.
     """
 
     def __init__(self, options):
@@ -134,7 +134,7 @@ class ImageAugmenter:
         )
 
     def __call__(self, pixels, draw):
-        """Change an image.
+        """Augment an image.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class ImageAugmenter:
         Returns
         -------
         numpy.ndarray of uint8
-            Of the height and width that `data_shape` tells.
+            Of the height and width in `data_shape`.
         """
         o = self._o
         if o.resize != -1:
@@ -161,14 +161,14 @@ class ImageAugmenter:
         return changed_colours(self._cv2, pixels, o, draw) if self._colours else pixels
 
     def _resized(self, pixels, size, draw):
-        """An image in a new (height, width)."""
+        """Resize an image to (height, width)."""
         if pixels.shape[:2] == size:
             return pixels
         method = chosen_interpolation(self._o.inter_method, pixels.shape[:2], size, draw)
         return self._cv2.resize(pixels, size[::-1], interpolation=method)
 
     def _transformed(self, pixels, draw):
-        """An image that is turned, sheared, scaled and stretched around its middle."""
+        """Rotate, shear, scale and stretch an image around its centre."""
         o = self._o
         height, width = pixels.shape[:2]
         shear = draw.uniform(-o.max_shear_ratio, o.max_shear_ratio)
@@ -206,7 +206,7 @@ class ImageAugmenter:
         )
 
     def _place(self, pixels, size, draw):
-        """The part of an image of this (height, width), in the middle or at a random place."""
+        """Crop to (height, width), at the centre or a random position."""
         spare = pixels.shape[0] - size[0], pixels.shape[1] - size[1]
         if self._o.rand_crop:
             top, left = draw.randint(0, spare[0]), draw.randint(0, spare[1])
@@ -215,7 +215,7 @@ class ImageAugmenter:
         return pixels[top : top + size[0], left : left + size[1]]
 
     def _plain_crop(self, pixels, draw):
-        """A part of the target's size; smaller images are enlarged before."""
+        """Crop to the target size, enlarging smaller images first."""
         for axis in (0, 1):
             side, wanted = pixels.shape[axis], self._target[axis]
             if side < wanted:
@@ -225,7 +225,7 @@ class ImageAugmenter:
         return self._place(pixels, self._target, draw)
 
     def _square_crop(self, pixels, draw):
-        """A square of random size, resized."""
+        """Crop a square of random size and resize it."""
         o = self._o
         if min(pixels.shape[:2]) < o.max_crop_size:
             raise MXNetError(
@@ -236,7 +236,7 @@ class ImageAugmenter:
         return self._resized(self._place(pixels, (size, size), draw), self._target, draw)
 
     def _resized_crop(self, pixels, draw):
-        """A part of random area and proportions, resized; the middle if none fits."""
+        """Crop with random area and aspect ratio and resize; the centre if no attempt fits."""
         o = self._o
         height, width = pixels.shape[:2]
         low, high = o.min_aspect_ratio, o.max_aspect_ratio
@@ -258,7 +258,7 @@ class ImageAugmenter:
 
 
 def _shorter_side(pixels, size):
-    """The (height, width) in which the shorter side is `size`."""
+    """The (height, width) with `size` as the shorter side."""
     height, width = pixels.shape[:2]
     if height > width:
         return size * height // width, size

@@ -1,17 +1,17 @@
-"""Random changes of the colours of images of bytes, blue first."""
+"""Random colour changes of uint8 BGR images."""
 
 import numpy as np
 
 __all__ = ["changed_colours", "shifted_hls"]
 
-# The main directions in which colours of ImageNet differ, each times how much they do; blue first.
+# Principal components of ImageNet's colours times their standard deviations, in BGR order.
 _DIRECTIONS = np.array(
     [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]]
 )[::-1] * (55.46, 4.794, 1.148)
 
 
 def changed_colours(cv2, pixels, options, draw):
-    """Change colours as parameters say.
+    """Apply the colour augmentations.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def changed_colours(cv2, pixels, options, draw):
 
 
 def _rarely_extreme(most, draw):
-    """An integer from -most to most; the fifths at both ends are rarer, as in MXNet."""
+    """Draw an integer from -most to most; the outer fifths are rarer, as in MXNet."""
     return int(most * (0.4 * draw.random() + 1.6 * draw.random() - 1))
 
 
 def shifted_hls(cv2, pixels, shift):
-    """Add to hue, lightness and saturation, each kept in its range.
+    """Shift hue, lightness and saturation, each clipped to its range.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _brighter(cv2, pixels, factor):
 
 
 def _gray(cv2, pixels):
-    return cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)  # MXNet weighs blue as red, and red as blue
+    return cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)  # MXNet swaps the weights of red and blue
 
 
 def _contrasted(cv2, pixels, factor):

@@ -1,4 +1,4 @@
-"""Batches of images with objects from RecordIO files, decoded by OpenCV in threads."""
+"""Iterator over RecordIO files of images with object annotations."""
 
 from types import SimpleNamespace
 
@@ -18,28 +18,28 @@ from mxcy.ops.core.attrs import Float, Int, IntOrNone, Str
 __all__ = ["ImageDetRecordIter"]
 
 _USER = "ImageDetRecordIter"
-_FRONT = 4  # numbers in front of a label: channels, height, width, length
+_FRONT = 4  # numbers before a label: channels, height, width, length
 _TABLE = (
     *(p for p in READING if p.name != "label_width"),
-    Parameter("label_width", Int, -1, "Numbers of a label; -1 for as many as there are."),
-    Parameter("label_pad_width", Int, 0, "Fill labels up to this length; 0 for the longest's."),
-    Parameter("label_pad_value", Float, -1.0, "What labels are filled up with."),
-    Parameter("seed_aug", IntOrNone, None, "Decides on augmentation, in place of seed."),
+    Parameter("label_width", Int, -1, "Length of a label; -1 for any."),
+    Parameter("label_pad_width", Int, 0, "Pad labels to this length; 0 for the longest."),
+    Parameter("label_pad_value", Float, -1.0, "Padding value of labels."),
+    Parameter("seed_aug", IntOrNone, None, "Seed of the augmentation, instead of seed."),
     Parameter("aug_seq", Str, "det_aug_default", "Only 'det_aug_default'."),
     *DET_AUGMENTATION,
-    Parameter("mean_img", Str, "", "A file with a mean image to subtract."),
-    *(Parameter(f"mean_{c}", Float, 0.0, f"The mean of channel {c.upper()}.") for c in "rgba"),
+    Parameter("mean_img", Str, "", "File with a mean image to subtract."),
+    *(Parameter(f"mean_{c}", Float, 0.0, f"Mean of channel {c.upper()}.") for c in "rgba"),
     *(
-        Parameter(f"std_{c}", Float, 0.0, f"The deviation of channel {c.upper()}; 0 for 1.")
+        Parameter(f"std_{c}", Float, 0.0, f"Standard deviation of channel {c.upper()}; 0 means 1.")
         for c in "rgba"
     ),
-    Parameter("scale", Float, 1.0, "What values are multiplied by, after the rest."),
+    Parameter("scale", Float, 1.0, "Final factor of the values."),
     *BATCHES,
 )
 
 
 class _Work:
-    """Decodes, augments and writes one image with its label; threads share it."""
+    """Decodes, augments and writes one image with its label; shared by threads."""
 
     def __init__(self, decode, augment, write, pad_value):
         self._decode, self._augment, self._write = decode, augment, write
@@ -69,12 +69,12 @@ class _Work:
 
 @iterator(_TABLE)
 def ImageDetRecordIter(**kwargs):
-    """Iterate over images with objects in a RecordIO file, which ``tools/im2rec.py`` makes.
+    """Iterate over images with objects in a RecordIO file created by ``tools/im2rec.py``.
 
-    An image's label is: the number of numbers in front of the objects (at least 2), the number of
-    numbers for each object (at least 5), whatever else is in front, then the objects: class, left,
-    top, right and bottom as parts of the width and height, and so on. In batches there are the
-    channels, height and width of the image and the length of its label in front of that.
+    An image's label is: length of the header (at least 2), length of an object (at least 5), the
+    rest of the header, then the objects: class, left, top, right and bottom as fractions of the
+    width and height, and optional values. In batches it is preceded by the channels, height and
+    width of the image and the length of the label.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def ImageDetRecordIter(**kwargs):
     Raises
     ------
     MXNetError
-        When parameters contradict each other, a file is missing or damaged, or OpenCV is missing;
-        while iterating, when a record holds no such image.
+        If parameters contradict each other, a file is missing or damaged, or OpenCV is not
+        installed; while iterating, if a record is not a suitable image.
     """
     o = parsed(_USER, _TABLE, kwargs)
     if o.data_shape is None or len(o.data_shape) != 3 or min(o.data_shape) < 1:
@@ -125,7 +125,7 @@ def _writer(o, dtype):
 
 
 def _plain_images(o):
-    """The images as arrays, in order and without changes at random."""
+    """The images as arrays, in order and without random augmentation."""
     images = ImageDetRecordIter(
         path_imgrec=o.path_imgrec,
         data_shape=o.data_shape,
@@ -139,7 +139,7 @@ def _plain_images(o):
 
 
 def _label_width(o, take_apart):
-    """The length that all labels fit into."""
+    """The length that fits all labels."""
     if not o.path_imgrec:
         raise MXNetError(f"Required parameter path_imgrec is not presented, in {_USER}")
     source = RecordSource(

@@ -1,4 +1,4 @@
-"""Batches of images that threads decode and augment ahead."""
+"""Loader of image batches, decoded and augmented in background threads."""
 
 import itertools
 import logging
@@ -20,7 +20,7 @@ __all__ = ["ImageBatches", "decoder"]
 
 
 class _Batch:
-    """The arrays of one batch, and what threads write to."""
+    """The arrays of one batch, and the views that threads write to."""
 
     def __init__(self, data_shape, data_dtype, label_shape):
         self.data = nd.empty(data_shape, ctx=cpu(), dtype=data_dtype)
@@ -31,22 +31,22 @@ class _Batch:
 
 
 class ImageBatches:
-    """The loader behind `ImageRecordIter` and its relatives; see `MXDataIter`.
+    """The loader of `ImageRecordIter` and its variants; see `MXDataIter`.
 
     Parameters
     ----------
     user : str
-        Whose it is, for messages.
+        Name of the iterator, for messages.
     options : namespace
         Values of the tables in `mxcy.io.parameters`, and `path_imgrec`.
     take_apart : callable
-        From a record to number, label and the content of the image.
+        Splits a record into number, label and encoded image.
     work : callable
-        ``work(content, label, planes, labels, place, draw)`` writes an image to the planes, and
-        its label to a place among the labels.
+        ``work(content, label, planes, labels, place, draw)`` writes an image to the planes and
+        its label to a slot of the labels.
     data_dtype : type
     label_shape : tuple of int
-        Of a batch.
+        Shape of a batch of labels.
     """
 
     def __init__(self, user, options, take_apart, work, data_dtype, label_shape):
@@ -72,13 +72,13 @@ class ImageBatches:
         self.label_shape = label_shape
         self._epoch = -1
         self._count = min(o.preprocess_threads, cpus.logical_processors())
-        self._skip = 0  # images of the next epoch that have filled the last batch of this one
+        self._skip = 0  # images of the next epoch used to pad this one's last batch
         self._stop = None
         if o.verbose:
             logging.info("%s: %s, use %d threads for decoding..", user, o.path_imgrec, self._count)
 
     def restart(self):
-        """Begin an epoch."""
+        """Start an epoch."""
         self._epoch += 1
         if self._stop is not None:
             self._stop()
@@ -98,8 +98,8 @@ class ImageBatches:
         return _Batch(self.data_shape, self.data_dtype, self.label_shape)
 
     def load(self):
-        """The next batch: data, labels, pad and the images' numbers; None after the last."""
-        if self._process != os.getpid():  # a fork does not copy threads
+        """The next batch: data, labels, padding and image numbers; None after the last."""
+        if self._process != os.getpid():  # threads do not survive a fork
             self._stop.detach()
             self._stop = None
             self.restart()
@@ -120,15 +120,15 @@ class ImageBatches:
 
 
 class _Ends:
-    """How many images an epoch has, once that is known."""
+    """The number of images in an epoch, once known."""
 
     count = None
 
 
 def _numbered(source, epoch, skip, batch_size, ends):
-    """The records of an epoch with their numbers.
+    """The numbered records of an epoch.
 
-    Without the first `skip`, and followed by as many of the next epoch as fill a batch of
+    Skips the first `skip` records and appends records of the next epoch to complete a batch of
     `batch_size`, unless that is 0.
     """
     count = 0
@@ -145,7 +145,7 @@ def _numbered(source, epoch, skip, batch_size, ends):
 
 
 class _Filling:
-    """Works records into batches; what threads share."""
+    """Processes records into batches; shared by threads."""
 
     def __init__(self, take_apart, work, seed):
         self._take_apart, self._work, self._seed = take_apart, work, seed
@@ -158,7 +158,7 @@ class _Filling:
 
 
 class _Draw:
-    """Random numbers that depend on a key only; made when they are first asked for."""
+    """Random numbers determined by a key; created on first use."""
 
     def __init__(self, key):
         self._key = key
@@ -171,24 +171,24 @@ class _Draw:
 
 
 def decoder(user, channels):
-    """A function from the content of an image's file to its pixels.
+    """Return a function that decodes an image file's content to pixels.
 
     Parameters
     ----------
     user : str
-        Who decodes, for messages.
+        Name of the iterator, for messages.
     channels : {1, 3, 4}
 
     Returns
     -------
     callable
-        Takes and returns a numpy.ndarray of uint8: (height, width), or (height, width, channel)
-        with blue first.
+        Maps a uint8 numpy.ndarray to another: (height, width), or BGR (height, width, channel).
 
     Raises
     ------
     MXNetError
-        When OpenCV is missing; by the function, when there is no image of that many channels.
+        If OpenCV is not installed; from the function, if decoding fails or the number of channels
+        differs.
     """
     cv2 = opencv(user)
     flags = {1: cv2.IMREAD_GRAYSCALE, 3: cv2.IMREAD_COLOR, 4: cv2.IMREAD_UNCHANGED}
@@ -198,7 +198,7 @@ def decoder(user, channels):
     def decode(content):
         pixels = cv2.imdecode(content, flags[channels]) if content.size else None
         if pixels is None:
-            raise MXNetError(f"{user}: a record holds no image that OpenCV can decode")
+            raise MXNetError(f"{user}: a record is not an image that OpenCV can decode")
         channels_read = 1 if pixels.ndim == 2 else pixels.shape[2]
         if channels_read != channels:
             raise MXNetError(f"{user}: an image has {channels_read} channels instead of {channels}")

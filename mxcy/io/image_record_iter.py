@@ -1,4 +1,4 @@
-"""Batches of images from RecordIO files, decoded by OpenCV in threads."""
+"""Iterators over RecordIO files of images, decoded by OpenCV in threads."""
 
 import numpy as np
 
@@ -22,8 +22,8 @@ __all__ = [
 
 _RAW = (
     *READING,
-    Parameter("seed_aug", IntOrNone, None, "Decides on augmentation, in place of seed."),
-    Parameter("aug_seq", Str, "aug_default", "Only 'aug_default', which the rest describes."),
+    Parameter("seed_aug", IntOrNone, None, "Seed of the augmentation, instead of seed."),
+    Parameter("aug_seq", Str, "aug_default", "Only 'aug_default', set by other parameters."),
     *AUGMENTATION,
     *BATCHES,
 )
@@ -31,7 +31,7 @@ _NORMALISED = (*_RAW, *NORMALISATION)
 
 
 class _Work:
-    """Decodes, augments and writes one image; threads share it."""
+    """Decodes, augments and writes one image; shared by threads."""
 
     def __init__(self, decode, augment, write):
         self._decode, self._augment, self._write = decode, augment, write
@@ -43,7 +43,7 @@ class _Work:
 
 
 def _iterator(user, table, arguments, make_writer):
-    """An iterator; ``make_writer(cv2, options)`` writes its images."""
+    """Create an iterator; ``make_writer(cv2, options)`` creates the writer of its images."""
     o = parsed(user, table, arguments)
     if o.data_shape is None or len(o.data_shape) != 3 or min(o.data_shape) < 1:
         raise MXNetError(
@@ -63,15 +63,15 @@ def _iterator(user, table, arguments, make_writer):
 
 @iterator(_NORMALISED)
 def ImageRecordIter(**kwargs):
-    """Iterate over the images of a RecordIO file, which ``tools/im2rec.py`` makes.
+    """Iterate over the images of a RecordIO file created by ``tools/im2rec.py``.
 
-    Each image is decoded; made smaller if `resize` is given; turned, sheared, scaled and stretched;
-    surrounded by margins; cropped to `data_shape`; changed in its colours; and normalised: channels
-    come red first, as ``(value - mean) / std * scale``. What is not asked for is left out. The
-    order of images and every random number depend on the seeds only, not on the threads.
+    Each image is decoded, resized, rotated, sheared, scaled and stretched, padded, cropped to
+    `data_shape`, changed in its colours, and normalized to RGB planes of
+    ``(value - mean) / std * scale``; steps that are not requested are skipped. The order of images
+    and all random numbers depend on the seeds only, not on the number of threads.
 
-    When images do not fill the last batch, `pad` of the batch tells how many were taken from the
-    next epoch, which then begins after them; without `round_batch` these places are 0.
+    An incomplete last batch is padded with images of the next epoch, which then starts after them,
+    or without `round_batch` with zeros; the batch's `pad` is their number.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def ImageRecordIter(**kwargs):
     -------
     MXDataIter
         Batches (batch_size, channel, height, width), their labels (batch_size,) or (batch_size,
-        label_width), and the numbers of the images as `index`.
+        label_width), and the images' numbers as `index`.
 
     Raises
     ------
     MXNetError
-        When parameters contradict each other, a file is missing or damaged, or OpenCV is missing;
-        while iterating, when a record holds no such image.
+        If parameters contradict each other, a file is missing or damaged, or OpenCV is not
+        installed; while iterating, if a record is not a suitable image.
     """
 
     def writer(cv2, o):
@@ -101,7 +101,7 @@ def ImageRecordIter(**kwargs):
 
 
 def _plain_images(options):
-    """The images of an iterator as arrays, in order and without changes at random."""
+    """The images of an iterator as arrays, in order and without random augmentation."""
     o = options
     images = ImageRecordIter(
         path_imgrec=o.path_imgrec,
@@ -118,7 +118,7 @@ def _plain_images(options):
 
 @iterator(_NORMALISED)
 def ImageRecordIter_v1(**kwargs):
-    """Another name of `ImageRecordIter`.
+    """Alias of `ImageRecordIter`.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _raw(user, arguments, dtype):
 
 @iterator(_RAW)
 def ImageRecordUInt8Iter(**kwargs):
-    """`ImageRecordIter` without normalisation: batches of uint8.
+    """`ImageRecordIter` without normalization: batches of uint8.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def ImageRecordUInt8Iter(**kwargs):
 
 @iterator(_RAW)
 def ImageRecordUInt8Iter_v1(**kwargs):
-    """Another name of `ImageRecordUInt8Iter`.
+    """Alias of `ImageRecordUInt8Iter`.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def ImageRecordUInt8Iter_v1(**kwargs):
 
 @iterator(_RAW)
 def ImageRecordInt8Iter(**kwargs):
-    """`ImageRecordIter` without normalisation: batches of int8.
+    """`ImageRecordIter` without normalization: batches of int8.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From images of bytes, blue first, to the planes of numbers that networks take, red first."""
+"""Conversion of uint8 BGR images to normalized RGB planes."""
 
 import os
 import threading
@@ -16,30 +16,30 @@ __all__ = ["NORMALISATION", "PlaneWriter", "RawWriter", "mean_image"]
 _CHANNELS = "rgba"
 
 NORMALISATION = (
-    Parameter("mirror", Bool, False, "Swap left and right."),
-    Parameter("rand_mirror", Bool, False, "Swap left and right in half of the images."),
-    Parameter("mean_img", Str, "", "A file with a mean image to subtract; made if it is missing."),
-    *(Parameter(f"mean_{c}", Float, 0.0, f"The mean of channel {c.upper()}.") for c in _CHANNELS),
+    Parameter("mirror", Bool, False, "Flip horizontally."),
+    Parameter("rand_mirror", Bool, False, "Flip horizontally with probability 1/2."),
+    Parameter("mean_img", Str, "", "File with a mean image to subtract; computed if missing."),
+    *(Parameter(f"mean_{c}", Float, 0.0, f"Mean of channel {c.upper()}.") for c in _CHANNELS),
     *(
-        Parameter(f"std_{c}", Float, 1.0, f"The deviation of channel {c.upper()}.")
+        Parameter(f"std_{c}", Float, 1.0, f"Standard deviation of channel {c.upper()}.")
         for c in _CHANNELS
     ),
-    Parameter("scale", Float, 1.0, "What values are multiplied by, after the rest."),
-    Parameter("max_random_contrast", Float, 0.0, "Multiply by 1 plus or minus this at most."),
-    Parameter("max_random_illumination", Float, 0.0, "Add this at most, or subtract it."),
+    Parameter("scale", Float, 1.0, "Final factor of the values."),
+    Parameter("max_random_contrast", Float, 0.0, "Maximum deviation of a random factor from 1."),
+    Parameter("max_random_illumination", Float, 0.0, "Maximum absolute value of a random offset."),
 )
 
 _BYTES = np.arange(256, dtype=np.float32)
 
 
 class _Splitter:
-    """Takes the channels of images apart, into memory that each thread uses again."""
+    """Splits images into channels, in a buffer that each thread reuses."""
 
     def __init__(self, cv2):
         self._cv2, self._kept = cv2, threading.local()
 
     def __call__(self, pixels):
-        """The channels of an image, to be used before the thread's next call."""
+        """The channels of an image, valid until the thread's next call."""
         planes = getattr(self._kept, "planes", None)
         channels = 1 if pixels.ndim == 2 else pixels.shape[2]
         if planes is None or (len(planes), *planes[0].shape) != (channels, *pixels.shape[:2]):
@@ -49,13 +49,13 @@ class _Splitter:
 
 
 class RawWriter:
-    """Writes the bytes of images as they are.
+    """Writes the bytes of images unchanged.
 
     Parameters
     ----------
     cv2 : module
     dtype : type
-        uint8, or int8, whose greatest value takes the place of all above it.
+        uint8, or int8 (saturated).
     """
 
     def __init__(self, cv2, dtype):
@@ -68,7 +68,7 @@ class RawWriter:
 
 
 class PlaneWriter:
-    """Writes images as normalised numbers.
+    """Writes normalized images.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ class PlaneWriter:
     options : namespace
         Values of `NORMALISATION` and `data_shape`.
     dtype : type
-        The element type of the planes.
+        Dtype of the planes.
     mean : numpy.ndarray, optional
-        A mean image (channel, height, width), in place of the channels' means.
+        Mean image (channel, height, width), instead of the channels' means.
     """
 
     def __init__(self, cv2, options, dtype, mean=None):
@@ -95,7 +95,7 @@ class PlaneWriter:
         self._mirrors = options.mirror or options.rand_mirror
 
     def _made_tables(self, contrast, illumination):
-        """For each channel the numbers of all bytes."""
+        """Look-up tables of each channel: byte -> normalized value."""
         scale = self._o.scale
         return [
             (((_BYTES - np.float32(mean)) * contrast + illumination) * scale / std).astype(
@@ -105,7 +105,7 @@ class PlaneWriter:
         ]
 
     def _mean_part(self, channel, contrast):
-        """What the mean image takes from the numbers of a channel."""
+        """The part of a channel of the mean image that is subtracted."""
         return self._mean[channel] * (contrast * self._o.scale / self._stds[channel])
 
     def __call__(self, pixels, planes, draw):
@@ -137,12 +137,12 @@ class PlaneWriter:
 
 
 def _order(channels):
-    """Where the channels of OpenCV go."""
+    """Positions of OpenCV's channels."""
     return {1: (0,), 3: (2, 1, 0), 4: (2, 1, 0, 3)}[channels]
 
 
 def mean_image(path, shape, images):
-    """The mean image in a file, which is made if it is missing.
+    """Load the mean image from a file, computing and writing it if missing.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def mean_image(path, shape, images):
     shape : tuple of int
         (channel, height, width)
     images : iterable of numpy.ndarray
-        All images, in that shape; read only to make the file.
+        All images, in that shape; only read to create the file.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def mean_image(path, shape, images):
     Raises
     ------
     MXNetError
-        When the file has no array ``mean_img`` of that shape.
+        If the file lacks an array ``mean_img`` of that shape.
     """
     if not os.path.exists(local_path(path)):
         total, count = np.zeros(shape, np.float64), 0

@@ -1,4 +1,4 @@
-"""The names of `mxcy.io` under the longer path that some programs write."""
+"""The names of `mxcy.io` under MXNet's longer path."""
 
 from mxcy.io import *  # noqa: F403
 from mxcy.io import __all__ as __all__

@@ -1,4 +1,4 @@
-"""The interface of data iterators, and the one that changes the length of another."""
+"""Base classes of data iterators, and `ResizeIter`."""
 
 from mxcy.io.batch import DataBatch
 
@@ -6,15 +6,15 @@ __all__ = ["DataIter", "ResizeIter"]
 
 
 class DataIter:
-    """Base of all iterators over batches.
+    """Base class of iterators over batches.
 
-    A subclass either defines `next`, or `iter_next`, `getdata`, `getlabel` and so on, of which
-    `next` is made. It has `provide_data` and `provide_label`, lists of `DataDesc`.
+    A subclass defines either `next`, or the methods `iter_next`, `getdata`, `getlabel` etc. that
+    `next` calls. It has `provide_data` and `provide_label`, lists of `DataDesc`.
 
     Parameters
     ----------
     batch_size : int
-        Entries per batch.
+        Samples per batch.
     """
 
     def __init__(self, batch_size=0):
@@ -27,7 +27,7 @@ class DataIter:
         return self.next()
 
     def reset(self):
-        """Start over."""
+        """Restart from the first batch."""
 
     def next(self):
         """Return the next batch.
@@ -48,23 +48,23 @@ class DataIter:
         )
 
     def iter_next(self):
-        """Move to the next batch; False when there is none."""
+        """Move to the next batch; return False if there is none."""
 
     def getdata(self):
-        """The input arrays of the current batch, a list of NDArray."""
+        """Return the input arrays of the current batch, a list of NDArray."""
 
     def getlabel(self):
-        """The labels of the current batch, a list of NDArray."""
+        """Return the labels of the current batch, a list of NDArray."""
 
     def getindex(self):
-        """Which entries of the data set the current batch holds; None when that is unknown."""
+        """Return the indices of the current batch's samples, or None if unknown."""
 
     def getpad(self):
-        """How many entries at the end of the current batch only fill it up."""
+        """Return the number of padding samples at the end of the current batch."""
 
 
 class CurrentBatchIter(DataIter):
-    """An iterator whose `iter_next` leaves the batch in `current_batch`."""
+    """An iterator whose `iter_next` stores the batch in `current_batch`."""
 
     current_batch = None
 
@@ -87,18 +87,18 @@ class CurrentBatchIter(DataIter):
 
 
 def check_iterator(argument, value):
-    """Refuse what is no iterator over batches.
+    """Check that a value is an iterator over batches.
 
     Parameters
     ----------
     argument : str
-        What it was passed as, for the message.
+        Name of the argument, for the message.
     value : object
 
     Raises
     ------
     TypeError
-        When it describes no data.
+        If it has no `provide_data`.
     """
     if not hasattr(value, "provide_data"):
         raise TypeError(
@@ -108,16 +108,16 @@ def check_iterator(argument, value):
 
 
 class ResizeIter(CurrentBatchIter):
-    """Gives another iterator a number of batches per epoch.
+    """Change the number of batches per epoch of another iterator.
 
     Parameters
     ----------
     data_iter : DataIter
-        Where the batches come from; it is begun anew whenever it ends.
+        Source of the batches; reset whenever it ends.
     size : int
         Batches per epoch.
     reset_internal : bool
-        Whether `reset` begins `data_iter` anew too, or goes on where it is.
+        Whether `reset` also resets `data_iter`, or continues from its position.
     """
 
     def __init__(self, data_iter, size, reset_internal=True):

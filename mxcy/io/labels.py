@@ -1,4 +1,4 @@
-"""Labels of images in RecordIO files, from the records or from a list file."""
+"""Labels of images in RecordIO files, taken from the records or a list file."""
 
 import struct
 
@@ -13,16 +13,16 @@ _HEADER = struct.Struct("IfQQ")
 
 
 class Labels:
-    """Takes records apart.
+    """Splits records into number, label and image.
 
     Parameters
     ----------
     user : str
-        Who asks, for messages.
+        Name of the iterator, for messages.
     width : int
         Labels per image; -1 for any number.
     path_imglist : str
-        A list file, whose labels replace those of the records; '' for none.
+        List file whose labels replace those of the records; '' for none.
     """
 
     def __init__(self, user, width, path_imglist):
@@ -30,7 +30,7 @@ class Labels:
         self._listed = read_labels(user, path_imglist) if path_imglist else None
 
     def __call__(self, record):
-        """Take a record apart.
+        """Split a record.
 
         Parameters
         ----------
@@ -42,15 +42,15 @@ class Labels:
             The image's number.
         label : numpy.ndarray of float32
         content : numpy.ndarray of uint8
-            What the image's file holds.
+            The encoded image.
 
         Raises
         ------
         MXNetError
-            When there are more or fewer labels than `width`, or an image is not in the list.
+            If the number of labels is not `width`, or the image is not in the list.
         """
         if len(record) < _HEADER.size:
-            raise MXNetError(f"{self._user}: a record of {len(record)} bytes holds no image")
+            raise MXNetError(f"{self._user}: a record of {len(record)} bytes contains no image")
         count, single, number, _ = _HEADER.unpack_from(record)
         start = _HEADER.size + 4 * count
         if start > len(record):
@@ -72,14 +72,14 @@ class Labels:
 
 
 def read_labels(user, path):
-    """The labels of a list file by the images' numbers.
+    """Read the labels of a list file, by image number.
 
     Parameters
     ----------
     user : str
-        Who reads, for messages.
+        Name of the iterator, for messages.
     path : str
-        A file with a line for each image: number, labels, path, with tabs between them.
+        File with one tab-separated line per image: number, labels, path.
 
     Returns
     -------
@@ -94,6 +94,6 @@ def read_labels(user, path):
         raise MXNetError(f"{user}: cannot read {path}: {error.strerror}") from None
     except ValueError:
         raise MXNetError(
-            f"{user}: {path} has a line that is no number, labels and path: {line!r}"
+            f"{user}: {path} has a line that is not a number, labels and path: {line!r}"
         ) from None
     return labels

@@ -1,4 +1,4 @@
-"""Batches of the sparse lines of LibSVM's format."""
+"""Iterator over LibSVM files."""
 
 import numpy as np
 
@@ -14,23 +14,23 @@ __all__ = ["LibSVMIter"]
 
 _NO_FILE = "NULL"
 _TABLE = (
-    Parameter("data_libsvm", Str, REQUIRED, "The file; several are separated by ``;``."),
-    Parameter("data_shape", Shape, REQUIRED, "(columns,): how many there are, from 0 on."),
-    Parameter("label_libsvm", Str, _NO_FILE, "A file with the labels, in the same format."),
-    Parameter("label_shape", Shape, (1,), "(columns,) of a label in there."),
-    Parameter("num_parts", Int, 1, "Into how many parts the bytes of the files are divided."),
-    Parameter("part_index", Int, 0, "Which part to read: the lines that begin in there."),
+    Parameter("data_libsvm", Str, REQUIRED, "File; separate several by ``;``."),
+    Parameter("data_shape", Shape, REQUIRED, "(columns,): number of columns, counted from 0."),
+    Parameter("label_libsvm", Str, _NO_FILE, "File with the labels, in the same format."),
+    Parameter("label_shape", Shape, (1,), "(columns,) of a label in that file."),
+    Parameter("num_parts", Int, 1, "Number of parts of the files, by bytes."),
+    Parameter("part_index", Int, 0, "Index of the part to read: the lines that start in it."),
     *BATCHES,
 )
 
 
 @iterator(_TABLE)
 def LibSVMIter(**kwargs):
-    """Iterate over lines of a label and of ``column:value`` pairs.
+    """Iterate over lines of a label and ``column:value`` pairs.
 
     Batches of data are csr arrays (batch_size, columns). Labels are the first numbers of the lines,
-    or, where there is a file with them, csr arrays too. The last batch is filled up with the first
-    lines. Text after ``#`` is ignored.
+    or csr arrays if there is a label file. The last batch is padded with the first lines. Text
+    after ``#`` is ignored.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def LibSVMIter(**kwargs):
     Raises
     ------
     MXNetError
-        When a file is missing, or is in another format, or has columns beyond the shape.
+        If a file is missing or malformed, or has columns beyond the shape.
     """
     o = parsed("LibSVMIter", _TABLE, kwargs)
     _check(o)
@@ -63,7 +63,7 @@ def LibSVMIter(**kwargs):
 
 
 def _check(o):
-    """Refuse parameters that do not go together."""
+    """Check that the parameters are consistent."""
     if not 0 <= o.part_index < o.num_parts:
         raise MXNetError(
             f"LibSVMIter: part_index must be from 0 to num_parts - 1 = {o.num_parts - 1}, got "
@@ -82,7 +82,7 @@ def _check(o):
 
 
 class _CsrRows:
-    """Rows that give csr arrays."""
+    """Rows that are indexed to csr arrays."""
 
     def __init__(self, rows):
         self._rows, self.shape, self.dtype = rows, rows.shape, rows.dtype

@@ -1,8 +1,7 @@
-"""Lines of LibSVM's format, ``label column:value column:value ...``, as compressed rows.
+"""Parser of LibSVM's format, ``label column:value column:value ...``, to compressed rows.
 
-Files are read piece by piece, and a piece is parsed as a whole: NumPy tells where tokens and colons
-are and reads all numbers at once. Only what turns out to be wrong is looked at line by line, to say
-where it is.
+Files are read and parsed in pieces: NumPy locates tokens and colons and converts all numbers at
+once. Only a malformed piece is examined line by line, to report the position of the error.
 """
 
 import os
@@ -17,7 +16,7 @@ from mxcy.base import MXNetError
 __all__ = ["Rows", "read_lines"]
 
 _PIECE = 8 << 20  # bytes
-# Digits are never given back (++), so that a line is read in time linear in its length.
+# Possessive quantifiers (++) avoid backtracking: time is linear in the length of a line.
 _NUMBER = rb"[+-]?(?:(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?|inf|nan)"
 _LINE = re.compile(rb"[ \t\r\f\v]*%b(?:[ \t\r\f\v]+%b:%b)*[ \t\r\f\v]*" % ((_NUMBER,) * 3))
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -30,11 +29,11 @@ class Rows:
     Attributes
     ----------
     labels : numpy.ndarray
-        The first numbers of the lines.
+        First number of each line.
     values, columns, starts : numpy.ndarray
-        Row i has the entries from ``starts[i]`` to ``starts[i + 1]``, sorted by column.
+        Row i consists of entries ``starts[i]`` to ``starts[i + 1]``, sorted by column.
     width : int
-        The number of columns.
+        Number of columns.
     """
 
     def __init__(self, labels, values, columns, starts, width):
@@ -46,16 +45,16 @@ class Rows:
 
     @property
     def shape(self):
-        """The shape of all rows together."""
+        """The shape of the matrix."""
         return (len(self), self.width)
 
     @property
     def dtype(self):
-        """The element type of values and labels."""
+        """The dtype of values and labels."""
         return self.values.dtype
 
     def part(self, begin, end):
-        """The rows from `begin` to before `end`."""
+        """The rows from `begin` to `end` (exclusive)."""
         entries = slice(self.starts[begin], self.starts[end])
         return Rows(
             self.labels[begin:end],
@@ -66,7 +65,7 @@ class Rows:
         )
 
     def take(self, rows):
-        """Data, indices and indptr of the csr array of some rows."""
+        """Data, indices and indptr of the csr array of the given rows."""
         begins, ends = self.starts[rows], self.starts[rows + 1]
         indptr = np.concatenate([[0], np.cumsum(ends - begins)])
         places = np.repeat(begins - indptr[:-1], ends - begins) + np.arange(indptr[-1])
@@ -81,22 +80,22 @@ def read_lines(paths, width, dtype, part=0, parts=1):
     paths : str
         Names of files, separated by ``;``.
     width : int
-        How many columns there are.
+        Number of columns.
     dtype : numpy.dtype
-        The element type of values and labels.
+        The dtype of values and labels.
     part, parts : int
-        The part of the bytes of all files whose lines to read: those that begin in there.
+        Part of the bytes of all files: lines that start in it are read.
 
     Returns
     -------
     rows : Rows
     before : int
-        How many lines the parts before have.
+        Number of lines in the preceding parts.
 
     Raises
     ------
     MXNetError
-        When a file cannot be read, a line is in another format, or a column is out of bounds.
+        If a file cannot be read, a line is malformed, or a column is out of bounds.
     """
     names = paths.split(";")
     sizes = [_size(name) for name in names]
@@ -123,7 +122,7 @@ def _size(name):
 
 
 def _pieces(name):
-    """Number of the first line, place in the file, and bytes of pieces that end with a line."""
+    """Yield the first line's number, offset and bytes of pieces that consist of whole lines."""
     number, place, unfinished = 1, 0, b""
     try:
         with open(local_path(name), "rb") as file:
@@ -142,13 +141,13 @@ def _pieces(name):
 
 
 def _cut(text, first, last):
-    """The lines that begin before byte `first`, and those that begin before `last`."""
+    """Split at the lines that start at or after bytes `first` and `last`."""
     ends = [_line_from(text, place) for place in (first, last)]
     return text[: ends[0]], text[ends[0] : ends[1]]
 
 
 def _line_from(text, place):
-    """Where the first line that begins at `place` or later does so."""
+    """Offset of the first line that starts at `place` or later."""
     if place <= 0:
         return 0
     return len(text) if place > len(text) else text.find(b"\n", place - 1) + 1
@@ -172,21 +171,21 @@ def _joined(pieces, width, dtype):
 
 
 class _Piece:
-    """Some lines of a file, the first of which has the number `number`."""
+    """Lines of a file, numbered from `number`."""
 
     def __init__(self, name, number, text):
         self._name, self._number = name, number
         self._text = _COMMENT.sub(b"", text) if b"#" in text else text
 
     def rows(self, width, dtype):
-        """Labels, values, columns and numbers of entries of the lines that are not blank."""
+        """Labels, values, columns and entry counts of the non-blank lines."""
         letters = np.frombuffer(self._text, np.uint8)
         space = np.isin(letters, np.frombuffer(b" \t\n\r\f\v", np.uint8))
         starts = np.flatnonzero(~space & np.concatenate([[True], space[:-1]]))
         colons = np.flatnonzero(letters == ord(":"))
         line_of = np.searchsorted(np.flatnonzero(letters == ord("\n")), starts)
         is_label = np.concatenate([[True], np.diff(line_of) > 0])[: len(starts)]
-        # Each token has one colon, but the first of a line has none.
+        # Each token has one colon, except the first of a line.
         pairs = np.flatnonzero(~is_label)
         if not np.array_equal(np.searchsorted(starts, colons, side="right") - 1, pairs):
             self._refuse()
@@ -200,7 +199,7 @@ class _Piece:
 
     def _numbers(self, expected):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of text that is no number
+            warnings.simplefilter("ignore", DeprecationWarning)  # for text that is not a number
             try:
                 numbers = np.fromstring(self._text.translate(_SPACES), np.float64, sep=" ")
             except ValueError:
@@ -233,11 +232,11 @@ class _Piece:
         return columns, values[order]
 
     def _refuse(self):
-        """Say which line is in another format."""
+        """Raise an error that names the malformed line."""
         lines = enumerate(self._text.split(b"\n"), self._number)
         wrong = (each for each in lines if each[1].strip() and not _LINE.fullmatch(each[1]))
         number, line = next(wrong, (self._number, self._text))
         raise MXNetError(
-            f"LibSVMIter: line {number} of {self._name} is no label and column:value pairs: "
+            f"LibSVMIter: line {number} of {self._name} is not a label and column:value pairs: "
             f"{line[:80].decode(errors='replace')!r}"
         ) from None

@@ -1,4 +1,4 @@
-"""Batches of the lines of files, which are read at once."""
+"""Loader of batches of lines from files in memory."""
 
 import numpy as np
 
@@ -6,15 +6,15 @@ __all__ = ["LinesLoader"]
 
 
 class LinesLoader:
-    """Batches of lines in their order; see `MXDataIter`.
+    """Batches of lines in order; see `MXDataIter`.
 
     Parameters
     ----------
-    data, label : numpy.ndarray, or what gives arrays for rows
-        One entry for each line.
+    data, label : numpy.ndarray, or object indexed by rows
+        One entry per line.
     batch_size : int
     round_batch : bool
-        Fill the last batch up with the first lines, with which the next epoch then does not begin.
+        Pad the last batch with the first lines, which the next epoch then skips.
     """
 
     def __init__(self, data, label, batch_size, round_batch):
@@ -27,14 +27,14 @@ class LinesLoader:
         self._rows = np.zeros(batch_size, np.int64)
 
     def restart(self):
-        """Begin an epoch."""
-        # After a rounded last batch the first lines have been seen already.
+        """Start an epoch."""
+        # The first lines were used to pad the last batch.
         over = self._start - len(self._data)
         self._start = over % len(self._data) if self._round and over > 0 else 0
         self.batches = -((self._start - len(self._data)) // self._batch_size)
 
     def load(self):
-        """The next batch: data, labels, pad and the rows' numbers; None after the last."""
+        """The next batch: data, labels, padding and row numbers; None after the last."""
         if self._start >= len(self._data):
             return None
         rows = np.arange(self._start, self._start + self._batch_size)

@@ -1,4 +1,4 @@
-"""Iterators over files: a loader reads batches, `MXDataIter` hands them out."""
+"""`MXDataIter`, the iterator over batches of a file loader."""
 
 import numpy as np
 
@@ -14,17 +14,17 @@ def _array(values):
 
 
 class MXDataIter(CurrentBatchIter):
-    """Hands out the batches of a loader.
+    """Iterator over the batches of a loader.
 
     Parameters
     ----------
     handle : object
-        The loader: ``restart()`` begins an epoch, ``load()`` returns the next batch as
-        ``(data, label, pad, index)`` of NumPy arrays or NDArrays, or None after the last; it has
-        ``data_shape``, ``label_shape`` (with the batch axis), ``data_dtype`` and ``label_dtype``,
-        and ``batches``, how many an epoch has, if it knows.
+        The loader: ``restart()`` starts an epoch, ``load()`` returns the next batch
+        ``(data, label, pad, index)`` as NumPy arrays or NDArrays, or None after the last. Its
+        attributes are ``data_shape``, ``label_shape`` (with the batch axis), ``data_dtype``,
+        ``label_dtype``, and optionally ``batches``, the number of batches per epoch.
     data_name, label_name : str
-        The names of the inputs and the labels.
+        Names of the inputs and the labels.
     """
 
     def __init__(self, handle, data_name="data", label_name="softmax_label", **_):
@@ -36,14 +36,14 @@ class MXDataIter(CurrentBatchIter):
         handle.restart()
 
     def __len__(self):
-        """How many batches an epoch has; 0 where nobody knows before its end."""
+        """Number of batches per epoch; 0 if not known in advance."""
         return getattr(self.handle, "batches", 0)
 
     def __bool__(self):
         return True
 
     def debug_skip_load(self):
-        """Return the first batch for ever from now on, to time everything but the loading."""
+        """Return the first batch forever, to time everything but the loading."""
         self._repeat_first = True
 
     def reset(self):

@@ -1,4 +1,4 @@
-"""Batches of images and labels in the files of MNIST."""
+"""Iterator over MNIST files."""
 
 import gzip
 import logging
@@ -33,9 +33,9 @@ def MNISTIter(
     label_name="softmax_label",
     **_,
 ):
-    """Iterate over images and labels in MNIST's file format, also compressed by gzip.
+    """Iterate over images and labels in MNIST's file format, optionally gzipped.
 
-    Entries that do not fill the last batch are left out.
+    An incomplete last batch is dropped.
 
     Parameters
     ----------
@@ -44,21 +44,21 @@ def MNISTIter(
     batch_size : int
         Images per batch.
     shuffle : bool
-        Visit the images in an order that depends on `seed` only, the same in each epoch.
+        Visit the images in an order determined by `seed`, the same in each epoch.
     flat : bool
-        Give images of shape (height * width,) instead of (1, height, width).
+        Return images of shape (height * width,) instead of (1, height, width).
     seed : int
-        Decides on the order.
+        Seed of the order.
     silent : bool
-        Do not log what was read.
+        Do not log.
     num_parts, part_index : int
-        Take only part `part_index` of that many equal parts.
+        Read part `part_index` of `num_parts` equal parts.
     prefetch_buffer, ctx
-        Accepted; the files are read at once.
+        Accepted for compatibility; the files are read as a whole.
     dtype : str or type, optional
-        The element type of the images, float32 by default; values are from 0 to 255 / 256.
+        Dtype of the images, float32 by default; values range from 0 to 255 / 256.
     data_name, label_name : str
-        The names of the inputs and the labels.
+        Names of the inputs and the labels.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def MNISTIter(
     Raises
     ------
     MXNetError
-        When a file is missing or in another format, or there is no such part.
+        If a file is missing or malformed, or there is no such part.
     """
     num_parts, part_index = Int.parse(num_parts), Int.parse(part_index)
     if not 0 <= part_index < num_parts:
@@ -98,14 +98,14 @@ def MNISTIter(
 
 
 def read_idx(path, ndim):
-    """Read a file of MNIST's format: bytes in an array.
+    """Read a file in MNIST's IDX format.
 
     Parameters
     ----------
     path : str
-        The file, plain or compressed by gzip.
+        The file, optionally gzipped.
     ndim : int
-        The number of dimensions that it must have.
+        Expected number of dimensions.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def read_idx(path, ndim):
     Raises
     ------
     MXNetError
-        When the file is missing, or is no such file.
+        If the file is missing or malformed.
     """
     try:
         with open(local_path(path), "rb") as file:
@@ -134,7 +134,7 @@ def read_idx(path, ndim):
 
 
 def _shuffled(count, seed):
-    """An order of that many entries, the one that MXNet's iterator takes for this seed."""
+    """A permutation, the same as that of MXNet's iterator for this seed."""
     order = np.arange(count)
     draw = np.random.RandomState(seed)
     for place in range(1, count):
@@ -144,7 +144,7 @@ def _shuffled(count, seed):
 
 
 def _below(draw, limit):
-    """A number from 0 to limit - 1 as std::uniform_int_distribution draws it from 32 bits."""
+    """Draw an integer from 0 to limit - 1 like std::uniform_int_distribution from 32 bits."""
     scale = (2**32 - 1) // limit
     while True:
         number = int(draw.randint(0, 2**32, dtype=np.uint32)) // scale
@@ -153,7 +153,7 @@ def _below(draw, limit):
 
 
 class _ImagesLoader:
-    """Full batches in their order."""
+    """Loader of full batches, in order."""
 
     def __init__(self, images, labels, rows, batch_size):
         self._images, self._labels, self._rows = images, labels, rows

@@ -1,4 +1,4 @@
-"""Parameters of iterators over files, in tables: what is accepted, the defaults, the help."""
+"""Tables of the parameters of file iterators: types, defaults and documentation."""
 
 import inspect
 from types import SimpleNamespace
@@ -21,30 +21,30 @@ class Parameter:
     name : str
     type : AttrType
     default : object
-        REQUIRED when it has none.
+        Default value, or REQUIRED.
     text : str
-        What it does.
+        Documentation.
     """
 
     def __init__(self, name: str, type: AttrType, default, text: str):
         self.name, self.type, self.default, self.text = name, type, default, text
 
     def lines(self):
-        """Its entry in a numpydoc section."""
+        """Return its entry in a numpydoc section."""
         kind = self.type.kind if self.default is REQUIRED else f"{self.type.kind}, optional"
         return f"{self.name} : {kind}\n    {self.text}"
 
 
 def parsed(user, table, arguments):
-    """The values of all parameters of a table.
+    """Parse the values of all parameters in a table.
 
     Parameters
     ----------
     user : str
-        Whose they are, for messages.
+        Name of the iterator, for messages.
     table : sequence of Parameter
     arguments : dict
-        Values in any accepted form. A warning names those that the table does not know.
+        Values in any accepted form. Unknown names give a warning.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def parsed(user, table, arguments):
     Raises
     ------
     MXNetError
-        When one is missing, or is not what it should be.
+        If a parameter is missing or invalid.
     """
     unknown = sorted(arguments.keys() - {parameter.name for parameter in table})
     if unknown:
@@ -81,7 +81,7 @@ def parsed(user, table, arguments):
 
 
 def iterator(table):
-    """A decorator: the function takes keyword arguments, and its help lists the table's.
+    """Decorator that adds a table's parameters to the docstring of a function of ``**kwargs``.
 
     Parameters
     ----------
@@ -110,36 +110,36 @@ def iterator(table):
 
 _DTYPES = ("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
 
-#: what all iterators have in common
+#: parameters of all iterators
 BATCHES = (
-    Parameter("data_name", Str, "data", "The name of the inputs."),
-    Parameter("label_name", Str, "softmax_label", "The name of the labels."),
-    Parameter("batch_size", UInt, REQUIRED, "Entries per batch."),
-    Parameter("round_batch", Bool, True, "Fill the last batch up with the first entries."),
-    Parameter("prefetch_buffer", ULong, 4, "How many batches are loaded ahead."),
-    Parameter("ctx", Enum("cpu", "gpu", "cpu_pinned"), "gpu", "Accepted; batches are on the CPU."),
+    Parameter("data_name", Str, "data", "Name of the inputs."),
+    Parameter("label_name", Str, "softmax_label", "Name of the labels."),
+    Parameter("batch_size", UInt, REQUIRED, "Samples per batch."),
+    Parameter("round_batch", Bool, True, "Pad the last batch with the first samples."),
+    Parameter("prefetch_buffer", ULong, 4, "Number of batches loaded ahead."),
+    Parameter("ctx", Enum("cpu", "gpu", "cpu_pinned"), "gpu", "Ignored; batches are on the CPU."),
     Parameter("device_id", Int, -1, "Accepted."),
-    Parameter("dtype", Enum(None, *_DTYPES), None, "The element type of the inputs."),
+    Parameter("dtype", Enum(None, *_DTYPES), None, "Dtype of the inputs."),
 )
 
-#: where records come from
+#: parameters of the source of records
 READING = (
-    Parameter("path_imglist", Str, "", "A list file, whose labels replace those of the records."),
+    Parameter("path_imglist", Str, "", "List file whose labels replace those of the records."),
     Parameter("path_imgrec", Str, "", "The RecordIO file."),
-    Parameter("path_imgidx", Str, "", "Its index; with it all records are shuffled together."),
+    Parameter("path_imgidx", Str, "", "Its index, needed to shuffle all records together."),
     Parameter("data_shape", Shape, REQUIRED, "(channel, height, width) of an image."),
     Parameter("label_width", Int, 1, "Labels per image."),
-    Parameter("preprocess_threads", Int, 4, "Threads that decode and augment."),
+    Parameter("preprocess_threads", Int, 4, "Number of threads that decode and augment."),
     Parameter("verbose", Bool, True, "Log what is read."),
-    Parameter("num_parts", Int, 1, "Into how many parts the file is divided."),
-    Parameter("part_index", Int, 0, "Which part to read."),
-    Parameter("shuffle_chunk_size", ULong, 0, "Megabytes of chunks that are shuffled, or 0."),
-    Parameter("shuffle_chunk_seed", Int, 0, "Decides on the order of the chunks."),
-    Parameter("shuffle", Bool, False, "Visit records in random order, another one each epoch."),
-    Parameter("seed", Int, 0, "Decides on the order, and without seed_aug on augmentation."),
+    Parameter("num_parts", Int, 1, "Number of parts of the file."),
+    Parameter("part_index", Int, 0, "Index of the part to read."),
+    Parameter("shuffle_chunk_size", ULong, 0, "Size in MB of chunks that are shuffled, or 0."),
+    Parameter("shuffle_chunk_seed", Int, 0, "Seed of the order of chunks."),
+    Parameter("shuffle", Bool, False, "Visit records in random order, a new one each epoch."),
+    Parameter("seed", Int, 0, "Seed of the order and, without seed_aug, of augmentation."),
 )
 
 
 def dtype_of(name, default):
-    """The NumPy type that a parameter `dtype` names."""
+    """The NumPy dtype named by a parameter `dtype`."""
     return dtypes.dtype_of(dtypes.code_of(default if name is None else name)).type

@@ -1,4 +1,4 @@
-"""Reading ahead in the background."""
+"""`PrefetchingIter`, which loads batches in background threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +16,7 @@ def _next_or_none(iterator):
 
 
 def _renamed(descriptions, names):
-    """Descriptions under the names that a mapping gives them."""
+    """Rename descriptions by a mapping."""
     result = []
     for one in descriptions:
         if not isinstance(one, DataDesc):
@@ -26,21 +26,21 @@ def _renamed(descriptions, names):
 
 
 class PrefetchingIter(CurrentBatchIter):
-    """Fetches the next batch of other iterators in threads, while the current one is in use.
+    """Fetch the next batch of other iterators in threads, while the current one is in use.
 
-    What an iterator raises in its thread is raised by `next` here.
+    An exception in a thread is raised by `next`.
 
     Parameters
     ----------
     iters : DataIter or list of DataIter
-        Their batches are put together; they have to be of equal length.
+        Iterators of equal length, whose batches are combined.
     rename_data, rename_label : list of dict of str to str, optional
-        For each iterator, new names of its inputs and labels.
+        New names of inputs and labels, per iterator.
 
     Raises
     ------
     AssertionError
-        When there is no iterator; while iterating, when the iterators do not go together.
+        If there is no iterator; while iterating, if the iterators are inconsistent.
     """
 
     def __init__(self, iters, rename_data=None, rename_label=None):
@@ -83,7 +83,7 @@ class PrefetchingIter(CurrentBatchIter):
 
     def reset(self):
         for future in self._ahead:
-            future.exception()  # waits; an error of the epoch that is given up is none of the next
+            future.exception()  # waits, ignoring errors of the abandoned epoch
         for iterator in self.iters:
             iterator.reset()
         self._fetch()

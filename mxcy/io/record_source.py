@@ -1,4 +1,4 @@
-"""The records of a file, or of a part of it, in the order of an epoch."""
+"""Source of the records of a RecordIO file, or of a part of it, in an epoch's order."""
 
 import os
 import random
@@ -10,30 +10,29 @@ from mxcy.base import MXNetError
 __all__ = ["RecordSource"]
 
 _MEGABYTE = 1 << 20
-_CHUNK = 8 * _MEGABYTE  # within which records are shuffled when there is no index
+_CHUNK = 8 * _MEGABYTE  # records are shuffled within chunks if there is no index
 
 
 class RecordSource:
     """Records of one of several equal parts of a file.
 
-    With an index a part is so many records of it, and all of them are shuffled together. Without
-    one it is so many bytes of the file; records are shuffled within chunks then, and chunks, if
-    asked for, among each other.
+    With an index, parts have equal numbers of records, which are shuffled together. Without, parts
+    have equal numbers of bytes; records are shuffled within chunks, and optionally the chunks too.
 
     Parameters
     ----------
     user : str
-        Who reads, for messages.
+        Name of the iterator, for messages.
     path : str
         The file.
     path_idx : str
         Its index; '' for none.
     part : tuple of int
-        Which part of how many.
+        (index of the part, number of parts)
     shuffle : bool
     seed : int
     chunk_size : int
-        Megabytes of a chunk, and that chunks are shuffled; 0 for neither.
+        Size of a chunk in MB if chunks are to be shuffled, else 0.
     chunk_seed : int
     """
 
@@ -63,12 +62,12 @@ class RecordSource:
         self._chunks = [(at, min(at + chunk, end)) for at in range(begin, end, chunk)]
 
     def epoch(self, number):
-        """The records of an epoch.
+        """Iterate over the records of an epoch.
 
         Parameters
         ----------
         number : int
-            It decides on the order, if they are shuffled.
+            Number of the epoch, which determines the order if shuffled.
 
         Yields
         ------
@@ -102,7 +101,7 @@ class RecordSource:
 
 
 def _offsets(path):
-    """The offsets of an index, in its order."""
+    """Read the offsets of an index, in order."""
     offsets = []
     for number, line in enumerate(text_lines(path), 1):
         try:

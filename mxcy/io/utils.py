@@ -1,4 +1,4 @@
-"""Arrays with names, from the many ways in which users hand them over."""
+"""Conversion of users' arguments to named arrays."""
 
 import numpy as np
 
@@ -9,35 +9,35 @@ __all__ = ["is_array", "named_arrays", "rows_of"]
 
 
 def is_array(value):
-    """Whether a value is an NDArray, a NumPy array, or a data set that behaves as h5py's."""
+    """Whether a value is an NDArray, a NumPy array, or a data set like h5py's."""
     return isinstance(value, NDArray | np.ndarray) or all(
         hasattr(value, name) for name in ("shape", "dtype", "__getitem__")
     )
 
 
 def named_arrays(data, allow_empty, default_name):
-    """Sort out what was given as data or as labels.
+    """Convert an argument for data or labels to named arrays.
 
     Parameters
     ----------
     data : array, list of arrays, dict of str to array, or None
-        What the user gave. NumPy arrays become NDArrays of float32; data sets in files stay there.
+        The user's argument. NumPy arrays become float32 NDArrays; data sets stay in their files.
     allow_empty : bool
-        Whether there may be no array.
+        Whether to allow no arrays.
     default_name : str
-        The name of a single array; several in a list are called ``_0_name``, ``_1_name``...
+        Name of a single array; those of a list are called ``_0_name``, ``_1_name``, ...
 
     Returns
     -------
     list of (str, array)
-        In the order of the names.
+        Arrays sorted by name.
 
     Raises
     ------
     TypeError
-        When there is something else than arrays.
+        If there is anything but arrays.
     AssertionError
-        When there is no array, but has to be one.
+        If an array is required but missing.
     """
     assert data is not None or allow_empty, f"{default_name}: there is no array"
     data = [] if data is None else data
@@ -59,7 +59,7 @@ def named_arrays(data, allow_empty, default_name):
 
 def _as_array(name, value):
     if getattr(value, "format", None) == "csr":
-        return nd.array(value)  # scipy's
+        return nd.array(value)  # SciPy's sparse matrices
     if isinstance(value, NDArray) or (is_array(value) and not isinstance(value, np.ndarray)):
         return value
     try:
@@ -72,14 +72,14 @@ def _as_array(name, value):
 
 
 def rows_of(array, rows):
-    """Some entries along the first axis of an array.
+    """Take rows of an array.
 
     Parameters
     ----------
     array : NDArray or data set in a file
-        Where to take them.
+        The array.
     rows : numpy.ndarray of int
-        Their positions, in any order.
+        Row indices, in any order.
 
     Returns
     -------
@@ -93,9 +93,9 @@ def rows_of(array, rows):
         return nd.take(array, nd.array(rows, dtype="int64", ctx=array.context))
     if together:
         return nd.array(array[first : last + 1])
-    # Data sets in files want increasing positions, each once.
+    # Data sets in files require increasing, unique indices.
     unique, back = np.unique(rows, return_inverse=True)
     return nd.array(np.asarray(array[unique])[back])
 
 
-_init_data = named_arrays  # what iterators of users' own import
+_init_data = named_arrays  # imported by users' iterators

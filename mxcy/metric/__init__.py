@@ -1,4 +1,4 @@
-"""Metrics: how good predictions are, summed over batches."""
+"""Metrics of predictions, accumulated over batches."""
 
 from mxcy import ndarray  # noqa: F401  GluonTS imports it from here
 from mxcy._base.listing import listing

@@ -1,4 +1,4 @@
-"""The base of all metrics, and the metrics that are made of functions or of other metrics."""
+"""Base class of metrics, and metrics defined by functions or other metrics."""
 
 from collections import OrderedDict
 
@@ -35,12 +35,12 @@ def check_label_shapes(labels, preds, wrap=False, shape=False):
     Returns
     -------
     tuple
-        ``(labels, preds)``, in lists when `wrap`.
+        ``(labels, preds)``, in lists if `wrap`.
 
     Raises
     ------
     ValueError
-        When they differ.
+        If they differ.
     """
     labels_have = labels.shape if shape else len(labels)
     preds_have = preds.shape if shape else len(preds)
@@ -55,25 +55,25 @@ def check_label_shapes(labels, preds, wrap=False, shape=False):
 
 
 def as_numpy(array):
-    """The NumPy array behind an NDArray (or anything array-like)."""
+    """Convert an NDArray (or anything array-like) to a NumPy array."""
     return array.asnumpy() if hasattr(array, "asnumpy") else numpy.asarray(array)
 
 
 class EvalMetric:
-    """Base of all metrics: a sum over all instances, and their number.
+    """Base class of metrics, which keep a sum over samples and their number.
 
-    There are two of both: the local ones, which `reset_local` sets back (say, after every message
-    to the user), and the global ones since `reset`.
+    Both exist twice: local ones, reset by `reset_local` (e.g. after each log message), and global
+    ones since `reset`.
 
     Parameters
     ----------
     name : str
         Name in results.
     output_names, label_names : list of str, optional
-        Which of the outputs and labels `update_dict` takes; all of them by default.
+        Outputs and labels used by `update_dict`; all by default.
     **kwargs
-        What `get_config` has to report besides; `has_global_stats` says whether the metric keeps
-        global sums.
+        Further entries of `get_config`; `has_global_stats` tells whether the metric keeps global
+        sums.
     """
 
     def __init__(self, name, output_names=None, label_names=None, **kwargs):
@@ -88,12 +88,12 @@ class EvalMetric:
         return f"EvalMetric: {dict(self.get_name_value())}"
 
     def get_config(self):
-        """Return the arguments that `create` needs to make the same metric.
+        """Return the arguments with which `create` recreates the metric.
 
         Returns
         -------
         dict
-            With the class name under the key ``'metric'``.
+            Arguments, and the class name under the key ``'metric'``.
         """
         return {
             **self._kwargs,
@@ -104,7 +104,7 @@ class EvalMetric:
         }
 
     def update_dict(self, label, pred):
-        """Take in one batch by names.
+        """Update the metric with a batch, selecting arrays by name.
 
         Parameters
         ----------
@@ -116,23 +116,23 @@ class EvalMetric:
         self.update(labels, preds)
 
     def update(self, labels, preds):
-        """Take in one batch.
+        """Update the metric with a batch.
 
         Parameters
         ----------
         labels, preds : list of NDArray
             Labels and predictions.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is computed")
+        raise NotImplementedError(f"{type(self).__name__} does not define update")
 
     def reset(self):
-        """Forget everything."""
+        """Reset all sums."""
         self.global_num_inst = 0
         self.global_sum_metric = 0.0
         self._reset_local_sums()
 
     def reset_local(self):
-        """Forget what came since the last call of `reset_local` or `reset`."""
+        """Reset the local sums."""
         self._reset_local_sums()
 
     def _reset_local_sums(self):
@@ -156,7 +156,7 @@ class EvalMetric:
         return (self.name, self._value(self.sum_metric, self.num_inst))
 
     def get_global(self):
-        """Return the global result (the local one where no global sums are kept).
+        """Return the global result (the local one if no global sums are kept).
 
         Returns
         -------
@@ -196,8 +196,8 @@ def create(metric, *args, **kwargs):
     Parameters
     ----------
     metric : str, callable, EvalMetric or list
-        A registered name, a function ``(label, pred) -> value``, a metric (returned as it is), or
-        a list of such things.
+        A registered name, a function ``(label, pred) -> value``, a metric (returned unchanged),
+        or a list of these.
     *args, **kwargs
         Arguments of the metric's class.
 
@@ -218,12 +218,12 @@ def create(metric, *args, **kwargs):
 @alias("composite")
 @register
 class CompositeEvalMetric(EvalMetric):
-    """Several metrics that are fed with the same batches.
+    """Several metrics over the same batches.
 
     Parameters
     ----------
     metrics : list, optional
-        Anything that `create` takes.
+        Metrics, in any form that `create` accepts.
     name, output_names, label_names
         See `EvalMetric`.
     """
@@ -235,7 +235,7 @@ class CompositeEvalMetric(EvalMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def add(self, metric):
-        """Add a metric, anything that `create` takes."""
+        """Add a metric, in any form that `create` accepts."""
         self.metrics.append(self._create(metric))
 
     def get_metric(self, index):
@@ -249,7 +249,7 @@ class CompositeEvalMetric(EvalMetric):
         Returns
         -------
         EvalMetric or ValueError
-            As in MXNet an index out of range returns the error.
+            As in MXNet, an index out of range returns an error instead of raising it.
         """
         try:
             return self.metrics[index]
@@ -257,7 +257,7 @@ class CompositeEvalMetric(EvalMetric):
             return ValueError(f"Metric index {index} is out of range 0 and {len(self.metrics)}")
 
     def update_dict(self, labels, preds):
-        """Take in one batch by names; arrays that no metric names are dropped.
+        """Update all metrics with a batch by name; arrays that no metric names are dropped.
 
         Parameters
         ----------
@@ -303,16 +303,16 @@ def _columns(results):
 
 @register
 class CustomMetric(EvalMetric):
-    """A metric made of a function of NumPy arrays.
+    """A metric computed by a function of NumPy arrays.
 
     Parameters
     ----------
     feval : callable
-        ``feval(label, pred)`` returns a value, or ``(sum, number of instances)``.
+        ``feval(label, pred)`` returns a value, or ``(sum, number of samples)``.
     name : str, optional
         Name in results; the function's name by default.
     allow_extra_outputs : bool
-        Allow more predictions than labels; the surplus is dropped.
+        Allow more predictions than labels, ignoring the surplus.
     output_names, label_names
         See `EvalMetric`.
     """
@@ -342,17 +342,17 @@ class CustomMetric(EvalMetric):
             self._add(*(result if isinstance(result, tuple) else (result, 1)))
 
     def get_config(self):
-        """Refused: a function has no description."""
+        """Raise an error: a function cannot be serialized."""
         raise NotImplementedError("CustomMetric cannot be serialized")
 
 
 def np(numpy_feval, name=None, allow_extra_outputs=False):
-    """Make a metric from a function of NumPy arrays.
+    """Create a metric from a function of NumPy arrays.
 
     Parameters
     ----------
     numpy_feval : callable
-        ``numpy_feval(label, pred)`` returns a value, or ``(sum, number of instances)``.
+        ``numpy_feval(label, pred)`` returns a value, or ``(sum, number of samples)``.
     name : str, optional
         Name in results; the function's name by default.
     allow_extra_outputs : bool

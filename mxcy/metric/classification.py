@@ -1,4 +1,4 @@
-"""Metrics of predicted classes."""
+"""Classification metrics."""
 
 import math
 
@@ -10,7 +10,7 @@ __all__ = ["Accuracy", "TopKAccuracy", "F1", "MCC", "PCC"]
 
 
 def _classes(label, pred, axis):
-    """Flat int arrays of true and predicted classes, from labels and scores (or classes)."""
+    """Convert labels and scores (or classes) to flat int arrays of true and predicted classes."""
     label, pred = as_numpy(label), as_numpy(pred)
     if pred.shape != label.shape:
         pred = pred.argmax(axis=axis)
@@ -22,12 +22,12 @@ def _classes(label, pred, axis):
 @alias("acc")
 @register
 class Accuracy(EvalMetric):
-    """Share of right predictions.
+    """Fraction of correct predictions.
 
     Parameters
     ----------
     axis : int
-        Axis of the classes in predictions; predictions of the labels' shape are classes already.
+        Axis of the classes in predictions; predictions of the labels' shape are taken as classes.
     name, output_names, label_names
         See `EvalMetric`.
     """
@@ -46,12 +46,12 @@ class Accuracy(EvalMetric):
 @alias("top_k_accuracy", "top_k_acc")
 @register
 class TopKAccuracy(EvalMetric):
-    """Share of predictions whose `top_k` highest scores contain the right class.
+    """Fraction of samples whose class is among the `top_k` highest scores.
 
     Parameters
     ----------
     top_k : int
-        At least 2.
+        Number of highest scores, at least 2.
     name, output_names, label_names
         See `EvalMetric`.
     """
@@ -122,7 +122,7 @@ class _BinaryCounts:
 
 
 class _BinaryScore(EvalMetric):
-    """A score of the counts: averaged over batches ('macro'), or of all counts ('micro')."""
+    """Base of scores of the counts: averaged over batches ('macro'), or of all counts ('micro')."""
 
     def __init__(self, name, output_names, label_names, average):
         self.average = average
@@ -163,7 +163,7 @@ class F1(_BinaryScore):
     name, output_names, label_names
         See `EvalMetric`.
     average : {'macro', 'micro'}
-        Average the scores of all batches, or score all instances together.
+        Average the scores of batches, or compute one score of all samples.
     """
 
     def __init__(self, name="f1", output_names=None, label_names=None, average="macro"):
@@ -182,7 +182,7 @@ class MCC(_BinaryScore):
     name, output_names, label_names
         See `EvalMetric`.
     average : {'macro', 'micro'}
-        Average the scores of all batches, or score all instances together.
+        Average the scores of batches, or compute one score of all samples.
     """
 
     def __init__(self, name="mcc", output_names=None, label_names=None, average="macro"):
@@ -196,14 +196,14 @@ class MCC(_BinaryScore):
 class PCC(EvalMetric):
     """Correlation coefficient of a classifier with any number of classes.
 
-    It equals `MCC` with two classes. The number of classes grows with the data.
+    It equals `MCC` for two classes. The number of classes grows with the data.
 
     Parameters
     ----------
     name, output_names, label_names
         See `EvalMetric`.
     has_global_stats : bool
-        Whether global sums are kept.
+        Whether to keep global sums.
     """
 
     def __init__(self, name="pcc", output_names=None, label_names=None, has_global_stats=True):
@@ -242,7 +242,7 @@ class PCC(EvalMetric):
 
 
 def _sum_of_squares(a, b):
-    """The sum of two square matrices, the smaller one filled up with zeros."""
+    """Add two square matrices, padding the smaller one with zeros."""
     size = max(len(a), len(b))
     total = numpy.zeros((size, size))
     total[: len(a), : len(a)] += a

@@ -1,4 +1,4 @@
-"""Metrics of predicted probabilities."""
+"""Likelihood metrics of predicted probabilities."""
 
 import math
 
@@ -10,7 +10,7 @@ __all__ = ["CrossEntropy", "NegativeLogLikelihood", "Perplexity"]
 
 
 class _LogLikelihood(EvalMetric):
-    """Mean of ``-log(probability of the right class + eps)``."""
+    """Mean of ``-log(probability of the true class + eps)``."""
 
     def __init__(self, eps, name, output_names, label_names):
         super().__init__(name, output_names, label_names, eps=eps, has_global_stats=True)
@@ -30,12 +30,12 @@ class _LogLikelihood(EvalMetric):
 @alias("ce")
 @register
 class CrossEntropy(_LogLikelihood):
-    """Cross entropy of predicted probabilities against class numbers.
+    """Cross entropy of predicted probabilities and class indices.
 
     Parameters
     ----------
     eps : float
-        Added to each probability, against log(0).
+        Added to each probability to avoid log(0).
     name, output_names, label_names
         See `EvalMetric`.
     """
@@ -47,12 +47,12 @@ class CrossEntropy(_LogLikelihood):
 @alias("nll_loss")
 @register
 class NegativeLogLikelihood(_LogLikelihood):
-    """Negative log likelihood; the same as `CrossEntropy` under another name.
+    """Negative log likelihood; an alias of `CrossEntropy`.
 
     Parameters
     ----------
     eps : float
-        Added to each probability, against log(0).
+        Added to each probability to avoid log(0).
     name, output_names, label_names
         See `EvalMetric`.
     """
@@ -68,7 +68,7 @@ class Perplexity(EvalMetric):
     Parameters
     ----------
     ignore_label : int or None
-        Instances of this class do not count.
+        Samples of this class are skipped.
     axis : int
         Axis of the classes in predictions.
     name, output_names, label_names
@@ -94,7 +94,7 @@ class Perplexity(EvalMetric):
             )
             pred = numpy.moveaxis(pred, self.axis, -1)
             label = label.astype("int64").ravel()
-            nearest = numpy.clip(label, 0, pred.shape[-1] - 1)  # labels of no class, as `pick` does
+            nearest = numpy.clip(label, 0, pred.shape[-1] - 1)  # clip invalid labels, like `pick`
             right = pred.reshape(-1, pred.shape[-1])[numpy.arange(label.size), nearest]
             if self.ignore_label is not None:
                 right = right[label != self.ignore_label]

@@ -1,4 +1,4 @@
-"""Metrics of predicted numbers."""
+"""Regression metrics."""
 
 import math
 
@@ -10,7 +10,7 @@ __all__ = ["MAE", "MSE", "RMSE", "PearsonCorrelation"]
 
 
 class _MeanOfBatches(EvalMetric):
-    """A mean of the differences of each batch, averaged over the batches."""
+    """Base of metrics averaged over each batch and then over batches."""
 
     def _of_batch(self, difference):
         raise NotImplementedError
@@ -63,7 +63,7 @@ class MSE(_MeanOfBatches):
 
 @register
 class RMSE(_MeanOfBatches):
-    """Root of the mean squared error of each batch, averaged over the batches.
+    """Root mean squared error of each batch, averaged over batches.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class PearsonCorrelation(EvalMetric):
     name, output_names, label_names
         See `EvalMetric`.
     average : {'macro', 'micro'}
-        Average the coefficients of all batches, or correlate all instances together.
+        Average the coefficients of batches, or correlate all samples together.
     """
 
     def __init__(self, name="pearsonr", output_names=None, label_names=None, average="macro"):
@@ -97,7 +97,7 @@ class PearsonCorrelation(EvalMetric):
         self.reset_micro()
 
     def reset_micro(self):
-        """Forget the running moments of ``average='micro'``."""
+        """Reset the running moments of ``average='micro'``."""
         self._pred_moments = (0, 0.0, 0.0)
         self._label_moments = (0, 0.0, 0.0)
         self._covariance = 0.0
@@ -107,19 +107,19 @@ class PearsonCorrelation(EvalMetric):
         self.reset_micro()
 
     def update_variance(self, new_values, *aggregate):
-        """Take values into running moments.
+        """Update running moments with values.
 
         Parameters
         ----------
         new_values : numpy.ndarray
             The values.
         *aggregate
-            Count, mean and summed squared deviation so far.
+            Current count, mean and sum of squared deviations.
 
         Returns
         -------
         tuple
-            The same three numbers with the new values.
+            Updated count, mean and sum of squared deviations.
         """
         count, mean, squares = aggregate
         number = new_values.size
@@ -131,7 +131,7 @@ class PearsonCorrelation(EvalMetric):
         return total, mean + shift * number / total, squares
 
     def update_cov(self, label, pred):
-        """Take values into the running co-deviation; to be called before `update_variance`.
+        """Update the running sum of co-deviations; call before `update_variance`.
 
         Parameters
         ----------

@@ -275,7 +275,7 @@ def test_errors_in_threads_are_raised_where_batches_are_taken(make, tmp_path):
     for content in (png(picture(9, 9)), b"no image"):
         writer.write(mx.recordio.pack((0, 1.0, 5, 0), content))
     writer.close()
-    with pytest.raises(mx.MXNetError, match="no image that OpenCV can decode"):
+    with pytest.raises(mx.MXNetError, match="not an image that OpenCV can decode"):
         next(make(path_imgrec=str(damaged)))
     damaged.write_bytes(damaged.read_bytes()[:-3])
     with pytest.raises(mx.MXNetError, match="is cut off"):

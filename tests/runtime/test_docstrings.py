@@ -47,4 +47,4 @@ def test_distributions(module, name):
 def test_iterators():
     for name in ("LibSVMIter", "ImageRecordIter", "ImageDetRecordIter", "ImageRecordUInt8Iter"):
         text = inspect.getdoc(getattr(mx.io, name))
-        assert "\nbatch_size : int (non-negative)\n    Entries per batch.\n" in text
+        assert "\nbatch_size : int (non-negative)\n    Samples per batch.\n" in text

@@ -127,7 +127,7 @@ class _Bundle:
         self.size = -(-(place + len(octets)) // 64) * 64
         return place
 
-    def made(self):
+    def segment(self):
         """Create the segment."""
         segment = Segment(self.size)
         for place, octets in self._parts:

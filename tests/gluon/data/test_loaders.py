@@ -99,7 +99,7 @@ def test_array_dataset():
     assert isinstance(gdata.ArrayDataset(mx.nd.array([1, 2]))[0], np.float32)
     with pytest.raises(AssertionError, match="same length"):
         gdata.ArrayDataset([1], [1, 2])
-    with pytest.raises(AssertionError, match="at least 1"):
+    with pytest.raises(AssertionError, match="at least one"):
         gdata.ArrayDataset()
 
 
