@@ -1,4 +1,4 @@
-"""Gluon: networks made of blocks, and what is needed to train them."""
+"""Gluon: neural networks built from blocks, and the tools to train them."""
 
 # Written by `python -m tools.stubs --write`.
 

@@ -1,11 +1,10 @@
-"""The interface of ``horovod.mxnet`` over the processes of a job: scripts change one import.
+"""The interface of ``horovod.mxnet`` over the processes of a job.
 
-``import mxcy.horovod as hvd`` in place of ``import horovod.mxnet as hvd``; jobs start by
+Scripts replace ``import horovod.mxnet as hvd`` by ``import mxcy.horovod as hvd`` and are started by
 ``python -m mxcy.tools.launch -n 4 -s 0 python train.py``.
 """
 
-from mxcy.horovod.compression import Compression
-from mxcy.horovod.offers import (
+from mxcy.horovod.builds import (
     Average,
     Sum,
     ccl_built,
@@ -19,6 +18,7 @@ from mxcy.horovod.offers import (
     nccl_built,
     rocm_built,
 )
+from mxcy.horovod.compression import Compression
 from mxcy.horovod.training import DistributedOptimizer, DistributedTrainer, broadcast_parameters
 from mxcy.kvstore.processes import (
     allgather,

@@ -1,40 +1,40 @@
-"""Types in which gradients travel."""
+"""Compression of gradients for communication."""
 
 __all__ = ["Compression"]
 
 
-class _AsTheyAre:
-    """Tensors travel as they are."""
+class _NoCompression:
+    """No compression."""
 
     @staticmethod
     def compress(tensor):
-        """What travels, and what `decompress` needs to know."""
+        """Return the tensor to send, and the context for `decompress`."""
         return tensor, None
 
     @staticmethod
     def decompress(tensor, known):
-        """The tensor after the journey."""
+        """Restore a received tensor."""
         return tensor
 
 
-class _Halves:
-    """Tensors of real numbers are rounded to float16."""
+class _Float16:
+    """Floating-point tensors are sent as float16."""
 
     @staticmethod
     def compress(tensor):
-        """What travels, and what `decompress` needs to know."""
+        """Return the tensor to send, and the context for `decompress`."""
         if "float" not in str(tensor.dtype):
             return tensor, None
         return tensor.astype("float16"), tensor.dtype
 
     @staticmethod
     def decompress(tensor, known):
-        """The tensor after the journey."""
+        """Restore a received tensor."""
         return tensor if known is None else tensor.astype(known)
 
 
 class Compression:
-    """The types to choose from: ``Compression.none`` and ``Compression.fp16``."""
+    """The available methods: ``Compression.none`` and ``Compression.fp16``."""
 
-    none = _AsTheyAre
-    fp16 = _Halves
+    none = _NoCompression
+    fp16 = _Float16

@@ -1,4 +1,4 @@
-"""Trainers and optimizers that add up gradients over all processes first."""
+"""Trainers and optimizers that average gradients over all processes."""
 
 import warnings
 
@@ -11,16 +11,16 @@ __all__ = ["DistributedOptimizer", "DistributedTrainer", "broadcast_parameters"]
 
 
 class DistributedOptimizer(Optimizer):
-    """An optimizer that averages gradients over all processes before it uses them.
+    """An optimizer that averages gradients over all processes before each update.
 
     Parameters
     ----------
     optimizer : Optimizer
-        What changes the weights.
+        The wrapped optimizer.
     gradient_predivide_factor : float
-        Gradients are divided by this before they are added up, and the sum by the rest.
+        Divide gradients by this before the sum, and by the remaining factor after it.
     num_groups : int
-        Accepted; gradients travel one by one.
+        Accepted for compatibility; gradients are reduced individually.
     """
 
     def __init__(self, optimizer, gradient_predivide_factor=1.0, num_groups=0):
@@ -42,12 +42,12 @@ class DistributedOptimizer(Optimizer):
         allreduce_(gradient, False, str(index), priority, prescale_factor=1.0 / self._predivide)
 
     def update(self, index, weight, grad, state):
-        """Add up gradients, then `Optimizer.update`."""
+        """Reduce gradients, then call `Optimizer.update`."""
         self._add_up(index, grad)
         self._optimizer.update(index, weight, grad, state)
 
     def update_multi_precision(self, index, weight, grad, state):
-        """Add up gradients, then `Optimizer.update_multi_precision`."""
+        """Reduce gradients, then call `Optimizer.update_multi_precision`."""
         self._add_up(index, grad)
         self._optimizer.update_multi_precision(index, weight, grad, state)
 
@@ -68,7 +68,7 @@ class DistributedOptimizer(Optimizer):
 
 
 class DistributedTrainer(Trainer):
-    """A trainer whose step averages gradients over all processes: ``step(local batch)``.
+    """A trainer that averages gradients over all processes; call ``step(local_batch_size)``.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ class DistributedTrainer(Trainer):
     optimizer_params : dict, optional
         See `mxcy.gluon.Trainer`.
     compression : type
-        One of `Compression`'s: the type in which gradients travel.
+        Method from `Compression`.
     gradient_predivide_factor : float
-        Gradients are divided by this before they are added up, and the sum by the rest.
+        Divide gradients by this before the sum, and by the remaining factor after it.
     prefix : str, optional
-        Of the names by which gradients meet; trainers that are used in turns need different ones.
+        Prefix of the names of collective calls; trainers used alternately need different ones.
     num_groups : int
-        Accepted; gradients travel one by one.
+        Accepted for compatibility; gradients are reduced individually.
     """
 
     def __init__(
@@ -123,21 +123,21 @@ class DistributedTrainer(Trainer):
 
 
 def broadcast_parameters(params, root_rank=0, prefix=None):
-    """Give all processes the parameters of one.
+    """Broadcast the parameters of one process to all.
 
     Parameters
     ----------
     params : dict of str to NDArray or Parameter, or ParameterDict
-        Parameters that wait for their shapes follow when they get them.
+        The parameters; those with deferred initialization follow once initialized.
     root_rank : int
-        Whose.
+        Rank of the source.
     prefix : str, optional
-        Of the names by which they meet.
+        Prefix of the names of the collective calls.
 
     Raises
     ------
     ValueError
-        When `params` is something else.
+        If `params` has another type.
     """
     if not isinstance(params, dict):
         raise ValueError(f"invalid params of type: {type(params)}")

@@ -1,4 +1,4 @@
-"""`mx.kvstore`: stores that add up gradients of several devices and keep the weights."""
+"""`mx.kvstore`: key-value stores, which sum gradients over devices and hold weights."""
 
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import module_getattr

@@ -1,4 +1,4 @@
-"""What all key-value stores offer, the registry of kinds, and the smallest kind."""
+"""The interface of key-value stores, their registry, and a minimal implementation."""
 
 import warnings
 
@@ -11,46 +11,46 @@ __getattr__ = older_paths.offer(__name__, "mxcy.kvstore.choice", ("create",))
 
 
 class KVStoreBase:
-    """Base of all stores; a subclass registered with `register` can be named in `create`."""
+    """Base class of stores; `create` finds subclasses registered with `register`."""
 
     OPTIMIZER = "optimizer"
 
     kv_registry = {}
 
     def broadcast(self, key, value, out, priority=0):
-        """Put a value into the store, and copy it to several arrays.
+        """Initialize a value in the store and copy it to several arrays.
 
         Parameters
         ----------
         key : int, str or list
-            The key or keys; each may be broadcast once.
+            The key or keys; each may be broadcast only once.
         value : NDArray or list of NDArray
             The value of each key.
         out : NDArray, list of NDArray or list of list of NDArray
-            Where it goes.
+            Destination.
         priority : int
-            Higher ones may be done first.
+            Priority hint; higher values may run first.
         """
         raise NotImplementedError(f"{type(self).__name__} has no broadcast")
 
     def pushpull(self, key, value, out=None, priority=0):
-        """Add up values, and copy the result to several arrays.
+        """Sum values and copy the result to several arrays.
 
         Parameters
         ----------
         key : int, str or list
             The key or keys.
         value : NDArray, list of NDArray or list of list of NDArray
-            What is added up for each key.
+            Values to sum, per key.
         out : NDArray, list of NDArray or list of list of NDArray, optional
-            Where the sum goes, by default to `value`.
+            Destination of the sum, by default `value`.
         priority : int
-            Higher ones may be done first.
+            Priority hint; higher values may run first.
         """
         raise NotImplementedError(f"{type(self).__name__} has no pushpull")
 
     def set_optimizer(self, optimizer):
-        """Let an optimizer change the stored values by what is pushed.
+        """Update stored values with pushed gradients by an optimizer.
 
         Parameters
         ----------
@@ -61,12 +61,12 @@ class KVStoreBase:
 
     @staticmethod
     def is_capable(capability):
-        """Whether the store can do something that not all stores can.
+        """Return whether the store has an optional capability.
 
         Parameters
         ----------
         capability : str
-            `KVStoreBase.OPTIMIZER`: change the stored values by an optimizer.
+            `KVStoreBase.OPTIMIZER`: update the stored values by an optimizer.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class KVStoreBase:
         fname : str
             The file.
         dump_optimizer : bool
-            Write the optimizer too.
+            Also write the optimizer.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot run an optimizer")
 
@@ -98,22 +98,22 @@ class KVStoreBase:
 
     @property
     def type(self):
-        """str: the kind of the store."""
+        """str: type of the store."""
         raise NotImplementedError(f"{type(self).__name__} has no type")
 
     @property
     def rank(self):
-        """int: the number of this worker."""
+        """int: rank of this worker."""
         raise NotImplementedError(f"{type(self).__name__} has no rank")
 
     @property
     def num_workers(self):
-        """int: how many workers there are."""
+        """int: number of workers."""
         raise NotImplementedError(f"{type(self).__name__} has no workers")
 
     @staticmethod
     def register(klass):
-        """Register a kind of store under its class name in lower case; a class decorator."""
+        """Class decorator that registers a store under its lower-case class name."""
         assert isinstance(klass, type), f"expected a class, got {klass!r}"
         name = klass.__name__.lower()
         known = KVStoreBase.kv_registry.get(name)
@@ -128,15 +128,15 @@ class KVStoreBase:
 
 
 def as_list(value):
-    """A list of one array, or of several."""
+    """Return a list of arrays, from one array or several."""
     return [value] if isinstance(value, NDArray) else list(value)
 
 
 @KVStoreBase.register
 class TestStore(KVStoreBase):
-    """Adds up and copies, and keeps nothing; an example of what a kind of store needs."""
+    """Minimal store, which sums and copies without keeping values."""
 
-    __test__ = False  # not a class of tests, though its name looks like one
+    __test__ = False  # not a test class for pytest
 
     def broadcast(self, key, value, out, priority=0):
         value = as_list(value)[0]

@@ -1,4 +1,4 @@
-"""A store that adds up by BytePS's servers, or without that package over MPI's processes."""
+"""A store that sums over BytePS servers, or, without that package, over MPI processes."""
 
 from mxcy.kvstore import processes
 from mxcy.kvstore.base import KVStoreBase, as_list
@@ -8,7 +8,7 @@ __all__ = ["BytePS"]
 
 
 class _Processes:
-    """What the store calls of byteps, by MPI."""
+    """The subset of byteps used by the store, implemented over MPI."""
 
     init = staticmethod(processes.init)
     rank = staticmethod(processes.rank)
@@ -16,7 +16,7 @@ class _Processes:
     size = staticmethod(processes.size)
 
     def byteps_declare_tensor(self, name):
-        """Nothing: calls meet by name without."""
+        """Do nothing: calls are matched by name."""
 
     def byteps_push_pull(self, tensor, version, priority, name, is_average):
         processes.allreduce_(tensor, is_average, name, priority)
@@ -24,7 +24,7 @@ class _Processes:
 
 @KVStoreBase.register
 class BytePS(KVStoreBase):
-    """Adds up over the processes that ``bpslaunch`` or `mxcy.tools.launch` has started."""
+    """Sums over the processes started by ``bpslaunch`` or `mxcy.tools.launch`."""
 
     def __init__(self):
         try:
@@ -45,7 +45,7 @@ class BytePS(KVStoreBase):
         )
 
     def broadcast(self, key, value, out, priority=0):
-        """Copy the first process's value to arrays of all.
+        """Copy the first process's value to the arrays of all processes.
 
         Parameters
         ----------
@@ -57,21 +57,21 @@ class BytePS(KVStoreBase):
         value, targets = _only(key, value), as_list(out)
         summed = value if len(targets) == 1 and targets[0] is value else value.copy()
         if self.rank != 0:
-            summed[:] = 0  # so the sum over all processes is the first one's value
+            summed[:] = 0  # the sum over all processes is then the first one's value
         self._summed(key, summed, priority)
         summed.wait_to_read()
         for target in targets:
             summed.copyto(target)
 
     def pushpull(self, key, value, out=None, priority=0):
-        """Add up an array over the processes.
+        """Sum an array over the processes.
 
         Parameters
         ----------
         key : int or str
         value : NDArray, or list of one
         out : NDArray or list of NDArray, optional
-            Where the sum goes; to `value` by default.
+            Destination of the sum; `value` by default.
         priority : int
         """
         value = _only(key, value)
@@ -84,7 +84,7 @@ class BytePS(KVStoreBase):
 
     @staticmethod
     def is_capable(capability):
-        """Whether the store can do something special: it cannot, not even run an optimizer."""
+        """Return False: the store has no optional capabilities."""
         return False
 
     @property
@@ -93,7 +93,7 @@ class BytePS(KVStoreBase):
 
     @property
     def local_rank(self):
-        """int: the number of this process on its machine."""
+        """int: rank of this process on its machine."""
         return self.handle.local_rank()
 
     @property

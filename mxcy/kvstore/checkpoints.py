@@ -1,4 +1,4 @@
-"""Checkpoints of trainings: what a job that is started again goes on from."""
+"""Checkpoints of training jobs, from which a restarted job resumes."""
 
 import hashlib
 import json
@@ -15,12 +15,12 @@ _BLOCK = 1 << 20
 
 
 class Checkpoint:
-    """Weights and states of the optimizer in a folder that all workers see; see `checkpoint`.
+    """Weights and optimizer states in a folder shared by all workers; see `checkpoint`.
 
     Attributes
     ----------
     step : int
-        How many steps have been made before this program began.
+        Number of steps completed before this program started.
     """
 
     def __init__(self, kv, net, trainer, path, every):
@@ -29,18 +29,18 @@ class Checkpoint:
         self.step = self._resume()
 
     def done(self, step):
-        """Tell that a step has been made; every so many of them, all is written.
+        """Report a completed step; write a checkpoint at the interval.
 
         Parameters
         ----------
         step : int
-            Its number, from 0 on; all workers tell of the same ones.
+            Number of the step, from 0, the same in all workers.
         """
         if (step + 1) % self._every == 0:
             self.save(step + 1)
 
     def save(self, steps):
-        """Write all, after that many steps; all workers call it.
+        """Write a checkpoint after this many steps; all workers call it.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class Checkpoint:
         if first:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._net.save_parameters(str(self._folder / names["params"]))
-        if first or self._trainer._update_on_kvstore:  # states may lie with all workers
+        if first or self._trainer._update_on_kvstore:  # states may be distributed over all workers
             self._trainer.save_states(str(self._folder / names["states"]))
         if not first:
             return
@@ -64,15 +64,15 @@ class Checkpoint:
                 path.unlink(missing_ok=True)
 
     def _resume(self):
-        """Take what is there; the number of its step."""
+        """Load the existing checkpoint; return its step."""
         handle = self._kv.handle
-        if handle.arriving:  # whose weights are those of the job
+        if handle.arriving:  # gets its weights from the running job
             return handle.steps_before + self._kv.joined_at
         try:
             text = (self._folder / _MANIFEST).read_text(encoding="utf-8")
         except FileNotFoundError:
             text = None
-        text = self._kv.handle.of_first(text)  # a shared folder may tell workers different things
+        text = self._kv.handle.of_first(text)  # a shared folder may look different to each worker
         if text is None:
             return 0
         try:
@@ -93,12 +93,12 @@ class Checkpoint:
         except OSError as error:
             raise MXNetError(f"checkpoint {path}: {error.strerror}") from None
         if actual != [size, digest]:
-            raise MXNetError(f"checkpoint {path} is damaged: it is not what has been written")
+            raise MXNetError(f"checkpoint {path} is damaged: size or checksum differ")
         return path
 
 
 def _digest(path):
-    """The size of a file and a digest of its content."""
+    """Size and digest of a file."""
     content, size = hashlib.sha256(), 0
     with open(path, "rb") as file:
         while block := file.read(_BLOCK):
@@ -108,21 +108,21 @@ def _digest(path):
 
 
 def checkpoint(kv, net, trainer, path, every=1000):
-    """Write checkpoints of a training, and go on from the last one.
+    """Write checkpoints of a training job, and resume from the last one.
 
     All workers call it before their first step, with the same arguments. If the folder has a
-    checkpoint, of a job with whatever number of workers, weights and states are taken from it.
+    checkpoint, of a job with any number of workers, weights and states are loaded from it.
 
     Parameters
     ----------
     kv : KVStore
         The store of the job.
     net : gluon.Block
-        Whose parameters are kept.
+        Network whose parameters are saved.
     trainer : gluon.Trainer
-        Whose optimizer and states are kept.
+        Trainer whose optimizer and states are saved.
     path : str
-        A folder that all workers see.
+        Folder shared by all workers.
     every : int
         Steps between checkpoints.
 
@@ -133,11 +133,11 @@ def checkpoint(kv, net, trainer, path, every=1000):
     Raises
     ------
     MXNetError
-        When the trainer has made steps already, or what is in the folder is damaged.
+        If the trainer has already made steps, or the checkpoint is damaged.
 
     Examples
     --------
-    A loop that a restart by ``launch --max-restarts`` continues::
+    A loop that is resumed after a restart by ``launch --max-restarts``::
 
         kept = mx.kv.checkpoint(store, net, trainer, "kept", every=100)
         for step in range(kept.step, 10000):

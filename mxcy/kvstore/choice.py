@@ -1,4 +1,4 @@
-"""Making stores; which one a training uses, and whether that runs the optimizer."""
+"""Creation of stores, and the choice of the store for a training."""
 
 import math
 
@@ -11,24 +11,24 @@ from mxcy.profiler.control import note_store
 
 __all__ = ["LARGEST_UPDATE", "choose_store", "create"]
 
-#: A 'local' store does not update weights with more elements: they would travel twice per step.
+#: A 'local' store does not update larger weights, which would be copied twice per step.
 LARGEST_UPDATE = 16 * 1024 * 1024
 
-#: What names of stores over several processes consist of.
+#: components of the names of distributed stores
 _PARTS = frozenset(("dist", "sync", "async", "device", "p3", "p3store"))
 
 
 def create(name="local"):
-    """Make a store.
+    """Create a store.
 
     Parameters
     ----------
     name : str
-        ``'local'`` and ``'device'`` add up in this process, as do their longer names
-        ``'local_update_cpu'``, ``'local_allreduce_cpu'``, ``'local_allreduce_device'``; other
-        names are those of registered classes. ``'dist'``, ``'dist_sync'`` and the like add up over
-        the processes of a job, which is this process alone unless MPI has started it;
-        ``'dist_async'`` has an optimizer change values by each push at once.
+        ``'local'`` and ``'device'``, or ``'local_update_cpu'``, ``'local_allreduce_cpu'`` and
+        ``'local_allreduce_device'``, sum in this process. ``'dist'``, ``'dist_sync'`` etc. sum over
+        the processes of a job, which is this process alone unless started by MPI;
+        ``'dist_async'`` updates values by an optimizer at each push. Other names are those of
+        registered classes.
 
     Returns
     -------
@@ -37,9 +37,9 @@ def create(name="local"):
     Raises
     ------
     TypeError
-        When the name is no str.
+        If the name is not a str.
     MXNetError
-        When there is no such kind.
+        If there is no such store.
     """
     if not isinstance(name, str):
         raise TypeError("name must be a string")
@@ -60,7 +60,7 @@ def create(name="local"):
 
 
 def _over_processes(kind):
-    """A store over several processes, of which programs of one process need not know."""
+    """Create a distributed store; imported lazily, for programs of a single process."""
     from mxcy.kvstore.dist_store import DistStore
     from mxcy.kvstore.served_store import ServedStore
     from mxcy.kvstore.sliced import SlicedKVStore
@@ -73,12 +73,12 @@ def _over_processes(kind):
 
 
 def choose_store(store, num_device, arg_params):
-    """Find the key-value store to use, and whether it runs the optimizer.
+    """Choose the key-value store, and whether it runs the optimizer.
 
     Parameters
     ----------
     store : str, KVStore or None
-        What the user gave.
+        The user's argument.
     num_device : int
         Number of devices.
     arg_params : dict of str to NDArray
@@ -87,14 +87,14 @@ def choose_store(store, num_device, arg_params):
     Returns
     -------
     store : KVStoreBase or None
-        None when gradients need not be added up.
+        None if gradients need not be summed.
     on_store : bool
         Whether it runs the optimizer.
 
     Raises
     ------
     TypeError
-        When `store` is something else.
+        If `store` has another type.
     """
     on_store = env.get("MXNET_UPDATE_ON_KVSTORE")
     if store is None:

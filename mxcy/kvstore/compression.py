@@ -1,4 +1,4 @@
-"""Gradients of one or two bits per element."""
+"""Compression of gradients to one or two bits per element."""
 
 from mxcy import ndarray as nd
 from mxcy import symbol
@@ -9,19 +9,19 @@ __all__ = ["GradientCompression"]
 
 
 class GradientCompression:
-    """Rounds gradients to a few levels, and adds what was lost to the next gradient.
+    """Quantizes gradients with error feedback: the residual is added to the next gradient.
 
     Parameters
     ----------
     type : {'1bit', '2bit'}
         One bit: -1 or 1. Two bits: minus `threshold`, 0 or `threshold`.
     threshold : float
-        From where on, in both directions for two bits, the level is not the lowest.
+        Threshold of the higher level; for two bits, of both outer levels.
 
     Raises
     ------
     MXNetError
-        When there is no such type, or the threshold is not positive where it has to be.
+        If the type is unknown, or the threshold is not positive for '2bit'.
     """
 
     def __init__(self, type="2bit", threshold=0.5):
@@ -34,7 +34,7 @@ class GradientCompression:
         self._round = CachedOp(self._described())
 
     def _described(self):
-        """The rounded gradient and what is lost, of a gradient and what was lost: one kernel."""
+        """Quantized gradient and new residual, from gradient and residual, as one kernel."""
         gradient, lost = symbol.var("gradient"), symbol.var("lost")
         wanted = gradient + lost
         if self.type == "1bit":
@@ -44,12 +44,12 @@ class GradientCompression:
         return symbol.Group([sent, wanted - sent])
 
     def __call__(self, key, device, gradient):
-        """The rounded gradient.
+        """Return the quantized gradient.
 
         Parameters
         ----------
         key, device : int or str
-            Whose loss of the last time is to be made up for.
+            Identify the residual to use.
         gradient : NDArray
             The gradient, float32.
 

@@ -1,4 +1,4 @@
-"""Values that the workers of a job share: what each of them pushes is added up over all."""
+"""Store of values shared by the workers of a job, which sums pushes over all workers."""
 
 import contextlib
 import zlib
@@ -15,7 +15,7 @@ from mxcy.dist.job import job
 from mxcy.dist.keys.levels import Levels
 from mxcy.dist.keys.sums import CompressedSum
 from mxcy.dist.worlds import collectives
-from mxcy.kvstore.engine_calls import TRAVELS
+from mxcy.kvstore.engine_calls import SUM_DTYPES
 from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
 from mxcy.kvstore.job_store import JobStore
@@ -23,7 +23,7 @@ from mxcy.kvstore.key_calls import delivering, pull_key, push_key, settling
 from mxcy.kvstore.lanes import Lanes
 from mxcy.kvstore.newcomers import Keeper, take_keys, take_optimizer, take_values
 from mxcy.kvstore.optimizer_terms import agree, terms_of
-from mxcy.kvstore.shared import Shared, name_of
+from mxcy.kvstore.shared import SharedKey, name_of
 from mxcy.kvstore.shared_rows import SharedRows, host_server
 from mxcy.kvstore.shared_updates import SharedUpdates
 from mxcy.optimizer import get_updater
@@ -32,20 +32,20 @@ __all__ = ["DistStore"]
 
 
 class DistStore(JobStore):
-    """Keeps an array per key, the same in all workers of the job.
+    """Holds an array per key, identical in all workers of the job.
 
-    Each push of a worker is part of the next sum of its key. Pushes and pulls are operations of the
-    engine: they start when their arrays are ready, and nobody waits for them but who reads.
+    Each push of a worker contributes to the key's next sum. Pushes and pulls are asynchronous
+    operations of the engine, which start when their arrays are ready.
 
     Parameters
     ----------
     kind : str
-        A name with 'dist' in it.
+        Type of the store, containing 'dist'.
 
     Raises
     ------
     MXNetError
-        When the job cannot be opened.
+        If the process cannot join the job.
     """
 
     exchange = updates = None
@@ -53,7 +53,7 @@ class DistStore(JobStore):
     def __init__(self, kind):
         super().__init__(kind)
         self._compression = self._compressing = None
-        self._rows = None  # of row_sparse keys
+        self._rows = None  # SharedRows, for row_sparse keys
         self._lanes = Lanes()
         self.shared = {}
         self.exchange = self._observed(job.new_exchange())
@@ -62,14 +62,14 @@ class DistStore(JobStore):
         self._inherited_compression = inherited.get("compression")
         self.steps_before += inherited.get("before", 0)
         self._first_step = self._progress.admission.steps.get(self.exchange.number, 0)
-        self._bucket_vars = {}  # order calls of all keys of a bucket
+        self._bucket_vars = {}  # bucket -> engine variable that orders its grouped calls
         self._overlaps = env.get("MXCY_DIST_OVERLAP")
-        self._calls = LastUsed(8)  # keys of a call -> its groups
+        self._calls = LastUsed(8)  # keys of a call -> its Groups
         self._progress.submit(_hurry)
         shutdown.before_close(front.wait_all)
 
     def submit(self, slot, counter):
-        """Count a push that the program calls for: of a key, or of all of a bucket."""
+        """Count a push of a key, or of all keys of a bucket."""
         membership = self._progress.membership
         with membership.lock:
             membership.begin(slot.submitted + (slot.bucket.rounds.submitted if slot.bucket else 0))
@@ -83,7 +83,7 @@ class DistStore(JobStore):
         return True
 
     def compress(self, compression):
-        """Send keys that are put in from now on as few bits; all workers call it."""
+        """Compress keys initialized from now on; all workers call it."""
         what = "set_gradient_compression()"
         mine = [compression.type, compression.threshold]
         if self.arriving:
@@ -101,7 +101,7 @@ class DistStore(JobStore):
         self._compressing = self._observed(job.new_exchange(CompressedSum(levels)))
 
     def _rounded(self, key, total):
-        """What travels of a sum over devices."""
+        """Quantize a sum over devices for sending."""
         if self.shared[key].exchange is self.exchange:
             return total
         kind = name_of(self._value(key).dtype)
@@ -112,7 +112,7 @@ class DistStore(JobStore):
     # -- keys -------------------------------------------------------------------------------------
 
     def init_all(self, pairs, still=()):
-        """Put in new keys with the first worker's values; all workers call it."""
+        """Initialize new keys with the first worker's values; all workers call it."""
         known = dict.fromkeys(self._values)
         for key, _ in pairs:
             self._check_new(key, known)
@@ -123,10 +123,10 @@ class DistStore(JobStore):
         exchange = self._compressing or self.exchange
         entries, delivers = [], []
         for key, value in dense:
-            travels = TRAVELS.get(name_of(value.dtype), name_of(value.dtype))
-            plain = travels == name_of(value.dtype) and exchange is self.exchange
-            self.shared[key] = Shared(travels, plain, exchange)
-            entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
+            sum_dtype = SUM_DTYPES.get(name_of(value.dtype), name_of(value.dtype))
+            same_dtype = sum_dtype == name_of(value.dtype) and exchange is self.exchange
+            self.shared[key] = SharedKey(sum_dtype, same_dtype, exchange)
+            entries.append((key, value.as_nd_ndarray().astype(sum_dtype).asnumpy()))
             delivers.append(delivering(self, key))
         try:
             slots = exchange.init(entries, delivers, still)
@@ -151,7 +151,7 @@ class DistStore(JobStore):
             self._put(key, empty if self.num_workers > 1 else value.copy())
 
     def _share_rows(self):
-        """Have workers own rows: they run this store's updater on them."""
+        """Distribute the ownership of rows; owners run this store's updater on them."""
         self._rows = SharedRows(self._progress, waits=True, among_workers=True)
         number = self._rows.client.number
 
@@ -165,7 +165,7 @@ class DistStore(JobStore):
         return self._value(key).stype != "default"
 
     def pull_rows(self, key, array, ids):
-        """Copy rows of a row_sparse value, which lie with their owners, to a row_sparse array."""
+        """Copy rows of a row_sparse value from their owners to a row_sparse array."""
         if self._rows is None or key not in self._rows:
             super().pull_rows(key, array, ids)
             return
@@ -183,7 +183,7 @@ class DistStore(JobStore):
     # -- values -----------------------------------------------------------------------------------
 
     def push(self, key, arrays, priority=0):
-        """Add arrays to this worker's part of a key's next sum."""
+        """Add arrays to this worker's contribution to the key's next sum."""
         if self._rows is not None and key in self._rows:
             stored = self._value(key)
             self._check_shapes(key, arrays, stored)
@@ -195,43 +195,43 @@ class DistStore(JobStore):
         push_key(self, key, self._rounded(key, self._total(key, arrays)), priority)
 
     def bucket_var(self, bucket):
-        """What orders calls of all keys of a bucket, and of single ones."""
+        """Engine variable that orders grouped calls of a bucket with calls of its single keys."""
         return self._bucket_vars.get(bucket) or self._bucket_vars.setdefault(bucket, front.Var())
 
     def _total(self, key, arrays):
-        """The sum over this worker's devices, of the type that travels."""
-        stored, travels = self._value(key), self.shared[key].travels
+        """Sum over this worker's devices, in the dtype of the sums."""
+        stored, sum_dtype = self._value(key), self.shared[key].sum_dtype
         self._check_shapes(key, arrays, stored)
         total = self._sum(key, [array.as_nd_ndarray() for array in arrays], stored.context)
         if total.stype != "default":
             self.shared[key].by_rows = True
             total = total.tostype("default")
-        if name_of(total.dtype) != travels:
-            total = total.astype(travels)
-        return total.detach()  # a gradient may get other memory before its turn
+        if name_of(total.dtype) != sum_dtype:
+            total = total.astype(sum_dtype)
+        return total.detach()  # the gradient's memory may change before this call runs
 
     def put(self, key, value):
-        """Have an array as a key's value."""
+        """Set a key's value to an array."""
         self._values[key] = value
 
     def current(self, key):
-        """A key's value, on the progress thread."""
+        """Return a key's value; on the progress thread."""
         shared = self.shared[key]
         if shared.latest is not None:
             total, lease = shared.latest
             array, shared.latest = total[shared.slot.place], None
-            code, shape = code_of(shared.travels), shared.slot.shape
+            code, shape = code_of(shared.sum_dtype), shared.slot.shape
             self._values[key] = front.from_memory(
                 array.ctypes.data, (array, lease), shape, code, cpu()
             )
         return self._values[key]
 
     def replace(self, key):
-        """Have what the program's arrays are copied to be a key's value; on the progress thread."""
-        self.shared[key].latest, self._values[key] = None, self.shared[key].kept
+        """Make the buffer of in-place sums the key's value; on the progress thread."""
+        self.shared[key].latest, self._values[key] = None, self.shared[key].buffer
 
     def pull(self, key, arrays, priority=0):
-        """Copy a value to arrays when all that this worker has pushed to it is in."""
+        """Copy a value to arrays after all pushes of this worker have been summed."""
         if self._rows is not None and key in self._rows:
             self._check_outs(key, arrays, self._value(key))
             for array in arrays:
@@ -245,12 +245,12 @@ class DistStore(JobStore):
             pull_key(self, key, arrays, priority)
 
     def push_and_pull(self, keys, values, outs, priority=0):
-        """Push and pull keys whose buckets the call has whole, bucket by bucket.
+        """Push and pull, bucket by bucket, the keys whose buckets are complete in the call.
 
         Returns
         -------
         list of int or None
-            The positions of the keys that are left to do one by one; None: all are.
+            Positions of the keys to process one by one; None for all.
         """
         if len(keys) > 1 and not self._overlaps:
             _await_all(values)
@@ -297,7 +297,7 @@ class DistStore(JobStore):
             )
 
     def settle(self):
-        """Wait until all that this worker has pushed has been added up and has changed values."""
+        """Wait until all pushes of this worker have been summed and applied."""
         waits = [settling(self, shared) for shared in self.shared.values() if shared.slot]
         for wait in waits:
             wait.wait_to_read()
@@ -305,19 +305,19 @@ class DistStore(JobStore):
     # -- workers --------------------------------------------------------------------------------
 
     def join(self):
-        """Take part in sums with zeros until all workers do; the last one."""
+        """Contribute zeros to sums until all workers do; return the last worker to join."""
         if self._rows is not None:
             raise MXNetError(
-                "join: row_sparse values are kept by the workers, all of which push rows"
+                "join: row_sparse values are held by the workers, all of which must push rows"
             )
         if self._compression is not None and self._compression.type == "1bit":
-            raise MXNetError("join: no level of 1bit compression is zero")
+            raise MXNetError("join: 1bit compression cannot represent zeros")
         self.settle()
         return self._progress.join()
 
     @property
     def updater(self):
-        """Updater, callable or None: what changes values by sums."""
+        """Updater, callable or None: applies sums to values."""
         return self._updater
 
     @updater.setter
@@ -337,7 +337,7 @@ class DistStore(JobStore):
             self.updates.states_read()
 
     def updater_of(self, optimizer, before):
-        """The updater with the first worker's settings; it keeps states of the same optimizer."""
+        """The updater with the first worker's settings, keeping states of the same optimizer."""
         if self._inherited_optimizer is not None:
             state, self._inherited_optimizer = self._inherited_optimizer, None
             return take_optimizer(state, optimizer)
@@ -349,23 +349,23 @@ class DistStore(JobStore):
         return updater
 
     def note_samples(self, count):
-        """A step with that many samples has ended: workers may join after it."""
+        """Report the end of a step with this many samples, after which workers may join."""
         super().note_samples(count)
         self._progress.admission.end_step(self.exchange.number)
 
     @property
     def joined_at(self):
-        """int: how many steps the job had made when this worker joined it."""
+        """int: number of steps of the job before this worker joined."""
         return self._first_step
 
     @property
     def has_rows(self):
-        """bool: whether some values are row_sparse, and lie with their workers."""
+        """bool: whether some values are row_sparse, with rows owned by workers."""
         return self._rows is not None
 
     @property
     def compression(self):
-        """list or None: how values that are put in from now on are rounded."""
+        """list or None: compression of keys initialized from now on."""
         used = self._compression
         return used and [used.type, used.threshold]
 
@@ -382,17 +382,17 @@ class DistStore(JobStore):
         return exchange
 
     def _digest(self, key):
-        """A number that tells a key's value from others; on the progress thread."""
+        """Checksum of a key's value; on the progress thread."""
         try:
             content = self.current(key).asnumpy().tobytes()
-            if self.shared[key].slot.bucket.updating is not None:  # by others' settings as well
+            if self.shared[key].slot.bucket.updating is not None:  # depends on others' settings too
                 content += repr(terms_of(self.updater.optimizer)["settings"]).encode()
             return zlib.crc32(content)
-        except MXNetError:  # which those hear of who read it
+        except MXNetError:  # raised to readers
             return 0
 
     def stats(self):
-        """How values are added up; see `KVStore.stats`."""
+        """Statistics of sums; see `KVStore.stats`."""
         exchanges = self._exchanges
         return {
             **super().stats(),
@@ -403,7 +403,7 @@ class DistStore(JobStore):
 
 
 def _await_all(values):
-    """Wait until arrays are computed; their errors stay for who reads them."""
+    """Wait until arrays are computed; errors are raised when they are read."""
     for value in values:
         for array in value if isinstance(value, list | tuple) else [value]:
             with contextlib.suppress(Exception):
@@ -411,6 +411,6 @@ def _await_all(values):
 
 
 def _hurry():
-    """Have the progress thread's operations start at once: others wait for them."""
+    """Start the progress thread's operations immediately, as other workers wait for them."""
     front.set_bulk_size(0)
     front.run_ahead()

@@ -1,17 +1,17 @@
-"""Sends and receives as operations of the engine."""
+"""Communication as operations of the engine."""
 
 from mxcy._base.errors import caller
 from mxcy._library import front
 from mxcy.context import cpu
 
-__all__ = ["TRAVELS", "complete", "operation", "window"]
+__all__ = ["SUM_DTYPES", "complete", "operation", "window"]
 
-#: what travels in another type, that sums are made in
-TRAVELS = {"float16": "float32", "bfloat16": "float32", "bool": "uint8"}
+#: dtypes that are summed in another dtype
+SUM_DTYPES = {"float16": "float32", "bfloat16": "float32", "bool": "uint8"}
 
 
 def window(array):
-    """An array of its own over the memory of another, which the engine does not order."""
+    """An array over another's memory that the engine does not synchronize."""
     return front.from_memory(array.address, array, array.shape, array.dtype_code, array.context)
 
 
@@ -32,7 +32,7 @@ def operation(function, reads, writes, name, kind, priority=0):
 
 
 def complete(completion, targets):
-    """End an operation with the error of what it wrote, if there is one."""
+    """Complete an operation, with the error of its outputs if there is one."""
     text = None
     for target in targets:
         try:

@@ -1,4 +1,4 @@
-"""A push and pull of all keys of a bucket, as one operation of the engine."""
+"""Push and pull of all keys of a bucket as one operation of the engine."""
 
 import time
 
@@ -11,14 +11,14 @@ __all__ = ["GroupCall"]
 
 
 class GroupCall:
-    """Adds up arrays of all keys of a bucket, and copies what the store then has to others.
+    """Sums the arrays of all keys of a bucket and copies the store's new values to others.
 
     Parameters
     ----------
     store : DistStore
     group : mxcy.kvstore.grouped.Group
     sources, targets : tuple of (list of NDArray, numpy.ndarray)
-        See `Group.parts`; the same adds up in place.
+        See `Group.parts`; identical ones are summed in place.
     """
 
     def __init__(self, store, group, sources, targets):
@@ -29,7 +29,7 @@ class GroupCall:
         self._in_place = here and group.large and store.updater is None and not store.elastic
 
     def push(self, priority):
-        """Leave it to the engine."""
+        """Push the call to the engine."""
         store, group, bucket = self._store, self._group, self._group.bucket
         writes = [*self._targets, store.bucket_var(bucket), *group.used_alone()]
         reads = []
@@ -43,10 +43,10 @@ class GroupCall:
         operation(lambda done: self._start(done, priority), reads, writes, name, "async", priority)
         for array in self._targets:
             array.touch()
-        if kept is not None:  # in the order of the program: it may change the array next
+        if kept is not None:  # copy now: the program may modify the array next
             self._targets[0].copyto(kept)
 
-    # -- when the arrays are ready ----------------------------------------------------------------
+    # -- once the arrays are ready ----------------------------------------------------------------
 
     def _start(self, completion, priority):
         self._completion = completion
@@ -61,7 +61,7 @@ class GroupCall:
         self._group.fill(buffer, self._from)
 
     def _on_done(self, error, sums, lease):
-        """All sums, or new values, are there; on the progress thread."""
+        """Handle the arrival of all sums or new values; on the progress thread."""
         updated = self._group.bucket.updating is not None
         if updated:
             failed = (slot.failed for slot in self._group.bucket.slots if slot.failed)
@@ -71,7 +71,7 @@ class GroupCall:
         elif sums is None:
             self._take_values()
         elif self._store.updater is None or updated:
-            if lease is None:  # they are in the array: the store's copy follows
+            if lease is None:  # summed in place: copy to the store
                 self._store.replace(self._group.keys[0])
                 self._completion()
                 return

@@ -1,4 +1,4 @@
-"""Calls of many keys: what travels in one bucket is one operation of the engine."""
+"""Grouping of multi-key calls: each bucket is one operation of the engine."""
 
 import numpy as np
 
@@ -11,19 +11,19 @@ _LARGE = 1 << 16  # bytes
 
 
 class Group:
-    """All keys of a bucket, as parts of a call.
+    """The keys of a bucket within a call.
 
     Parameters
     ----------
     bucket : mxcy.dist.keys.buckets.Bucket
     positions : dict
-        Where in the call each key of the bucket is.
+        Position of each of the bucket's keys in the call.
     keys : sequence
-        The call's.
-    shared : list of Shared
-        What the store knows of each key, in the order of the bucket.
+        Keys of the call.
+    shared : list of SharedKey
+        The store's record of each key, in the order of the bucket.
     codes : list of int
-        The element type of each key's arrays.
+        Dtype code of each key's arrays.
     """
 
     def __init__(self, bucket, positions, keys, shared, codes):
@@ -34,7 +34,7 @@ class Group:
         self._shapes = [slot.shape for slot in bucket.slots]
         self.shared, self._codes = shared, codes
         self._begun = False
-        #: whether sums are worth making in the array that is pushed
+        #: whether it is worthwhile to sum in place in the pushed array
         self.large = len(self.keys) == 1 and bucket.slots[0].bytes >= _LARGE
         itemsize = bucket.dtype.itemsize
         self.offsets = [slot.place.start * itemsize for slot in bucket.slots]
@@ -42,51 +42,51 @@ class Group:
         self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
 
     def parts(self, values):
-        """The group's arrays among those of a call, and where they lie; None unless they fit.
+        """Select the group's arrays in a call, with their addresses; None unless they fit.
 
-        They are views that nobody else has: gradients may get other memory before the call's turn.
+        They are private views, as a gradient's memory may change before the call runs.
         """
         addresses = np.empty(len(self.positions), np.int64)
         views = front.detach_parts(values, self.positions, self._shapes, self._codes, addresses)
         return views and (views, addresses)
 
     def used_alone(self):
-        """What orders calls of single keys that came before there was a bucket; once."""
+        """Engine variables of single-key calls made before the bucket existed; only once."""
         if self._begun:
             return []
         self._begun = True
-        early = [one for one in self.shared if one.early]
-        for one in early:
-            one.early = False
-        return [one.var for one in early]
+        ungrouped = [one for one in self.shared if one.used_ungrouped]
+        for one in ungrouped:
+            one.used_ungrouped = False
+        return [one.var for one in ungrouped]
 
     def fill(self, buffer, addresses):
-        """Copy what lies at the addresses to the keys' places in a buffer."""
+        """Gather the arrays at the addresses into a buffer."""
         copy_parts(buffer.ctypes.data + self._offsets, addresses, self._sizes)
 
     def spread(self, buffer, addresses):
-        """The way back."""
+        """Scatter a buffer to the addresses."""
         copy_parts(addresses, buffer.ctypes.data + self._offsets, self._sizes)
 
 
 def groups_of(keys, shared, code_of):
-    """The buckets of which a call has all keys, each once.
+    """Find the buckets whose keys are all in a call, once each.
 
     Parameters
     ----------
     keys : sequence
     shared : dict
-        Of each key the ``slot``, the name of the type in which it ``travels``, and whether the
-        stored value has that type: ``plain``.
+        Record of each key: its ``slot``, the dtype name of its sums ``sum_dtype``, and whether the
+        stored value has the same dtype, ``same_dtype``.
     code_of : callable
-        The code of a type's name.
+        Returns the code of a dtype name.
 
     Returns
     -------
     list of Group
-        None while keys have no buckets yet.
+        None while keys lack buckets.
     list of int
-        The positions of all other keys.
+        Positions of all other keys.
     """
     positions, buckets = {}, {}
     for position, key in enumerate(keys):
@@ -100,9 +100,9 @@ def groups_of(keys, shared, code_of):
     groups, others = [], []
     for bucket, members in buckets.items():
         all_there = len(members) == len(bucket.slots)
-        if all_there and all(shared[slot.key].plain for slot in bucket.slots):
+        if all_there and all(shared[slot.key].same_dtype for slot in bucket.slots):
             members = [shared[slot.key] for slot in bucket.slots]
-            codes = [code_of(one.travels) for one in members]
+            codes = [code_of(one.sum_dtype) for one in members]
             groups.append(Group(bucket, positions, keys, members, codes))
         else:
             others += members

@@ -1,4 +1,4 @@
-"""A store that adds up over Horovod's processes, or without that package over those of MPI."""
+"""A store that sums over Horovod's processes, or, without that package, over MPI processes."""
 
 from mxcy.kvstore import processes
 from mxcy.kvstore.base import KVStoreBase, as_list
@@ -16,7 +16,7 @@ def _library():
 
 @KVStoreBase.register
 class Horovod(KVStoreBase):
-    """Adds up over the processes that ``horovodrun`` or `mxcy.tools.launch` has started."""
+    """Sums over the processes started by ``horovodrun`` or `mxcy.tools.launch`."""
 
     def __init__(self):
         self._library = _library()
@@ -27,7 +27,7 @@ class Horovod(KVStoreBase):
         return "horovod"
 
     def broadcast(self, key, value, out, priority=0):
-        """Copy the first process's value to arrays of all.
+        """Copy the first process's value to the arrays of all processes.
 
         Parameters
         ----------
@@ -42,14 +42,14 @@ class Horovod(KVStoreBase):
             )
 
     def pushpull(self, key, value, out=None, priority=0):
-        """Add up each array over the processes.
+        """Sum each array over the processes.
 
         Parameters
         ----------
         key : int or str
         value : NDArray or list of NDArray
         out : NDArray or list of NDArray, optional
-            Where the sums go; to `value` by default.
+            Destination of the sums; `value` by default.
         priority : int
         """
         settings = {"average": False, "name": str(key), "priority": priority}
@@ -62,17 +62,17 @@ class Horovod(KVStoreBase):
 
     @staticmethod
     def is_capable(capability):
-        """Whether the store can do something special: it cannot, not even run an optimizer."""
+        """Return False: the store has no optional capabilities."""
         return False
 
     def set_optimizer(self, optimizer):
-        """Nothing: each process runs the optimizer."""
+        """Do nothing: each process runs the optimizer."""
 
     def save_optimizer_states(self, fname, dump_optimizer=False):
-        """Nothing: the store has no optimizer."""
+        """Do nothing: the store has no optimizer."""
 
     def load_optimizer_states(self, fname):
-        """Nothing: the store has no optimizer."""
+        """Do nothing: the store has no optimizer."""
 
     @property
     def rank(self):
@@ -80,7 +80,7 @@ class Horovod(KVStoreBase):
 
     @property
     def local_rank(self):
-        """int: the number of this process on its machine."""
+        """int: rank of this process on its machine."""
         return self._library.local_rank()
 
     @property

@@ -1,4 +1,4 @@
-"""A store of a job of several processes, as a member of it."""
+"""Base class of stores in a job of several processes."""
 
 from mxcy.dist.job import job
 from mxcy.dist.servers.server_commands import command_servers, server_places
@@ -9,17 +9,17 @@ __all__ = ["JobStore"]
 
 
 class JobStore(LocalStore):
-    """Knows the job that this process belongs to; what it keeps, subclasses know.
+    """Base of distributed stores: access to the job of this process; subclasses hold the values.
 
     Parameters
     ----------
     kind : str
-        A name with 'dist' in it.
+        Type of the store, containing 'dist'.
 
     Raises
     ------
     MXNetError
-        When the job cannot be opened.
+        If the process cannot join the job.
     """
 
     def __init__(self, kind):
@@ -28,7 +28,7 @@ class JobStore(LocalStore):
 
     @property
     def progress(self):
-        """ProgressThread: what sends and receives."""
+        """ProgressThread: the thread that communicates."""
         return self._progress
 
     @property
@@ -41,16 +41,16 @@ class JobStore(LocalStore):
 
     @property
     def arriving(self):
-        """bool: whether this worker has joined a running job, and has not begun its first step."""
+        """bool: whether this worker has joined a running job and not yet started its first step."""
         return self._progress.admission.arriving
 
     @property
     def elastic(self):
-        """bool: whether the job goes on when workers die, who then need what was pushed."""
+        """bool: whether the job survives deaths of workers, and then repeats pushes."""
         return self._progress.elastic
 
     def on_change(self, function):
-        """Have ``function(old, new)`` called when the number of workers changes."""
+        """Register ``function(old, new)``, called when the number of workers changes."""
         self._progress.membership.on_change(function)
 
     @property
@@ -58,24 +58,24 @@ class JobStore(LocalStore):
         return len(server_places(self._progress))
 
     def send_command(self, head, body):
-        """Have processes of servers do something, if the job has any."""
+        """Send a command to the server processes, if there are any."""
         command_servers(self._progress, head, body)
 
     def of_first(self, value):
-        """The first worker's value, of what JSON can tell; all workers call it."""
+        """Return the first worker's value, which must be JSON-serializable; all workers call it."""
         gathering = collectives.gather_texts(self._progress.world, value)
-        return self._progress.call(gathering, "what rank 0 tells")[0]
+        return self._progress.call(gathering, "the value of rank 0")[0]
 
     def barrier(self):
-        """Wait for the other workers."""
-        if self.arriving:  # they have waited for each other long ago
+        """Wait for all workers."""
+        if self.arriving:  # the others passed this barrier before it joined
             return
         self._progress.call(collectives.barrier(self._progress.world), "_barrier()")
 
     def dead_workers(self, seconds):
-        """How many workers give no sign of life for that many seconds."""
+        """Number of workers unresponsive for this many seconds."""
         return len(self._progress.silent(seconds))
 
     def note_samples(self, count):
-        """Count samples that this worker has trained with, for the lines of the log."""
+        """Count trained samples of this worker, for the log."""
         self._progress.pace.note(count)

@@ -1,4 +1,4 @@
-"""Pushes and pulls of one key of a store over several processes, as operations of the engine."""
+"""Push and pull of a single key in a distributed store, as operations of the engine."""
 
 from mxcy._base.dtypes import code_of
 from mxcy._library import front
@@ -10,14 +10,14 @@ __all__ = ["delivering", "pull_key", "push_key", "settling"]
 
 
 def push_key(store, key, total, priority):
-    """Add an array to this worker's part of a key's next sum.
+    """Add an array to this worker's contribution to the key's next sum.
 
     Parameters
     ----------
     store : DistStore
     key : int or str
     total : NDArray
-        Nobody else's, of the type that travels.
+        Private array in the dtype of the sums.
     priority : int
     """
     shared = store.shared[key]
@@ -31,7 +31,7 @@ def push_key(store, key, total, priority):
 
 
 def pull_key(store, key, arrays, priority):
-    """Copy a value to arrays when all that this worker has pushed to it is in.
+    """Copy a value to arrays after all pushes of this worker have been summed.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def pull_key(store, key, arrays, priority):
     arrays : list of NDArray
     priority : int
     """
-    outs = [array.detach() for array in arrays]  # with the memory that they have now
+    outs = [array.detach() for array in arrays]  # private views of their current memory
     targets = [window(array) for array in outs]
     shared = store.shared[key]
 
@@ -66,7 +66,7 @@ def pull_key(store, key, arrays, priority):
 
 
 def settling(store, shared):
-    """What is written when all pushes to a key have changed its value."""
+    """Return an array that is written once all pushes to a key have been applied."""
     over = front.Var()
 
     def start(completion):
@@ -81,11 +81,11 @@ def settling(store, shared):
 
 
 def delivering(store, key):
-    """What is called on the progress thread with each sum of a key."""
+    """Return the callback for each sum of a key; on the progress thread."""
 
     def deliver(array, lease):
         stored, shared = store.current(key), store.shared[key]
-        code = code_of(shared.travels)
+        code = code_of(shared.sum_dtype)
         total = front.from_memory(array.ctypes.data, (array, lease), array.shape, code, cpu())
         if total.dtype != stored.dtype:
             total = total.astype(stored.dtype)
@@ -99,9 +99,9 @@ def delivering(store, key):
 
 
 def _order(store, shared):
-    """What a call of one key reads, so that calls of its whole bucket wait for it."""
+    """Variables read by a single-key call, which order it with grouped calls of its bucket."""
     bucket = shared.slot.bucket
     if bucket is None:
-        shared.early = True
+        shared.used_ungrouped = True
         return []
     return [store.bucket_var(bucket)]

@@ -1,4 +1,4 @@
-"""The store that users see: keys one by one or in lists, values on one device or several."""
+"""`KVStore`, the user interface: single keys or lists, values on one or several devices."""
 
 import pickle
 
@@ -12,18 +12,18 @@ from mxcy.optimizer import state_files
 
 __all__ = ["KVStore"]
 
-_WORKERS = 4  # the group of processes in MXNet's numbers
+_WORKERS = 4  # MXNet's bit for the group of workers
 
 
 class KVStore(KVStoreBase):
-    """A mapping from keys to arrays that adds up what is pushed to a key.
+    """A mapping from keys to arrays that sums the values pushed to a key.
 
-    Make one by `create`.
+    Created by `create`.
 
     Parameters
     ----------
     handle : LocalStore
-        What keeps the values.
+        The backend that holds the values.
     """
 
     def __init__(self, handle):
@@ -34,25 +34,25 @@ class KVStore(KVStoreBase):
     # -- values -----------------------------------------------------------------------------------
 
     def init(self, key, value):
-        """Put new keys with their first values into the store.
+        """Initialize new keys with values.
 
         Parameters
         ----------
         key : int, str or list
-            The key or keys; all keys of a store are ints, or all are strings.
+            The key or keys; the keys of a store are all ints or all strings.
         value : NDArray or list of NDArray
             The value of each key.
 
         Raises
         ------
         MXNetError
-            When a key is there already.
+            If a key exists already.
         """
         self.handle.init_all([(one, arrays[0]) for one, arrays in _pairs(key, value)])
 
     @api_call("MXKVStorePushEx")
     def push(self, key, value, priority=0):
-        """Add up the values of each key, and put the sum into the store or through the updater.
+        """Sum the values of each key; store the sum, or pass it to the updater.
 
         Parameters
         ----------
@@ -61,16 +61,16 @@ class KVStore(KVStoreBase):
         value : NDArray, list of NDArray or list of list of NDArray
             For each key one array, or one per device.
         priority : int
-            Higher ones may be done first.
+            Priority hint; higher values may run first.
 
         Raises
         ------
         MXNetError
-            When a key is unknown, or a shape differs from that of the stored value.
+            If a key is unknown, or a shape differs from the stored value's.
         """
         pushed = {}
         for one, arrays in _pairs(key, value):
-            pushed.setdefault(one, []).extend(arrays)  # a key that comes twice is added up
+            pushed.setdefault(one, []).extend(arrays)  # values of duplicate keys are summed
         for one, arrays in pushed.items():
             if self._compression is not None:
                 if any(array.stype != "default" for array in arrays):
@@ -89,15 +89,15 @@ class KVStore(KVStoreBase):
         out : NDArray, list of NDArray or list of list of NDArray
             For each key the array or arrays to fill.
         priority : int
-            Higher ones may be done first.
+            Priority hint; higher values may run first.
         ignore_sparse : bool
-            Leave out row_sparse values and arrays, for which there is `row_sparse_pull`; otherwise
-            all rows are copied.
+            Skip row_sparse values and arrays, which `row_sparse_pull` handles; otherwise copy all
+            rows.
 
         Raises
         ------
         MXNetError
-            When a key is unknown, or a shape differs from that of the stored value.
+            If a key is unknown, or a shape differs from the stored value's.
         """
         assert out is not None, "pull needs arrays to put the values into: out"
         for one, arrays in _pairs(key, out):
@@ -115,16 +115,16 @@ class KVStore(KVStoreBase):
         key : int, str or list
             The key or keys.
         out : RowSparseNDArray, list of them or list of list of them
-            For each key the array or arrays that take the rows; others of their rows go.
+            For each key the array or arrays to fill; their previous rows are dropped.
         priority : int
-            Higher ones may be done first.
+            Priority hint; higher values may run first.
         row_ids : NDArray, list of NDArray or list of list of NDArray
-            The rows, in any order and of any number type: for all arrays of a key, or for each.
+            Row indices, in any order and integer dtype: one for all arrays of a key, or one each.
 
         Raises
         ------
         MXNetError
-            When a value or an array is not row_sparse, a key is unknown, or a row out of bounds.
+            If a value or an array is not row_sparse, a key is unknown, or a row out of bounds.
         """
         assert out is not None, "row_sparse_pull needs arrays to put the rows into: out"
         assert row_ids is not None, "row_sparse_pull needs the rows to get: row_ids"
@@ -153,7 +153,7 @@ class KVStore(KVStoreBase):
         self.pull(key, out, priority)
 
     def _init_parameters(self, keys, values, outs, still):
-        """`broadcast` of parameters; of those `still`, which have no gradients, no pushes come."""
+        """`broadcast` parameters; those in `still` have no gradients and will not be pushed."""
         pairs = [(key, arrays[0]) for key, arrays in _pairs(keys, values)]
         self.handle.init_all(pairs, frozenset(still))
         self.pull(keys, outs)
@@ -162,13 +162,13 @@ class KVStore(KVStoreBase):
 
     @staticmethod
     def is_capable(capability):
-        """Whether the store can do something, see `KVStoreBase.is_capable`."""
+        """Return whether the store has a capability, see `KVStoreBase.is_capable`."""
         if capability.lower() == KVStoreBase.OPTIMIZER:
             return True
         raise ValueError(f"Unknown capability: {capability}")
 
     def set_optimizer(self, optimizer):
-        """Let an optimizer change the stored values by what is pushed.
+        """Update stored values with pushed gradients by an optimizer.
 
         Parameters
         ----------
@@ -178,15 +178,15 @@ class KVStore(KVStoreBase):
         self._set_updater(self.handle.updater_of(optimizer, self._updater))
 
     def _set_updater(self, updater):
-        """Let ``updater(key, pushed, stored)`` change the stored values."""
+        """Set ``updater(key, pushed, stored)``, which updates stored values."""
         self.handle.settle()
         self._updater = updater
         self.handle.updater = updater
 
     def set_gradient_compression(self, compression_params):
-        """Round what is pushed to a few levels; what is lost is made up for by the next push.
+        """Quantize pushed gradients, adding the residual to the next push.
 
-        Stores over several processes send bits then, for keys that are put in afterwards.
+        Distributed stores then send bits, for keys initialized afterwards.
 
         Parameters
         ----------
@@ -196,9 +196,9 @@ class KVStore(KVStoreBase):
         Raises
         ------
         Exception
-            When the store is not of kind ``'device'``, and not over several processes.
+            If the store is neither ``'device'`` nor distributed.
         MXNetError
-            When there is no such type.
+            If the type is unknown.
         """
         if not self.handle.compresses:
             raise Exception("Gradient compression is not supported for this type of kvstore")
@@ -209,7 +209,7 @@ class KVStore(KVStoreBase):
         assert self._updater is not None, "Cannot save states: the store has no optimizer"
         self.handle.check_states()
         self.handle.settle()
-        if self.rank != 0:  # all workers have the same states
+        if self.rank != 0:  # the same states in all workers
             return
         with self.handle.whole_states(self._updater):
             state_files.save(fname, self._updater.get_states(dump_optimizer))
@@ -223,24 +223,23 @@ class KVStore(KVStoreBase):
         self.handle.states_read()
 
     def stats(self):
-        """How values of several devices are added up.
+        """Return statistics of sums.
 
         Returns
         -------
         dict
-            ``reduce_threads`` (MXNET_KVSTORE_REDUCTION_NTHREADS: 1, or the team works on arrays of
-            at least ``bigarray_bound`` elements), ``sums``, the numbers of ``serial``, ``parallel``
-            and ``tree`` ones so far, and ``trees`` for each group of devices
+            ``reduce_threads`` (MXNET_KVSTORE_REDUCTION_NTHREADS; if not 1, arrays of at least
+            ``bigarray_bound`` elements use all threads), ``sums``, the counts of ``serial``,
+            ``parallel`` and ``tree`` sums, and ``trees`` for each group of devices
             (MXNET_KVSTORE_USETREE): one tree per root, as lists of the devices at each level. A
-            store over several processes also tells the library that they reach each other by,
-            ``engine``, and its ``buckets``: the ``keys`` of each, its ``length`` in bytes, how many
-            ``sessions`` it has had, the ``bytes`` of them, the ``seconds`` that they took, those in
-            which it was ``held`` back for other keys, and the ``hidden`` share of the seconds in
-            which the process's other threads computed; ``last`` is when, by `time.monotonic`, the
-            last session's first push came, it began and it ended. ``keys`` has ``sums``, ``bytes``,
-            ``seconds`` and ``hidden`` of each key.
-            One with values on servers tells their ``partition``: of each key the server, the first
-            element and the length of each part.
+            distributed store adds its communication library, ``engine``, and ``buckets``: the
+            ``keys`` of each, its ``length`` in bytes, the number of ``sessions``, their ``bytes``
+            and ``seconds``, the seconds it was ``held`` back for other keys, and the ``hidden``
+            fraction of the time, in which other threads of the process computed; ``last`` are the
+            times (`time.monotonic`) of the last session's first push, start and end. ``keys`` has
+            ``sums``, ``bytes``, ``seconds`` and ``hidden`` of each key.
+            A store with values on servers adds their ``partition``: server, first element and
+            length of each part of each key.
         """
         return self.handle.stats()
 
@@ -248,63 +247,63 @@ class KVStore(KVStoreBase):
 
     @property
     def type(self):
-        """str: the kind of the store."""
+        """str: type of the store."""
         return self.handle.type
 
     @property
     def rank(self):
-        """int: the number of this worker, from 0."""
+        """int: rank of this worker, from 0."""
         return self.handle.rank
 
     @property
     def num_workers(self):
-        """int: how many workers there are."""
+        """int: number of workers."""
         return self.handle.num_workers
 
     @property
     def is_recovery(self):
-        """bool: whether the launcher has started the job again after a failure."""
+        """bool: whether the launcher has restarted the job after a failure."""
         return env.get("DMLC_NUM_ATTEMPT") > 0
 
     @property
     def joined_at(self):
-        """int: how many steps the job had made when this worker joined it; 0 from its start on."""
+        """int: number of steps of the job before this worker joined; 0 for initial workers."""
         return self.handle.joined_at
 
     def on_change(self, function):
-        """Have a function called when workers have died, and the others go on, or have joined.
+        """Register a function to call when workers have died (and the job continues) or joined.
 
         Parameters
         ----------
         function : callable
-            ``function(old, new)`` gets the numbers of workers, in the program's thread, when all of
-            them begin the same round of pushes, or have ended the same step; `rank` and
-            `num_workers` have changed then.
+            ``function(old, new)`` gets the numbers of workers. It runs in the program's thread,
+            when all workers start the same round of pushes or have ended the same step; `rank` and
+            `num_workers` already have their new values.
         """
         self.handle.on_change(function)
 
     def join(self, trainer=None):
-        """Have no more data: take part in the others' sums with zeros, until all workers join.
+        """Signal the end of data: contribute zeros to the others' sums until all workers join.
 
-        All workers call it, at the end of each epoch. Those with fewer batches get there first; the
-        store's values follow in all of them.
+        All workers call it at the end of each epoch; those with fewer batches wait here. The
+        store's values stay the same in all workers.
 
         Parameters
         ----------
         trainer : gluon.Trainer, optional
-            The trainer that has used the store; its parameters get the stored values. Its optimizer
-            runs in the store.
+            Trainer that uses the store, which must run its optimizer; its parameters get the
+            stored values.
 
         Returns
         -------
         int
-            The worker that joined last.
+            Rank of the last worker to join.
 
         Raises
         ------
         MXNetError
-            When the store has rows, servers or bits for values, which cannot be joined, or the
-            trainer updates its parameters itself.
+            If the store has row_sparse or compressed values or servers, which do not support it, or
+            the trainer updates its parameters itself.
         """
         if trainer is not None and trainer._update_on_kvstore is False:
             raise MXNetError("join: only a store that runs the optimizer has the weights")
@@ -316,40 +315,40 @@ class KVStore(KVStoreBase):
         return last
 
     def _barrier(self):
-        """Wait until all workers come here."""
+        """Wait until all workers reach this call."""
         self.handle.barrier()
 
     def _send_command_to_servers(self, head, body):
-        """Have all servers of a job do something, and wait until they have.
+        """Send a command to all servers of the job, and wait for its completion.
 
         Parameters
         ----------
         head : int
-            What it is; servers print others than those of MXNet, and do nothing.
+            The command; servers print and ignore those unknown to MXNet.
         body : str
-            More about it.
+            Argument of the command.
         """
         self.handle.send_command(head, body)
 
     def _note_samples(self, count):
-        """Count samples that this worker has trained with."""
+        """Count trained samples of this worker."""
         self.handle.note_samples(count)
 
     def _settle(self):
-        """Wait until what has been pushed has changed the stored values."""
+        """Wait until all pushes have been applied to the stored values."""
         self.handle.settle()
 
     def get_num_dead_node(self, node_id, timeout=60):
-        """How many processes of the job have died.
+        """Return the number of dead processes in the job.
 
         Parameters
         ----------
         node_id : int
-            Which are meant: 1 the scheduler, 2 servers, 4 workers, or a sum of these.
+            Group of processes: 1 scheduler, 2 servers, 4 workers, or a sum of these.
         timeout : int
-            Seconds without a sign of life after which a worker counts as dead: such as it is
-            stopped, or its machine does not answer. MPI ends the job when a process dies, so there
-            are no dead servers that anybody could count.
+            Seconds without a response after which a worker counts as dead, e.g. because it is
+            stopped or its machine is unreachable. Servers are never dead: MPI aborts the job if a
+            process dies.
 
         Returns
         -------
@@ -362,7 +361,7 @@ class KVStore(KVStoreBase):
 
 
 def _with_ids(keys, outs, row_ids):
-    """Each key with its arrays and as many lists of rows."""
+    """Pair each key with its arrays and equally many row index arrays."""
     for i, (key, arrays) in enumerate(_pairs(keys, outs)):
         ids = row_ids[i] if isinstance(keys, list | tuple) and _several(row_ids) else row_ids
         ids = list(ids) if _several(ids) else [ids] * len(arrays)
@@ -375,14 +374,14 @@ def _several(value):
 
 
 def _pairs(keys, values):
-    """Each key with the list of its arrays.
+    """Pair each key with the list of its arrays.
 
     Raises
     ------
     AssertionError
-        When keys are of several types, or there are not as many values as keys.
+        If keys have different types, or the number of values differs.
     TypeError
-        When a value is no NDArray.
+        If a value is not an NDArray.
     """
     if not isinstance(keys, list | tuple):
         assert isinstance(keys, int | str), f"unexpected type for keys: {type(keys)}"

@@ -1,4 +1,4 @@
-"""The servers of a job: what a process of that role does instead of its program."""
+"""Server processes of a job, which serve instead of running the program."""
 
 import sys
 import time
@@ -14,12 +14,12 @@ from mxcy.kvstore.server_rules import ServerRules
 
 __all__ = ["KVStoreServer", "serve"]
 
-#: seconds between looks for messages: soon after one, between stores' messages, and without a store
+#: polling intervals in seconds: right after a message, between messages, and without a store
 _SOON, _LATER, _IDLE = 50e-6, 1e-3, 0.02
 
 
 class KVStoreServer:
-    """A server as MXNet's programs name it; a process of that role serves when it imports mxcy.
+    """MXNet's class for servers; a process with the server role serves on importing mxcy.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class KVStoreServer:
     Attributes
     ----------
     kvstore, handle
-        The store, and what it works on.
+        The store, and its backend.
     """
 
     def __init__(self, kvstore):
@@ -41,16 +41,16 @@ class KVStoreServer:
         Raises
         ------
         MXNetError
-            Always: this process is a worker.
+            Always, because this process is a worker.
         """
         raise MXNetError(
             "KVStoreServer.run: this process is a worker; processes with DMLC_ROLE=server, which "
-            "'python -m mxcy.tools.launch -s N' starts, serve when they import mxcy"
+            "'python -m mxcy.tools.launch -s N' starts, serve on importing mxcy"
         )
 
 
 def serve():
-    """Keep the values of stores until all workers are done, then end the program."""
+    """Serve until all workers are done, then exit the program."""
     if read_place().started:
         world = World("server")
         front.set_bulk_size(0)
@@ -60,12 +60,12 @@ def serve():
 
 
 def run(world, patience):
-    """Serve a world until all its processes leave.
+    """Serve a world until all its processes have left.
 
     Parameters
     ----------
     world : World
-        As a server sees it.
+        The server's view of the processes.
     patience : float
         See `KeyServer`.
     """

@@ -1,4 +1,4 @@
-"""Lanes of the profiler's traces in which buckets wait for keys and travel."""
+"""Profiler lanes that show buckets waiting for keys and being communicated."""
 
 import time
 
@@ -6,17 +6,17 @@ from mxcy._library import front
 
 __all__ = ["Lanes"]
 
-_ASYNC = 6  # the kind of events in mxcy_profiler.h that need not nest
+_ASYNC = 6  # event type for asynchronous (non-nested) events, see mxcy_profiler.h
 
 
 class Lanes:
-    """The lanes of a store's buckets."""
+    """Profiler lanes of a store's buckets."""
 
     def __init__(self):
-        self._sources = {}  # bucket -> those of waiting and of travelling
+        self._sources = {}  # bucket -> sources of the two lanes: waiting and communication
 
     def trace(self, bucket):
-        """Tell the profiler of a bucket's session."""
+        """Record a bucket's session."""
         recorder = front.recorder
         if not recorder.bits():
             return

@@ -1,4 +1,4 @@
-"""Values of one process: sums over its devices."""
+"""Store of a single process, which sums over its devices."""
 
 import contextlib
 
@@ -13,36 +13,36 @@ from mxcy.optimizer import get_updater
 __all__ = ["LocalStore", "kinds", "why_not"]
 
 _KINDS = ("local", "local_update_cpu", "local_allreduce_cpu", "device", "local_allreduce_device")
-#: what names of MXNet's other stores contain, and what those do
+#: part of the name of MXNet's other stores -> their purpose
 _ELSEWHERE = {"p3": "add up over several machines", "nccl": "add up on NVIDIA's GPUs"}
 
 
 def kinds():
-    """The kinds of stores that there are on this machine."""
+    """Names of the stores available on this machine."""
     return (*_KINDS, "nccl") if num_gpus() else _KINDS
 
 
 def why_not(kind):
-    """Why there is no such store, if MXNet has it."""
+    """Explain why a store of MXNet is not available."""
     purpose_of = next((purpose for part, purpose in _ELSEWHERE.items() if part in kind), None)
     return f": mxcy works in one process on CPUs, and cannot {purpose_of}" if purpose_of else ""
 
 
 class LocalStore:
-    """Keeps an array per key; what is pushed from several devices is added up.
+    """Holds an array per key, and sums pushes over devices.
 
-    This is what a `KVStore` works on. `DistStore` adds up over several processes as well.
+    The backend of `KVStore`; `DistStore` also sums over processes.
 
     Parameters
     ----------
     kind : str
-        One of `kinds`, or what a subclass takes. They differ only in where sums are made, which on
-        CPUs is the same; "nccl" keeps values on GPUs alone.
+        One of `kinds`, or a type of a subclass. They differ in where sums are computed, which is
+        irrelevant on CPUs; "nccl" holds values on GPUs only.
 
     Raises
     ------
     MXNetError
-        When `kind` is another one.
+        If `kind` is unknown.
     """
 
     rank = 0
@@ -58,31 +58,31 @@ class LocalStore:
         self.type = kind
         self.updater = None
         self._values = {}
-        self._numbers = {}  # of keys, in the order in which they came
+        self._numbers = {}  # key -> index, in order of initialization
         self._threads = env.get("MXNET_KVSTORE_REDUCTION_NTHREADS")
         self._bound = env.get("MXNET_KVSTORE_BIGARRAY_BOUND")
         self._sums = {"serial": 0, "parallel": 0, "tree": 0}
         self._uses_trees = self.compresses and env.get("MXNET_KVSTORE_USETREE")
-        self._trees = {}  # by the devices that they join
+        self._trees = {}  # devices -> TreeSum
 
     @property
     def compresses(self):
-        """bool: whether gradients may be compressed."""
+        """bool: whether gradient compression is supported."""
         return "device" in self.type
 
     def compress(self, compression):
-        """What rounds gradients before they are pushed here."""
+        """Return the compression to apply to gradients before a push."""
         return compression
 
     def init_all(self, pairs, still=()):
-        """Put in new keys with copies of their first values; those `still` are hardly pushed."""
+        """Initialize new keys with copies of values; those in `still` are rarely pushed."""
         for key, value in pairs:
             self._check_new(key, self._values)
             self._put(key, value.copy())
 
     @staticmethod
     def _check_new(key, known):
-        """Refuse a key that is among those known, or of another type than they."""
+        """Check that a key is new and of the same type as the known ones."""
         if key in known:
             raise MXNetError(
                 f"duplicate init of key {key}. Please double check if you called kv.init or "
@@ -98,7 +98,7 @@ class LocalStore:
         self._numbers[key] = len(self._numbers)
 
     def push(self, key, arrays, priority=0):
-        """Replace a value by the sum of arrays, or let the updater change it by them."""
+        """Replace a value by the sum of arrays, or pass the sum to the updater."""
         stored = self._value(key)
         self._check_shapes(key, arrays, stored)
         total = self._sum(key, arrays, stored.context)
@@ -118,7 +118,7 @@ class LocalStore:
                 )
 
     def _sum(self, key, arrays, context):
-        """The sum, in the order of the devices or of a tree; of big arrays by several threads."""
+        """Sum in the order of devices or along a tree; large arrays in several threads."""
         if any(array.stype != "default" for array in arrays):
             return _sparse_sum([array.as_in_context(context) for array in arrays])
         trees = self._joining(arrays)
@@ -133,7 +133,7 @@ class LocalStore:
         return nd._internal._kvstore_sum(*arrays, threads=threads)
 
     def _joining(self, arrays):
-        """The trees that join the devices of arrays; None where these are not summed along any."""
+        """The TreeSum for the devices of arrays, or None."""
         contexts = tuple(array.context for array in arrays)
         if any(array.stype != "default" for array in arrays):
             return None
@@ -144,11 +144,11 @@ class LocalStore:
         return self._trees[contexts]
 
     def _root(self, key, arrays):
-        """The device at which a key's values meet: another one for each key."""
+        """The device at which a key is summed; it varies with the key."""
         return self._numbers[key] % len(arrays)
 
     def stats(self):
-        """How values of several devices are added up; see `KVStore.stats`."""
+        """Statistics of sums; see `KVStore.stats`."""
         return {
             "reduce_threads": self._threads,
             "bigarray_bound": self._bound,
@@ -177,7 +177,7 @@ class LocalStore:
             value.copyto(array)
 
     def push_and_pull(self, keys, values, outs, priority=0):
-        """Push and pull those keys that go together; the positions of others, or None for all."""
+        """Push and pull grouped keys; return the positions of the others, or None for all."""
         return None
 
     def is_sparse(self, key):
@@ -185,7 +185,7 @@ class LocalStore:
         return self._value(key).stype != "default"
 
     def pull_rows(self, key, array, ids):
-        """Copy the rows `ids` of a row_sparse value to a row_sparse array, sorted, each once."""
+        """Copy the rows `ids` of a row_sparse value to a row_sparse array, sorted and unique."""
         value = self._value(key)
         for what, stype in (("the stored value", value.stype), ("out", array.stype)):
             if stype != "row_sparse":
@@ -194,64 +194,64 @@ class LocalStore:
                 )
         ids = ids.as_in_context(value.context).reshape((-1,))
         if array.context == value.context and array.dtype == value.dtype:
-            nd.sparse.retain(value, ids, out=array)  # which takes the rows without a copy
+            nd.sparse.retain(value, ids, out=array)  # avoids a copy
         else:
             nd.sparse.retain(value, ids).copyto(array)
 
     def dead_workers(self, seconds):
-        """How many workers give no sign of life: there are no others."""
+        """Number of dead workers: always 0."""
         return 0
 
-    #: whether this worker has joined others, and how many steps they had made before the job began
+    #: whether this worker has joined a running job, which a single process cannot
     arriving, steps_before = False, 0
 
     @property
     def joined_at(self):
-        """int: how many steps of others came before this worker's; there are none."""
+        """int: number of steps of the job before this worker joined: 0."""
         return 0
 
     def note_samples(self, count):
-        """Count samples; there is nobody to tell."""
+        """Do nothing: there is no job to report to."""
 
     def keys(self):
         """The keys of all values."""
         return self._values.keys()
 
     def on_change(self, function):
-        """Have a function called when the number of workers changes, which it does not."""
+        """Do nothing: the number of workers never changes."""
 
     def of_first(self, value):
-        """The first worker's value, of what JSON can tell; all workers call it."""
+        """Return the first worker's value, i.e. `value`."""
         return value
 
     def join(self):
-        """Wait for workers that have more data, of which there are none; the last one."""
+        """Return the last worker to join: this one."""
         return 0
 
     def barrier(self):
-        """Wait for the other workers, of which there are none."""
+        """Do nothing: there are no other workers."""
 
-    #: how many processes are servers
+    #: number of server processes
     servers = 0
 
     def send_command(self, head, body):
-        """Have servers do something, of which there are none."""
+        """Do nothing: there are no servers."""
 
     def check_states(self):
-        """Refuse to save or load states of the optimizer that are elsewhere."""
+        """Raise if optimizer states are not in this process."""
 
     def whole_states(self, updater):
-        """A context in which the updater has all states, of the first worker."""
+        """Context in which the first worker's updater has all states."""
         return contextlib.nullcontext()
 
     def states_read(self):
-        """Take it that the updater has got all states from a file."""
+        """Handle states loaded from a file into the updater."""
 
     def settle(self):
-        """Wait until all that has been pushed has changed values, as it does at once here."""
+        """Wait until pushes have been applied: immediately here."""
 
     def updater_of(self, optimizer, before):
-        """The updater that follows another one, or None, with an optimizer."""
+        """Create the updater of an optimizer that replaces `before`."""
         return get_updater(optimizer)
 
     def _value(self, key):
@@ -262,7 +262,7 @@ class LocalStore:
 
 
 def _sparse_sum(arrays):
-    """The sum of arrays of which some are sparse."""
+    """Sum arrays, some of them sparse."""
     if len(arrays) == 1:
         return arrays[0]
     if {array.stype for array in arrays} == {"row_sparse"}:

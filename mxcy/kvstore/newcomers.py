@@ -1,18 +1,18 @@
-"""Workers that join a running job: what those that are there tell them of a store."""
+"""Transfer of a store's state to workers that join a running job."""
 
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.kvstore.key_calls import delivering
 from mxcy.kvstore.optimizer_terms import take_terms, terms_of
-from mxcy.kvstore.shared import Shared, name_of
+from mxcy.kvstore.shared import SharedKey, name_of
 from mxcy.optimizer import Updater, get_updater
 
 __all__ = ["Keeper", "take_keys", "take_optimizer", "take_values"]
 
 
 class Keeper:
-    """Tells of one exchange of a store; see `Exchange`. All of it is on the progress thread.
+    """Provides the state of one exchange of a store; see `Exchange`. Runs on the progress thread.
 
     Parameters
     ----------
@@ -24,25 +24,25 @@ class Keeper:
         self._store, self._exchange = store, exchange
 
     def obstacle(self):
-        """Why no worker can join, or None."""
+        """The reason why workers cannot join, or None."""
         if self._store.has_rows:
-            return "row_sparse values lie with their workers"
+            return "its row_sparse values are owned by workers"
         if self._store.updater is None and self._exchange.slots:
-            return "its optimizer runs in the workers, and not in the store"
+            return "its optimizer runs in the workers instead of the store"
         return None
 
     def spread(self, world):
-        """Have all states of the optimizer in all workers."""
+        """Copy all optimizer states to all workers."""
         if self._store.updates is not None:
             self._store.updates.spread(world)
 
     def tell(self):
-        """What new workers need to know."""
+        """The state that new workers need."""
         store, values = self._store, {}
         for slot in self._exchange.slots:
             shared, value = store.shared[slot.key], store.current(slot.key)
-            content = value.astype(shared.travels).asnumpy()
-            terms = name_of(value.dtype), shared.travels, shared.plain, shared.by_rows
+            content = value.astype(shared.sum_dtype).asnumpy()
+            terms = name_of(value.dtype), shared.sum_dtype, shared.same_dtype, shared.by_rows
             values[slot.key] = content, *terms
         state = {"values": values, "compression": store.compression, "before": store.steps_before}
         if type(store.updater) is Updater:
@@ -57,7 +57,7 @@ class Keeper:
 
 
 def take_keys(store, exchange):
-    """Have all keys that an exchange of the job has; their values come by `take_values`.
+    """Create all keys of an exchange of the job; `take_values` sets their values.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ def take_keys(store, exchange):
     exchange : Exchange
     """
     for slot in exchange.slots:
-        _, _, travels, plain, by_rows = exchange.inherited["values"][slot.key]
-        shared = store.shared[slot.key] = Shared(travels, plain, exchange)
+        _, _, sum_dtype, same_dtype, by_rows = exchange.inherited["values"][slot.key]
+        shared = store.shared[slot.key] = SharedKey(sum_dtype, same_dtype, exchange)
         shared.by_rows, shared.slot = by_rows, slot
         slot.deliver = delivering(store, slot.key)
 
 
 def take_values(store, exchanges, pairs):
-    """Give keys the values that the job has; whether it has them.
+    """Set keys to the job's values; return whether the job has them.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def take_values(store, exchanges, pairs):
     Raises
     ------
     MXNetError
-        When the job has a part of them, or values of other shapes and types.
+        If the job has only some of the keys, or other shapes or dtypes.
     """
     homes = {
         key: exchange
@@ -115,14 +115,14 @@ def take_values(store, exchanges, pairs):
 
 
 def take_optimizer(state, optimizer):
-    """The updater that the job has, with this worker's optimizer.
+    """Recreate the job's updater with this worker's optimizer.
 
     Parameters
     ----------
     state : dict
         See `Keeper.tell`.
     optimizer : Optimizer
-        Its settings become those of the job.
+        Optimizer, which gets the job's settings.
 
     Returns
     -------

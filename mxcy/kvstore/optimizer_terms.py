@@ -1,4 +1,4 @@
-"""What workers agree on before an optimizer runs: its class and settings, told as JSON."""
+"""Agreement of workers on the class and settings of an optimizer, sent as JSON."""
 
 import warnings
 
@@ -9,7 +9,7 @@ from mxcy.optimizer import Optimizer
 __all__ = ["agree", "take_terms", "terms_of"]
 
 _PLAIN = (bool, int, float, str, type(None))
-#: counts, which belong to the worker
+#: update counts, which are not shared
 _OWN = ("num_update", "begin_num_update")
 
 
@@ -22,7 +22,7 @@ def _settings(described):
 
 
 def terms_of(optimizer):
-    """Class and settings of an optimizer and its scheduler.
+    """Return class and settings of an optimizer and its scheduler.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def terms_of(optimizer):
     Returns
     -------
     dict
-        Of what JSON can tell.
+        JSON-serializable settings.
     """
     terms = {"class": type(optimizer).__name__, "settings": _settings(optimizer)}
     scheduler = optimizer.lr_scheduler
@@ -41,13 +41,13 @@ def terms_of(optimizer):
 
 
 def agree(world, optimizer):
-    """Take the first worker's settings, as a generator; see `mxcy.dist.worlds.collectives`.
+    """Adopt the first worker's settings, as a generator; see `mxcy.dist.worlds.collectives`.
 
     Parameters
     ----------
     world : World
     optimizer : Optimizer
-        This worker's, whose settings change.
+        This worker's optimizer, whose settings are changed.
 
     Yields
     ------
@@ -60,12 +60,12 @@ def agree(world, optimizer):
     Raises
     ------
     MXNetError
-        When the first worker's is of another class that this worker does not know.
+        If the first worker's class differs and is unknown to this worker.
 
     Warns
     -----
     UserWarning
-        When settings differ.
+        If settings differ.
     """
     mine = terms_of(optimizer)
     first = (yield from collectives.gather_texts(world, mine))[0]
@@ -83,7 +83,7 @@ def agree(world, optimizer):
 
 
 def take_terms(optimizer, terms):
-    """Give an optimizer the settings of another one.
+    """Apply the settings of another optimizer.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ def take_terms(optimizer, terms):
     Returns
     -------
     Optimizer
-        Another one, if the other was of another class.
+        A new one if the class differs.
 
     Raises
     ------
     MXNetError
-        When this process does not know its class.
+        If the class is unknown in this process.
     """
     if terms["class"] != type(optimizer).__name__:
         kind = Optimizer.opt_registry.get(terms["class"].lower())

@@ -1,6 +1,6 @@
-"""The processes of a job, and calls that combine arrays of all of them by name.
+"""Collective operations over the processes of a job, matched by name.
 
-The functions are those of ``horovod.mxnet``; `mxcy.horovod` offers them with what trains on top.
+The functions are those of ``horovod.mxnet``, which `mxcy.horovod` exports with its trainers.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from mxcy.context import cpu
 from mxcy.dist.job import job
 from mxcy.dist.shutdown import before_close
 from mxcy.dist.worlds import collectives
-from mxcy.kvstore.engine_calls import TRAVELS, operation, window
+from mxcy.kvstore.engine_calls import SUM_DTYPES, operation, window
 
 __all__ = [
     "allgather",
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class _Membership:
-    """Whether this process has joined, and the numbers of its calls without a name."""
+    """State of this process: whether it is initialized, and counters of unnamed calls."""
 
     def __init__(self):
         self.progress = None
@@ -56,7 +56,7 @@ class _Membership:
         return self.progress.world
 
     def name_of(self, kind, name):
-        """The name of a call: the user's, or the number of the call among those of its kind."""
+        """The name of a call: the user's, or the type and number of the call."""
         self.world  # noqa: B018  initialized?
         if name is not None:
             return f"{kind} {name}"
@@ -67,7 +67,7 @@ _member = _Membership()
 
 
 def init():
-    """Join the job: this process alone, unless MPI has started it."""
+    """Join the job, which is this process alone unless started by MPI."""
     if _member.progress is None:
         progress = job.open()
         progress.call(progress.named_calls.open(), "init()")
@@ -76,72 +76,72 @@ def init():
 
 
 def shutdown():
-    """Wait for what has been called; the job itself ends with the program."""
+    """Wait for pending calls; the job itself ends with the program."""
     nd.waitall()
     _member.progress = None
 
 
 def is_initialized():
-    """Whether `init` has been called."""
+    """Return whether `init` has been called."""
     return _member.progress is not None
 
 
 def rank():
-    """The number of this process."""
+    """Return the rank of this process."""
     return _member.world.rank
 
 
 def size():
-    """How many processes there are."""
+    """Return the number of processes."""
     return _member.world.size
 
 
 def _here():
-    """The ranks on this machine, and all machines in the order of their first ranks."""
+    """The ranks on this machine, and all machines ordered by their first rank."""
     hosts = _member.world.hosts
     mine = hosts[_member.world.rank]
     return [i for i, host in enumerate(hosts) if host == mine], list(dict.fromkeys(hosts)), mine
 
 
 def local_rank():
-    """The number of this process among those on its machine."""
+    """Return the rank of this process on its machine."""
     return _here()[0].index(rank())
 
 
 def local_size():
-    """How many processes there are on this machine."""
+    """Return the number of processes on this machine."""
     return len(_here()[0])
 
 
 def cross_rank():
-    """The number of this process's machine."""
+    """Return the index of this process's machine."""
     _, machines, mine = _here()
     return machines.index(mine)
 
 
 def cross_size():
-    """How many machines there are."""
+    """Return the number of machines."""
     return len(_here()[1])
 
 
 def is_homogeneous():
-    """Whether there are equally many processes on all machines."""
+    """Return whether all machines have the same number of processes."""
     hosts = _member.world.hosts
     return len({hosts.count(host) for host in hosts}) == 1
 
 
-# -- calls ----------------------------------------------------------------------------------------
+# -- collectives-----------------------------------------------------------------------------------
 
 
 def _alike(name, terms):
-    """Refuse calls that do not go together."""
+    """Check that the processes' calls match."""
     for number, other in enumerate(terms):
         if other != terms[0]:
             raise MXNetError(f"{name}: rank 0 has {terms[0]}, rank {number} {other}")
 
 
 def _call(name, terms, reads, writes, make_steps, priority=0):
-    """Push an operation that is done when all processes have made the call."""
+    """Push an operation that completes when all processes have made the call."""
 
     def start(completion):
         def done(error, value):
@@ -157,15 +157,15 @@ def _terms(array):
 
 
 def _travelling(tensor, factor=1.0):
-    """A tensor in the type in which it travels, times a factor."""
+    """Scale a tensor and convert it to the dtype of sums."""
     name = NAMES[code_of(tensor.dtype)]
     array = tensor.as_nd_ndarray()
-    array = array if name not in TRAVELS else array.astype(TRAVELS[name])
+    array = array if name not in SUM_DTYPES else array.astype(SUM_DTYPES[name])
     return array if factor == 1.0 else array * factor
 
 
 def _reduced(tensor, average, name, priority, prescale, postscale):
-    """The sum of a tensor over all processes, in the type in which it travels."""
+    """Sum a tensor over all processes, in the dtype of sums."""
     name = _member.name_of("allreduce", name)
     source = _travelling(tensor, prescale)
     target = nd.empty(source.shape, cpu(), source.dtype)
@@ -185,20 +185,20 @@ def _reduced(tensor, average, name, priority, prescale, postscale):
 def allreduce(
     tensor, average=True, name=None, priority=0, prescale_factor=1.0, postscale_factor=1.0
 ):
-    """Add up a tensor over all processes, or average it.
+    """Sum or average a tensor over all processes.
 
     Parameters
     ----------
     tensor : NDArray
-        Of the same shape and type everywhere.
+        Tensor of the same shape and dtype in all processes.
     average : bool
         Divide the sum by the number of processes.
     name : str, optional
-        By which the processes' calls meet; default: the number of the call.
+        Name that matches the processes' calls; default: the number of the call.
     priority : int
-        Operations with larger numbers run first.
+        Operations with higher priority run first.
     prescale_factor, postscale_factor : float
-        What the tensor and the result are multiplied by.
+        Factors of the tensor and of the result.
 
     Returns
     -------
@@ -243,13 +243,13 @@ def grouped_allreduce_(
 
 
 def broadcast_(tensor, root_rank, name=None, priority=0):
-    """Replace a tensor by that of one process.
+    """Broadcast a tensor from one process, in place.
 
     Parameters
     ----------
     tensor : NDArray
     root_rank : int
-        Whose.
+        Rank of the source.
     name : str, optional
     priority : int
         See `allreduce`.
@@ -261,7 +261,7 @@ def broadcast_(tensor, root_rank, name=None, priority=0):
     """
     name = _member.name_of("broadcast", name)
     if not 0 <= root_rank < size():
-        raise MXNetError(f"{name}: there is no rank {root_rank}, but 0 to {size() - 1}")
+        raise MXNetError(f"{name}: root_rank must be from 0 to {size() - 1}, got {root_rank}")
     own = window(tensor)
 
     def make_steps(channel, terms):
@@ -274,12 +274,12 @@ def broadcast_(tensor, root_rank, name=None, priority=0):
 
 
 def broadcast(tensor, root_rank, name=None, priority=0):
-    """A copy of one process's tensor; see `broadcast_`."""
+    """Return a copy of one process's tensor; see `broadcast_`."""
     return broadcast_(tensor.copy(), root_rank, name, priority)
 
 
 def _wait_for(name, terms, reads, make_steps):
-    """Make a call, and wait for what its generator returns."""
+    """Make a call and wait for the result of its generator."""
     over, values = front.Var(), []
 
     def keeping(channel, all_terms):
@@ -291,12 +291,12 @@ def _wait_for(name, terms, reads, make_steps):
 
 
 def allgather(tensor, name=None, priority=0):
-    """All processes' tensors one after the other.
+    """Concatenate the tensors of all processes.
 
     Parameters
     ----------
     tensor : NDArray
-        Its first dimension may differ between processes.
+        Tensor, whose first dimension may differ between processes.
     name : str, optional
     priority : int
         See `allreduce`.
@@ -322,13 +322,13 @@ def allgather(tensor, name=None, priority=0):
 
 
 def alltoall(tensor, splits=None, name=None, priority=0):
-    """Deal the rows of a tensor to all processes, and take theirs.
+    """Send rows of a tensor to every process, and receive theirs.
 
     Parameters
     ----------
     tensor : NDArray
     splits : NDArray or sequence of int, optional
-        How many rows go to each process; default: equally many.
+        Number of rows for each process; equal by default.
     name : str, optional
     priority : int
         See `allreduce`.
@@ -336,7 +336,7 @@ def alltoall(tensor, splits=None, name=None, priority=0):
     Returns
     -------
     NDArray
-        The rows from rank 0 first.
+        The received rows, ordered by rank.
     """
     name = _member.name_of("alltoall", name)
     content = tensor.as_nd_ndarray().asnumpy()
@@ -366,12 +366,12 @@ def alltoall(tensor, splits=None, name=None, priority=0):
 
 
 def broadcast_object(obj, root_rank=0, name=None):
-    """One process's object, as a copy in all.
+    """Broadcast an object from one process.
 
     Parameters
     ----------
     obj : object
-        What can be pickled; of the process `root_rank`.
+        Picklable object of process `root_rank`.
     root_rank : int
     name : str, optional
 
@@ -383,18 +383,18 @@ def broadcast_object(obj, root_rank=0, name=None):
 
 
 def allgather_object(obj, name=None):
-    """All processes' objects, as copies.
+    """Gather the objects of all processes.
 
     Parameters
     ----------
     obj : object
-        What can be pickled.
+        Picklable object.
     name : str, optional
 
     Returns
     -------
     list of object
-        By rank.
+        The objects, ordered by rank.
     """
     name = _member.name_of("object", name)
     content = np.frombuffer(pickle.dumps(obj), np.uint8)

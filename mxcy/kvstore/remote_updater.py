@@ -1,4 +1,4 @@
-"""Optimizers that run on servers, as a worker sees them."""
+"""Workers' proxies of optimizers that run on servers."""
 
 import json
 import pickle
@@ -15,24 +15,24 @@ __all__ = ["HostedUpdater", "RemoteUpdater"]
 
 
 class HostedUpdater:
-    """A function of this process that its server runs."""
+    """An updater function run by the server thread of this process."""
 
     def __init__(self, function):
         self.function = function
 
     def send_changes(self):
-        """Nothing: the function is here."""
+        """Do nothing: the function is local."""
 
 
 class RemoteUpdater:
-    """The optimizer that servers run.
+    """Proxy of the optimizer that servers run.
 
     Parameters
     ----------
     clients : list of KeyClient
-        Those of dense values and of rows, if there are such.
+        Clients of dense and of row_sparse values, if there are any.
     rank : int
-        Of this worker: the first one tells servers of changes.
+        Rank of this worker; the first one sends changes to servers.
     optimizer : Optimizer
     """
 
@@ -41,12 +41,12 @@ class RemoteUpdater:
         self._sent = terms_of(optimizer)
 
     def take_over(self, client):
-        """Change the values of a further client too; all workers call it."""
+        """Also update the values of another client; all workers call it."""
         client.command(OPTIMIZER, "", "init", packed(self.optimizer))
         self._clients.append(client)
 
     def send_changes(self):
-        """Tell servers of settings that the first worker's program has changed."""
+        """Send settings changed by the first worker's program to the servers."""
         if self._rank != 0:
             return
         terms = terms_of(self.optimizer)
@@ -62,7 +62,7 @@ class RemoteUpdater:
         self._sent = terms
 
     def get_states(self, dump_optimizer=False):
-        """All servers' states together, as bytes; see `Updater.get_states`."""
+        """Gather all servers' states as bytes; see `Updater.get_states`."""
         text = "optimizer" if dump_optimizer else ""
         states, optimizer = {}, None
         for client in self._clients:
@@ -76,7 +76,7 @@ class RemoteUpdater:
         return pickle.dumps((states, optimizer) if dump_optimizer else states)
 
     def set_states(self, content):
-        """Give servers states; all workers call it. See `Updater.set_states`."""
+        """Send states to the servers; all workers call it. See `Updater.set_states`."""
         states, optimizer = state_files.loads(content)
         for client in self._clients:
             bodies = []
@@ -95,7 +95,7 @@ def _changed(terms, before):
 
 
 def _joined(states, served):
-    """The state of a key from those of its parts; what is no array of a part is the first's."""
+    """Combine the states of a key's parts; anything but arrays of parts is the first part's."""
     first = states[0]
     if isinstance(first, tuple | list):
         return type(first)(_joined(list(parts), served) for parts in zip(*states, strict=True))
@@ -113,7 +113,7 @@ def _joined(states, served):
 
 
 def _of_server(client, server, states):
-    """The parts of states whose values a server holds, by key."""
+    """The parts of states for the values that a server holds, by key."""
     own = {}
     for key, state in states.items():
         served = client.keys.get(key)
@@ -124,7 +124,7 @@ def _of_server(client, server, states):
 
 
 def _part(state, served, begin, length):
-    """What a part has of the state of its key."""
+    """The part of a key's state."""
     if isinstance(state, tuple | list):
         return type(state)(_part(one, served, begin, length) for one in state)
     if served.by_rows and isinstance(state, NDArray) and state.shape == served.shape:

@@ -1,4 +1,4 @@
-"""Random numbers that differ between the workers of a job."""
+"""Seeding of random streams per worker."""
 
 from mxcy import random
 
@@ -6,13 +6,13 @@ __all__ = ["seed"]
 
 
 def seed(kv, seed_state):
-    """Start this worker's random streams from a number of its own: `seed_state` plus its rank.
+    """Seed this worker's random streams with `seed_state` plus its rank.
 
     Parameters
     ----------
     kv : KVStoreBase
         The store of the job.
     seed_state : int
-        The same for all workers.
+        Must be the same for all workers.
     """
     random.seed(int(seed_state) + kv.rank)

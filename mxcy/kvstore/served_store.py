@@ -1,4 +1,4 @@
-"""Values that lie on servers: updates that wait for nobody, and sums of slices by priority."""
+"""Stores with values on servers: asynchronous updates, or prioritized sums of slices."""
 
 import numpy as np
 
@@ -8,18 +8,18 @@ from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.servers.key_client import KeyClient
 from mxcy.kvstore.dist_store import DistStore
-from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
+from mxcy.kvstore.engine_calls import SUM_DTYPES, complete, operation, window
 from mxcy.kvstore.optimizer_terms import agree
 from mxcy.kvstore.remote_updater import HostedUpdater, RemoteUpdater
 from mxcy.kvstore.server_rules import OPTIMIZER, packed
-from mxcy.kvstore.shared import Shared, name_of
+from mxcy.kvstore.shared import SharedKey, name_of
 from mxcy.kvstore.shared_rows import SharedRows, host_server
 
 __all__ = ["ServedStore"]
 
 
 class _Described:
-    """What is known here of a value that lies on servers."""
+    """Local description of a value held by servers."""
 
     def __init__(self, value):
         self.shape, self.dtype, self.stype = value.shape, value.dtype, value.stype
@@ -27,17 +27,17 @@ class _Described:
 
 
 class ServedStore(DistStore):
-    """Keeps values on servers: processes of that role, or threads of the workers.
+    """Holds values on servers, which are processes or threads of the workers.
 
-    In an asynchronous store each push changes a value at once, by the optimizer. In the other, with
-    slices, the sums of all workers' pushes are the values.
+    In an asynchronous store the optimizer updates a value at each push. In the other, with slices,
+    values are the sums of all workers' pushes.
 
     Parameters
     ----------
     kind : str
-        A name with 'dist' in it.
+        Type of the store, containing 'dist'.
     slices : int, optional
-        Elements of a slice of a sum; None: the store is asynchronous.
+        Number of elements per slice of a sum; None makes the store asynchronous.
     """
 
     def __init__(self, kind, slices=None):
@@ -51,7 +51,7 @@ class ServedStore(DistStore):
     # -- keys -------------------------------------------------------------------------------------
 
     def init_all(self, pairs, still=()):
-        """Put in new keys with the first worker's values; all workers call it."""
+        """Initialize new keys with the first worker's values; all workers call it."""
         known = dict.fromkeys(self._values)
         for key, value in pairs:
             self._check_new(key, known)
@@ -68,13 +68,13 @@ class ServedStore(DistStore):
         entries, weights = [], []
         for key, value in pairs:
             weights.append(name_of(value.dtype))
-            travels = TRAVELS.get(weights[-1], weights[-1])
-            entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
+            sum_dtype = SUM_DTYPES.get(weights[-1], weights[-1])
+            entries.append((key, value.as_nd_ndarray().astype(sum_dtype).asnumpy()))
         self._client.init(entries, weights, self._levels)
         for (key, value), (_, array) in zip(pairs, entries, strict=True):
             self._put(key, _Described(value))
             exchange = self.exchange if self._levels is None else None
-            self.shared[key] = Shared(array.dtype.name, plain=False, exchange=exchange)
+            self.shared[key] = SharedKey(array.dtype.name, same_dtype=False, exchange=exchange)
 
     def _init_rows(self, pairs):
         if not pairs:
@@ -118,7 +118,7 @@ class ServedStore(DistStore):
         operation(start, [total], [shared.var], f"KVStore.push({key!r})", "async", priority)
 
     def pull(self, key, arrays, priority=0):
-        """Get a value, which has in it what this worker has pushed."""
+        """Fetch a value, which includes this worker's pushes."""
         value = self._value(key)
         if self._rows is not None and key in self._rows:
             super().pull(key, arrays, priority)
@@ -130,7 +130,7 @@ class ServedStore(DistStore):
         name = f"KVStore.pull({key!r})"
 
         def start(completion):
-            content = np.empty(value.shape, shared.travels)
+            content = np.empty(value.shape, shared.sum_dtype)
             self._client.pull(
                 self._client.keys[key],
                 content,
@@ -155,11 +155,11 @@ class ServedStore(DistStore):
             array.touch()
 
     def push_and_pull(self, keys, values, outs, priority=0):
-        """Nothing: keys travel one by one."""
+        """Do nothing: keys are processed one by one."""
         return None
 
     def join(self):
-        """Wait for all workers; sums on servers need each of them."""
+        """Wait for all workers; sums on servers need all of them."""
         if self._sums_up:
             raise MXNetError("join: with DMLC_PS_VAN_TYPE=p3, sums need all workers")
         self.settle()
@@ -167,7 +167,7 @@ class ServedStore(DistStore):
         return 0
 
     def settle(self):
-        """Wait until servers have all that this worker has pushed."""
+        """Wait until servers have received all pushes of this worker."""
         if not self.shared and self._rows is None:
             return
         over = front.Var()
@@ -184,7 +184,7 @@ class ServedStore(DistStore):
 
     @property
     def updater(self):
-        """RemoteUpdater, HostedUpdater or None: what changes values."""
+        """RemoteUpdater, HostedUpdater or None: updates the values."""
         return self._updater
 
     @updater.setter
@@ -205,15 +205,15 @@ class ServedStore(DistStore):
         return [self._client] if self._rows is None else [self._client, self._rows.client]
 
     def _host(self, client, updater):
-        """Have the server of this process change a client's values by a function."""
+        """Let the server thread of this process update a client's values by a function."""
         messenger = self._progress.messenger
         self._progress.submit(lambda: messenger.server.rules.set_updater(client.number, updater))
 
     def check_states(self):
-        """States can be saved: servers send them all."""
+        """Allow saving states: servers send them."""
 
     def updater_of(self, optimizer, before):
-        """Give the servers the first worker's optimizer; they keep states of the same class."""
+        """Send the first worker's optimizer to the servers, which keep states of the same class."""
         self.settle()
         optimizer = self._progress.call(agree(self._progress.world, optimizer), "set_optimizer()")
         for client in self._clients():
@@ -221,11 +221,11 @@ class ServedStore(DistStore):
         return RemoteUpdater(self._clients(), self.rank, optimizer)
 
     def send_command(self, head, body):
-        """Have all servers do something."""
+        """Send a command to all servers."""
         self._client.command(head, body, f"command {head}", first=False)
 
     def stats(self):
-        """How values are added up, and where they lie; see `KVStore.stats`."""
+        """Statistics of sums, and the partition of values; see `KVStore.stats`."""
         return {
             **super().stats(),
             "partition": {

@@ -1,4 +1,4 @@
-"""What servers do with what they get: optimizers change values, and commands are carried out."""
+"""Server-side handling of pushes and commands."""
 
 import json
 import os
@@ -20,13 +20,13 @@ from mxcy.profiler.session import session
 
 __all__ = ["ServerRules", "packed"]
 
-OPTIMIZER = 0  # a command, by MXNet's number
-SETTINGS, STATES, NEW_STATES = -2, -3, -4  # ours
-_SILENT = (1, 2, 3, 4)  # of MXNet: servers know it otherwise
+OPTIMIZER = 0  # MXNet's number of this command
+SETTINGS, STATES, NEW_STATES = -2, -3, -4  # commands of our own
+_SILENT = (1, 2, 3, 4)  # MXNet's commands that are not needed here
 
 
 def packed(optimizer):
-    """An optimizer's pickle, with the multipliers of its parameters.
+    """Pickle an optimizer, with the multipliers of its parameters.
 
     Parameters
     ----------
@@ -46,30 +46,30 @@ def packed(optimizer):
 
 
 class ServerRules:
-    """The optimizers of the stores that have values on a server.
+    """The optimizers of the stores with values on a server.
 
     Parameters
     ----------
     number : int
-        Of the server.
+        Number of the server.
     """
 
     def __init__(self, number):
         self._number = number
         self._updaters = {}  # by store
-        self._current = {}  # by store, where it may change
+        self._current = {}  # by store, for updaters that may change
         self._weights = {}  # by share
 
     def set_updater(self, store, updater):
-        """Let a function change the values of a store."""
+        """Set the updater function of a store."""
         self._updaters[store] = updater
 
     def follow(self, store, current):
-        """Let the function that ``current()`` returns, if any, change the values of a store."""
+        """Use the updater function that ``current()`` returns, if any, for a store."""
         self._current[store] = current
 
     def apply(self, store, share, total):
-        """Change a share by what has been pushed.
+        """Update a share with a pushed sum.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class ServerRules:
         Returns
         -------
         bool
-            False where the sum is to be the value.
+            False if the sum itself becomes the value.
         """
         follows = self._current.get(store)
         updater = self._updaters.get(store) if follows is None else follows()
@@ -98,7 +98,7 @@ class ServerRules:
         return True
 
     def command(self, store, head, text, body):
-        """Do what a worker commands.
+        """Execute a worker's command.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class ServerRules:
             updater.states, updater.states_synced = before.states, before.states_synced
 
     def _profile(self, call, arguments):
-        """Call a function of the profiler; what has been recorded can be read after a stop."""
+        """Call a function of the profiler; records are readable after a stop."""
         if call not in SERVER_CALLS:
             raise MXNetError(f"the profiler: {call!r} must be one of {', '.join(SERVER_CALLS)}")
         if call == "set_config":
@@ -155,7 +155,7 @@ class ServerRules:
 
 
 def _gradient(total, share):
-    """What an optimizer takes: an array, or one of the rows that there are."""
+    """Convert a sum to an array, or a row_sparse array of the rows present."""
     if isinstance(total, np.ndarray):
         return _array(total).astype(share.weight, copy=False)
     ids, rows = total
@@ -165,6 +165,6 @@ def _gradient(total, share):
 
 
 def _array(memory):
-    """An array over the memory of another library's."""
+    """An array over foreign memory."""
     code = code_of(memory.dtype.name)
     return front.from_memory(memory.ctypes.data, memory, memory.shape, code, cpu())

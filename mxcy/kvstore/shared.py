@@ -1,35 +1,35 @@
-"""What a store over several processes knows of a key."""
+"""Record of a key in a distributed store."""
 
 from mxcy import ndarray as nd
 from mxcy._base.dtypes import NAMES, code_of
 from mxcy._library import front
 from mxcy.context import cpu
 
-__all__ = ["Shared", "name_of"]
+__all__ = ["SharedKey", "name_of"]
 
 
-class Shared:
-    """A key that all workers have."""
+class SharedKey:
+    """A key shared by all workers."""
 
-    def __init__(self, travels, plain, exchange=None):
-        self.exchange = exchange  # by which it is added up
-        self.travels = travels  # the dtype of sums
-        self.plain = plain  # whether the value has it as well, and goes as it is
+    def __init__(self, sum_dtype, same_dtype, exchange=None):
+        self.exchange = exchange  # sums it
+        self.sum_dtype = sum_dtype  # the dtype of sums
+        self.same_dtype = same_dtype  # whether the value has this dtype, so that no cast is needed
         self.var = front.Var()  # orders this worker's pushes and pulls
         self.slot = None
-        self.by_rows = False  # whether gradients are row_sparse: the updater gets such sums
-        self.early = False  # whether it has been used alone before it had a bucket
-        self.groups = None  # what a call of it alone does, if it has its bucket for itself
-        self.kept = None  # memory for sums that are made in the program's arrays
-        self.latest = None  # a sum that is not among the store's values yet
+        self.by_rows = False  # whether gradients, and hence sums for the updater, are row_sparse
+        self.used_ungrouped = False  # whether it was used by itself before it had a bucket
+        self.groups = None  # groups of a single-key call, if the bucket has no other keys
+        self.buffer = None  # copy of sums computed in place in the program's arrays
+        self.latest = None  # sum that is not stored yet
 
     def memory(self, array):
-        """What takes a copy of an array, which becomes the value."""
-        if self.kept is None:
-            self.kept = nd.empty(array.shape, cpu(), array.dtype)
-        return self.kept
+        """Return the buffer for a copy of an array."""
+        if self.buffer is None:
+            self.buffer = nd.empty(array.shape, cpu(), array.dtype)
+        return self.buffer
 
 
 def name_of(dtype):
-    """The name of an element type."""
+    """The name of a dtype."""
     return NAMES[code_of(dtype)]

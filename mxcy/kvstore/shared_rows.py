@@ -1,4 +1,4 @@
-"""Row_sparse values of several workers: their rows lie with owners, who add up and update them."""
+"""Distributed row_sparse values: each row is summed and updated by its owner."""
 
 import threading
 
@@ -11,7 +11,7 @@ from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.servers.key_server import KeyServer
 from mxcy.dist.servers.row_client import RowClient
-from mxcy.kvstore.engine_calls import TRAVELS, operation
+from mxcy.kvstore.engine_calls import SUM_DTYPES, operation
 from mxcy.kvstore.server_rules import ServerRules
 
 __all__ = ["SharedRows", "host_server"]
@@ -24,17 +24,17 @@ class SharedRows:
     ----------
     progress : ProgressThread
     waits : bool
-        Whether sums are made of all workers' pushes.
+        Whether sums wait for the pushes of all workers.
     among_workers : bool
         See `KeyClient`.
     """
 
     def __init__(self, progress, waits, among_workers):
         self.client = RowClient(progress, waits, 0, among_workers=among_workers)
-        self._vars = {}  # order this worker's pushes and pulls of a key
+        self._vars = {}  # key -> engine variable that orders this worker's pushes and pulls
 
     def init(self, pairs, name_of):
-        """Put in new keys with the first worker's values; all workers call it."""
+        """Initialize new keys with the first worker's values; all workers call it."""
         entries, weights = [], []
         for key, value in pairs:
             if value.stype != "row_sparse":
@@ -43,12 +43,12 @@ class SharedRows:
                 )
             weights.append(name_of(value.dtype))
             dense = value.tostype("default")
-            entries.append((key, dense.astype(TRAVELS.get(weights[-1], weights[-1])).asnumpy()))
+            entries.append((key, dense.astype(SUM_DTYPES.get(weights[-1], weights[-1])).asnumpy()))
         self.client.init(entries, weights)
         self._vars.update((key, front.Var()) for key, _ in pairs)
 
     def order(self):
-        """What orders the pushes and pulls of each key."""
+        """Engine variables that order the pushes and pulls of each key."""
         return list(self._vars.values())
 
     def __contains__(self, key):
@@ -66,13 +66,13 @@ class SharedRows:
             numbers = ids.asnumpy().astype(np.int64, copy=False)
             self.client.push_rows(served, numbers, taken, completion, priority)
 
-        # Reading ids and rows waits for the gradient: it is done here, by the program's thread.
+        # Reading ids and rows waits for the gradient, so do it in the program's thread.
         ids.wait_to_read()
         rows.wait_to_read()
         operation(start, [], [self._vars[key]], f"KVStore.push({key!r})", "async", priority)
 
     def rows(self, key, ids):
-        """Rows of a value, sorted, each once, and their numbers."""
+        """Fetch rows of a value, sorted and unique, and their indices."""
         served = self.client.keys[key]
         if ids is None:
             ids = np.arange(served.shape[0], dtype=np.int64)
@@ -91,7 +91,7 @@ class SharedRows:
             self.client.pull_rows(served, ids, on_done)
 
         operation(start, [self._vars[key]], [read], f"KVStore.pull({key!r})", "async")
-        read.wait_to_read()  # an error of what has been pushed
+        read.wait_to_read()  # raises errors of pushes
         over.wait()
         error, rows = answers[0]
         if error:
@@ -99,7 +99,7 @@ class SharedRows:
         return ids, rows
 
     def pull(self, key, array, ids=None):
-        """Fill a row_sparse or dense array with rows: those named, or all."""
+        """Fill a row_sparse or dense array with the given rows, or all."""
         if ids is not None:
             ids = np.unique(ids.asnumpy().astype(np.int64).reshape(-1))
         ids, rows = self.rows(key, ids)
@@ -112,7 +112,7 @@ class SharedRows:
 
 
 def host_server(progress, number):
-    """The server of this process, which is made when it is first asked for; on its thread."""
+    """Return the server of this process, created on first use; on the progress thread."""
     if progress.messenger.server is None:
         return KeyServer(progress.messenger, env.get("MXCY_DIST_TIMEOUT"), ServerRules(number))
     return progress.messenger.server

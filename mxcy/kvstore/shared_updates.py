@@ -1,4 +1,4 @@
-"""Updates that workers share: each changes a part of the weights, and has the states of it."""
+"""Sharded updates: each worker updates a part of the weights and holds its states."""
 
 import contextlib
 import pickle
@@ -18,37 +18,38 @@ from mxcy.optimizer import Updater, get_updater
 
 __all__ = ["SharedUpdates"]
 
-_LEAST_BYTES = 1 << 16  # of buckets: below, sending twice costs more than everybody's updates
+# smaller buckets are updated by every worker, which is cheaper than a second exchange
+_LEAST_BYTES = 1 << 16
 
 
 class SharedUpdates:
-    """What a store's workers do for each other; see `Exchange.share_updates`.
+    """Sharded updates of a store; see `Exchange.share_updates`.
 
     Parameters
     ----------
     store : DistStore
     updater : Updater
-        Of an optimizer that works elementwise. It has the states of all other keys.
+        Updater of an elementwise optimizer, which also holds the states of all other keys.
     """
 
     def __init__(self, store, updater):
         self._store, self._updater = store, updater
-        self._parts = get_updater(updater.optimizer)  # whose states are of this worker's parts
-        self._rows = {}  # key -> the first and the last of its rows that are this worker's
+        self._parts = get_updater(updater.optimizer)  # holds the states of this worker's parts
+        self._rows = {}  # key -> first and last row of this worker's part
         messenger = store.progress.messenger
         self._kind = f"states {store.exchange.number}"
         store.progress.submit(lambda: messenger.handlers.update({self._kind: self._send_states}))
 
     @classmethod
     def of(cls, store, updater, before):
-        """What shares the updates of an updater, if they can be shared.
+        """Create the sharding of an updater, if possible.
 
         Parameters
         ----------
         store : DistStore
         updater : object
         before : SharedUpdates or None
-            The one that this one follows: states of the same class of optimizers stay.
+            Predecessor, whose states are kept if the optimizer class is the same.
 
         Returns
         -------
@@ -65,19 +66,19 @@ class SharedUpdates:
         return new
 
     def suits(self, bucket):
-        """Whether a bucket's values are changed by parts; alike in all workers."""
+        """Whether a bucket's updates are sharded; the same in all workers."""
         large = bucket.length * bucket.dtype.itemsize > _LEAST_BYTES
         shared = self._store.shared
         return (
             large
             and bucket.dtype.kind == "f"
-            and all(shared[slot.key].plain for slot in bucket.slots)
+            and all(shared[slot.key].same_dtype for slot in bucket.slots)
         )
 
     # -- the progress thread ----------------------------------------------------------------------
 
     def update(self, shares, sums, values, others):
-        """Change this worker's part of a bucket; see `Exchange.share_updates`."""
+        """Update this worker's part of a bucket; see `Exchange.share_updates`."""
         self._parts.optimizer = self._updater.optimizer
         self._count(others)
         changed, start = [], 0
@@ -91,7 +92,7 @@ class SharedUpdates:
             except Exception as error:
                 self._fail(share.slot, failure_text(error))
             changed.append((share.slot, weight))
-        for slot, weight in changed:  # here: at the end of the program others may be gone
+        for slot, weight in changed:  # wait here: at program exit other workers may be gone
             try:
                 weight.wait_to_read()
             except Exception as error:
@@ -99,7 +100,7 @@ class SharedUpdates:
         return _Done
 
     def _count(self, others):
-        """Note that keys have changed of which nothing is this worker's."""
+        """Count updates of keys of which this worker has no part."""
         optimizer = self._updater.optimizer
         optimizer._set_current_context(0)
         for slot in others:
@@ -110,7 +111,7 @@ class SharedUpdates:
         key = share.slot.key
         if self._store.shared[key].by_rows:
             gradient = gradient.tostype("row_sparse")
-        if key in self._updater.states:  # of a file, or of another time
+        if key in self._updater.states:  # loaded from a file, or from before the sharding
             state = self._updater.states.pop(key)
             self._parts.states[key] = _cut(state, share)
             self._parts.states_synced[key] = False
@@ -126,7 +127,7 @@ class SharedUpdates:
 
     @staticmethod
     def _part(share, memory):
-        """An array over the memory of some rows."""
+        """An array over the memory of the rows."""
         shape = (share.end - share.begin, *share.slot.shape[1:])
         code = code_of(memory.dtype.name)
         return front.from_memory(memory.ctypes.data, memory, shape, code, cpu())
@@ -134,18 +135,18 @@ class SharedUpdates:
     # -- states -----------------------------------------------------------------------------------
 
     def _send_states(self, place, body, ticket):
-        """Tell another worker of the states that are here."""
+        """Send this worker's states to another worker."""
         content = np.frombuffer(pickle.dumps(self._mine()), np.uint8)
         self._store.progress.messenger.answer(place, ticket, body=content)
 
     def states_read(self):
-        """The updater has got all states from a file."""
+        """Handle states loaded from a file into the updater."""
         self._parts.states.clear()
         self._rows.clear()
 
     @contextlib.contextmanager
     def whole_states(self):
-        """Have all workers' states in the updater for a while."""
+        """Context in which the updater has all workers' states."""
         keys = self._put_together(self._gather())
         try:
             yield
@@ -154,7 +155,7 @@ class SharedUpdates:
                 del self._updater.states[key]
 
     def spread(self, world):
-        """Have all states in all workers, which cut theirs from them; on the progress thread."""
+        """Copy all states to all workers, which extract their parts; on the progress thread."""
         everybody = world.allgather(pickle.dumps(self._mine()))
         self._put_together([pickle.loads(one) for one in everybody])
         self.states_read()
@@ -163,7 +164,7 @@ class SharedUpdates:
         return {key: (*rows, self._parts.states.get(key)) for key, rows in self._rows.items()}
 
     def _put_together(self, everybody):
-        """Give the updater states of which each worker has parts; their keys."""
+        """Combine the workers' parts of states in the updater; return their keys."""
         keys = {key for terms in everybody for key in terms}
         shapes = {key: shared.slot.shape for key, shared in self._store.shared.items()}
         for key in keys:
@@ -176,7 +177,7 @@ class SharedUpdates:
         return keys
 
     def _gather(self):
-        """What each worker tells of its states; they may be at anything meanwhile."""
+        """Collect the states of all workers, which may be busy with anything else meanwhile."""
         progress = self._store.progress
         places = [i for i, role in enumerate(progress.world.roles) if role == "worker"]
         others = [place for place in places if place != progress.world.place]
@@ -203,21 +204,21 @@ class SharedUpdates:
 
 
 class _Done:
-    """A request that is done."""
+    """A completed request."""
 
     @staticmethod
     def done():
-        """Whether it is."""
+        """Return True."""
         return True
 
 
 def _rows_of(array, share):
-    """Some rows of an array."""
+    """The rows of an array that belong to a share."""
     return array.reshape((1,)) if not array.shape else array[share.begin : share.end]
 
 
 def _cut(state, share):
-    """The part of a state that belongs to some rows of its weight."""
+    """The part of a state for a share of its weight."""
     if isinstance(state, tuple | list):
         return type(state)(_cut(one, share) for one in state)
     if isinstance(state, NDArray) and state.shape == share.slot.shape:
@@ -226,7 +227,7 @@ def _cut(state, share):
 
 
 def _joined(parts, shape, rows):
-    """The state of which workers have parts."""
+    """Combine the workers' parts of a state."""
     first = parts[0]
     if isinstance(first, tuple | list):
         return type(first)(_joined(list(each), shape, rows) for each in zip(*parts, strict=True))

@@ -1,4 +1,4 @@
-"""The store whose sums go in slices, the most urgent ones first."""
+"""The store that sums in slices, by priority."""
 
 from mxcy.base import MXNetError
 from mxcy.kvstore.base import KVStoreBase
@@ -8,23 +8,23 @@ __all__ = ["SlicedKVStore"]
 
 
 class SlicedKVStore(KVStore):
-    """What DMLC_PS_VAN_TYPE=p3 makes of ``'dist_sync'``: it adds up, and does nothing else.
+    """``'dist_sync'`` under DMLC_PS_VAN_TYPE=p3, which only sums.
 
     Parameters
     ----------
     handle : ServedStore
-        What keeps the values.
+        The backend that holds the values.
     """
 
     @staticmethod
     def is_capable(capability):
-        """Whether the store can do something: it cannot run an optimizer."""
+        """Return False: the store cannot run an optimizer."""
         if capability.lower() == KVStoreBase.OPTIMIZER:
             return False
         raise ValueError(f"Unknown capability: {capability}")
 
     def pushpull(self, key, value, out=None, priority=0):
-        """Add up and copy; of several keys the first ones are the most urgent."""
+        """Sum and copy; of several keys the first ones have the highest priority."""
         if not isinstance(key, list | tuple):
             super().pushpull(key, value, out, priority)
             return
@@ -36,13 +36,13 @@ class SlicedKVStore(KVStore):
         raise MXNetError("with DMLC_PS_VAN_TYPE=p3 a store cannot run an optimizer")
 
     def set_optimizer(self, optimizer):
-        """Refuse: the optimizer runs in the workers."""
+        """Raise an error: the optimizer runs in the workers."""
         self._set_updater(optimizer)
 
     def set_gradient_compression(self, compression_params):
-        """Refuse: slices are not compressed."""
+        """Raise an error: slices are not compressed."""
         raise MXNetError("with DMLC_PS_VAN_TYPE=p3 a store cannot compress gradients")
 
     def row_sparse_pull(self, key, out=None, priority=0, row_ids=None):
-        """Refuse: slices are dense."""
+        """Raise an error: slices are dense."""
         raise MXNetError("with DMLC_PS_VAN_TYPE=p3 a store has dense values only")

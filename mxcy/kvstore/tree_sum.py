@@ -12,7 +12,7 @@ __all__ = ["TreeSum"]
 
 
 class TreeSum:
-    """Adds up the arrays of certain devices, and spreads values over them.
+    """Sums arrays over a set of devices, and broadcasts values to them.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ class TreeSum:
             print(self._described(links), file=sys.stderr, flush=True)
 
     def slices(self, shape):
-        """Into how many parts, by rows, an array of this shape is cut; each has its own tree."""
+        """Number of row slices for an array of this shape; each slice uses its own tree."""
         size = len(self.trees)
         is_big = math.prod(shape) > self._bound and shape[0] >= 2 * size
         return size if is_big else 1
 
     def sum(self, arrays, root):
-        """The sum of one array per device, made at device `root` unless it is made in slices."""
+        """Sum one array per device, at device `root` unless summed in slices."""
         number = self.slices(arrays[0].shape)
         if number == 1:
             return self._up(arrays, root)
@@ -80,7 +80,7 @@ class TreeSum:
 
 
 def _speeds(contexts):
-    """The links between devices: those of MXCY_DEVICE_LINKS, or all through the host."""
+    """Link speeds between devices: MXCY_DEVICE_LINKS, or all through the host."""
     known = env.get("MXCY_DEVICE_LINKS")
     numbers = [context.device_id for context in contexts]
     if known and max(numbers) >= len(known):

@@ -1,20 +1,20 @@
-"""Binary trees over devices that use the fastest links, one tree with its root at each device."""
+"""Binary trees over devices that use the fastest links, one tree per root device."""
 
 import functools
 import itertools
 
 __all__ = ["find_trees", "links_in_use", "pairs"]
 
-#: With more devices, trying all trees takes too long.
+#: maximum number of devices for the exhaustive search
 _MOST_TRIED = 10
 
 
 class _NoLink(Exception):
-    """Halves of devices are not linked where they have to be joined."""
+    """Two halves of the devices that must be joined are not linked."""
 
 
 def links_in_use(speeds):
-    """The weights of links, from how fast they are.
+    """Compute the weights of links from their speeds.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ def links_in_use(speeds):
     Returns
     -------
     list of list of float
-        Links through the host are not used where the faster ones reach all devices; otherwise one
-        counts for 1 over the number of devices.
+        Links through the host have weight 0 if the faster ones reach all devices, and otherwise 1
+        over the number of devices.
     """
     size = len(speeds)
     reached, border = {0}, [0]
@@ -44,18 +44,19 @@ def find_trees(links, penalty=0.7, try_all=False):
     Parameters
     ----------
     links : list of list of float
-        What each link counts for; symmetric.
+        Symmetric matrix of the links' weights.
     penalty : float
-        What a link's weight is multiplied by for each tree that uses it.
+        Factor of a link's weight for each tree that uses it.
     try_all : bool
-        Look for the heaviest tree among all, rather than halve the devices by the method of
-        Kernighan and Lin (1970). That is done as well where the halves are not linked.
+        Search all trees for the heaviest, rather than bisect the devices by the method of
+        Kernighan and Lin (1970); also used as a fallback if halves are not linked.
 
     Returns
     -------
     list of list of list of int
-        Per tree its levels. Level k has 2**k devices; those at 2 i and 2 i + 1 hang on device i of
-        the level before, which is the former of them. Both are the same where nothing hangs.
+        The levels of each tree. Level k has 2**k devices; those at 2 i and 2 i + 1 are the children
+        of device i of the previous level: that device itself, and the device linked to it. Both are
+        the same if there is no link.
     """
     links = [list(row) for row in links]
     trees = []
@@ -68,7 +69,7 @@ def find_trees(links, penalty=0.7, try_all=False):
 
 
 def pairs(tree):
-    """The links of a tree, (upper device, lower device), from the root on."""
+    """The links of a tree, (upper device, lower device), starting at the root."""
     for level in tree[1:]:
         for left, right in zip(level[::2], level[1::2], strict=True):
             if left != right:
@@ -76,7 +77,7 @@ def pairs(tree):
 
 
 def _grow(root, size, divide):
-    """A tree by divide(device, its devices, levels left): near part, far part, device there."""
+    """Grow a tree; divide(device, its devices, levels left): near part, far part, far device."""
     tree, parts = [[root]], [tuple(range(size))]
     for left in reversed(range((size - 1).bit_length())):
         level, smaller = [], []
@@ -108,11 +109,11 @@ def _halved(root, links):
 
 
 def _halves(part, links):
-    """Two halves of devices with little weight between them (Kernighan and Lin, 1970)."""
+    """Bisect devices with little weight between the halves (Kernighan and Lin, 1970)."""
     middle = (len(part) + 1) // 2
     left, right = list(part[:middle]), list(part[middle:])
 
-    def pull(device, there, here):  # what crossing over would take off the cut
+    def pull(device, there, here):  # reduction of the cut by moving the device
         return sum(links[device][i] for i in there) - sum(links[device][i] for i in here)
 
     while True:
@@ -141,7 +142,7 @@ def _halves(part, links):
 def _heaviest(root, links):
     @functools.cache
     def best(device, part, left):
-        """(weight, near part, far part, device there) of the heaviest tree."""
+        """(weight, near part, far part, far device) of the heaviest tree."""
         if not part[1:]:
             return 0, part, part, device
         heaviest = None

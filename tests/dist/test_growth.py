@@ -204,7 +204,7 @@ print(f"\nend {store.num_workers}", flush=True)
     ("rows", "optimizer", "servers", "text"),
     [
         (True, True, 0, "row_sparse values are kept by the workers"),
-        (False, False, 0, "its optimizer runs in the workers, and not in the store"),
+        (False, False, 0, "its optimizer runs in the workers instead of the store"),
         (False, True, 1, "it has servers; start it with -s 0"),
     ],
 )

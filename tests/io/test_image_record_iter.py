@@ -165,7 +165,7 @@ def test_labels_of_a_list_replace_those_of_the_records(make, tmp_path):
     with pytest.raises(mx.MXNetError, match="image 102 is not in path_imglist"):
         next(make(path_imglist=str(tmp_path / "short.lst"), label_width=2))
     (tmp_path / "bad.lst").write_text("one\ttwo\tthree\n")
-    with pytest.raises(mx.MXNetError, match="a line that is no number"):
+    with pytest.raises(mx.MXNetError, match="a line that is not a number"):
         make(path_imglist=str(tmp_path / "bad.lst"))
 
 

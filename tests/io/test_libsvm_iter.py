@@ -72,7 +72,7 @@ def test_refusals(lines, options, message):
 )
 def test_other_formats_are_refused(lines, tmp_path, line):
     (tmp_path / "bad.t").write_text(f"1 0:1\n{line}\n1 1:1\n")
-    with pytest.raises(mx.MXNetError, match="line 2 of .*bad.t is no label"):
+    with pytest.raises(mx.MXNetError, match="line 2 of .*bad.t is not a label"):
         mx.io.LibSVMIter(**{**lines[0], "data_libsvm": str(tmp_path / "bad.t")})
 
 

@@ -220,7 +220,7 @@ def test_the_file_of_bad_states_is_named(tmp_path):
     net = mx.gluon.nn.Dense(1, in_units=1)
     net.initialize()
     trainer = mx.gluon.Trainer(net.collect_params(), "sgd")
-    with pytest.raises(mx.MXNetError, match="bad.states: optimizer states: a dict was expected"):
+    with pytest.raises(mx.MXNetError, match="bad.states: optimizer states: expected a dict"):
         trainer.load_states(str(path))
     with pytest.raises(FileNotFoundError):
         trainer.load_states(str(tmp_path / "none"))

@@ -1,4 +1,4 @@
-"""MXNet's `gluon.contrib`: layers, cells, samplers, and the estimator, which trains ..."""
+"""MXNet's `gluon.contrib`: layers, cells, samplers, and the training estimator."""
 
 # Written by `python -m tools.stubs --write`.
 

@@ -1,4 +1,4 @@
-"""Data sets and the loading of batches."""
+"""Data sets, samplers and data loaders."""
 
 # Written by `python -m tools.stubs --write`.
 

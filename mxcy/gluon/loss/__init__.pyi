@@ -1,4 +1,4 @@
-"""Losses: blocks that tell how bad predictions are."""
+"""Losses: blocks that compute training objectives."""
 
 # Written by `python -m tools.stubs --write`.
 

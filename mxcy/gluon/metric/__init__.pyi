@@ -1,4 +1,4 @@
-"""The metrics of MXNet 2.x, some of which count differently from `mx.metric`."""
+"""Metrics of MXNet 2.x, some of which differ in results from `mx.metric`."""
 
 # Written by `python -m tools.stubs --write`.
 

@@ -1,4 +1,4 @@
-"""Networks that are ready to use."""
+"""Predefined networks."""
 
 # Written by `python -m tools.stubs --write`.
 

@@ -1,4 +1,4 @@
-"""Layers."""
+"""Neural network layers."""
 
 # Written by `python -m tools.stubs --write`.
 

@@ -1,4 +1,4 @@
-"""Probability: distributions, transformations, divergences, and blocks that tell losses."""
+"""Probability distributions, transformations, divergences and stochastic blocks."""
 
 # Written by `python -m tools.stubs --write`.
 

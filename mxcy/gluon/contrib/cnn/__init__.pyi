@@ -1,4 +1,4 @@
-"""Convolutions under the names that they had in MXNet 1.x."""
+"""Convolutions under their MXNet 1.x names."""
 
 # Written by `python -m tools.stubs --write`.
 

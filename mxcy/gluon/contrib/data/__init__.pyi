@@ -1,4 +1,4 @@
-"""Samplers, text data sets, and loaders of images with augmentation."""
+"""Samplers, text data sets, and image loaders with augmentation."""
 
 # Written by `python -m tools.stubs --write`.
 

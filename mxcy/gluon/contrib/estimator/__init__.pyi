@@ -1,4 +1,4 @@
-"""The estimator: trains and evaluates a network, with event handlers for all that ..."""
+"""The estimator: training and evaluation of a network, with event handlers."""
 
 # Written by `python -m tools.stubs --write`.
 

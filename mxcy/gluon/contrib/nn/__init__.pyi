@@ -1,4 +1,4 @@
-"""Layers under the names that they had in MXNet 1.x."""
+"""Layers under their MXNet 1.x names."""
 
 # Written by `python -m tools.stubs --write`.
 

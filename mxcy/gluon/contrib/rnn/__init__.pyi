@@ -1,4 +1,4 @@
-"""Recurrent cells under the names that they had in MXNet 1.x."""
+"""Recurrent cells under their MXNet 1.x names."""
 
 # Written by `python -m tools.stubs --write`.
 

@@ -1,4 +1,4 @@
-"""Image classifiers, with the parameters' names and shapes of MXNet's."""
+"""Image classifiers, with MXNet's parameter names and shapes."""
 
 # Written by `python -m tools.stubs --write`.
 
@@ -37,4 +37,4 @@ from mxcy.gluon.model_zoo.vision.vgg import (
 )
 
 def get_model(name, **kwargs):
-    """Make a model by its name."""
+    """Create a model by name."""

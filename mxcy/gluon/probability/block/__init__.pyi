@@ -1,4 +1,4 @@
-"""Blocks that compute losses of their own."""
+"""Blocks with their own loss terms."""
 
 # Written by `python -m tools.stubs --write`.
 

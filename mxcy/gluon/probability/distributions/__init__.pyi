@@ -1,4 +1,4 @@
-"""Distributions of random numbers."""
+"""Probability distributions."""
 
 # Written by `python -m tools.stubs --write`.
 

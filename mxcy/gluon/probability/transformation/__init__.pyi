@@ -1,4 +1,4 @@
-"""Transformations of random numbers, and those that obey constraints."""
+"""Transformations of random variables, and maps to constrained domains."""
 
 # Written by `python -m tools.stubs --write`.
 

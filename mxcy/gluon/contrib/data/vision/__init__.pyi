@@ -1,4 +1,4 @@
-"""Loaders of images with augmentation, for classification and detection, and what ..."""
+"""Image loaders with augmentation, for classification and detection."""
 
 # Written by `python -m tools.stubs --write`.
 

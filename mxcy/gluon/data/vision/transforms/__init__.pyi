@@ -1,7 +1,8 @@
-"""Transforms of images, for `Dataset.transform` and `transform_first`."""
+"""Image transforms, for `Dataset.transform` and `transform_first`."""
 
 # Written by `python -m tools.stubs --write`.
 
+from collections.abc import Sequence
 from mxcy.gluon.data.vision.colours import (
     RandomBrightness as RandomBrightness, RandomColorJitter as RandomColorJitter,
     RandomContrast as RandomContrast, RandomGray as RandomGray, RandomHue as RandomHue,
@@ -18,12 +19,12 @@ from mxcy.gluon.data.vision.transforms.image import (
 )
 
 def Cast(dtype="float32"):
-    """Another element type."""
+    """Cast to another dtype."""
 def Compose(transforms):
-    """Transforms, one after the other."""
+    """Sequence of transforms."""
 def HybridCompose(transforms):
-    """Transforms that can be hybridized, one after the other."""
+    """Sequence of hybridizable transforms."""
 def HybridRandomApply(transforms, p=0.5):
-    """`RandomApply` of a transform that can be hybridized."""
+    """`RandomApply` for a hybridizable transform."""
 def RandomApply(transforms, p=0.5):
-    """A transform, or several after each other, that is applied with a probability."""
+    """Apply a transform, or a sequence of them, with a given probability."""

@@ -1,4 +1,4 @@
-"""Transforms of images together with boxes in them."""
+"""Joint transforms of images and bounding boxes."""
 
 # Written by `python -m tools.stubs --write`.
 

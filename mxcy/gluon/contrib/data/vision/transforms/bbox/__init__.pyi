@@ -1,4 +1,4 @@
-"""Transforms of images together with boxes in them, and functions of boxes."""
+"""Joint transforms of images and bounding boxes, and box utilities."""
 
 # Written by `python -m tools.stubs --write`.
 

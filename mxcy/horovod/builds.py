@@ -1,4 +1,4 @@
-"""What the library is made with, which programs ask for."""
+"""Queries of the libraries that Horovod's interface is built with."""
 
 from mxcy.dist.worlds.world import has_engine
 
@@ -17,27 +17,27 @@ __all__ = [
     "rocm_built",
 ]
 
-#: names of what is done with tensors, for programs that pass them on
+#: names of reduction operations, for programs that pass them through
 Average, Sum = "Average", "Sum"
 
 
 def mpi_built():
-    """Whether there is MPI: mpi4py is installed."""
+    """Return whether MPI is available, i.e. mpi4py is installed."""
     return has_engine()
 
 
 def mpi_enabled():
-    """Whether MPI is used: it is if it is there."""
+    """Return whether MPI is used: always if available."""
     return has_engine()
 
 
 def mpi_threads_supported():
-    """Whether MPI may be called by several threads: it is opened so."""
+    """Return whether MPI supports multiple threads: always."""
     return has_engine()
 
 
 def gloo_built():
-    """Whether there is Gloo: never."""
+    """Return whether Gloo is available: never."""
     return False
 
 
@@ -45,5 +45,5 @@ gloo_enabled = ddl_built = ccl_built = cuda_built = rocm_built = gloo_built
 
 
 def nccl_built():
-    """The version of NCCL: 0, there is none."""
+    """Return the version of NCCL: 0, as it is not used."""
     return 0
