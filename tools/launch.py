@@ -1,4 +1,4 @@
-"""Start a training of several processes, as ``python -m mxcy.tools.launch`` does.
+"""Start a distributed job, like ``python -m mxcy.tools.launch``.
 
 python tools/launch.py -n 4 python train.py --kv-store dist_sync
 """

@@ -1,4 +1,4 @@
-"""Automatic mixed precision: computing in 16-bit types where that does no harm."""
+"""Automatic mixed precision: 16-bit computation where it does not harm accuracy."""
 
 from mxcy._base.listing import listing
 from mxcy.amp import amp, lists, loss_scaler

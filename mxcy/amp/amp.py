@@ -1,4 +1,4 @@
-"""The switch of mixed precision, and the scaling of losses that goes with it."""
+"""Switching mixed precision on, loss scaling, and lists of operators."""
 
 import contextlib
 import gc
@@ -43,10 +43,10 @@ __all__ = [
     "warn_if_model_exists",
 ]
 
-#: the types that eager calls cast at all, by device
+#: dtypes that eager calls cast, by device
 float_types_cpu, float_types_gpu = (bfloat16, np.float32), (np.float16, np.float32)
 
-_trainers: list[int] = []  # the first trainer shares the scaler of loss outputs
+_trainers: list[int] = []  # the first trainer uses the scaler of loss outputs
 
 
 def init(
@@ -56,28 +56,28 @@ def init(
     fp32_ops=None,
     layout_optimization=False,
 ):
-    """Switch mixed precision on: operators cast their inputs as their classes say.
+    """Switch mixed precision on: operators cast their inputs according to their class.
 
-    Call it before networks are hybridized. The first call counts, further ones do nothing.
+    Call it before networks are hybridized. Only the first call has an effect.
 
     Parameters
     ----------
     target_dtype : str, type or numpy.dtype
         ``'float16'`` or ``'bfloat16'``.
     target_precision_ops : list of str, optional
-        The operators that run in the target type, in place of `list_lp16_ops`.
+        Operators that run in the target dtype, instead of `list_lp16_ops`.
     conditional_fp32_ops : list of (str, str, list of str), optional
-        Operators that run in float32 if an attribute has one of some values, in place of
+        Operators that run in float32 for certain values of an attribute, instead of
         `list_conditional_fp32_ops`.
     fp32_ops : list of str, optional
-        The operators that run in float32, in place of `list_fp32_ops`.
+        Operators that run in float32, instead of `list_fp32_ops`.
     layout_optimization : bool
-        Layouts are chosen when graphs are planned in any case.
+        Accepted for compatibility; plans of graphs always choose layouts.
 
     Raises
     ------
     AssertionError
-        When the type is another one.
+        If `target_dtype` is neither.
     """
     if mixed.policy is not None:
         return
@@ -92,14 +92,14 @@ def init(
 
 
 def reset() -> None:
-    """Switch mixed precision off, as it was before `init`; for tests."""
+    """Restore the state before `init`; for tests."""
     mixed.policy = mixed.scaler = None
     _trainers.clear()
     forget_calls()
 
 
 def warn_if_model_exists():
-    """Tell of networks that keep running graphs without casts."""
+    """Warn of networks whose existing graphs have no casts."""
     blocks = [block for block in gc.get_objects() if isinstance(block, HybridBlock)]
     for block in blocks:
         if block._only_traced() is not None and not isinstance(block, SymbolBlock):
@@ -111,7 +111,7 @@ def warn_if_model_exists():
 
 
 def init_trainer(optimizer_or_trainer):
-    """Let a trainer scale its loss, and skip steps whose gradients overflow.
+    """Enable loss scaling in a trainer, which then skips steps whose gradients overflow.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ def init_trainer(optimizer_or_trainer):
     Raises
     ------
     AssertionError
-        When `init` has not been called.
+        If `init` has not been called.
     TypeError
-        When it is something else.
+        If it is not a Trainer.
     """
     assert mixed.policy is not None, "AMP not initialized, did you forget to call amp.init()?"
     _check_trainer(optimizer_or_trainer)
@@ -144,13 +144,13 @@ def _check_trainer(trainer):
 
 @contextlib.contextmanager
 def scale_loss(loss, optimizer_or_trainer):
-    """Scale a loss for the backward pass, and the gradients back in the trainer's next step.
+    """Scale a loss for the backward pass; the trainer's next step unscales the gradients.
 
     Parameters
     ----------
     loss : NDArray, or list or tuple of NDArray
     optimizer_or_trainer : Trainer
-        One that `init_trainer` knows.
+        Trainer passed to `init_trainer`.
 
     Yields
     ------
@@ -159,7 +159,7 @@ def scale_loss(loss, optimizer_or_trainer):
     Raises
     ------
     AssertionError
-        When the trainer has no loss scaler.
+        If the trainer has no loss scaler.
     """
     scaler = getattr(optimizer_or_trainer, "_amp_loss_scaler", None)
     assert scaler is not None, (
@@ -174,7 +174,7 @@ def scale_loss(loss, optimizer_or_trainer):
 
 
 def unscale(optimizer_or_trainer):
-    """Scale a trainer's gradients back now, before they are clipped for instance.
+    """Unscale a trainer's gradients now, e.g. before clipping them.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def unscale(optimizer_or_trainer):
     Raises
     ------
     TypeError
-        When it is something else.
+        If it is not a Trainer.
     """
     _check_trainer(optimizer_or_trainer)
     for parameter in optimizer_or_trainer._params:
@@ -200,7 +200,7 @@ def _target(target_dtype):
 
 
 def list_lp16_ops(target_dtype):
-    """The operators that run in the 16-bit type.
+    """Return the operators that run in the 16-bit dtype.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def list_lp16_ops(target_dtype):
 
 
 def list_fp32_ops(target_dtype):
-    """The operators that run in float32.
+    """Return the operators that run in float32.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def list_fp32_ops(target_dtype):
 
 
 def list_lp16_fp32_ops(target_dtype):
-    """The operators that run in the type that arrives.
+    """Return the operators that run in the dtype of their inputs.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def list_lp16_fp32_ops(target_dtype):
 
 
 def list_conditional_fp32_ops(target_dtype):
-    """The operators that run in float32 if an attribute has one of some values.
+    """Return the operators that run in float32 for certain values of an attribute.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def list_conditional_fp32_ops(target_dtype):
 
 
 def list_widest_type_cast(target_dtype):
-    """The operators that run in the widest type among their inputs'.
+    """Return the operators that run in the widest dtype of their inputs.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def list_widest_type_cast(target_dtype):
 
 
 def list_loss_output_functions(target_dtype):
-    """The operators whose gradients the loss scale multiplies.
+    """Return the operators whose gradients are multiplied by the loss scale.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def list_loss_output_functions(target_dtype):
 
 
 def list_lp16_use_fp32_params(target_dtype):
-    """The inputs that stay float32 beside others of the 16-bit type.
+    """Return the inputs that stay float32 when others are cast to the 16-bit dtype.
 
     Parameters
     ----------

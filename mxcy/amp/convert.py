@@ -31,7 +31,7 @@ def convert_symbol(
     param_dtypes=None,
     cast_params_offline=False,
 ):
-    """Put the casts of mixed precision into a symbol; its outputs are float32.
+    """Insert the casts of mixed precision into a symbol; its outputs are float32.
 
     Parameters
     ----------
@@ -39,18 +39,18 @@ def convert_symbol(
     target_dtype : str, type or numpy.dtype
         ``'float16'`` or ``'bfloat16'``.
     target_dtype_ops, fp32_ops : list of str, optional
-        The operators that run in the target type and in float32, in place of
+        Operators that run in the target dtype and in float32, instead of
         `mx.amp.list_lp16_ops` and `mx.amp.list_fp32_ops`.
     conditional_fp32_ops : list of (str, str, list of str), optional
-        Operators that run in float32 if an attribute has one of some values.
+        Operators that run in float32 for certain values of an attribute.
     excluded_sym_names : list of str, optional
-        The names of operations that run in float32.
+        Names of nodes that run in float32.
     data_names : list of str, optional
-        The variables that are no parameters; by default those without a ``__dtype__``.
+        Variables that are not parameters; by default those without a ``__dtype__``.
     cast_optional_params, cast_params_offline : bool
-        Whether parameters that only the target type is wanted of get that type.
+        Store parameters that are only used in the target dtype in that dtype.
     input_dtypes, param_dtypes : dict of str to type, optional
-        The element types of inputs and parameters by name, as later versions of MXNet want them.
+        Dtypes of inputs and parameters by name, required by later versions of MXNet.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def convert_symbol(
     Raises
     ------
     AssertionError
-        When an argument has the wrong type, or an operator is in two lists or cannot be in one.
+        If an argument has the wrong type, or an operator is in two lists or in a wrong one.
     """
     assert isinstance(sym, Symbol), "First argument to convert_symbol should be Symbol"
     policy = _policy(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops)
@@ -81,7 +81,7 @@ def convert_symbol(
 
 
 def _declared(entries, kinds):
-    """Entries of which variables say their element types."""
+    """Declare the dtypes of variables in a graph's entries."""
     if kinds:
         entries = sym.Symbol(entries).__copy__()._entries
         for node in topological(entries):
@@ -96,7 +96,7 @@ def _check_texts(name, values):
 
 
 def _policy(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops):
-    """The Policy of the arguments, checked."""
+    """Check the arguments and return their Policy."""
     target = name_of_target(target_dtype)
     assert target, "Only target_dtype float16 and bfloat16 are supported currently"
     for name, ops in (("target_dtype_ops", target_dtype_ops), ("fp32_ops", fp32_ops)):
@@ -153,14 +153,14 @@ def _refuse_common(lists):
 
 
 def _excluded(symbol, names):
-    """The names of the operations that run in float32."""
+    """Check and return the names of nodes that run in float32."""
     nodes = [node for node in topological(symbol._entries) if node.op is not None]
     known = {node.name for node in nodes}
     if names is not None:
         _check_texts("excluded_sym_names", names)
         unknown = [name for name in names if name not in known]
         if unknown:
-            warn(f"excluded_sym_names: there are no operations {unknown}")
+            warn(f"excluded_sym_names: unknown nodes {unknown}")
     kept = {node.name for node in nodes if is_exempt(node.attrs)}
     return kept | set(names or ())
 
@@ -185,7 +185,7 @@ def convert_model(
     ----------
     sym : Symbol
     arg_params, aux_params : dict of str to NDArray
-        They are not changed.
+        Parameters, which are not modified.
     target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names
         See `convert_symbol`.
     cast_optional_params, cast_params_offline : bool
@@ -200,7 +200,7 @@ def convert_model(
     Raises
     ------
     AssertionError
-        When an argument has the wrong type.
+        If an argument has the wrong type.
     """
     assert isinstance(sym, Symbol), "First argument to convert_model should be Symbol"
     for name, params in (("Second", arg_params), ("Third", aux_params)):
@@ -226,14 +226,14 @@ def convert_model(
 
 
 def _kinds(symbol):
-    """What variables say of their element types."""
+    """The declared dtypes of variables."""
     nodes = [node for node in topological(symbol._entries) if node.op is None]
     codes = {node.name: int(node.attrs.get("__dtype__", "-1")) for node in nodes}
     return {name: dtypes.name_of(code) for name, code in codes.items() if code >= 0}
 
 
 def _as(array, kind):
-    """An array in a floating type, integers as they are."""
+    """Cast an array to a floating dtype; integers are unchanged."""
     if kind is None or not dtypes.is_float(array.dtype_code):
         return array
     return array.astype(kind, copy=False)
@@ -253,10 +253,10 @@ def convert_hybrid_block(
     data_example=None,
     cast_params_offline=False,
 ):
-    """Convert a block that was hybridized and called to mixed precision, for prediction.
+    """Convert a hybridized block, after a call, to mixed precision for prediction.
 
-    Later versions of MXNet have an example of the inputs in the second place and the target type
-    in the third; the block is then hybridized and called with the example.
+    As in later versions of MXNet, the second argument may be an example of the inputs, followed by
+    the target dtype; the block is then hybridized and called with the example.
 
     Parameters
     ----------
@@ -264,11 +264,11 @@ def convert_hybrid_block(
     target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names
         See `convert_symbol`.
     ctx, device : Context or list of Context, optional
-        Where the parameters go; by default where they are.
+        Contexts of the parameters; unchanged by default.
     cast_optional_params, cast_params_offline : bool
         See `convert_symbol`.
     data_example : NDArray or list of NDArray, optional
-        Inputs with which the block is called first.
+        Example inputs for the first call.
 
     Returns
     -------
@@ -277,9 +277,9 @@ def convert_hybrid_block(
     Raises
     ------
     AssertionError
-        When `block` is no HybridBlock.
+        If `block` is not a HybridBlock.
     RuntimeError
-        When it has not been hybridized and called.
+        If it has not been hybridized and called.
     """
     assert isinstance(block, HybridBlock), "block input should be a HybridBlock"
     if _is_example(target_dtype):
@@ -313,14 +313,14 @@ def _is_example(value):
 
 
 def _run_on(block, example):
-    """Have a block traced for an example of its inputs."""
+    """Trace a block with example inputs."""
     if not block._active:
         block.hybridize()
     block(*example) if isinstance(example, (list, tuple)) else block(example)
 
 
 def _block_of(symbol, trace, contexts):
-    """The SymbolBlock of a converted symbol with the parameters of the trace it was made of."""
+    """Create the SymbolBlock of a converted symbol, with the parameters of its trace."""
     converted = SymbolBlock(symbol, trace.input_symbols())
     converted._trace.form, converted._trace.in_form = trace.form, trace.in_form
     kinds = _kinds(symbol)
@@ -351,7 +351,7 @@ def convert_bucketing_module(
     Parameters
     ----------
     bucketing_mod : BucketingModule
-        One with parameters.
+        Module with parameters.
     target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names
         See `convert_symbol`.
     cast_optional_params : bool
@@ -360,12 +360,12 @@ def convert_bucketing_module(
     Returns
     -------
     BucketingModule
-        With the parameters set as soon as it is bound.
+        Module whose parameters are set when it is bound.
 
     Raises
     ------
     AssertionError
-        When it is no BucketingModule.
+        If it is not a BucketingModule.
     """
     valid = isinstance(bucketing_mod, BucketingModule)
     assert valid, "module should be instance of bucketing module"

@@ -1,4 +1,4 @@
-"""Scaling of losses, so that gradients of 16 bits do not vanish."""
+"""Dynamic loss scaling, which prevents underflow of 16-bit gradients."""
 
 import logging
 
@@ -6,38 +6,38 @@ from mxcy.ndarray.register import F
 
 __all__ = ["LossScaler"]
 
-_CHUNK = 200  # gradients that one operator looks at
+_CHUNK = 200  # gradients checked per operator call
 _LOWEST = 2.0**-14
 
 
 class LossScaler:
-    """A factor of the loss that is halved when gradients overflow, and doubled when none did.
+    """Loss scale that is halved when gradients overflow, and doubled after a time without.
 
     Attributes
     ----------
     loss_scale : float
-        The factor of the current step.
+        Loss scale of the current step.
     """
 
     def __init__(self):
         self._loss_scale = self._next_loss_scale = 2.0**16
         self._max_loss_scale = 2.0**24
-        self._scale_seq_len = 2000  # steps without overflow until the factor is doubled
+        self._scale_seq_len = 2000  # steps without overflow before the scale is doubled
         self._unskipped = 0
         self._has_warned = False
 
     @property
     def loss_scale(self):
-        """float: the factor of the current step."""
+        """float: loss scale of the current step."""
         return self._loss_scale
 
     def has_overflow(self, params):
-        """Whether a gradient is infinite or no number; also starts the next step's factor.
+        """Return whether a gradient is inf or nan, and update the scale for the next step.
 
         Parameters
         ----------
         params : list of Parameter
-            Of several devices the first one's gradients are looked at.
+            Parameters; with several devices only the first one's gradients are checked.
 
         Returns
         -------

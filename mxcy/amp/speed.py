@@ -1,4 +1,4 @@
-"""Whether a CPU gains anything by bfloat16."""
+"""Detection of hardware support for bfloat16."""
 
 import logging
 from functools import cache
@@ -10,11 +10,11 @@ from mxcy.ops.core.infer import Spec
 
 __all__ = ["multiplies_bfloat16", "warn_once"]
 
-_SIDE = 64  # of the layer that is requested; smaller ones are left to other kernels
+_SIDE = 64  # extent of the probed layer; smaller ones use other kernels
 
 
 def multiplies_bfloat16():
-    """Whether a layer on arrays of bfloat16 has a kernel that uses products of that type.
+    """Return whether the kernel of a bfloat16 layer uses bfloat16 multiplications.
 
     Returns
     -------
@@ -28,12 +28,12 @@ def multiplies_bfloat16():
 
 @cache
 def warn_once(name):
-    """Tell, the first time, where a target type is of no use.
+    """Warn, once, if a target dtype brings no speed-up.
 
     Parameters
     ----------
     name : str
-        The target type.
+        The target dtype.
     """
     if name == "bfloat16" and not multiplies_bfloat16():
         logging.warning(

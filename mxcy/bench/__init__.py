@@ -1,6 +1,6 @@
-"""Benchmarks for users: ``mxcy-bench`` measures this machine with the installed package alone.
+"""Benchmarks for users: ``mxcy-bench`` measures this machine with the installed package.
 
-``mxcy-bench score`` tells images per second of networks, ``train`` times of steps, ``calls``
-what small calls cost, ``bandwidth`` how near operators come to a copy. `mxcy.bench.opperf` times
-operators one by one, with the command line of MXNet's program of that name.
+``mxcy-bench score`` measures images per second of networks, ``train`` the time of training steps,
+``calls`` the cost of small calls, ``bandwidth`` operators relative to a copy. `mxcy.bench.opperf`
+times individual operators, with the command line of MXNet's program of that name.
 """

@@ -1,4 +1,4 @@
-"""Gigabytes per second of operators that memory limits, beside a copy by NumPy."""
+"""Bandwidth of memory-bound operators, relative to a copy by NumPy."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from mxcy.bench import clock
 
 __all__ = ["CASES", "cells"]
 
-#: title -> (function of arrays x, y and of the result's array, arrays that are read and written)
+#: title -> (function of x, y and out, number of arrays read and written)
 CASES = {
     "copy": (lambda x, y, out: x.copyto(out), 2),
     "a + b": (lambda x, y, out: mx.nd.elemwise_add(x, y, out=out), 3),
@@ -25,7 +25,7 @@ def cells(options):
     Parameters
     ----------
     options : argparse.Namespace
-        With `megabytes` of an array and `seconds`.
+        Options `megabytes`, the size of an array, and `seconds`.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def cells(options):
 
 
 def lines(results):
-    """The table as text."""
+    """Format the table."""
     yield f"{'GB/s':<28}{'threads':>8}{'best':>10}{'of a copy':>12}"
     for cell in results:
         speed, share = cell["bytes_per_second"] / 1e9, cell["of_a_copy"]

@@ -1,4 +1,4 @@
-"""What small eager calls cost, in nanoseconds."""
+"""Cost of small eager calls in nanoseconds."""
 
 import timeit
 
@@ -7,7 +7,7 @@ from mxcy.bench import clock
 
 __all__ = ["STATEMENTS", "cells"]
 
-#: statements over `a`, `b`, `w` (n x n), `bias` (n) and the same as `x`, `y` of mx.np
+#: statements over `a`, `b`, `w` (n x n), `bias` (n), and `x`, `y` of mx.np
 STATEMENTS = (
     "a + b",
     "a * 2",
@@ -52,7 +52,7 @@ def cells(options):
     Parameters
     ----------
     options : argparse.Namespace
-        With `seconds` for a statement.
+        Option `seconds` per statement.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def cells(options):
 
 
 def lines(results):
-    """The table as text."""
+    """Format the table."""
     yield f"{'nanoseconds of a call':<52}{'4 x 4':>10}{'64 x 64':>10}"
     small, large = ([c for c in results if c["n"] == n] for n in (4, 64))
     for one, other in zip(small, large, strict=True):

@@ -1,4 +1,4 @@
-"""Timing, and what a figure needs beside it: the machine and its load."""
+"""Timing, and a description of the machine and its load."""
 
 import contextlib
 import math
@@ -18,17 +18,17 @@ def seconds_of(run, seconds=0.5, rounds=5, wait=True):
     Parameters
     ----------
     run : callable
-        Called without arguments, twice before anything is timed.
+        Function without arguments, called twice before the measurement.
     seconds : float
-        About how long all rounds take.
+        Approximate duration of all rounds.
     rounds : int
     wait : bool
-        Whether a round ends when the engine has nothing left to do.
+        Whether a round waits for the engine to become idle.
 
     Returns
     -------
     dict
-        `seconds` of the shortest round and `median`, both for one call, and `calls` in a round.
+        `seconds` per call of the shortest round, `median` per call, and `calls` per round.
     """
     finish = mx.nd.waitall if wait else bool
     run()
@@ -49,7 +49,7 @@ def seconds_of(run, seconds=0.5, rounds=5, wait=True):
 
 
 def machine():
-    """What decides about figures, as a dict for a report."""
+    """Describe the machine and its load, as a dict for a report."""
     known = mx.runtime.threads()
     return {
         "mxcy": mx.__version__,
@@ -62,13 +62,13 @@ def machine():
 
 
 def progress(entries, text):
-    """The entries, with a bar of tqdm where it is installed and somebody sees it.
+    """Iterate over the entries, with a tqdm bar if it is installed and stderr is a terminal.
 
     Parameters
     ----------
     entries : sequence
     text : str
-        What stands before the bar.
+        Title of the bar.
     """
     if sys.stderr.isatty():
         with contextlib.suppress(ImportError):

@@ -1,4 +1,4 @@
-"""Inputs on which an operator can be timed, from the samples of its record."""
+"""Inputs for timing an operator, derived from the samples of its record."""
 
 import math
 import time
@@ -11,10 +11,10 @@ from mxcy.ops.core.record import REGISTRY
 
 __all__ = ["Case", "cases", "function_of", "label_of", "random_array", "records", "types_of"]
 
-#: shapes of the original program for operators on arrays of any shape
+#: MXNet's shapes for operators on arrays of any shape
 SHAPES = ((1024, 1024), (10000, 1), (10000, 100))
-_SIZES = (1 << 12, 1 << 16, 1 << 20)  # elements of the largest input
-_SLOW = 0.05  # seconds of a call, above which smaller inputs are taken
+_SIZES = (1 << 12, 1 << 16, 1 << 20)  # number of elements of the largest input
+_SLOW = 0.05  # seconds per call; slower operators get smaller inputs
 
 
 class Case:
@@ -25,22 +25,22 @@ class Case:
     arrays : list of NDArray
     attrs : dict
     names : list of str
-        What the arrays are called in the report.
+        Names of the arrays in the report.
     train : bool
-        Whether the operator runs as in training without gradients, too.
+        Whether to run in training mode even without gradients.
     """
 
     def __init__(self, arrays, attrs, names, train=False):
         self.arrays, self.attrs, self.names, self.train = arrays, attrs, names, train
 
     def described(self):
-        """Shapes and attributes by name, as the report has them."""
+        """Shapes and attributes by name, for the report."""
         shapes = {name: a.shape for name, a in zip(self.names, self.arrays, strict=True)}
         return {**shapes, **self.attrs}
 
 
 def records():
-    """Records that users can call on arrays, each with its names, in alphabetical order.
+    """Return the records callable on arrays, each with its names, in alphabetical order.
 
     Returns
     -------
@@ -51,19 +51,19 @@ def records():
 
 
 def label_of(names):
-    """What the report calls an operator: ``linalg_gemm`` for ``mx.nd.linalg.gemm``.
+    """Return an operator's name in the report: ``linalg_gemm`` for ``mx.nd.linalg.gemm``.
 
     Parameters
     ----------
     names : list of str
-        The names that users write.
+        The public names.
     """
     name = next((n for n in names if n.startswith("mx.nd.")), names[0])
     return name.removeprefix("mx.").removeprefix("nd.").replace(".", "_")
 
 
 def function_of(names):
-    """The function of the first name that can be called.
+    """Return the function of the first name that exists.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def function_of(names):
 
 
 def types_of(record):
-    """The names of the types that a record's samples are about, in alphabetical order.
+    """Return the dtypes of a record's samples, in alphabetical order.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def types_of(record):
 
 
 def random_array(record, shape, dtype, rng, ctx):
-    """An array of numbers that a record's definition is meant for.
+    """Return an array of random numbers in the domain of an operator.
 
     Parameters
     ----------
@@ -112,12 +112,12 @@ def random_array(record, shape, dtype, rng, ctx):
 
 
 def _repeated(values, factor):
-    """A sample's array, as often along its first axis; one without axes as it is."""
+    """Repeat a sample's array along its first axis; scalars are unchanged."""
     return np.concatenate([values] * factor) if values.ndim else values
 
 
 def _case(record, sample, dtype, ctx, factor, among):
-    """A sample with its inputs of numbers `among` made `factor` times as long."""
+    """A sample whose inputs `among` (indices) are made `factor` times as long."""
     rng, arrays = np.random.default_rng(7), []
     for position, source in enumerate(sample.inputs):
         times = factor if position in among else 1
@@ -136,7 +136,7 @@ def _case(record, sample, dtype, ctx, factor, among):
 
 
 def _largest(sample):
-    """The number of elements of a sample's largest input."""
+    """Number of elements of a sample's largest input."""
     rng = np.random.default_rng(7)
     return max((_elements(source, rng) for source in sample.inputs), default=1)
 
@@ -148,7 +148,7 @@ def _elements(source, rng):
 
 
 def _works(call, case):
-    """Seconds of a second call, or None where the operator refuses such inputs."""
+    """Seconds of a second call, or None if the operator rejects the inputs."""
     try:
         result = call(case)
         outs = result if isinstance(result, list | tuple) else [result]
@@ -160,12 +160,12 @@ def _works(call, case):
         call(case)
         mx.nd.waitall()
         return time.perf_counter() - began
-    except Exception:  # any refusal: the inputs were a guess
+    except Exception:  # the inputs are guesses, so any error may occur
         return None
 
 
 def cases(record, call, dtype, ctx):
-    """The calls on which a record is timed, the largest that do not take long.
+    """Choose the calls for timing a record: the largest that are fast enough.
 
     Parameters
     ----------
@@ -178,11 +178,11 @@ def cases(record, call, dtype, ctx):
     Returns
     -------
     list of Case
-        Empty where no sample of the record can be run with that type.
+        Empty if no sample of the record can run with the dtype.
     """
     samples = list(record.samples() if callable(record.samples) else record.samples)
     meant = [s for s in samples if dtype in (s.dtypes or record.dtypes)]
-    samples = meant or samples  # many operators also take types that no sample is about
+    samples = meant or samples  # many operators also accept dtypes without a sample
     plain = [s for s in samples if s.inputs and not s.attrs and len(set(map(str, s.inputs))) == 1]
     if plain and isinstance(plain[0].inputs[0], tuple):
         chosen = []
@@ -207,7 +207,7 @@ def cases(record, call, dtype, ctx):
                 if seconds is not None and (seconds < _SLOW or chosen is None):
                     chosen, taken = case, seconds
                     break
-                longer.remove(among)  # what is refused or slow would be worse at the next size
+                longer.remove(among)  # would fail or be slower at the next size
         if chosen is not None:
             return [chosen]
     return []

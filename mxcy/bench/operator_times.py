@@ -1,4 +1,4 @@
-"""How long an operator takes forwards and backwards: by mx.profiler or by Python's clock."""
+"""Forward and backward times of an operator, by mx.profiler or Python's clock."""
 
 import json
 import os
@@ -12,7 +12,7 @@ __all__ = ["by", "native", "python"]
 
 
 def by(profiler):
-    """The function of a name.
+    """Return the timing function with a name.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def by(profiler):
 
 
 def _backward(case):
-    """Give the arrays of real numbers gradients; whether there are any."""
+    """Attach gradients to floating-point arrays; return whether there are any."""
     real = [array for array in case.arrays if np.dtype(array.dtype).kind == "f"]
     for array in real:
         array.attach_grad()
@@ -49,7 +49,7 @@ def _forward(call, case, recorded):
 
 
 def _rows():
-    """Milliseconds of all operators since the last time, and the peak of each device in kB."""
+    """Milliseconds of all operators since the last call, and peak memory per device in kB."""
     mx.nd.waitall()
     report = json.loads(mx.profiler.dumps(reset=True, format="json"))
     rows = report["Time"].get("operator", {})
@@ -59,17 +59,17 @@ def _rows():
 
 
 def native(name, call, case, backward, warmup, runs):
-    """Mean times of the operators that a call runs, as `mx.profiler` tells them.
+    """Measure mean times of the operators in a call with `mx.profiler`.
 
     Parameters
     ----------
     name : str
-        What the report calls the operator.
+        Name of the operator in the report.
     call : callable
         ``call(case)`` runs it.
     case : Case
     backward : bool
-        Whether gradients are timed, too.
+        Whether to time gradients too.
     warmup, runs : int
 
     Returns
@@ -105,20 +105,20 @@ def native(name, call, case, backward, warmup, runs):
 
 
 def _warm(call, case, backward, warmup):
-    """Run some calls; whether gradients can be computed."""
+    """Run warm-up calls; return whether gradients can be computed."""
     for _ in range(warmup):
         outs = _forward(call, case, backward)
         if backward:
             try:
                 mx.autograd.backward(outs)
-            except mx.MXNetError:  # no gradient flows for these attributes
+            except mx.MXNetError:  # not differentiable with these attributes
                 backward = False
     mx.nd.waitall()
     return backward
 
 
 def python(name, call, case, backward, warmup, runs):
-    """Mean and percentiles of calls that are waited for, gradients included.
+    """Measure mean and percentiles of synchronous calls, including gradients.
 
     Parameters
     ----------

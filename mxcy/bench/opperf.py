@@ -1,7 +1,7 @@
-"""``python -m mxcy.bench.opperf``: each operator by itself, as MXNet's program opperf timed them.
+"""``python -m mxcy.bench.opperf``: timing of individual operators, like MXNet's opperf.
 
-Options and reports are those of ``benchmark/opperf/opperf.py``; the operators and their inputs come
-from the records. From Python, `run_performance_test` times functions on inputs of one's own.
+Options and reports are those of ``benchmark/opperf/opperf.py``; operators and inputs come from the
+records. From Python, `run_performance_test` times functions on custom inputs.
 """
 
 import argparse
@@ -27,7 +27,7 @@ __all__ = ["main", "markdown", "run_benchmark_operator", "run_performance_test"]
 
 
 def _context(text):
-    """The context of ``cpu``, ``gpu`` or ``gpu(1)``."""
+    """Parse a context: ``cpu``, ``gpu`` or ``gpu(1)``."""
     kind, _, number = text.lower().rstrip(")").partition("(")
     if kind not in ("cpu", "gpu") or (number and not number.isdigit()):
         raise argparse.ArgumentTypeError(f"{text} is not a context such as cpu, gpu or gpu(1)")
@@ -35,7 +35,7 @@ def _context(text):
 
 
 def _dtype(text):
-    """A name of a type that arrays have."""
+    """Parse a dtype name."""
     try:
         return dtypes.name_of(dtypes.code_of(text))
     except (MXNetError, TypeError) as error:
@@ -45,39 +45,39 @@ def _dtype(text):
 def _count(text):
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{number}: a positive number is needed")
+        raise argparse.ArgumentTypeError(f"expected a positive number, got {number}")
     return number
 
 
 def run_performance_test(
     ops, inputs, run_backward=True, dtype="float32", ctx=None, profiler="native", warmup=10, runs=50
 ):
-    """Time functions of `mx.nd` or `mx.np` on inputs of some shapes.
+    """Time functions of `mx.nd` or `mx.np` on given inputs.
 
     Parameters
     ----------
     ops : callable or list of callable
     inputs : list of dict
-        For each measurement its arguments by name; tuples of numbers are shapes of random arrays
-        where the argument is an array.
+        Arguments by name of each measurement; for array arguments, tuples of numbers are shapes
+        of random arrays.
     run_backward : bool
-        Whether gradients are timed, too.
+        Whether to time gradients too.
     dtype : str
     ctx : Context, optional
     profiler : {'native', 'python'}
-        Whether times come from `mx.profiler` or from Python's clock.
+        Time with `mx.profiler` or with Python's clock.
     warmup, runs : int
-        Calls before and in a measurement.
+        Numbers of warm-up and measured calls.
 
     Returns
     -------
     list of dict
-        For each function ``{name: [report of each entry of inputs]}``.
+        For each function ``{name: [report per entry of inputs]}``.
 
     Raises
     ------
     ValueError
-        For a profiler of another name.
+        If the profiler is unknown.
     """
     measure = operator_times.by(profiler)
     ctx = mx.cpu() if ctx is None else ctx
@@ -99,7 +99,7 @@ def run_performance_test(
 
 
 def _separated(function, entry, dtype, ctx):
-    """The arguments that are arrays, made where they are shapes, and all others."""
+    """Split arguments into arrays, created from shapes, and others."""
     of_numpy = function.__module__.startswith(("mxcy.numpy", "mxcy.np"))
     signature = inspect.signature(function).parameters
     arrays, others = {}, {}
@@ -126,13 +126,13 @@ def run_benchmark_operator(
     runs=50,
     profiler="native",
 ):
-    """Time the function of a name in `mx.nd`, `mx.np` and `mx.npx`, wherever there is one.
+    """Time the functions with a name in `mx.nd`, `mx.np` and `mx.npx`, as far as they exist.
 
     Parameters
     ----------
     name : str
     size : tuple of int
-        The shape of required arguments that are not told otherwise.
+        Shape of required arguments that are not in `additional_inputs`.
     additional_inputs : dict, optional
         Other arguments.
     dtype : str
@@ -146,7 +146,7 @@ def run_benchmark_operator(
     Returns
     -------
     dict
-        From the modules' names to results of `run_performance_test`.
+        Module name -> result of `run_performance_test`.
     """
     results = {}
     for module in ("nd", "np", "npx"):
@@ -174,12 +174,12 @@ def run_all(ctx, dtype="float32", profiler="native", warmup=25, runs=100, only=N
     profiler : {'native', 'python'}
     warmup, runs : int
     only : set of str, optional
-        The names of the report that are wanted.
+        Names of the operators to time, as in the report.
 
     Returns
     -------
     (dict of str to list of dict, list of str)
-        The report, and operators that could not be run on such inputs, each with the reason.
+        The report, and the operators that could not be run, each with the reason.
     """
     measure, report, left_out = operator_times.by(profiler), {}, []
     wanted = [(r, names) for r, names in operator_inputs.records()]
@@ -206,7 +206,7 @@ def run_all(ctx, dtype="float32", profiler="native", warmup=25, runs=100, only=N
 
 
 def _reason(record, dtype):
-    """Why an operator was left out."""
+    """The reason why an operator was skipped."""
     types = operator_inputs.types_of(record)
     if dtype in types:
         return "none of its samples can be made of dense arrays"
@@ -231,7 +231,7 @@ _COLUMNS = {
 
 
 def markdown(report, profiler="native"):
-    """A report as Markdown: what was built in, and a table with a row for each measurement.
+    """Format a report as Markdown: runtime features, and a table with one row per measurement.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def _starting(entry, start):
 
 
 def _plain(value):
-    """What JSON has no word for."""
+    """Convert a value that JSON cannot represent."""
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
@@ -280,20 +280,20 @@ def _parser():
     parser.add_argument(
         "-p", "--profiler", default="native", choices=("native", "python"), help=text
     )
-    text = "accepted for older scripts; on ends the program: arrays of 2^32 elements are not made"
+    text = "accepted for older scripts; on exits, as arrays of 2^32 elements are not supported"
     parser.add_argument("--int64-tensor", default="off", choices=("off", "on"), help=text)
-    text = "non-mkldnn leaves oneDNN aside"
+    text = "non-mkldnn disables oneDNN"
     parser.add_argument(
         "--mkldnn-option", default="mkldnn", choices=("mkldnn", "non-mkldnn"), help=text
     )
-    parser.add_argument("-w", "--warmup", type=_count, default=25, help="calls before; 25")
-    parser.add_argument("-r", "--runs", type=_count, default=100, help="calls that are timed; 100")
+    parser.add_argument("-w", "--warmup", type=_count, default=25, help="warm-up calls; 25")
+    parser.add_argument("-r", "--runs", type=_count, default=100, help="timed calls; 100")
     parser.add_argument("--operator", nargs="+", help="only these operators")
     return parser
 
 
 def main(arguments=None):
-    """Time operators, write the report, and list what was left out.
+    """Time operators, write the report, and list skipped operators.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def main(arguments=None):
     only = set(options.operator) if options.operator else None
     known = {name for r, names in operator_inputs.records() for name in (label_of(names), r.name)}
     for name in sorted((only or set()) - known):
-        parser.error(f"--operator {name}: there is no such operator{did_you_mean(name, known)}")
+        parser.error(f"--operator {name}: unknown operator{did_you_mean(name, known)}")
     about = (options.ctx, options.dtype, options.profiler, options.warmup, options.runs)
     report, left_out = run_all(*about, only)
     text = json.dumps(report, indent=4, default=_plain)

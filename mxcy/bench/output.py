@@ -1,4 +1,4 @@
-"""The file that a program of measurements will write, looked at before it measures."""
+"""Check of a benchmark's output file before measuring."""
 
 import argparse
 import os
@@ -7,17 +7,17 @@ __all__ = ["writable"]
 
 
 def writable(text):
-    """The path of a file that can be written, for `argparse`.
+    """Parse the path of a writable file, for `argparse`.
 
     Parameters
     ----------
     text : str
-        What stands on the command line.
+        Argument of the command line.
 
     Raises
     ------
     argparse.ArgumentTypeError
-        When its folder does not exist, or it is none that one may write into.
+        If its folder does not exist or is not writable.
     """
     folder = os.path.dirname(os.path.realpath(text))
     if not os.path.isdir(folder):

@@ -16,12 +16,12 @@ _TABLES = {"score": score, "train": training, "calls": calls, "bandwidth": bandw
 
 
 def _named(kind, known):
-    """The type of an argument that is one of some names, for `argparse`."""
+    """Return an `argparse` type for an argument with a fixed set of names."""
 
     def read(text):
         if text.lower() not in known:
             near = did_you_mean(text, known)
-            raise argparse.ArgumentTypeError(f"there is no {kind} {text!r}{near}")
+            raise argparse.ArgumentTypeError(f"unknown {kind} {text!r}{near}")
         return text
 
     return read
@@ -30,19 +30,18 @@ def _named(kind, known):
 def _positive(text):
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is no number of samples")
+        raise argparse.ArgumentTypeError(f"expected a positive number of samples, got {number}")
     return number
 
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="mxcy-bench",
-        description="Measure mxcy on this machine. A busy machine tells little: watch the load.",
+        prog="mxcy-bench", description="Measure mxcy on this machine, which should be idle."
     )
     which = parser.add_subparsers(dest="table", required=True)
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", type=writable, help="file to write all figures to")
-    common.add_argument("--seconds", type=float, help="about how long each figure takes")
+    common.add_argument("--seconds", type=float, help="approximate duration per figure")
 
     def table(name, seconds, **about):
         one = which.add_parser(name, parents=[common], **about)
@@ -66,7 +65,7 @@ def _parser():
     optimizers = mx.optimizer.Optimizer.opt_registry
     one.add_argument("--optimizer", type=_named("optimizer", optimizers), default="sgd")
     table("calls", 0.2, help="nanoseconds of small calls")
-    one = table("bandwidth", 0.3, help="gigabytes per second of operators that memory limits")
+    one = table("bandwidth", 0.3, help="gigabytes per second of memory-bound operators")
     one.add_argument("--megabytes", type=float, default=64.0, help="of an array")
     return parser
 

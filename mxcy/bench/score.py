@@ -9,14 +9,14 @@ PRECISIONS = ("float32", "bfloat16", "int8")
 
 
 def network(name, shape, precision):
-    """A hybridized network of the model zoo, and one batch of random images for it.
+    """Return a hybridized network of the model zoo and a batch of random images.
 
     Parameters
     ----------
     name : str
-        As `mx.gluon.model_zoo.vision.get_model` knows it.
+        Name in `mx.gluon.model_zoo.vision.get_model`.
     shape : tuple of int
-        Of a batch.
+        Shape of a batch.
     precision : {'float32', 'bfloat16', 'int8'}
 
     Returns
@@ -38,12 +38,12 @@ def network(name, shape, precision):
 
 
 def cells(options):
-    """Time the networks of `options`.
+    """Time the networks in `options`.
 
     Parameters
     ----------
     options : argparse.Namespace
-        With `network` and `batch_size` (lists), `size`, `precision` and `seconds`.
+        Options `network` and `batch_size` (lists), `size`, `precision` and `seconds`.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def cells(options):
 
 
 def lines(results):
-    """The table as text."""
+    """Format the table."""
     yield f"{'images per second':<28}{'batch':>6}{'best':>12}{'median':>12}"
     for cell in results:
         title = f"{cell['network']} {cell['precision']}"

@@ -28,7 +28,7 @@ def _recurrent():
     return net
 
 
-#: name -> (makes the network, samples of a batch, shape of one sample, classes)
+#: name -> (network factory, batch size, shape of one sample, classes)
 NETWORKS = {
     "perceptron": (_perceptron, 128, (784,), 10),
     "lenet": (_lenet, 64, (1, 28, 28), 10),
@@ -37,22 +37,22 @@ NETWORKS = {
 
 
 def step_of(name, batch=None, size=224, optimizer="sgd"):
-    """A function that makes one step of training.
+    """Return a function that runs one training step.
 
     Parameters
     ----------
     name : str
-        Of `NETWORKS`, or of the model zoo.
+        Name in `NETWORKS` or in the model zoo.
     batch : int, optional
-        Samples in a batch.
+        Batch size.
     size : int
-        Height and width of images for networks of the zoo.
+        Height and width of images, for networks of the zoo.
     optimizer : str
 
     Returns
     -------
     (callable, int)
-        The function, and the samples in a batch.
+        The function, and the batch size.
     """
     if name in NETWORKS:
         make, usual, shape, classes = NETWORKS[name]
@@ -81,12 +81,12 @@ def step_of(name, batch=None, size=224, optimizer="sgd"):
 
 
 def cells(options):
-    """Time steps of the networks of `options`.
+    """Time training steps of the networks in `options`.
 
     Parameters
     ----------
     options : argparse.Namespace
-        With `network` (a list), `batch_size`, `size`, `optimizer` and `seconds`.
+        Options `network` (a list), `batch_size`, `size`, `optimizer` and `seconds`.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def cells(options):
 
 
 def lines(results):
-    """The table as text."""
+    """Format the table."""
     yield f"{'a step of training':<28}{'batch':>6}{'best ms':>12}{'median ms':>12}{'samples/s':>12}"
     for cell in results:
         best, median = cell["seconds"] * 1e3, cell["median"] * 1e3

@@ -1,4 +1,4 @@
-"""Contributed tools."""
+"""`mx.contrib`: contributed features."""
 
 from importlib import import_module
 
@@ -8,7 +8,7 @@ from mxcy.contrib import memonger
 
 __all__ = ["memonger"]
 
-#: name -> module that is imported when the name is first asked for
+#: name -> module imported on first access
 _LATER = {
     "amp": "mxcy.contrib.amp",
     "autograd": "mxcy.contrib.autograd",

@@ -1,4 +1,4 @@
-"""`mx.contrib.autograd`: the first interface of automatic differentiation, over `mx.autograd`.
+"""`mx.contrib.autograd`: MXNet's first interface of automatic differentiation.
 
 Recording and training mode are one state here.
 """
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def set_is_training(is_train):
-    """Switch training mode, and with it recording.
+    """Switch training mode and recording.
 
     Parameters
     ----------
@@ -32,14 +32,14 @@ def set_is_training(is_train):
     Returns
     -------
     bool
-        Whether operations were recorded before.
+        The previous state.
     """
     autograd.set_training(is_train)
     return autograd.set_recording(is_train)
 
 
 class TrainingStateScope:
-    """A scope in which training mode and recording are on, or off.
+    """Scope that switches training mode and recording on or off.
 
     Parameters
     ----------
@@ -59,17 +59,17 @@ class TrainingStateScope:
 
 
 def train_section():
-    """A scope that records and trains."""
+    """Return a scope with recording in training mode."""
     return TrainingStateScope(True)
 
 
 def test_section():
-    """A scope that predicts, without recording."""
+    """Return a scope in prediction mode without recording."""
     return TrainingStateScope(False)
 
 
 def mark_variables(variables, gradients, grad_reqs="write"):
-    """Make arrays variables; see `mx.autograd.mark_variables`."""
+    """Mark arrays as variables; see `mx.autograd.mark_variables`."""
     autograd.mark_variables(variables, gradients, grad_reqs)
 
 
@@ -82,12 +82,12 @@ def backward(outputs, out_grads=None, retain_graph=False):
     out_grads : list of (NDArray or None), optional
         Their gradients; ones by default.
     retain_graph : bool
-        Keep what was recorded for another backward pass.
+        Keep the graph for another backward pass.
 
     Raises
     ------
     MXNetError
-        When `outputs` is no list, or `out_grads` is of another length.
+        If `outputs` is not a list, or `out_grads` has another length.
     """
     if not isinstance(outputs, list | tuple):
         raise MXNetError("backward: outputs must be a list or tuple of NDArrays")
@@ -99,25 +99,25 @@ def backward(outputs, out_grads=None, retain_graph=False):
 
 
 def compute_gradient(outputs):
-    """`backward` with ones as gradients of the outputs."""
+    """Run `backward` with ones as output gradients."""
     backward(outputs)
 
 
 def grad_and_loss(func, argnum=None):
-    """Make a function that computes gradients of its arguments, too.
+    """Return a function that also computes the gradients of its arguments.
 
     Parameters
     ----------
     func : callable
         Returns an array, or a list of arrays.
     argnum : int or list of int, optional
-        Which arguments gradients are computed of; all by default.
+        Indices of the arguments to differentiate; all by default.
 
     Returns
     -------
     callable
-        It returns the list of gradients and what `func` returns, and raises MXNetError when such an
-        argument is no NDArray.
+        Returns the list of gradients and the result of `func`; raises MXNetError if such an
+        argument is not an NDArray.
     """
 
     @functools.wraps(func)
@@ -141,7 +141,7 @@ def grad_and_loss(func, argnum=None):
 
 
 def grad(func, argnum=None):
-    """Make a function that computes the gradients of another one's arguments.
+    """Return a function that computes the gradients of another function's arguments.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def grad(func, argnum=None):
     Returns
     -------
     callable
-        It returns the list of gradients.
+        Returns the list of gradients.
     """
     computed = grad_and_loss(func, argnum)
 

@@ -1,4 +1,4 @@
-"""Data loaders of Gluon for modules."""
+"""Adapter of Gluon data loaders for modules."""
 
 from mxcy import ndarray as nd
 from mxcy.io import DataDesc, DataIter
@@ -7,16 +7,16 @@ __all__ = ["DataLoaderIter"]
 
 
 class DataLoaderIter(DataIter):
-    """Iterates over a loader whose batches are pairs of data and labels.
+    """Iterate over a loader whose batches are pairs of data and labels.
 
     Parameters
     ----------
     loader : gluon.data.DataLoader
-        Its first batch tells the shapes; a smaller last one is filled up.
+        The loader; its first batch determines the shapes, and a smaller last one is padded.
     data_name, label_name : str
-        The names of both in the symbol.
+        Names in the symbol.
     dtype : str
-        What they are converted to.
+        Dtype of the batches.
     """
 
     def __init__(self, loader, data_name="data", label_name="softmax_label", dtype="float32"):
@@ -31,7 +31,7 @@ class DataLoaderIter(DataIter):
         self.reset()
 
     def reset(self):
-        """Start over."""
+        """Restart from the first batch."""
         self._batches = iter(self._loader)
 
     def iter_next(self):
@@ -48,7 +48,7 @@ class DataLoaderIter(DataIter):
         return self.batch_size - self._current[0].shape[0]
 
     def _filled(self, array):
-        """A whole batch; what fills it up is 0."""
+        """Pad an array to a full batch with zeros."""
         array = array.astype(self.dtype)
         pad = self.batch_size - array.shape[0]
         if not pad:

@@ -1,9 +1,9 @@
-"""Train deep networks in less memory: keep only the borders of stages, compute the rest again.
+"""Training deep networks in less memory by recomputation (gradient checkpointing).
 
-With n equal layers in about sqrt(n) stages the memory for forward values grows like sqrt(n), for
-one more forward pass. The plans mark a symbol's operators with the attribute ``force_mirroring``,
-which every executor obeys; operators with the attribute ``mirror_stage`` are where stages may end,
-if there are any.
+Only values at the boundaries of stages are kept. With n equal layers in about sqrt(n) stages, the
+memory of activations grows like sqrt(n), at the cost of one more forward pass. A plan marks the
+symbol's operators with the attribute ``force_mirroring``, which all executors obey. If there are
+operators with the attribute ``mirror_stage``, stages end at these only.
 """
 
 from mxcy._base.dtypes import CODES, code_of
@@ -26,22 +26,22 @@ _MEGABYTE = 2**20
 
 
 def search_plan(sym, ntrial=12, type_dict=None, **shapes):
-    """Search for the stages with which training needs the least memory.
+    """Search for the stages that minimize the memory of training.
 
     Parameters
     ----------
     sym : Symbol
     ntrial : int
-        How many sizes of stages are tried.
+        Number of stage sizes to try.
     type_dict : dict of str to dtype, optional
-        Element types of the inputs; float32 otherwise.
+        Dtypes of the inputs; float32 by default.
     **shapes : tuple
-        The shapes of the data and labels; gradients are taken of all other arguments.
+        Shapes of the data and labels; all other arguments get gradients.
 
     Returns
     -------
     Symbol
-        A copy with ``force_mirroring`` set on every operator: True where it is computed again.
+        A copy with ``force_mirroring`` set on every operator: True if it is recomputed.
     """
     training = _training_graph(sym, type_dict, shapes)
     flags = mirror.staged(training, target(), _marked(training), ntrial)
@@ -49,23 +49,23 @@ def search_plan(sym, ntrial=12, type_dict=None, **shapes):
 
 
 def make_mirror_plan(sym, threshold, plan_info=None, type_dict=None, **shapes):
-    """Cut a symbol into stages of a given size.
+    """Split a symbol into stages of a given size.
 
     Parameters
     ----------
     sym : Symbol
     threshold : int
-        Megabytes of forward values from which on a stage ends.
+        Activation memory in megabytes at which a stage ends.
     plan_info : dict, optional
-        Takes ``max_size`` (megabytes of the largest stage) and ``save_size`` (megabytes of the
-        borders).
+        Filled with ``max_size`` (megabytes of the largest stage) and ``save_size`` (megabytes of
+        the boundaries).
     type_dict, **shapes
-        As in `search_plan`.
+        See `search_plan`.
 
     Returns
     -------
     Symbol
-        As in `search_plan`.
+        See `search_plan`.
     """
     training = _training_graph(sym, type_dict, shapes)
     kept = borders(training, threshold * _MEGABYTE, _marked(training))
@@ -77,13 +77,13 @@ def make_mirror_plan(sym, threshold, plan_info=None, type_dict=None, **shapes):
 
 
 def get_cost(sym, type_dict=None, **shapes):
-    """The megabytes that one training step needs beside arguments, gradients and outputs.
+    """Return the memory of a training step in MB, except arguments, gradients and outputs.
 
     Parameters
     ----------
     sym : Symbol
     type_dict, **shapes
-        As in `search_plan`.
+        See `search_plan`.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def get_cost(sym, type_dict=None, **shapes):
 
 
 def _training_graph(sym, type_dict, shapes):
-    """Forward and backward pass; the forward nodes are numbered like the symbol's."""
+    """Graph of the forward and backward pass; forward nodes have the symbol's indices."""
     types = {name: code_of(dtype) for name, dtype in (type_dict or {}).items()}
     names = sym.list_arguments()
     unknown = [name for name in (*shapes, *types) if name not in names]
@@ -115,7 +115,7 @@ def _training_graph(sym, type_dict, shapes):
 
 
 def _marked(graph):
-    """The nodes with the attribute ``mirror_stage``; None when there are none."""
+    """The nodes with the attribute ``mirror_stage``, or None."""
     nodes = graph.nodes[: graph.forward]
     return {number for number, node in enumerate(nodes) if _STAGE in node.extra} or None
 

@@ -1,4 +1,4 @@
-"""`mx.contrib.nd`: the names of `mx.nd.contrib` under their oldest path."""
+"""`mx.contrib.nd`: alias of `mx.nd.contrib`, under its oldest path."""
 
 from mxcy._base.suggestions import no_attribute
 from mxcy.ndarray import contrib

@@ -1,6 +1,6 @@
-"""Quantization under MXNet's name: `mxcy.quantization` has it.
+"""Alias of `mxcy.quantization` under MXNet's name.
 
-It is imported when first asked for, since Gluon, on which it builds, itself imports from here.
+Imported on first access: quantization depends on Gluon, which imports this package.
 """
 
 from importlib import import_module

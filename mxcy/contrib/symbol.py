@@ -1,4 +1,4 @@
-"""`mx.contrib.sym`: the names of `mx.sym.contrib` under their oldest path."""
+"""`mx.contrib.sym`: alias of `mx.sym.contrib`, under its oldest path."""
 
 from mxcy._base.suggestions import no_attribute
 from mxcy.symbol import contrib

@@ -1,4 +1,4 @@
-"""Metrics in the files that TensorBoard shows."""
+"""Logging of metrics for TensorBoard."""
 
 from mxcy.callback import LogMetricsCallback
 

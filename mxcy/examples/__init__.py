@@ -1,1 +1,1 @@
-"""Programs to run and to read: ``python -m mxcy.examples.<name>``."""
+"""Example programs: ``python -m mxcy.examples.<name>``."""

@@ -1,4 +1,4 @@
-"""``python -m mxcy.examples``: which examples there are."""
+"""``python -m mxcy.examples``: list of the examples."""
 
 import pkgutil
 from ast import get_docstring, parse
@@ -8,7 +8,7 @@ FOLDER = Path(__file__).parent
 
 
 def main():
-    """Print what there is, and how to start it."""
+    """Print the examples and how to start them."""
     print("Examples, each with --help:\n")
     for module in pkgutil.iter_modules([str(FOLDER)]):
         if module.name != "__main__":

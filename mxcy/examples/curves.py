@@ -1,7 +1,7 @@
-"""Curves of a training as a picture, by matplotlib.
+"""Plot training curves with matplotlib.
 
-Run ``python -m mxcy.examples.curves losses.txt curves.png`` on files with a number in each line, as
-``train_mnist --losses`` writes them; or call `draw` with lists.
+Run ``python -m mxcy.examples.curves losses.txt curves.png`` on files with one number per line, such
+as those of ``train_mnist --losses``, or call `draw` with lists.
 """
 
 import argparse
@@ -13,13 +13,13 @@ __all__ = ["draw", "smoothed"]
 
 
 def smoothed(values, width):
-    """Means over a window of the last values, as many as there are values.
+    """Return the moving average over the last values.
 
     Parameters
     ----------
     values : sequence of float
     width : int
-        The size of the window.
+        Size of the window.
 
     Returns
     -------
@@ -32,28 +32,28 @@ def smoothed(values, width):
 
 
 def draw(path, curves, xlabel="step", ylabel="loss", smooth=None):
-    """Write curves as a picture.
+    """Plot curves to an image file.
 
     Parameters
     ----------
     path : str or Path
-        The file; its suffix (.png, .svg, .pdf) tells the kind.
+        File, whose suffix (.png, .svg, .pdf) determines the format.
     curves : dict of str to sequence of float
         Values by title.
     xlabel, ylabel : str
     smooth : int, optional
-        The window of the mean that is drawn over each curve; a fiftieth of it by default.
+        Window of the moving average drawn over each curve; 1/50 of its length by default.
 
     Raises
     ------
     ImportError
-        When matplotlib is not installed.
+        If matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(f"{error}: pip install 'mxcy[plots]'") from error
-    figure = Figure(figsize=(7, 4), layout="constrained")  # needs no display
+    figure = Figure(figsize=(7, 4), layout="constrained")  # no display needed
     axes = figure.add_subplot(xlabel=xlabel, ylabel=ylabel)
     for title, values in curves.items():
         window = smooth or max(1, len(values) // 50)
@@ -66,7 +66,7 @@ def draw(path, curves, xlabel="step", ylabel="loss", smooth=None):
 
 
 def main(arguments=None):
-    """Draw the numbers of files.
+    """Plot the numbers in files.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def main(arguments=None):
         The command line.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("numbers", nargs="+", type=Path, help="files with a number in each line")
+    parser.add_argument("numbers", nargs="+", type=Path, help="files with one number per line")
     parser.add_argument("picture", type=Path)
     parser.add_argument("--ylabel", default="loss")
     options = parser.parse_args(arguments)
@@ -86,7 +86,7 @@ def main(arguments=None):
             parser.error(f"{path}: {getattr(error, 'strerror', None) or error}")
     try:
         draw(options.picture, curves, ylabel=options.ylabel)
-    except (OSError, ValueError) as error:  # a folder that is not there, an unknown suffix
+    except (OSError, ValueError) as error:  # missing folder, or unknown suffix
         parser.error(f"{options.picture}: {getattr(error, 'strerror', None) or error}")
 
 

@@ -1,8 +1,8 @@
-"""Train LeNet on handwritten digits, save it, load it again and show what it reads.
+"""Train LeNet on handwritten digits, save and reload it, and show its predictions.
 
-Run ``python -m mxcy.examples.train_mnist``; ``--help`` lists the options. Of the 5,000 real MNIST
-images beside this file, 4,000 are learned from and 1,000 held out. With ``import mxnet as mx``
-for the import of mxcy below, the program runs on MXNet 1.9.1 and draws the same random numbers.
+Run ``python -m mxcy.examples.train_mnist``; ``--help`` lists the options. Of the 5,000 MNIST images
+next to this file, 4,000 are used for training and 1,000 for testing. With ``import mxnet as mx``
+instead of mxcy, the program runs on MXNet 1.9.1 and draws the same random numbers.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import mxcy as mx
 
 try:
     from tqdm import tqdm
-except ImportError:  # pip install 'mxcy[examples]' brings it; learning needs no bar
+except ImportError:  # optional progress bar: pip install 'mxcy[examples]'
     tqdm = None
 
 DATA = Path(__file__).with_name("data") / "mnist_5k.npz"
@@ -26,12 +26,12 @@ BAR = "{desc} {percentage:3.0f}%|{bar:12}| {rate_noinv_fmt}{postfix}"
 
 
 def load_digits():
-    """Read the images, float32 (n, 1, 28, 28) in 0..1, and their digits, int32 (n,).
+    """Load images, float32 (n, 1, 28, 28) in 0..1, and labels, int32 (n,).
 
     Returns
     -------
     (images, digits), (images, digits)
-        To learn from, and held out: every fifth image of each digit.
+        Training set, and held-out set: every fifth image of each digit.
     """
     with np.load(DATA) as file:
         images = file["images"][:, np.newaxis].astype("float32") / 255
@@ -43,7 +43,7 @@ def load_digits():
 
 
 def lenet():
-    """LeCun's network of 1998 in shape, with ReLU and dropout: (n, 1, 28, 28) to (n, 10)."""
+    """LeNet (LeCun, 1998) with ReLU and dropout: (n, 1, 28, 28) to (n, 10)."""
     net = mx.gluon.nn.HybridSequential()
     net.add(
         mx.gluon.nn.Conv2D(32, kernel_size=5, padding=2, activation="relu"),
@@ -59,12 +59,12 @@ def lenet():
 
 
 def progress(**options):
-    """A bar of tqdm, or None in its place, for a with statement."""
+    """Context manager with a tqdm bar, or None without tqdm."""
     return contextlib.nullcontext() if tqdm is None else tqdm(**options)
 
 
 def train_epoch(net, trainer, batches, bar):
-    """Learn from each batch in turn and yield its mean loss."""
+    """Train on each batch and yield its mean loss."""
     cross_entropy = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     accuracy = mx.metric.Accuracy()
     for images, digits in batches:
@@ -82,28 +82,28 @@ def train_epoch(net, trainer, batches, bar):
 
 
 def probabilities(net, images, batch_size=250):
-    """The probability of each digit for each image, NumPy (n, 10)."""
+    """Predicted probabilities of the digits, NumPy (n, 10)."""
     batches = np.split(images, range(batch_size, len(images), batch_size))
     return np.concatenate([net(mx.nd.array(batch)).softmax().asnumpy() for batch in batches])
 
 
 def accuracy_on(net, images, digits):
-    """The share of images that are read rightly."""
+    """Fraction of images classified correctly."""
     return float((probabilities(net, images).argmax(axis=1) == digits).mean())
 
 
 def picture(image):
-    """An image (28, 28) as 7 lines of 14 Braille characters, 2 x 4 dots each."""
+    """Draw an image (28, 28) as 7 lines of 14 Braille characters, 2 x 4 dots each."""
     dots = (image > 0.4).reshape(7, 4, 14, 2).transpose(0, 2, 1, 3).reshape(7, 14, 8)
     weights = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80])
     return ["".join(chr(0x2800 + code) for code in row) for row in dots @ weights]
 
 
 def show(net, images, digits, count=5):
-    """Print some images the network reads rightly and some that it does not."""
+    """Print some images that the network classifies correctly, and some that it does not."""
     scores = probabilities(net, images)
     answers = scores.argmax(axis=1)
-    spread = np.arange(len(digits)) * 7919 % len(digits)  # mixes the digits, always alike
+    spread = np.arange(len(digits)) * 7919 % len(digits)  # a fixed shuffle
     for title, wanted in (("Read rightly:", answers == digits), ("Misread:", answers != digits)):
         chosen = [i for i in spread if wanted[i]][:count]
         if not chosen:
@@ -120,7 +120,7 @@ def show(net, images, digits, count=5):
 def _positive(text, kind=int):
     number = kind(text)
     if not number > 0:
-        raise argparse.ArgumentTypeError(f"{number}: a positive number is needed")
+        raise argparse.ArgumentTypeError(f"expected a positive number, got {number}")
     return number
 
 
@@ -129,20 +129,20 @@ def _rate(text):
 
 
 def parse_arguments(arguments=None):
-    """The options of the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description="Train LeNet on handwritten digits")
     parser.add_argument("--epochs", type=_positive, default=10)
     parser.add_argument("--steps", type=_positive, help="stop after this many batches")
     parser.add_argument("--batch-size", type=_positive, default=50)
     parser.add_argument("--optimizer", default="sgd", help="sgd (with momentum), adam, ...")
-    parser.add_argument("--lr", type=_rate, default=0.03, help="the learning rate to start with")
+    parser.add_argument("--lr", type=_rate, default=0.03, help="initial learning rate")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--weights", default="lenet_mnist.params", help="the file to save")
     parser.add_argument("--losses", type=Path, help="write the loss of each batch to this file")
     options = parser.parse_args(arguments)
     if options.optimizer.lower() not in mx.optimizer.Optimizer.opt_registry:
         known = ", ".join(sorted(mx.optimizer.Optimizer.opt_registry))
-        parser.error(f"--optimizer: there is no {options.optimizer!r}, but {known}")
+        parser.error(f"--optimizer: unknown optimizer {options.optimizer!r}, choose from {known}")
     if not Path(options.weights).absolute().parent.is_dir():
         parser.error(f"--weights: there is no folder for {options.weights}")
     return options
@@ -154,13 +154,13 @@ def main(arguments=None):
     Returns
     -------
     losses : list of float
-        The mean loss of each batch.
+        Mean loss of each batch.
     accuracy : float
-        The share of held-out images that the reloaded network reads rightly.
+        Accuracy of the reloaded network on the held-out images.
     """
     options = parse_arguments(arguments)
-    mx.random.seed(options.seed)  # the first weights and dropout
-    np.random.seed(options.seed)  # the order of the images
+    mx.random.seed(options.seed)  # initial weights and dropout
+    np.random.seed(options.seed)  # order of the images
     learned, held_out = load_digits()
     batches = mx.gluon.data.DataLoader(
         mx.gluon.data.ArrayDataset(*learned), options.batch_size, shuffle=True

@@ -1,4 +1,4 @@
-"""Other frameworks' parameters: safetensors, PyTorch's checkpoints, torchvision's models."""
+"""Loading parameters of other frameworks: safetensors, PyTorch checkpoints, torchvision models."""
 
 from mxcy.interop.safetensors import load_safetensors, save_safetensors
 from mxcy.interop.torch_files import load_torch

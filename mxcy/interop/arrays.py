@@ -1,4 +1,4 @@
-"""Arrays from elements that were read."""
+"""Creation of arrays from data read from files."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ __all__ = ["array_of"]
 
 
 def array_of(values, code, ctx=None):
-    """An NDArray of NumPy's values; those of bfloat16 are its bits.
+    """Create an NDArray from NumPy values; bfloat16 values are given as bits.
 
     Parameters
     ----------
     values : numpy.ndarray
     code : int
-        The element type.
+        Dtype code.
     ctx : Context, optional
     """
     if code == dtypes.CODES["bfloat16"]:

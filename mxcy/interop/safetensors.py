@@ -1,4 +1,4 @@
-"""The safetensors format: a JSON header, then the elements of all tensors."""
+"""The safetensors format: a JSON header followed by the data of all tensors."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from mxcy.interop.arrays import array_of
 
 __all__ = ["load_safetensors", "save_safetensors"]
 
-#: the format's word -> ours
+#: dtype name in the format -> our name
 _WORDS = {
     "BOOL": "bool",
     "U8": "uint8",
@@ -31,37 +31,39 @@ _WORDS = {
     "C64": "complex64",
 }
 _OURS = {name: word for word, name in _WORDS.items()}
-#: the longest header that the format allows
+#: maximum size of a header, in bytes
 _MOST_HEADER = 100_000_000
 
 
 def _header(file, path, size):
-    """The header and where the data begin."""
+    """Read the header and the offset of the data."""
     head = file.read(8)
     length = int.from_bytes(head, "little")
     if len(head) < 8 or length > min(_MOST_HEADER, size - 8):
-        raise MXNetError(f"{path}: no safetensors file: its header does not fit it")
+        raise MXNetError(f"{path}: not a safetensors file: the header exceeds the file")
     try:
         header = json.loads(file.read(length).decode())
     except (ValueError, RecursionError) as error:
-        raise MXNetError(f"{path}: no safetensors file: its header is no JSON ({error})") from error
+        raise MXNetError(
+            f"{path}: not a safetensors file: its header is not JSON ({error})"
+        ) from error
     if not isinstance(header, dict):
-        raise MXNetError(f"{path}: no safetensors file: its header is no object")
+        raise MXNetError(f"{path}: not a safetensors file: the header is not an object")
     return header, 8 + length
 
 
 def _place(path, name, entry, available):
-    """(dtype's code, shape, first byte, last byte) of a tensor."""
+    """(dtype code, shape, first byte, end byte) of a tensor."""
     what = f"{path}: tensor {name!r}"
     try:
         word, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
     except (KeyError, TypeError, ValueError) as error:
-        raise MXNetError(f"{what}: dtype, shape and data_offsets are expected") from error
+        raise MXNetError(f"{what}: expected dtype, shape and data_offsets") from error
     numbers = (*shape, begin, end)
     if any(type(n) is not int or n < 0 for n in numbers):
         raise MXNetError(f"{what}: shape and offsets must be non-negative integers, got {numbers}")
     if word not in _WORDS:
-        raise MXNetError(f"{what}: element type {word} is not supported")
+        raise MXNetError(f"{what}: dtype {word} is not supported")
     code = dtypes.CODES[_WORDS[word]]
     size = math.prod(shape) * dtypes.DTYPES[code].itemsize
     if end - begin != size or end > available:
@@ -78,17 +80,17 @@ def load_safetensors(path, ctx=None):
     ----------
     path : str or path
     ctx : Context, optional
-        Where the arrays go; the current one by default.
+        Context of the arrays; the current one by default.
 
     Returns
     -------
     dict of str to NDArray
-        In the order of the file's header; complex tensors are of `mx.np`.
+        Arrays in the order of the file's header; complex ones are `mx.np` arrays.
 
     Raises
     ------
     MXNetError
-        When the file is damaged or has other element types; it names the tensor.
+        If the file is damaged or a dtype is not supported; the message names the tensor.
     """
     path, arrays = os.fspath(path), {}
     size = os.path.getsize(path)
@@ -107,21 +109,21 @@ def load_safetensors(path, ctx=None):
 
 
 def save_safetensors(path, arrays, metadata=None):
-    """Write arrays as a safetensors file, which appears complete or not at all.
+    """Write arrays to a safetensors file atomically.
 
     Parameters
     ----------
     path : str or path
     arrays : dict of str to NDArray
-        Arrays of `mx.nd` or `mx.np`, or NumPy's.
+        Arrays of `mx.nd`, `mx.np` or NumPy.
     metadata : dict of str to str, optional
 
     Raises
     ------
     TypeError
-        When names or metadata are no strings.
+        If names or metadata are not strings.
     MXNetError
-        When an array has a type that the format lacks.
+        If the format lacks an array's dtype.
     """
     header, parts, end = {}, [], 0
     if metadata:
@@ -134,7 +136,7 @@ def save_safetensors(path, arrays, metadata=None):
         values = array if isinstance(array, np.ndarray) else array.asnumpy()
         word = _OURS.get(dtypes.name_of(dtypes.code_of(values.dtype)))
         if word is None:
-            raise MXNetError(f"array {name!r}: safetensors has no element type {values.dtype}")
+            raise MXNetError(f"array {name!r}: safetensors does not support dtype {values.dtype}")
         data = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False))
         offsets = [end, end := end + data.nbytes]
         header[name] = {"dtype": word, "shape": list(values.shape), "data_offsets": offsets}

@@ -1,8 +1,8 @@
-"""PyTorch's checkpoints (.pt, .pth), read without PyTorch and without running what they name.
+"""Reader of PyTorch checkpoints (.pt, .pth) that needs no PyTorch and executes no pickled code.
 
-Such a file is a pickle whose tensors refer to storages beside it: members of a zip archive, or,
-before PyTorch 1.6, the rest of the file. Of all that a pickle may ask for only tensors, their
-storages and plain containers are made.
+A checkpoint is a pickle whose tensors refer to separate storages: members of a zip archive, or,
+before PyTorch 1.6, the remainder of the file. Only tensors, their storages and plain containers are
+unpickled.
 """
 
 import errno
@@ -36,14 +36,14 @@ _STORAGES = {
     "ComplexFloatStorage": "complex64",
     "ComplexDoubleStorage": "complex128",
 }
-#: what the first pickle of an old file holds
+#: magic number in the first pickle of an old file
 _MAGIC = 0x1950A86A20F9469CFC6C
-#: the largest description of tensors that is read
+#: maximum size of the pickle, in bytes
 _MOST_PICKLE = 1 << 28
 
 
 class _Kind:
-    """The element type that a storage's class stands for."""
+    """Element type of a storage class."""
 
     def __init__(self, word):
         self.code = dtypes.CODES[word]
@@ -52,21 +52,21 @@ class _Kind:
 
 
 class _Storage:
-    """One storage: bytes that tensors see parts of."""
+    """A storage: memory that tensors are views of."""
 
     def __init__(self, kind, key, count):
         self.kind, self.key, self.count, self.data = kind, key, count, None
 
 
 class _Tensor:
-    """A part of a storage."""
+    """A strided view of a storage."""
 
     def __init__(self, storage, offset, shape, strides):
         self.storage, self.offset = storage, offset
         self.shape, self.strides = tuple(shape), tuple(strides)
 
     def array(self, ctx, what):
-        """Its elements as an NDArray."""
+        """Convert the elements to an NDArray."""
         numbers = (self.offset, *self.shape, *self.strides)
         if len(self.shape) != len(self.strides) or any(
             type(n) is not int or n < 0 for n in numbers
@@ -92,7 +92,7 @@ class _Tensor:
 
 
 class _OrderedDicts(Name):
-    """`collections.OrderedDict`; the state that PyTorch gives one tells of versions only."""
+    """`collections.OrderedDict`; its state in PyTorch's files has only version numbers."""
 
     def __init__(self, machine):
         super().__init__("collections.OrderedDict")
@@ -105,11 +105,11 @@ class _OrderedDicts(Name):
 
     def build(self, instance, state):
         if not isinstance(state, dict):
-            raise refuse("the state of an OrderedDict is no dict")
+            raise refuse("the state of an OrderedDict is not a dict")
 
 
 class _Tensors(Name):
-    """`torch._utils._rebuild_tensor_v2` and its elder."""
+    """`torch._utils._rebuild_tensor_v2` and its predecessor."""
 
     def call(self, storage, offset, shape, strides, requires_grad=False, hooks=None, metadata=None):
         if not isinstance(storage, _Storage):
@@ -136,7 +136,7 @@ class _Sizes(Name):
 
 
 class _StorageClass(Name):
-    """A class like `torch.FloatStorage`, which references to storages name."""
+    """A storage class such as `torch.FloatStorage`, named by references to storages."""
 
     def __init__(self, name):
         super().__init__(f"torch.{name}")
@@ -144,7 +144,7 @@ class _StorageClass(Name):
 
 
 class _Checkpoint(Machine):
-    """Makes tensors, ordered dictionaries and what pickles have without classes."""
+    """Unpickling rules: tensors, ordered dictionaries, and built-in types."""
 
     def __init__(self, data, storages, start=0):
         super().__init__(data, start)
@@ -161,16 +161,16 @@ class _Checkpoint(Machine):
 
     def persistent(self, reference):
         if not isinstance(reference, (tuple, list)) or len(reference) < 5:
-            raise refuse("a reference that is no storage")
+            raise refuse("a reference to something other than a storage")
         word, of_class, key, _, count = reference[:5]
         if word != "storage":
-            raise refuse("a reference that is no storage")
+            raise refuse("a reference to something other than a storage")
         if (
             not isinstance(of_class, _StorageClass)
             or type(key) is not str
             or type(count) is not int
         ):
-            raise refuse("a storage of an unknown kind")
+            raise refuse("a storage of an unknown type")
         if len(reference) > 5 and reference[5] is not None:
             raise refuse("views of storages are not supported")
         return self.storages.setdefault(key, _Storage(of_class.kind, key, count))
@@ -185,18 +185,18 @@ _NAMES = {
 
 
 def _unpickled(data, storages, path, start=0):
-    """What a pickle holds that begins at `start`, and where it ends."""
+    """Unpickle the object at `start`; return it and the end of the pickle."""
     machine = _Checkpoint(data, storages, start)
     try:
         return machine.run(), machine.end
     except MXNetError:
         raise
     except Exception as error:  # damaged pickles raise nearly anything
-        raise MXNetError(f"{path}: its description of tensors is refused: {error}") from error
+        raise MXNetError(f"{path}: its pickle is rejected: {error}") from error
 
 
 def _of_archive(path):
-    """The object of a zip archive, its storages filled."""
+    """Load the object of a zip archive and the data of its storages."""
     storages = {}
     try:
         with zipfile.ZipFile(path) as archive:
@@ -209,17 +209,17 @@ def _of_archive(path):
             if order in members and archive.open(order).read(9) != b"little":
                 raise MXNetError(f"{path}: tensors in big-endian order are not supported")
             if archive.getinfo(names[0]).file_size > _MOST_PICKLE:
-                raise MXNetError(f"{path}: its description of tensors is too long")
+                raise MXNetError(f"{path}: its pickle is too large")
             content, _ = _unpickled(archive.read(names[0]), storages, path)
             for storage in storages.values():
                 name = f"{folder}data/{storage.key}"
                 wanted = storage.count * storage.kind.stored.itemsize
                 if name not in members or archive.getinfo(name).file_size != wanted:
-                    raise MXNetError(f"{path}: there is no storage {name} of {wanted} bytes")
+                    raise MXNetError(f"{path}: storage {name} of {wanted} bytes is missing")
                 storage.data = archive.read(name)
     except MXNetError:
         raise
-    except Exception as error:  # zipfile raises anything when offsets and sizes are wrong
+    except Exception as error:  # zipfile raises arbitrary errors for wrong offsets and sizes
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
         raise MXNetError(f"{path}: a damaged archive: {error}") from error
@@ -227,23 +227,23 @@ def _of_archive(path):
 
 
 def _of_stream(path):
-    """The object of a file of PyTorch before 1.6."""
+    """Load the object of a file written by PyTorch before 1.6."""
     with open(path, "rb") as file:
         if not os.fstat(file.fileno()).st_size:
-            raise MXNetError(f"{path}: no checkpoint of PyTorch: the file is empty")
+            raise MXNetError(f"{path}: not a PyTorch checkpoint: the file is empty")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _of_pickles(data, path)
 
 
 def _of_pickles(data, path):
-    """The object of five pickles: a mark, a version, the writer's machine, the object, its keys."""
+    """Load the five pickles: magic number, version, system information, object, storage keys."""
     storages, position = {}, 0
     parts = []
     for _ in range(5):
         part, position = _unpickled(data, storages, path, position)
         parts.append(part)
         if parts[0] != _MAGIC:
-            raise MXNetError(f"{path}: no checkpoint of PyTorch")
+            raise MXNetError(f"{path}: not a PyTorch checkpoint")
     content, keys = parts[3:]
     if not isinstance(keys, list) or {*map(type, keys)} - {str} or sorted(keys) != sorted(storages):
         raise MXNetError(f"{path}: the storages {keys!r} are not those of its tensors")
@@ -251,7 +251,7 @@ def _of_pickles(data, path):
         storage, head = storages[key], data[position : position + 8]
         size = storage.count * storage.kind.stored.itemsize
         if len(head) < 8 or struct.unpack("<q", head)[0] != storage.count:
-            raise MXNetError(f"{path}: storage {key} has not {storage.count} elements")
+            raise MXNetError(f"{path}: storage {key} does not have {storage.count} elements")
         position += 8
         if size > len(data) - position:
             raise MXNetError(f"{path}: storage {key} of {size} bytes is cut off")
@@ -261,7 +261,7 @@ def _of_pickles(data, path):
 
 
 def _converted(value, ctx, what):
-    """An object of the file with arrays in the place of tensors."""
+    """Convert the tensors in an object to arrays."""
     if isinstance(value, _Tensor):
         return value.array(ctx, what)
     if isinstance(value, dict):
@@ -272,26 +272,26 @@ def _converted(value, ctx, what):
 
 
 def load_torch(path, ctx=None):
-    """Read a checkpoint that `torch.save` wrote; PyTorch is not needed.
+    """Read a checkpoint written by `torch.save`; PyTorch is not needed.
 
     Parameters
     ----------
     path : str or path
-        A state dict, or dictionaries and lists that hold some.
+        File with a state dict, or nested dictionaries and lists.
     ctx : Context, optional
-        Where the arrays go; the current one by default.
+        Context of the arrays; the current one by default.
 
     Returns
     -------
     object
-        What was saved, with NDArrays in the place of tensors: mostly a dict of str to NDArray.
-        Complex tensors are of `mx.np`.
+        The saved object with NDArrays instead of tensors, usually a dict of str to NDArray. Complex
+        ones are `mx.np` arrays.
 
     Raises
     ------
     MXNetError
-        When the file is damaged, or holds anything but tensors, containers and numbers: nothing
-        that a file names is imported or called.
+        If the file is damaged, or contains anything but tensors, containers and numbers: nothing
+        named by a file is imported or called.
     """
     path = os.fspath(path)
     with open(path, "rb") as file:

@@ -1,8 +1,8 @@
-"""torchvision's parameters in the zoo's networks.
+"""Loading torchvision's parameters into the model zoo's networks.
 
-Both list their layers in the order of the computation, so layer meets layer; names say only which
-tensors belong together. Where an architecture differs in the papers' details, the zoo's network is
-changed until it computes what torchvision's does.
+Both list their layers in the order of computation, so layers are matched by position; names only
+group the tensors of a layer. Where an architecture differs in details, the zoo's network is
+modified to compute the same as torchvision's.
 """
 
 import os
@@ -19,7 +19,7 @@ from mxcy.ndarray import array as nd_array
 
 __all__ = ["from_torchvision", "load_layers"]
 
-#: a layer's tensors in PyTorch -> in Gluon
+#: name of a layer's tensor in PyTorch -> in Gluon
 _PARTS = {
     "weight": ("weight", "gamma"),
     "bias": ("bias", "beta"),
@@ -32,7 +32,7 @@ _PARTS = {
 
 
 def _torch_layers(state):
-    """[(name, {part: NumPy array})] of a state dict."""
+    """Group a state dict by layers: [(name, {part: NumPy array})]."""
     layers = {}
     for name, value in state.items():
         layer, _, part = name.rpartition(".")
@@ -47,7 +47,7 @@ def _torch_layers(state):
 
 
 def _own_layers(block):
-    """The blocks that have parameters of their own, in the order of their definition."""
+    """The blocks with own parameters, in the order of definition."""
     layers = []
     for child in block._children.values():
         layers += _own_layers(child)
@@ -57,21 +57,21 @@ def _own_layers(block):
 
 
 def load_layers(net, state, ctx=None):
-    """Load a PyTorch state dict into a network that has the same layers in the same order.
+    """Load a PyTorch state dict into a network with the same layers in the same order.
 
     Parameters
     ----------
     net : Block
-        Its convolutions, dense layers and normalizations are those of the state dict; biases
-        that only it has become 0.
+        Network with the convolutions, dense layers and normalizations of the state dict; biases
+        missing there are set to 0.
     state : dict of str to NDArray or numpy.ndarray
     ctx : Context or list of Context, optional
-        Where the parameters go; the current one by default.
+        Contexts of the parameters; the current one by default.
 
     Raises
     ------
     MXNetError
-        When a layer has another kind or shape, or is missing; it names both.
+        If a layer has another type or shape, or is missing; the message names both.
     """
     theirs, ours = _torch_layers(state), _own_layers(net)
     if len(theirs) != len(ours):
@@ -79,13 +79,13 @@ def load_layers(net, state, ctx=None):
     ready = []
     for (name, parts), layer in zip(theirs, ours, strict=True):
         ready += _matched(name, dict(parts), layer)
-    for parameter, value in ready:  # nothing is loaded unless everything fits
+    for parameter, value in ready:  # all layers fit: load them
         parameter.shape = value.shape
         parameter._load_init(nd_array(value), ctx or current_context())
 
 
 def _matched(name, parts, layer):
-    """[(parameter, array)] of one layer."""
+    """Match the tensors of a layer: [(parameter, array)]."""
     pairs = []
     for own, parameter in layer._reg_params.items():
         if parameter is None:
@@ -106,7 +106,9 @@ def _matched(name, parts, layer):
             )
         pairs.append((parameter, np.ascontiguousarray(value, np.float32)))
     if parts:
-        raise MXNetError(f"layer {name!r}: {layer.name} has nothing for its {', '.join(parts)}")
+        raise MXNetError(
+            f"layer {name!r}: {layer.name} has no parameter for its {', '.join(parts)}"
+        )
     return pairs
 
 
@@ -114,7 +116,7 @@ def _matched(name, parts, layer):
 
 
 def _strided_like_torch(net):
-    """Move the strides of bottlenecks to their 3 x 3 convolutions, where torchvision has them."""
+    """Move the strides of bottlenecks to their 3 x 3 convolutions, as in torchvision."""
     for stage in net.features._children.values():
         for block in getattr(stage, "_children", {}).values():
             if type(block).__name__ == "BottleneckV1":
@@ -123,7 +125,7 @@ def _strided_like_torch(net):
 
 
 def _with_bias(net):
-    """Give the last layer of MobileNetV2 a bias."""
+    """Add a bias to the last layer of MobileNetV2."""
     old = net.output[0]
     with net.name_scope():
         head = nn.HybridSequential(prefix="output_")
@@ -134,7 +136,7 @@ def _with_bias(net):
 
 
 def _mobilenet_state(state):
-    """The state dict with what only the zoo has: the first block expands, by a factor of 1."""
+    """Add the zoo's additional layer: an expansion of the first block by a factor of 1."""
     result = {}
     for name, value in state.items():
         value = value if isinstance(value, np.ndarray) else value.asnumpy()
@@ -142,7 +144,7 @@ def _mobilenet_state(state):
             count = value.shape[0]
             eye = np.eye(count, dtype=np.float32).reshape(count, count, 1, 1)
             result["expand.weight"] = eye
-            # Normalization by these changes nothing: its epsilon is part of the variance.
+            # An identity normalization: epsilon is included in the variance.
             unit = np.ones(count, np.float32)
             result.update(
                 {
@@ -163,7 +165,7 @@ def _without_auxiliary(state):
 
 
 class _Architecture:
-    """How a torchvision model is made of the zoo's."""
+    """How to convert a zoo network to a torchvision model."""
 
     def __init__(self, make, change=None, translate=None):
         self.make, self.change, self.translate = make, change, translate
@@ -194,7 +196,7 @@ def _state_of(source, ctx):
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         source = load_safetensors(path) if path.endswith(".safetensors") else load_torch(path)
-    for key in ("state_dict", "model"):  # what training programs wrap it in
+    for key in ("state_dict", "model"):  # wrappers used by training programs
         if isinstance(source, dict) and isinstance(source.get(key), dict):
             source = source[key]
     if not isinstance(source, dict):
@@ -203,33 +205,33 @@ def _state_of(source, ctx):
 
 
 def from_torchvision(name, source, ctx=None, classes=1000):
-    """Make the zoo's network that computes what a torchvision model does, with its parameters.
+    """Create the zoo's equivalent of a torchvision model, with its parameters.
 
     Parameters
     ----------
     name : str
-        torchvision's name of the model, such as ``resnet50`` or ``mobilenet_v2``.
+        torchvision's name of the model, e.g. ``resnet50`` or ``mobilenet_v2``.
     source : str, path or dict
-        A state dict, or the file of one: of `torch.save`, or of safetensors.
+        State dict, or file of one, written by `torch.save` or as safetensors.
     ctx : Context or list of Context, optional
-        Where the parameters go; the current one by default.
+        Contexts of the parameters; the current one by default.
     classes : int
-        How many classes it was trained for.
+        Number of classes of the model.
 
     Returns
     -------
     HybridBlock
-        Images go in as torchvision's: RGB, scaled to mean 0 and deviation 1.
+        Network whose inputs are torchvision's: RGB with mean 0 and standard deviation 1.
 
     Raises
     ------
     ValueError
-        When the zoo has no such network.
+        If the zoo has no such network.
     MXNetError
-        When the file or the state dict is not that of the model.
+        If the file or the state dict does not fit the model.
     """
     if name not in _MODELS:
-        raise ValueError(f"no network for torchvision's {name!r}; there are {sorted(_MODELS)}")
+        raise ValueError(f"no network for torchvision's {name!r}; choose from {sorted(_MODELS)}")
     model, state = _MODELS[name], _state_of(source, ctx)
     net = model.make(classes=classes)
     if model.change is not None:

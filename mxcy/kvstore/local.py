@@ -161,8 +161,8 @@ class LocalStore:
         for array in arrays:
             if array.shape != value.shape:
                 raise MXNetError(
-                    f"key {key} has a value of shape {value.shape}, but an array of shape "
-                    f"{array.shape} was to take it"
+                    f"key {key} has a value of shape {value.shape}, but the array to fill "
+                    f"has shape {array.shape}"
                 )
 
     def pull(self, key, arrays, priority=0):

@@ -1,1 +1,1 @@
-"""Programs of ``python -m``: `launch` starts jobs of several processes, `im2rec` makes records."""
+"""Command-line programs: `launch` starts distributed jobs, `im2rec` packs images into records."""

@@ -1,9 +1,9 @@
-"""Make list files of images, and RecordIO files of the images in list files.
+"""Create list files of images, and RecordIO files of the images in list files.
 
     python -m mxcy.tools.im2rec --list --recursive data/pets images/  # writes data/pets.lst
     python -m mxcy.tools.im2rec --resize 256 data/pets images/        # data/pets.rec and .idx
 
-A list file has a line for each image: number, labels and path, with tabs between them.
+A list file has one tab-separated line per image: number, labels and path.
 """
 
 import argparse
@@ -23,7 +23,7 @@ __all__ = ["main"]
 
 try:
     from tqdm import tqdm
-except ImportError:  # it only shows how far things are
+except ImportError:  # only shows progress
 
     def tqdm(steps, **_):
         return steps
@@ -33,7 +33,7 @@ ENDINGS = [".jpeg", ".jpg", ".png"]
 
 
 def _list_images(root, recursive, exts):
-    """Yield (number, path below root, label) of all images; with `recursive` folders are labels."""
+    """Yield (number, relative path, label) of all images; with `recursive`, folders are labels."""
     if not recursive:
         names = [name for name in sorted(os.listdir(root)) if _is_image(root, name, exts)]
         yield from ((number, name, 0) for number, name in enumerate(names))
@@ -64,7 +64,7 @@ def _write_list(path, images):
 
 
 def _make_lists(args):
-    """Write the list files that the command line asks for."""
+    """Write the list files requested by the command line."""
     images = list(_list_images(args.root, args.recursive, args.exts))
     if args.shuffle:
         random.seed(100)
@@ -86,7 +86,7 @@ def _make_lists(args):
 
 
 def _read_list(path):
-    """Yield (number, path, labels) of a list file; lines that are something else are reported."""
+    """Yield (number, path, labels) of a list file; malformed lines are reported."""
     with open(path, encoding=sys.getfilesystemencoding(), errors="surrogateescape") as file:
         for line in file:
             fields = [field.strip() for field in line.strip().split("\t")]
@@ -94,7 +94,9 @@ def _read_list(path):
                 number, *labels, name = fields
                 number, labels = int(number), [float(label) for label in labels]
             except ValueError as error:
-                print(f"{path}: {line!r} is no number, labels and path: {error}", file=sys.stderr)
+                print(
+                    f"{path}: {line!r} is not a number, labels and path: {error}", file=sys.stderr
+                )
                 continue
             if labels:
                 yield number, name, labels
@@ -103,7 +105,7 @@ def _read_list(path):
 
 
 def _record_of(args, number, name, labels):
-    """The record of an image; None when there is no such image, which is reported."""
+    """Create the record of an image; report it and return None if it cannot be read."""
     path = os.path.join(args.root, name)
     label = labels if args.pack_label and len(labels) > 1 else labels[0]
     header = recordio.IRHeader(0, label, number, 0)
@@ -116,17 +118,17 @@ def _record_of(args, number, name, labels):
     if args.pass_through:
         return recordio.pack(header, content)
     pixels = None
-    if content:  # which OpenCV could read itself, unless a name is no text
+    if content:  # decoded from memory, because paths may not be valid text
         pixels = opencv("im2rec").imdecode(np.frombuffer(content, np.uint8), args.color)
     if pixels is None:
-        print(f"{path} is no image that OpenCV can read", file=sys.stderr)
+        print(f"{path} is not an image that OpenCV can read", file=sys.stderr)
         return None
     pixels = _fitted(pixels, args.center_crop, args.resize)
     return recordio.pack_img(header, pixels, quality=args.quality, img_fmt=args.encoding)
 
 
 def _fitted(pixels, center_crop, resize):
-    """The square in the middle of an image, and resized to a shorter side, each if asked for."""
+    """Crop the central square and resize the shorter side, if requested."""
     height, width = pixels.shape[:2]
     if center_crop:
         size = min(height, width)
@@ -141,7 +143,7 @@ def _fitted(pixels, center_crop, resize):
 
 
 def _ahead(function, items, threads):
-    """Yield ``function(item)`` in order, computed by threads some items ahead."""
+    """Yield ``function(item)`` in order, computed ahead by threads."""
     with ThreadPoolExecutor(threads) as pool:
         waiting = deque()
         for item in items:
@@ -168,7 +170,7 @@ def _make_records(args, path):
 
 
 def _arguments(argv=None):
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="Make a list of images, or a RecordIO file of the images in a list",
@@ -177,26 +179,30 @@ def _arguments(argv=None):
     add("prefix", help="prefix of the list and record files")
     add("root", help="the folder of the images")
     lists = parser.add_argument_group("lists").add_argument
-    lists("--list", action="store_true", help="make list files, instead of record files")
-    lists("--exts", nargs="+", default=ENDINGS, help="endings of images")
+    lists("--list", action="store_true", help="create list files instead of record files")
+    lists("--exts", nargs="+", default=ENDINGS, help="file extensions of images")
     lists("--chunks", type=int, default=1, help="number of list files")
-    lists("--train-ratio", type=float, default=1.0, help="part of the images for training")
-    lists("--test-ratio", type=float, default=0, help="part of the images for tests")
+    lists("--train-ratio", type=float, default=1.0, help="fraction of the images for training")
+    lists("--test-ratio", type=float, default=0, help="fraction of the images for testing")
     lists(
         "--recursive",
         action="store_true",
-        help="take images of all folders below root; each folder is a label",
+        help="include all folders below root; each folder is a label",
     )
     lists("--no-shuffle", dest="shuffle", action="store_false", help="keep the images in order")
     records = parser.add_argument_group("records").add_argument
-    records("--pass-through", action="store_true", help="take files as they are")
-    records("--resize", type=int, default=0, help="give images this shorter side")
-    records("--center-crop", action="store_true", help="take the square in the middle")
-    records("--quality", type=int, default=95, help="of JPEG, 1 to 100; compression of PNG, 0 to 9")
-    records("--num-thread", type=int, default=1, help="threads that encode")
-    records("--color", type=int, default=1, choices=[-1, 0, 1], help="1 color, 0 gray, -1 as it is")
+    records("--pass-through", action="store_true", help="store files unchanged")
+    records("--resize", type=int, default=0, help="resize the shorter side to this")
+    records("--center-crop", action="store_true", help="crop the central square")
+    records(
+        "--quality", type=int, default=95, help="JPEG quality, 1 to 100; PNG compression, 0 to 9"
+    )
+    records("--num-thread", type=int, default=1, help="number of threads")
+    records(
+        "--color", type=int, default=1, choices=[-1, 0, 1], help="1 color, 0 gray, -1 unchanged"
+    )
     records("--encoding", default=".jpg", choices=[".jpg", ".png"], help="of the images")
-    records("--pack-label", action="store_true", help="take all labels, instead of the first")
+    records("--pack-label", action="store_true", help="store all labels instead of the first")
     args = parser.parse_args(argv)
     args.prefix, args.root = os.path.abspath(args.prefix), os.path.abspath(args.root)
     return args
@@ -208,7 +214,7 @@ def main(argv=None):
     Parameters
     ----------
     argv : list of str, optional
-        By default the arguments of this process.
+        Command line; by default that of this process.
     """
     args = _arguments(argv)
     if args.list:

@@ -1,4 +1,4 @@
-"""Notes of the jobs that run on this machine, for those who want to end them."""
+"""Registry of the jobs running on this machine, in files, so that they can be ended."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ def _folder():
 
 
 def _began(process):
-    """When a process began, in ticks since the machine's start; None if there is none."""
+    """Start time of a process in ticks since boot; None if it does not exist."""
     try:
         return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19])
     except OSError:
@@ -30,14 +30,14 @@ def _began(process):
 
 @contextlib.contextmanager
 def noted(group, job=None):
-    """Have a note of this launcher and its job as long as it runs.
+    """Context that registers this launcher and its job.
 
     Parameters
     ----------
     group : int
-        The process group of the job.
+        Process group of the job.
     job : str, optional
-        The job's folder, where its processes on this machine leave notes.
+        The job's folder, where its processes on this machine are registered.
     """
     folder = _folder()
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -53,23 +53,23 @@ def noted(group, job=None):
 
 
 def running():
-    """The jobs of this user.
+    """Return the running jobs of this user.
 
     Returns
     -------
     dict of int to str
-        The process number of each launcher, and its job's folder.
+        Process id of each launcher -> folder of its job.
     """
     jobs = {}
     for note in sorted(_folder().glob("*.json")):
         try:
             if note.stat().st_uid != os.getuid():
-                continue  # somebody else's, in a folder that everybody may write to
+                continue  # another user's, in a world-writable folder
             content = json.loads(note.read_text(encoding="utf-8"))
             launcher, began = content["launcher"], content["began"]
         except (OSError, ValueError, KeyError):
             continue
-        if began is not None and _began(launcher) == began:  # not another with its number
+        if began is not None and _began(launcher) == began:  # not a recycled process id
             jobs[launcher] = content.get("folder")
         else:
             note.unlink(missing_ok=True)
@@ -77,12 +77,12 @@ def running():
 
 
 def end_all():
-    """Tell all launchers of this user to end their jobs.
+    """Signal all launchers of this user to end their jobs.
 
     Returns
     -------
     list of int
-        Their process numbers.
+        Their process ids.
     """
     launchers = list(running())
     for launcher in launchers:
@@ -91,25 +91,25 @@ def end_all():
 
 
 def ask_to_join(launcher, count):
-    """Have further workers in a running job, and wait until they are there.
+    """Add workers to a running job, and wait until they have joined.
 
     Parameters
     ----------
     launcher : int
-        The process number of the job's launcher.
+        Process id of the job's launcher.
     count : int
-        How many.
+        Number of workers to add.
 
     Returns
     -------
     str or None
-        Why they are not.
+        Reason of a failure.
     """
     jobs = running()
     folder = jobs.get(launcher)
     if folder is None:
         others = ", ".join(map(str, sorted(jobs))) or "none"
-        return f"process {launcher} is no launcher of a job on this machine; those are: {others}"
+        return f"process {launcher} is not a launcher of a job on this machine; those are: {others}"
     requests = Path(folder, REQUESTS)
     request = requests / f"{os.getpid()}.json"
     refused = request.with_suffix(REFUSED)

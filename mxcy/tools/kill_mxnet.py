@@ -1,4 +1,4 @@
-"""End the jobs that ``mxcy.tools.launch`` runs on this machine for this user, and nothing else."""
+"""End this user's jobs started by ``mxcy.tools.launch`` on this machine, and nothing else."""
 
 import sys
 

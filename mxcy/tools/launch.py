@@ -1,6 +1,6 @@
-"""Start a training of several processes: ``python -m mxcy.tools.launch -n 4 python train.py``.
+"""Start a distributed job: ``python -m mxcy.tools.launch -n 4 python train.py``.
 
-It runs one mpiexec, of MPICH or Open MPI, and ends when that does.
+It runs a single mpiexec, of MPICH or Open MPI, and exits when that does.
 """
 
 import argparse
@@ -25,12 +25,12 @@ from mxcy.tools import jobs, rank
 __all__ = ["job_line", "main", "parse"]
 
 _LAUNCHERS = ("local", "ssh", "mpi", "sge", "slurm", "yarn")
-_GRACE = 1.0  # seconds that a job has to end by itself
+_GRACE = 1.0  # seconds that a job gets to end on its own
 _PR_SET_PDEATHSIG = 1
 
 
 def parse(arguments):
-    """The options of a command line.
+    """Parse a command line.
 
     Parameters
     ----------
@@ -41,32 +41,32 @@ def parse(arguments):
     argparse.Namespace
     """
     parser = argparse.ArgumentParser(
-        prog="launch.py", description="Start a training of several processes."
+        prog="launch.py", description="Start a distributed training job."
     )
     add = parser.add_argument
-    add("-n", "--num-workers", required=True, type=_count(1), help="how many workers")
-    add("-s", "--num-servers", type=_count(0), help="how many servers; as many as workers")
-    add("-H", "--hostfile", help="a file with a machine per line, and optionally :processes")
-    add("--launcher", choices=_LAUNCHERS, help="how processes start; ssh with -H, else local")
-    add("--sync-dst-dir", help="copy the current folder there on all machines, by rsync")
-    add("--p3", action="store_true", help="send slices in the order of priority")
+    add("-n", "--num-workers", required=True, type=_count(1), help="number of workers")
+    add("-s", "--num-servers", type=_count(0), help="number of servers; default: that of workers")
+    add("-H", "--hostfile", help="file with one machine per line, and optionally :processes")
+    add("--launcher", choices=_LAUNCHERS, help="how to start processes; ssh with -H, else local")
+    add("--sync-dst-dir", help="copy the current folder there on all machines, with rsync")
+    add("--p3", action="store_true", help="send slices by priority")
     add("--env-server", action="append", default=[], type=_pair, help="NAME:VALUE for servers")
     add("--env-worker", action="append", default=[], type=_pair, help="NAME:VALUE for workers")
-    add("--env", action="append", default=[], help="pass this variable on to other machines")
-    add("--max-restarts", type=_count(0), default=0, help="start the job again when it fails")
-    add("--min-workers", type=_count(1), help="go on when workers die, with so many (Open MPI)")
-    add("--join", type=_count(1), metavar="JOB", help="add workers to the job of that launcher")
-    add("--timeout", type=float, default=0, help="end the job after so many seconds")
-    add("--engine", choices=("mpich", "openmpi"), help="refuse mpiexec of another library")
-    add("--dry-run", action="store_true", help="print the command line, and do nothing")
-    add("command", nargs=argparse.REMAINDER, help="what every process runs")
+    add("--env", action="append", default=[], help="pass this variable to other machines")
+    add("--max-restarts", type=_count(0), default=0, help="restart the job when it fails")
+    add("--min-workers", type=_count(1), help="continue with this many when workers die (Open MPI)")
+    add("--join", type=_count(1), metavar="JOB", help="add workers to the job of this launcher")
+    add("--timeout", type=float, default=0, help="end the job after this many seconds")
+    add("--engine", choices=("mpich", "openmpi"), help="reject the mpiexec of another library")
+    add("--dry-run", action="store_true", help="print the command line without running it")
+    add("command", nargs=argparse.REMAINDER, help="command of every process")
     options = parser.parse_args(arguments)
     if options.command[:1] == ["--"]:
         del options.command[0]
     if options.join and options.command:
         parser.error("--join: the new workers run the program of the job; give no command")
     if not options.command and not options.join:
-        parser.error("what is to be run? give a command")
+        parser.error("a command to run is required")
     if options.launcher == "yarn":
         parser.error("yarn is not supported: use slurm, sge, or ssh with a hostfile")
     if options.launcher is None:
@@ -74,7 +74,7 @@ def parse(arguments):
     if options.launcher == "ssh" and not options.hostfile:
         parser.error("the launcher ssh needs a hostfile: -H")
     if options.min_workers and options.num_servers:
-        parser.error("--min-workers: values on servers would die with these; use -s 0")
+        parser.error("--min-workers: values on servers would be lost with them; use -s 0")
     if options.num_servers is None:
         options.num_servers = 0 if options.min_workers else options.num_workers
     return options
@@ -84,7 +84,7 @@ def _count(least):
     def count(text):
         number = int(text)
         if number < least:
-            raise argparse.ArgumentTypeError(f"{text}: {least} or more")
+            raise argparse.ArgumentTypeError(f"expected {least} or more, got {text}")
         return number
 
     return count
@@ -98,13 +98,13 @@ def _pair(text):
 
 
 def _mpiexec(engine):
-    """The path of mpiexec, that beside this Python first, and whose it is."""
+    """Find mpiexec, first next to this Python; return its path and library."""
     beside = Path(sys.executable).parent / "mpiexec"
     path = str(beside) if beside.exists() else "mpiexec"
     try:
         done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30)
     except OSError:
-        sys.exit("launch: there is no mpiexec; 'pip install mxcy[dist]' has MPICH's")
+        sys.exit("launch: mpiexec not found; 'pip install mxcy[dist]' has MPICH's")
     kind = "openmpi" if "open mpi" in done.stdout.lower() else "mpich"
     if engine not in (None, kind):
         sys.exit(f"launch: {path} is of {kind}, not of {engine}")
@@ -112,7 +112,7 @@ def _mpiexec(engine):
 
 
 def _variables(options, attempt):
-    """What all processes have in their environment."""
+    """Environment variables of all processes."""
     processes = options.num_workers + options.num_servers
     machines = len(read_hosts(options.hostfile)) if options.hostfile else 1
     cores = len(os.sched_getaffinity(0))
@@ -153,19 +153,19 @@ def _free_port():
 
 
 def job_line(options, path, kind, attempt=0, folder=None):
-    """The command line of a job.
+    """Return the command line of a job.
 
     Parameters
     ----------
     options : argparse.Namespace
     path : str
-        Of mpiexec.
+        Path of mpiexec.
     kind : {'mpich', 'openmpi'}
-        Whose it is.
+        Its library.
     attempt : int
-        How often the job has failed before.
+        Number of previous failures.
     folder : str, optional
-        Where processes on this machine leave notes.
+        Folder where processes on this machine are registered.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def _tie_to_parent():
 
 
 def _run(line, timeout, folder):
-    """Run a job; its exit code, 124 when it took too long."""
+    """Run a job; return its exit code, or 124 after a timeout."""
     process = subprocess.Popen(line, start_new_session=True, preexec_fn=_tie_to_parent)
     stopped = []
 
@@ -243,7 +243,7 @@ def _run(line, timeout, folder):
 
 
 def _end(process):
-    """End a job: kindly first."""
+    """End a job, gracefully first."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -258,12 +258,12 @@ def main(arguments=None):
     Parameters
     ----------
     arguments : list of str, optional
-        By default those of this process.
+        Command line; by default that of this process.
 
     Returns
     -------
     int
-        The exit code: 0 if all processes ended with 0.
+        Exit code: 0 if all processes exited with 0.
     """
     options = parse(sys.argv[1:] if arguments is None else arguments)
     if options.join:
@@ -286,7 +286,7 @@ def main(arguments=None):
             notes = sorted(name for name in os.listdir(folder) if name != REQUESTS)
         later = [name for name in notes if name.startswith("goodbye")]
         remaining = [name for name in notes if name not in later]
-        if options.min_workers and remaining and not stopped:  # whatever mpiexec says of the dead
+        if options.min_workers and remaining and not stopped:  # regardless of mpiexec's exit code
             left = options.num_workers + len(later) - len(remaining)
             code = 0 if left >= options.min_workers else code or 1
         elif code == 0 and remaining:
@@ -296,7 +296,7 @@ def main(arguments=None):
         if code == 0 or stopped:
             break
         if attempt < options.max_restarts:
-            print(f"launch: the job ended with code {code}; it starts again", file=sys.stderr)
+            print(f"launch: the job ended with code {code}; restarting it", file=sys.stderr)
     return code
 
 

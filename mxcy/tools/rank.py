@@ -1,7 +1,7 @@
-"""Start a command as one process of a job: the launcher puts this in front of it.
+"""Wrapper that the launcher puts in front of each process's command.
 
-It waits for the command, and says whose end it was if that was a bad one. The file imports nothing
-of mxcy, so that it costs milliseconds.
+It waits for the command and reports a failure with the process's name. It imports nothing of mxcy,
+to start within milliseconds.
 """
 
 import base64
@@ -16,22 +16,22 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _RANKS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
-_GRACE = 5  # seconds for the others to tell what they were at when this process died
-_FAILED = 1  # the code of Python's programs that print why they end
+_GRACE = 5  # seconds for other processes to report their errors after this one died
+_FAILED = 1  # exit code of Python programs that have printed an error
 
 
 def main(command):
-    """Run a command that ends when its parent does, and knows its number.
+    """Run a command that ends with its parent and has its rank in the environment.
 
     Parameters
     ----------
     command : list of str
-        Or ``--encoded`` and words that are together JSON in Base64, of variables and a command.
+        The command, or ``--encoded`` and Base64-encoded JSON of variables and a command.
 
     Returns
     -------
     int
-        Its exit code.
+        Exit code of the command.
     """
     if command[0] == "--encoded":
         variables, command = json.loads(base64.urlsafe_b64decode("".join(command[1:])))
@@ -71,11 +71,11 @@ def _start(command):
 def _tie_to(parent):
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        os._exit(1)  # it ended before
+        os._exit(1)  # the parent has already ended
 
 
 def _judge(code, name):
-    """The code to end with; the process manager ends the others if it is not 0."""
+    """Exit code of the wrapper; if not 0, the process manager ends the other processes."""
     folder = os.environ.get("MXCY_JOB_FOLDER")
     member = folder and os.path.exists(os.path.join(folder, name))
     elastic = "MXCY_DIST_MIN_WORKERS" in os.environ
@@ -84,9 +84,9 @@ def _judge(code, name):
     how = f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
     how += "" if code else " and without a goodbye"
     print(f"{name} ({socket.gethostname()}) {how}", file=sys.stderr, flush=True)
-    if elastic:  # Open MPI goes on without what is killed; its code is 0 then
+    if elastic:  # Open MPI continues without killed processes, and exits with 0
         if folder:
-            Path(folder, name).touch()  # which the launcher counts
+            Path(folder, name).touch()  # counted by the launcher
         os.kill(os.getpid(), signal.SIGKILL)
     if code <= 0:
         time.sleep(_GRACE)

@@ -1,4 +1,4 @@
-"""Write the index of a RecordIO file, with the keys 0, 1, 2...
+"""Write the index of a RecordIO file, with keys 0, 1, 2, ...
 
 python -m mxcy.tools.rec2idx data/pets.rec data/pets.idx
 """
@@ -13,7 +13,7 @@ __all__ = ["main"]
 
 try:
     from tqdm import tqdm
-except ImportError:  # it only shows how far things are
+except ImportError:  # only shows progress
     tqdm = None
 
 
@@ -32,7 +32,7 @@ def main(argv=None):
     Parameters
     ----------
     argv : list of str, optional
-        By default the arguments of this process.
+        Command line; by default that of this process.
     """
     parser = argparse.ArgumentParser(description="Write the index of a RecordIO file")
     parser.add_argument("record", help="the RecordIO file")

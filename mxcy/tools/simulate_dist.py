@@ -1,9 +1,9 @@
-"""The plan for many ranks: ``python -m mxcy.tools.simulate_dist --ranks 1000 --trace step.json``.
+"""Predict scaling: ``python -m mxcy.tools.simulate_dist --ranks 1000 --trace step.json``.
 
-It runs the scheduler of `dist_sync` on ranks that there are not, with a recorded step
-(``benchmarks/dist/record_step.py``) and the figures of a network
-(``benchmarks/dist/alpha_beta.py``), and tells what a step takes with each way of adding up and each
-size of buckets.
+Runs the scheduler of `dist_sync` on simulated ranks, with a recorded step
+(``benchmarks/dist/record_step.py``) and the parameters of a network
+(``benchmarks/dist/alpha_beta.py``), and prints the time of a step for each all-reduce algorithm and
+bucket size.
 """
 
 import argparse
@@ -24,12 +24,12 @@ def _parse(arguments):
     add = parser.add_argument
     add("--ranks", type=int, default=1000)
     add("--per-host", type=int, default=1, help="ranks that share a host and its network card")
-    add("--alpha", type=float, default=25e-6, help="seconds of a message between hosts")
-    add("--beta", type=float, default=3.4e-10, help="seconds of a byte between hosts")
-    add("--host-alpha", type=float, default=1e-6, help="seconds of a message inside a host")
-    add("--host-beta", type=float, default=2.7e-10, help="seconds of a byte inside a host")
-    add("--copy", type=float, default=1e-10, help="seconds of a byte to and from buffers")
-    add("--trace", type=Path, required=True, help="a step, as record_step.py writes it")
+    add("--alpha", type=float, default=25e-6, help="latency between hosts in seconds")
+    add("--beta", type=float, default=3.4e-10, help="seconds per byte between hosts")
+    add("--host-alpha", type=float, default=1e-6, help="latency within a host in seconds")
+    add("--host-beta", type=float, default=2.7e-10, help="seconds per byte within a host")
+    add("--copy", type=float, default=1e-10, help="seconds per byte of copies to and from buffers")
+    add("--trace", type=Path, required=True, help="a step recorded by record_step.py")
     add("--bucket-bytes", type=int, nargs="+", default=[4 * _MIB, 16 * _MIB])
     add("--way", choices=WAYS, nargs="+", default=[*WAYS], help="of adding up")
     add("--steps", type=int, default=1)
@@ -56,7 +56,7 @@ def main(arguments=None):
     Parameters
     ----------
     arguments : list of str, optional
-        Default: those of the process.
+        Command line; by default that of this process.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def test_networks_are_scored_in_other_precisions(precision, tmp_path):
 def test_wrong_numbers_are_refused(capsys):
     with pytest.raises(SystemExit):
         program.main(["score", "--batch-size", "0"])
-    assert "0 is no number of samples" in capsys.readouterr().err
+    assert "expected a positive number of samples, got 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

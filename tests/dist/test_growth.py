@@ -220,7 +220,7 @@ def test_nobody_can_join(rows, optimizer, servers, text):
 
 def test_requests_that_come_to_nothing(capsys):
     assert launch.main(["--join", "1", "-n", "1"]) == 1
-    assert "process 1 is no launcher of a job on this machine" in capsys.readouterr().err
+    assert "process 1 is not a launcher of a job on this machine" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         launch.parse(["--join", "1", "-n", "1", "python"])
     assert "give no command" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_other_machines(tmp_path):
     [
         (["x"], "-n/--num-workers"),
         (["-n", "0", "x"], "0: 1 or more"),
-        (["-n", "2"], "give a command"),
+        (["-n", "2"], "a command to run is required"),
         (["-n", "2", "--launcher", "yarn", "x"], "yarn is not supported"),
         (["-n", "2", "--launcher", "ssh", "x"], "needs a hostfile"),
         (["-n", "2", "--env-worker", "A", "x"], "expected NAME:VALUE"),
@@ -118,7 +118,7 @@ def test_the_code_of_a_failure_and_restarts():
     code = "import os, sys; sys.exit(3 * (os.environ['DMLC_NUM_ATTEMPT'] == '0'))"
     assert job(2, code).code == 3
     again = job(2, code, "--max-restarts", "1")
-    assert again.code == 0 and "the job ended with code 3; it starts again" in again.err
+    assert again.code == 0 and "the job ended with code 3; restarting it" in again.err
 
 
 @needs_mpi

@@ -54,8 +54,8 @@ def test_weights_and_pictures(tmp_path, capsys, monkeypatch):
     ("arguments", "told"),
     [
         (["--optimizer", "adamm"], "adam, "),
-        (["--lr", "-1"], "a positive number is needed"),
-        (["--epochs", "0"], "a positive number is needed"),
+        (["--lr", "-1"], "expected a positive number"),
+        (["--epochs", "0"], "expected a positive number"),
         (["--weights", "no/such/folder/lenet.params"], "no folder for no/such/folder"),
     ],
 )
@@ -90,4 +90,4 @@ def test_pictures_are_braille():
 def test_nothing_to_train_is_refused(option, capsys):
     with pytest.raises(SystemExit):
         train_mnist.parse_arguments([option, "0"])
-    assert "0: a positive number is needed" in capsys.readouterr().err
+    assert "expected a positive number, got 0" in capsys.readouterr().err

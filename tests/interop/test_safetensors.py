@@ -60,13 +60,13 @@ def tensor(**changes):
         (b"[1]", "no object"),
         (b"{", "no JSON"),
         (b"[" * 100000, "no JSON"),
-        (tensor(dtype="F8"), "'x': element type F8"),
+        (tensor(dtype="F8"), "'x': dtype F8"),
         (tensor(shape=[3]), "'x': bytes 0 to 8 of 8 are not the 12"),
         (tensor(shape=[-2]), "'x': shape and offsets"),
         (tensor(shape=[1 << 62, 1 << 62]), "'x': bytes"),
         (tensor(data_offsets=[4, 12]), "'x': bytes 4 to 12 of 8"),
-        (tensor(data_offsets=[8]), "'x': dtype, shape and data_offsets"),
-        ({"x": 1}, "'x': dtype, shape and data_offsets"),
+        (tensor(data_offsets=[8]), "'x': expected dtype, shape and data_offsets"),
+        ({"x": 1}, "'x': expected dtype, shape and data_offsets"),
     ],
 )
 def test_damaged_headers(tmp_path, header, text):
@@ -90,6 +90,6 @@ def test_what_cannot_be_written(tmp_path):
         save_safetensors(path, {1: np.ones(2)})
     with pytest.raises(TypeError, match="metadata"):
         save_safetensors(path, {}, metadata={"a": 1})
-    with pytest.raises(MXNetError, match="'x': safetensors has no element type complex128"):
+    with pytest.raises(MXNetError, match="'x': safetensors does not support dtype complex128"):
         save_safetensors(path, {"x": np.ones(2, complex)})
     assert not path.exists()

@@ -46,7 +46,7 @@ def test_layers_meet_in_order():
 
 
 def test_what_does_not_fit_is_named_and_nothing_is_loaded():
-    with pytest.raises(MXNetError, match="has nothing for its bias"):
+    with pytest.raises(MXNetError, match="has no parameter for its bias"):
         load_layers(small(bias=False), small_state())
     state = small_state()
     state["3.weight"] = draw(6, 144)

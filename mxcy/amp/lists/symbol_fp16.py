@@ -1,4 +1,4 @@
-"""The operators' classes under mixed precision with float16, each operator by its name."""
+"""Operator lists of mixed precision with float16, with one name per operator."""
 
 from mxcy.ops.core.precision_lists import offer
 

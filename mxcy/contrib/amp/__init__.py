@@ -1,4 +1,4 @@
-"""Automatic mixed precision under MXNet 1.x's name: `mxcy.amp` has it."""
+"""Alias of `mxcy.amp` under MXNet 1.x's name."""
 
 from mxcy._base import older_paths
 from mxcy._base.listing import listing

@@ -1,11 +1,11 @@
-"""The functions of `mxcy.amp`, with MXNet 1.x's lists beside them."""
+"""The functions of `mxcy.amp`, with MXNet 1.x's lists."""
 
 from mxcy._base import older_paths
 from mxcy._base.dtypes import bfloat16
 from mxcy._base.listing import listing
 from mxcy.contrib.amp import lists
 
-#: imported when they are first asked for: `mxcy.amp` needs Gluon
+#: imported on first access, because `mxcy.amp` needs Gluon
 _FUNCTIONS = (
     "convert_bucketing_module",
     "convert_hybrid_block",

@@ -1,4 +1,4 @@
-"""The loss scaler of `mxcy.amp`."""
+"""Alias of the loss scaler of `mxcy.amp`."""
 
 from mxcy._base import older_paths
 

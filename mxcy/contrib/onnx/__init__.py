@@ -1,4 +1,4 @@
-"""ONNX where MXNet 1.x has it; see `mxcy.onnx`."""
+"""ONNX under MXNet 1.x's module path; see `mxcy.onnx`."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ from mxcy._base.suggestions import no_attribute
 
 __all__ = ["export_model", "get_model_metadata", "import_model", "import_to_gluon"]
 
-#: function -> the module that has it, which is imported when the function is first asked for
+#: function -> its module, imported on first access
 _LATER = {
     "export_model": "mxcy.onnx",
     "get_model_metadata": "mxcy.onnx.onnx2mx.import_model",

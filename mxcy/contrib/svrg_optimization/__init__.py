@@ -1,4 +1,4 @@
-"""Stochastic gradients of reduced variance."""
+"""SVRG: stochastic variance-reduced gradients."""
 
 from mxcy.contrib.svrg_optimization import svrg_module, svrg_optimizer
 from mxcy.contrib.svrg_optimization.svrg_module import SVRGModule

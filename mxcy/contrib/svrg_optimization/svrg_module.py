@@ -1,4 +1,4 @@
-"""A module trained with stochastic gradients of reduced variance (Johnson and Zhang, 2013)."""
+"""A module trained with stochastic variance-reduced gradients (Johnson and Zhang, 2013)."""
 
 import logging
 
@@ -9,11 +9,11 @@ __all__ = ["SVRGModule"]
 
 
 class SVRGModule(Module):
-    """A `Module` whose gradients are corrected by those of older weights.
+    """A `Module` whose gradients are corrected by those of snapshot weights.
 
-    Every `update_freq` epochs the gradients of all data are computed and the weights kept. From
-    each batch's gradients those of the kept weights on the same batch are subtracted, and the mean
-    gradients of all data are added.
+    Every `update_freq` epochs the weights are saved, with their mean gradients over all data. From
+    each batch's gradients, those of the snapshot on the same batch are subtracted, and the mean
+    gradients are added.
 
     Parameters
     ----------
@@ -21,14 +21,14 @@ class SVRGModule(Module):
     state_names, group2ctxs, compression_params
         See `Module`.
     update_freq : int
-        After how many epochs the gradients of all data are computed again.
+        Number of epochs between snapshots.
 
     Raises
     ------
     TypeError
-        When `update_freq` is no int.
+        If `update_freq` is not an int.
     ValueError
-        When it is not positive.
+        If it is not positive.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class SVRGModule(Module):
         )
         super().__init__(*settings)
         self.update_freq = update_freq
-        self._mod_aux = Module(*settings)  # holds the older weights
-        self._means = None  # per parameter and device, the gradients of all data
+        self._mod_aux = Module(*settings)  # holds the snapshot weights
+        self._means = None  # mean gradients over all data, per parameter and device
 
     def bind(
         self,
@@ -113,7 +113,7 @@ class SVRGModule(Module):
         self._mod_aux.prepare(data_batch, sparse_row_id_fn)
 
     def update(self):
-        """Change the parameters by the corrected gradients."""
+        """Update the parameters with the corrected gradients."""
         self._assert_ready(optimizer=True)
         for new, old, mean in zip(
             self._exec_group.grad_arrays,
@@ -128,9 +128,9 @@ class SVRGModule(Module):
         super().update()
 
     def update_full_grads(self, train_data):
-        """Keep the weights, and compute the mean gradients of all data.
+        """Save the weights, and compute their mean gradients over all data.
 
-        As in MXNet, the mean of the last time counts as one more batch.
+        As in MXNet, the previous mean counts as one more batch.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class SVRGModule(Module):
         for row in self._means:
             for mean in row:
                 mean /= count
-            if self._kvstore is not None:  # devices share their sum
+            if self._kvstore is not None:  # all devices get the sum
                 total = sum((mean.as_in_context(row[0].context) for mean in row[1:]), row[0])
                 for mean in row:
                     mean[:] = total / len(row)

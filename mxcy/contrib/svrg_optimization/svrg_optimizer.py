@@ -1,4 +1,4 @@
-"""Optimizers of stores that also keep the mean gradients of all data."""
+"""Optimizers for stores that also hold the mean gradients over all data."""
 
 from mxcy import optimizer as optimizers
 
@@ -20,26 +20,26 @@ _COMMON = (
 
 @optimizers.register
 class _AssignmentOptimizer(optimizers.Optimizer):
-    """Puts the gradient in place of the weight."""
+    """Replace the weight by the gradient."""
 
     def create_state(self, index, weight):
         return None
 
     def update(self, index, weight, grad, state):
-        """Overwrite a weight by its gradient."""
+        """Overwrite a weight with its gradient."""
         weight[:] = grad
 
 
 @optimizers.register
 class _SVRGOptimizer(optimizers.Optimizer):
-    """Runs an optimizer, and keeps what has ``full`` in its name.
+    """Run an optimizer, but overwrite values with ``full`` in their name.
 
     Parameters
     ----------
     default_optimizer : str or Optimizer
-        What changes weights.
+        Optimizer of the weights.
     **kwargs
-        The parameters of `Optimizer`, and those of `default_optimizer` if that is a name.
+        Arguments of `Optimizer`, and of `default_optimizer` if that is a name.
     """
 
     def __init__(self, default_optimizer, **kwargs):
@@ -51,20 +51,20 @@ class _SVRGOptimizer(optimizers.Optimizer):
 
     @staticmethod
     def _check_params(**kwargs):
-        """Those of the parameters that `Optimizer` has, a dict."""
+        """Select the arguments that `Optimizer` accepts."""
         return {name: value for name, value in kwargs.items() if name in _COMMON}
 
     def _of(self, index):
         return self.aux_opt if "full" in self._check_index(index) else self.default_opt
 
     def _check_index(self, index):
-        """The name of a parameter, given by name or by number."""
+        """The name of a parameter, given by name or by index."""
         return index if index in self.idx2name.values() else self.idx2name[index]
 
     def create_state(self, index, weight):
-        """The state of a weight, see `Optimizer.create_state`."""
+        """Create the state of a weight, see `Optimizer.create_state`."""
         return self._of(index).create_state(index, weight)
 
     def update(self, index, weight, grad, state):
-        """Change a weight by its gradient, or overwrite it; see `Optimizer.update`."""
+        """Update a weight with its gradient, or overwrite it; see `Optimizer.update`."""
         self._of(index).update(index, weight, grad, state)

@@ -1,4 +1,4 @@
-"""`mx.contrib.text`: vocabularies, and vectors of words from files."""
+"""`mx.contrib.text`: vocabularies and word embeddings."""
 
 from mxcy._base.listing import listing
 from mxcy.contrib.text import embedding, utils, vocab

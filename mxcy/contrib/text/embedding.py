@@ -1,4 +1,4 @@
-"""Vectors of words: read from files, joined, looked up and changed."""
+"""Word embeddings, read from files."""
 
 import logging
 import os
@@ -27,11 +27,11 @@ __all__ = [
 class _TokenEmbedding(Vocabulary):
     """A vocabulary with a vector for each word.
 
-    Without a vocabulary, the words are those of the file. Unknown words have the vector that the
-    file gives `unknown_token`, or else what `init_unknown_vec` makes.
+    Without a given vocabulary, the words are those of the file. Unknown words get the file's vector
+    of `unknown_token`, or else the result of `init_unknown_vec`.
     """
 
-    #: the files that can be fetched, with their SHA-1
+    #: downloadable files and their SHA-1
     pretrained_file_name_sha1 = {}
 
     def __init__(self, **kwargs):
@@ -41,16 +41,16 @@ class _TokenEmbedding(Vocabulary):
 
     @property
     def vec_len(self):
-        """int: the length of a vector."""
+        """int: length of a vector."""
         return self._vec_len
 
     @property
     def idx_to_vec(self):
-        """NDArray: the vectors in the order of the words' numbers."""
+        """NDArray: the vectors by word index."""
         return self._idx_to_vec
 
     def _load(self, path, elem_delim, init_unknown_vec, encoding, vocabulary):
-        """Read a file: on each line a word and its vector."""
+        """Read a file with one word and its vector per line."""
         path = os.path.expanduser(path)
         if not os.path.isfile(path):
             raise ValueError(f"there is no file of word vectors at {path}")
@@ -65,12 +65,11 @@ class _TokenEmbedding(Vocabulary):
                 seen.add(token)
             elif token in seen:
                 warnings.warn(
-                    f"{path}, line {number}: {token} has a vector already; this one is skipped",
-                    stacklevel=3,
+                    f"{path}, line {number}: duplicate vector of {token} is skipped", stacklevel=3
                 )
             elif len(numbers) == 1:
                 warnings.warn(
-                    f"{path}, line {number}: {token} with one number is taken for a header",
+                    f"{path}, line {number}: {token} with one number is skipped as a header",
                     stacklevel=3,
                 )
             else:
@@ -79,7 +78,7 @@ class _TokenEmbedding(Vocabulary):
                 self._enter(token)
                 seen.add(token)
         if not rows:
-            raise TextError(f"{path}: there are no word vectors in it")
+            raise TextError(f"{path} contains no word vectors")
         self._vec_len = len(rows[0])
         if unknown is not None and len(unknown) != self._vec_len:
             raise TextError(
@@ -95,7 +94,7 @@ class _TokenEmbedding(Vocabulary):
             self._take(vocabulary, [self])
 
     def _take(self, vocabulary, embeddings):
-        """Become the words of a vocabulary with the joined vectors of other embeddings."""
+        """Take the words of a vocabulary, with the concatenated vectors of other embeddings."""
         if not isinstance(vocabulary, Vocabulary):
             raise TextError(f"vocabulary: expected a Vocabulary, got {type(vocabulary)}")
         tokens = vocabulary.idx_to_token
@@ -114,13 +113,13 @@ class _TokenEmbedding(Vocabulary):
         self._reserved_tokens = None if reserved is None else list(reserved)
 
     def get_vecs_by_tokens(self, tokens, lower_case_backup=False):
-        """Look words up.
+        """Return the vectors of words.
 
         Parameters
         ----------
         tokens : str or list of str
         lower_case_backup : bool
-            Look for words in lower case that are unknown as they are.
+            Look up unknown words in lower case.
 
         Returns
         -------
@@ -135,7 +134,7 @@ class _TokenEmbedding(Vocabulary):
         return vectors if isinstance(tokens, list) else vectors[0]
 
     def update_token_vectors(self, tokens, new_vectors):
-        """Change the vectors of words.
+        """Replace the vectors of words.
 
         Parameters
         ----------
@@ -147,9 +146,9 @@ class _TokenEmbedding(Vocabulary):
         Raises
         ------
         TextError
-            When the shape is another one.
+            If the shape differs.
         ValueError
-            When a word is unknown.
+            If a word is unknown.
         """
         tokens = tokens if isinstance(tokens, list) else [tokens]
         if not isinstance(new_vectors, nd.NDArray):
@@ -183,7 +182,7 @@ create = registry.get_create_func(_TokenEmbedding, "token embedding")
 
 
 def _vector(path, line, texts, others):
-    """The vector of a line, which must be as long as the first of others."""
+    """Parse the vector of a line, which must be as long as the first of `others`."""
     try:
         vector = np.array(texts, np.float32)
     except ValueError as error:
@@ -197,7 +196,7 @@ def _vector(path, line, texts, others):
 
 
 def register(embedding_cls):
-    """Register an embedding under its class name in lower case; a class decorator.
+    """Class decorator that registers an embedding under its lower-case class name.
 
     Parameters
     ----------
@@ -213,22 +212,22 @@ def register(embedding_cls):
 
 
 def get_pretrained_file_names(embedding_name=None):
-    """Names of the files of vectors that can be fetched.
+    """Return the names of downloadable embedding files.
 
     Parameters
     ----------
     embedding_name : str, optional
-        ``'glove'``, ``'fasttext'``, or what was registered.
+        ``'glove'``, ``'fasttext'``, or a registered name.
 
     Returns
     -------
     list of str, or dict of str to list of str
-        A dict by embeddings when no name is given.
+        A dict by embedding if no name is given.
 
     Raises
     ------
     KeyError
-        When there is no such embedding.
+        If there is no such embedding.
     """
     names = {
         name: list(klass.pretrained_file_name_sha1)
@@ -242,7 +241,7 @@ def get_pretrained_file_names(embedding_name=None):
 
 
 class _Published(_TokenEmbedding):
-    """Vectors that are fetched from MXNET_GLUON_REPO, unless the file is there."""
+    """Published vectors, downloaded from MXNET_GLUON_REPO if missing."""
 
     def __init__(self, name, root, init_unknown_vec, vocabulary, **kwargs):
         self._check_pretrained_file_names(name)
@@ -262,11 +261,11 @@ class GloVe(_Published):
     pretrained_file_name : str
         One of ``get_pretrained_file_names('glove')``.
     embedding_root : str, optional
-        The folder of files, by default ``embeddings`` in MXNET_HOME.
+        Folder of files, by default ``embeddings`` in MXNET_HOME.
     init_unknown_vec : callable
-        Makes the vector of unknown words, given its ``shape``.
+        Creates the vector of unknown words from its ``shape``.
     vocabulary : Vocabulary, optional
-        The words; by default those of the file.
+        Words; by default those of the file.
     **kwargs
         Arguments of `Vocabulary`.
     """
@@ -317,29 +316,29 @@ class FastText(_Published):
 
 
 class CustomEmbedding(_TokenEmbedding):
-    """Vectors of a text file: on each line a word and the numbers of its vector.
+    """Vectors from a text file with one word and its vector per line.
 
     Parameters
     ----------
     pretrained_file_path : str
         The file.
     elem_delim : str
-        What divides words and numbers.
+        Delimiter of words and numbers.
     encoding : str
         The encoding of the file.
     init_unknown_vec : callable
-        Makes the vector of unknown words, given its ``shape``.
+        Creates the vector of unknown words from its ``shape``.
     vocabulary : Vocabulary, optional
-        The words; by default those of the file.
+        Words; by default those of the file.
     **kwargs
         Arguments of `Vocabulary`.
 
     Raises
     ------
     ValueError
-        When there is no such file.
+        If there is no such file.
     TextError
-        When a line is of another form.
+        If a line is malformed.
     """
 
     def __init__(
@@ -356,7 +355,7 @@ class CustomEmbedding(_TokenEmbedding):
 
 
 class CompositeEmbedding(_TokenEmbedding):
-    """The joined vectors of several embeddings, for the words of a vocabulary.
+    """The concatenated vectors of several embeddings, for the words of a vocabulary.
 
     Parameters
     ----------
@@ -366,7 +365,7 @@ class CompositeEmbedding(_TokenEmbedding):
     Raises
     ------
     TextError
-        When they are something else.
+        If an argument has another type.
     """
 
     def __init__(self, vocabulary, token_embeddings):

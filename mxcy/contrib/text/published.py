@@ -1,4 +1,4 @@
-"""Files of word vectors that were published: their names, checksums and archives."""
+"""Names, checksums and archives of published word vectors."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ __all__ = ["archives", "files", "published_file"]
 
 @cache
 def _table():
-    """SHA-1 by collection, file or archive, and name, as the lines of ``published.txt`` say."""
+    """Read ``published.txt``: SHA-1 by collection, file or archive, and name."""
     text = resources.files("mxcy.contrib.text").joinpath("published.txt").read_text()
     table = {}
     for line in text.splitlines():
@@ -26,22 +26,22 @@ def _table():
 
 
 def files(collection):
-    """The SHA-1 of each file of vectors, a dict; `collection` is ``'glove'`` or ``'fasttext'``."""
+    """Return the SHA-1 of each file of vectors; `collection` is ``'glove'`` or ``'fasttext'``."""
     return _table()[collection, "file"]
 
 
 def archives(collection):
-    """The SHA-1 of each archive, a dict."""
+    """Return the SHA-1 of each archive."""
     return _table()[collection, "archive"]
 
 
 def published_file(root, collection, name, archive):
-    """Find a file of vectors, or fetch the archive that it is in.
+    """Return the path of a file of vectors, downloading its archive if missing.
 
     Parameters
     ----------
     root : str
-        The folder of collections.
+        Folder of the collections.
     collection, name, archive : str
 
     Returns
@@ -51,7 +51,7 @@ def published_file(root, collection, name, archive):
     Raises
     ------
     MXNetError
-        When the file is not there and its archive cannot be fetched from MXNET_GLUON_REPO.
+        If the file is missing and its archive cannot be downloaded from MXNET_GLUON_REPO.
     """
     folder = Path(os.path.expanduser(root), collection)
     path = folder / name

@@ -1,4 +1,4 @@
-"""Words of texts."""
+"""Counting words in texts."""
 
 import collections
 import re
@@ -15,11 +15,11 @@ def count_tokens_from_str(
     ----------
     source_str : str
     token_delim, seq_delim : str
-        What divides words and sentences, regular expressions.
+        Regular expressions that separate words and sentences.
     to_lower : bool
-        Count them in lower case.
+        Convert words to lower case.
     counter_to_update : collections.Counter, optional
-        Where to count; a new one by default.
+        Counter to update; a new one by default.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Numbers of words."""
+"""Vocabularies, which map words to indices."""
 
 from mxcy.base import MXNetError
 
@@ -8,33 +8,33 @@ UNKNOWN_IDX = 0
 
 
 class TextError(MXNetError, AssertionError):
-    """Words, vectors or a file of them do not fit; MXNet asserts what must hold."""
+    """Invalid words, vectors or embedding files; MXNet raises AssertionError in these cases."""
 
 
 class Vocabulary:
-    """Indices of words.
+    """A mapping from words to indices.
 
-    Index 0 is any unknown word; reserved words follow, then counted ones, frequent words first and
-    equally frequent ones in alphabetical order.
+    Index 0 represents unknown words, followed by reserved words, then counted words by decreasing
+    frequency, and alphabetically if equally frequent.
 
     Parameters
     ----------
     counter : collections.Counter, optional
-        How often words occur.
+        Frequencies of words.
     most_freq_count : int, optional
-        At most so many of them get a number.
+        Maximum number of counted words.
     min_freq : int
-        How often a word has to occur.
+        Minimum frequency of a word.
     unknown_token : hashable
-        What stands for unknown words.
+        Token that represents unknown words.
     reserved_tokens : list of hashable, optional
-        Words that get a number in any case.
+        Words that are always included.
 
     Raises
     ------
     TextError
-        When `min_freq` is not positive, `counter` is none, or reserved words occur twice or contain
-        `unknown_token`.
+        If `min_freq` is not positive, `counter` is not a Counter, or reserved words are not unique
+        or contain `unknown_token`.
     """
 
     def __init__(
@@ -77,26 +77,26 @@ class Vocabulary:
 
     @property
     def token_to_idx(self):
-        """dict of str to int: the number of each word."""
+        """dict of str to int: index of each word."""
         return self._token_to_idx
 
     @property
     def idx_to_token(self):
-        """list of str: the words in the order of their numbers."""
+        """list of str: words by index."""
         return self._idx_to_token
 
     @property
     def unknown_token(self):
-        """str: what stands for unknown words."""
+        """str: token that represents unknown words."""
         return self._unknown_token
 
     @property
     def reserved_tokens(self):
-        """list of str or None: words that have a number in any case."""
+        """list of str or None: words that are always included."""
         return self._reserved_tokens
 
     def to_indices(self, tokens):
-        """The numbers of words.
+        """Convert words to indices.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Vocabulary:
         return self._token_to_idx.get(tokens, UNKNOWN_IDX)
 
     def to_tokens(self, indices):
-        """The words of numbers.
+        """Convert indices to words.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Vocabulary:
         Raises
         ------
         ValueError
-            When there is no such number.
+            If an index is out of range.
         """
         for index in indices if isinstance(indices, list) else [indices]:
             if not isinstance(index, int) or index >= len(self):

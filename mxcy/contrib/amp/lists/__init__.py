@@ -1,4 +1,4 @@
-"""Which operators run in which type, by name: derived from the operators' records."""
+"""Lists of operator names by dtype class, derived from the operators' records."""
 
 from mxcy.contrib.amp.lists import symbol_bf16, symbol_fp16
 

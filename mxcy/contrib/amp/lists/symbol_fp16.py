@@ -1,4 +1,4 @@
-"""The operators' classes under mixed precision with float16, with all of their names."""
+"""Operator lists of mixed precision with float16, with all names of each operator."""
 
 from mxcy.ops.core.precision_lists import offer
 

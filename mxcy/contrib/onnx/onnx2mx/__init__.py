@@ -1,4 +1,4 @@
-"""Import from ONNX where MXNet 1.x has it; see `mxcy.onnx.onnx2mx`.
+"""Import from ONNX under MXNet 1.x's module path; see `mxcy.onnx.onnx2mx`.
 
 Needs the package `onnx`; `mxcy.contrib.onnx` itself does not.
 """
