@@ -253,7 +253,7 @@ class ImageIter(DataIter):
             )
         return label if self.label_width > 1 else label[0]
 
-    # --- hooks for subclasses ---------------------------------------------------------------------
+    # --- hooks for subclasses --------------------------------------------------------------------
 
     def check_data_shape(self, data_shape):
         """Raise ValueError unless `data_shape` is (3, height, width)."""

@@ -1,6 +1,6 @@
-"""Networks as ONNX files, which other programs run, and such files as networks.
+"""Export to and import from ONNX.
 
-The package `onnx` is optional (``pip install 'mxcy[onnx]'``), and imported when it is first needed.
+The package `onnx` is optional (``pip install 'mxcy[onnx]'``), and imported when first needed.
 """
 
 from importlib import import_module
@@ -10,7 +10,7 @@ from mxcy._base.suggestions import no_attribute
 
 __all__ = ["export_model", "get_operator_support"]
 
-#: name -> module that has it, or is it, and is imported when the name is first asked for
+#: name -> its module (or the module itself), imported on first access
 _LATER = {
     "export_model": "mxcy.onnx.mx2onnx",
     "get_operator_support": "mxcy.onnx.mx2onnx",

@@ -1,4 +1,4 @@
-"""mxcy as a backend in ONNX's sense: `prepare` and `run`, as `onnx.backend.base` describes them."""
+"""mxcy as an ONNX backend, with the interface of `onnx.backend.base`."""
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -23,9 +23,9 @@ def _to_numpy(array):
 class PreparedModel(BackendRep):
     """A model ready to run.
 
-    It is imported for the shapes of its inputs when it runs first, and again for others. Inputs
-    that tell shapes (the second one of Reshape) become constants: their values are then part of
-    what it was imported for.
+    It is imported on the first run for the shapes of the inputs, and again for other shapes. Inputs
+    that determine shapes (such as the second one of Reshape) become constants, so that other values
+    also require a new import.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ class PreparedModel(BackendRep):
         initializers = {tensor.name for tensor in model.graph.initializer}
         self.inputs = [i.name for i in model.graph.input if i.name not in initializers]
         self.outputs = [output.name for output in model.graph.output]
-        self.constants = set()  # the inputs that have to be known
+        self.constants = set()  # inputs that must be constants
         self._ready = {}
 
     def run(self, inputs, **kwargs):
-        """The outputs for inputs in the graph's order.
+        """Compute the outputs.
 
         Parameters
         ----------
         inputs : sequence of numpy.ndarray, or dict of str to numpy.ndarray
         **kwargs
-            What other backends take; ignored.
+            Options of other backends; ignored.
 
         Returns
         -------
@@ -89,25 +89,25 @@ class PreparedModel(BackendRep):
 
 
 def _to_array(array, ctx):
-    if array.dtype.name == "bfloat16":  # ml_dtypes' type
+    if array.dtype.name == "bfloat16":  # of ml_dtypes
         return np_array(array.astype(np.float32), ctx=ctx).astype("bfloat16")
     return np_array(array, dtype=array.dtype, ctx=ctx)
 
 
 class MXCYBackend(Backend):
-    """The backend; its functions are those of this module too."""
+    """The backend; its methods are also functions of this module."""
 
     @classmethod
     def prepare(cls, model, device="CPU", **kwargs):
-        """Get a model ready to run.
+        """Prepare a model.
 
         Parameters
         ----------
         model : onnx.ModelProto
         device : str
-            ``CPU`` or ``CUDA``, with a number (``CUDA:1``) if need be.
+            ``CPU`` or ``CUDA``, optionally with an index (``CUDA:1``).
         **kwargs
-            What other backends take; ignored.
+            Options of other backends; ignored.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class MXCYBackend(Backend):
         inputs : sequence of numpy.ndarray
         device : str
         **kwargs
-            What other backends take; ignored.
+            Options of other backends; ignored.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class MXCYBackend(Backend):
 
     @classmethod
     def supports_device(cls, device):
-        """Whether there is such a device.
+        """Return whether a device is available.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What export and import raise when they cannot."""
+"""Exceptions of export and import."""
 
 from mxcy._base.errors import MXNetError
 
@@ -6,8 +6,8 @@ __all__ = ["MissingConverterError", "UnsupportedError"]
 
 
 class MissingConverterError(MXNetError, AttributeError):
-    """Operators have no counterpart among ONNX'; the message names all of a graph and the nodes."""
+    """Operators without a converter; the message names all of them and their nodes."""
 
 
 class UnsupportedError(MXNetError, NotImplementedError):
-    """An operator with these attributes, inputs or types has no counterpart."""
+    """An operator with these attributes, inputs or dtypes cannot be expressed in ONNX."""

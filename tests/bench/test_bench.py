@@ -57,9 +57,9 @@ def test_wrong_numbers_are_refused(capsys):
 @pytest.mark.parametrize(
     "arguments, text",
     [
-        ("score --network resnt18_v1", "no network 'resnt18_v1'; did you mean 'resnet18_v1'?"),
-        ("train --network lenett", "no network 'lenett'; did you mean 'lenet'?"),
-        ("train --optimizer sdg", "no optimizer 'sdg'; did you mean 'sgd'?"),
+        ("score --network resnt18_v1", "unknown network 'resnt18_v1'; did you mean 'resnet18_v1'?"),
+        ("train --network lenett", "unknown network 'lenett'; did you mean 'lenet'?"),
+        ("train --optimizer sdg", "unknown optimizer 'sdg'; did you mean 'sgd'?"),
         ("calls --json nowhere/a.json", "nowhere/a.json: there is no folder"),
         ("calls --json .", ". cannot be written"),
     ],

@@ -61,7 +61,7 @@ def test_other_machines(tmp_path):
     "arguments, text",
     [
         (["x"], "-n/--num-workers"),
-        (["-n", "0", "x"], "0: 1 or more"),
+        (["-n", "0", "x"], "expected 1 or more, got 0"),
         (["-n", "2"], "a command to run is required"),
         (["-n", "2", "--launcher", "yarn", "x"], "yarn is not supported"),
         (["-n", "2", "--launcher", "ssh", "x"], "needs a hostfile"),

@@ -57,9 +57,9 @@ def tensor(**changes):
 @pytest.mark.parametrize(
     "header, text",
     [
-        (b"[1]", "no object"),
-        (b"{", "no JSON"),
-        (b"[" * 100000, "no JSON"),
+        (b"[1]", "not an object"),
+        (b"{", "not JSON"),
+        (b"[" * 100000, "not JSON"),
         (tensor(dtype="F8"), "'x': dtype F8"),
         (tensor(shape=[3]), "'x': bytes 0 to 8 of 8 are not the 12"),
         (tensor(shape=[-2]), "'x': shape and offsets"),

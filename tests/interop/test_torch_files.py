@@ -58,10 +58,10 @@ def test_nothing_that_a_file_names_is_called(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "changes, text",
     [
-        ({"data/0": None}, "no storage archive/data/0 of 48 bytes"),
-        ({"data/0": b"1234"}, "no storage archive/data/0 of 48 bytes"),
+        ({"data/0": None}, "storage archive/data/0 of 48 bytes is missing"),
+        ({"data/0": b"1234"}, "storage archive/data/0 of 48 bytes is missing"),
         ({"byteorder": b"big"}, "big-endian"),
-        ({"data.pkl": b"\x80\x02"}, "refused"),
+        ({"data.pkl": b"\x80\x02"}, "rejected"),
         ({"data.pkl": None}, "expected one data.pkl"),
     ],
 )

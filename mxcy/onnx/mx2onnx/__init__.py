@@ -1,4 +1,4 @@
-"""Export: networks as ONNX files."""
+"""Export of networks to ONNX files."""
 
 from mxcy.onnx.mx2onnx.export import export_model, get_operator_support
 

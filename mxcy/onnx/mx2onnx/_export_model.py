@@ -1,4 +1,4 @@
-"""MXNet's path to the functions of export."""
+"""Export functions under MXNet's module path."""
 
 from mxcy.onnx.mx2onnx.export import export_model, get_operator_support
 

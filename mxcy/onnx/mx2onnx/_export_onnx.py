@@ -1,4 +1,4 @@
-"""MXNet's path to the class with which users register converters."""
+"""The registry of users' converters under MXNet's module path."""
 
 from mxcy.onnx.mx2onnx.custom import MXNetGraph
 

@@ -1,4 +1,4 @@
-"""The ONNX graph under construction: `G` of converters."""
+"""`Builder`, the ONNX graph under construction, called `G` in converters."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ _BOOLS = frozenset(
 )
 _LONGS = frozenset("Shape Size ArgMax ArgMin NonZero NonMaxSuppression".split())
 _RANDOM = frozenset(("RandomUniform", "RandomNormal", "Multinomial"))
-#: operators whose result has the shape of their operands' broadcast
+#: operators whose result has the broadcast shape of their operands
 _ELEMENTWISE = _BOOLS | frozenset(
     "Abs Acos Acosh Add Asin Asinh Atan Atanh Cast Ceil Clip Cos Cosh Div Elu Erf Exp Floor"
     " HardSigmoid Identity LeakyRelu Log Max Min Mod Mul Neg Pow Reciprocal Relu Round Selu"
@@ -27,24 +27,24 @@ _ELEMENTWISE = _BOOLS | frozenset(
 
 
 class Builder(Versions, Dims):
-    """Collects nodes and constants; operators of ONNX are its methods: ``G.Conv(x, w, group=2)``.
+    """Collects nodes and constants; ONNX operators are its methods: ``G.Conv(x, w, group=2)``.
 
     Parameters
     ----------
     opset : int
-        The version of ONNX' operators to write.
+        Opset version to write.
     names : iterable of str
-        Names that are taken.
+        Reserved names.
 
     Attributes
     ----------
     nodes : list of Node
-        Those of the graph, or of the body, that is being made.
+        Nodes of the current graph or body.
     constants : dict of str to (Value, numpy.ndarray)
     node : Node of mxcy.graph
         The node that is being converted.
     outs : list of Value
-        What it has to become: shapes and dtypes.
+        Expected results: shapes and dtypes.
     """
 
     def __init__(self, opset, names=()):
@@ -56,12 +56,12 @@ class Builder(Versions, Dims):
 
     @property
     def out(self):
-        """Shape and dtype of the first result."""
+        """Expected shape and dtype of the first result."""
         return self.outs[0]
 
     # --- names and nodes -------------------------------------------------------------------------
     def unique(self, wish):
-        """A name that nobody has, and nobody else gets."""
+        """Return a new unique name."""
         name, count = wish, 0
         while name in self._names:
             count += 1
@@ -70,14 +70,14 @@ class Builder(Versions, Dims):
         return name
 
     def claim(self, wish):
-        """A name that was reserved for a node, or one like it if it is in use by now."""
+        """Return a name reserved for a node, or a similar one if it is already in use."""
         if wish in self._reserved:
             self._reserved.discard(wish)
             return wish
         return self.unique(wish)
 
     def value(self, wish, shape=None, dtype=None, array=None):
-        """A new value that no node makes: an input, or a result of users' nodes."""
+        """Create a value without a node: an input, or a result of users' nodes."""
         return Value(self, self.unique(wish), shape, dtype, array)
 
     def __getattr__(self, op_type):
@@ -92,12 +92,12 @@ class Builder(Versions, Dims):
         ----------
         op_type : str
         *inputs : Value or numpy.ndarray or None
-            An array becomes a constant; None is an input left out.
+            Inputs; an array becomes a constant, None is an omitted input.
         outputs : int
         shape, dtype
-            Of the first output, where they do not follow from the inputs.
+            Shape and dtype of the first output, if they cannot be inferred.
         **attrs
-            Those that are None are left out.
+            Attributes; None is omitted.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class Builder(Versions, Dims):
         stem = f"{self.node.name if self.node else 'graph'}_{op_type.lower()}"
         if dtype is None:
             dtype = self._dtype(op_type, ins)
-        elif op_type in _RANDOM:  # they have attributes of these names
+        elif op_type in _RANDOM:  # these have attributes named shape and dtype
             attrs.update(dtype=np.dtype(dtype), shape=shape)
         if shape is None and op_type in _ELEMENTWISE:
             shape = _broadcast([x.shape for x in ins if x is not None])
@@ -128,14 +128,14 @@ class Builder(Versions, Dims):
         return next((x.dtype for x in tensors if x is not None and x.dtype is not None), None)
 
     def two(self, op_type, x, y):
-        """A node of two operands of one element type, one of which may be a number."""
+        """Add a node with two operands of the same dtype, one of which may be a number."""
         other = y if isinstance(y, Value) else x
         x, y = (v if isinstance(v, Value) else self.like(other, v) for v in (x, y))
         return self.op(op_type, x, y)
 
     # --- constants -------------------------------------------------------------------------------
     def const(self, array, dtype=None, name=None):
-        """A constant; equal small ones are one."""
+        """Add a constant; small equal ones are shared."""
         array = np.asarray(array, dtype)
         key = (array.dtype.str, array.shape, array.tobytes()) if array.size <= 64 else None
         if name is None and key in self._known:
@@ -148,16 +148,16 @@ class Builder(Versions, Dims):
         return constant
 
     def ints(self, *numbers):
-        """A vector of int64."""
+        """Add an int64 vector constant."""
         return self.const(np.array(numbers, np.int64))
 
     def like(self, x, number):
-        """A number with the element type of a value."""
+        """Add a scalar constant with the dtype of a value."""
         return self.const(np.asarray(number).astype(x.dtype))
 
     # --- types -----------------------------------------------------------------------------------
     def cast(self, x, dtype):
-        """A value in an element type."""
+        """Cast a value to a dtype."""
         dtype = np.dtype(dtype)
         if x.dtype == dtype:
             return x
@@ -166,15 +166,15 @@ class Builder(Versions, Dims):
         return self.op("Cast", x, dtype=dtype, to=dtype)
 
     def to_bool(self, x):
-        """Whether elements differ from zero, where nan does."""
+        """Return whether elements are nonzero (nan is)."""
         return x if x.dtype == bool else self.cast(x, bool)
 
     def is_float(self, x):
-        """Whether a value has floating point numbers."""
+        """Return whether a value has a floating dtype."""
         return x.dtype.kind == "f" or x.dtype == dtypes.bfloat16
 
     def meet(self, *values):
-        """Values in the element type in which they meet: a floating one wins."""
+        """Cast values to a common dtype: a floating one, if there is any."""
         kinds = {x.dtype for x in values}
         if len(kinds) > 1:
             floats = {x.dtype for x in values if x.dtype.kind == "f"}
@@ -183,20 +183,20 @@ class Builder(Versions, Dims):
         return list(values)
 
     def tied_extents(self):
-        """The extents of the node's result where its users tell them: some are inputs' extents."""
+        """Extents of the node's result, inferred from its consumers."""
         places = self.tied(self.node)
         extents = []
         for axis, extent in enumerate(self.out.shape):
             if extent == -1:
                 if axis not in places:
-                    self.unsupported(f"extent {axis} of its result depends on its users")
+                    self.unsupported(f"extent {axis} of its result depends on its consumers")
                 name, place = places[axis]
                 extent = self.dim(self.sources[name], place)
             extents.append(extent)
         return extents
 
     def unsupported(self, reason):
-        """Refuse the call: it has no counterpart in ONNX.
+        """Raise an error: the call cannot be expressed in ONNX.
 
         Raises
         ------
@@ -206,19 +206,19 @@ class Builder(Versions, Dims):
 
     # --- bodies ----------------------------------------------------------------------------------
     def body(self, name, inputs, make):
-        """A graph inside a node.
+        """Create a graph attribute of a node.
 
         Parameters
         ----------
         name : str
         inputs : list of Value
-            Made by `value`.
+            Inputs created by `value`.
         make : callable
             ``make(*inputs)`` returns the results.
         """
         outer, self.nodes = self.nodes, []
         try:
-            # What comes in, or from outside, cannot go out as it is; nor twice.
+            # Outputs must be distinct results of the body's own nodes.
             results = [self.Identity(x) for x in make(*inputs)]
             return Body(self.unique(name), self.nodes, list(inputs), results)
         finally:

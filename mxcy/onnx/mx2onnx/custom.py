@@ -1,4 +1,4 @@
-"""Users' converters, in the form that MXNet's `MXNetGraph.register` takes."""
+"""Users' converters, with the interface of MXNet's `MXNetGraph.register`."""
 
 import json
 from collections import namedtuple
@@ -14,7 +14,7 @@ NodeOutput = namedtuple("NodeOutput", "name dtype")
 
 
 class MXNetGraph:
-    """Where users register converters of operators.
+    """Registry of users' converters.
 
     Examples
     --------
@@ -24,28 +24,28 @@ class MXNetGraph:
     ...     return [onnx.helper.make_node("Relu", inputs, [name], name=name)]
     """
 
-    #: version of ONNX' operators -> operator -> function
+    #: opset version -> operator -> function
     registry_ = {}
 
     @staticmethod
     def register(op_name, opset_version=12):
-        """Decorator: a function converts an operator, from a version of ONNX' operators on.
+        """Decorator that registers a converter of an operator from an opset version on.
 
         Parameters
         ----------
         op_name : str
-            The operator, as `mx.sym` knows it.
+            Name of the operator in `mx.sym`.
         opset_version : int
-            The first version that the function writes for.
+            First opset version that the function supports.
 
         Returns
         -------
         callable
-            The function gets the node, a dict of name, op, attrs and inputs, and keywords:
-            `initializer`, a list to which it may add TensorProtos, `idx`, `outputs_lookup`,
-            `in_type`, `opset_version`, `weights`. It returns NodeProtos, of which those that make
-            results have outputs named like the node (``name``, or ``name0``, ``name1``), perhaps
-            as a pair with a tuple of the results' element types.
+            The decorated function is called with the node (a dict of name, op, attrs and inputs)
+            and the keywords `initializer` (a list that TensorProtos can be appended to), `idx`,
+            `outputs_lookup`, `in_type`, `opset_version` and `weights`. It returns NodeProtos, in
+            which results are named after the node (``name``, or ``name0``, ``name1``), optionally
+            in a pair with a tuple of the results' dtypes.
         """
 
         def enter(function):
@@ -56,12 +56,12 @@ class MXNetGraph:
 
     @staticmethod
     def names():
-        """The operators that have been registered."""
+        """The registered operators."""
         return {name for functions in MXNetGraph.registry_.values() for name in functions}
 
     @staticmethod
     def converter(name, opset):
-        """The function for the newest version that is not above `opset`, or None."""
+        """The function with the highest version up to `opset`, or None."""
         for version in sorted(MXNetGraph.registry_, reverse=True):
             if version <= opset and name in MXNetGraph.registry_[version]:
                 return MXNetGraph.registry_[version][name]
@@ -69,7 +69,7 @@ class MXNetGraph:
 
 
 class Users:
-    """Users' converters at work on one network."""
+    """Application of users' converters to one network."""
 
     def __init__(self, opset, sym, params):
         self.opset, self.sym, self.params = opset, sym, params
@@ -77,21 +77,21 @@ class Users:
         self._numbers = None
 
     def start(self, builder):
-        """Take up a builder, whose values users' nodes refer to by name."""
+        """Set the builder, whose values users' nodes refer to by name."""
         self.builder = builder
 
     def __contains__(self, name):
         return MXNetGraph.converter(name, self.opset) is not None
 
     def find(self, name):
-        """A function ``(node, inputs, wanted)`` that calls the user's converter, or None."""
+        """Return a function ``(node, inputs, wanted)`` that calls the user's converter, or None."""
         function = MXNetGraph.converter(name, self.opset)
         if function is None:
             return None
         return lambda node, ins, wanted: self._call(function, node, ins, wanted)
 
     def _described(self, node, ins):
-        """The node as in the symbol's file."""
+        """Describe the node as in the symbol's JSON file."""
         if self._numbers is None:
             self.nodes = json.loads(self.sym.tojson())["nodes"]
             self._numbers = {entry["name"]: i for i, entry in enumerate(self.nodes)}

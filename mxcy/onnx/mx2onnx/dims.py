@@ -1,6 +1,6 @@
-"""Arithmetic of extents, some of which are known only when the network runs.
+"""Arithmetic of extents, some of which are known only at run time.
 
-An extent is an int, or a Value: a vector of one int64.
+An extent is an int, or a Value: an int64 vector of one element.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ __all__ = ["Dims"]
 
 
 class Dims:
-    """The part of `Builder` that computes with shapes."""
+    """Mixin of `Builder` for computing with shapes."""
 
     def shape(self, x):
-        """The shape as a vector of int64."""
+        """The shape as an int64 vector."""
         if x.static:
             return self.ints(*x.shape)
         return self.op("Shape", x, shape=None if x.shape is None else (x.ndim,))
@@ -39,11 +39,11 @@ class Dims:
         return extents
 
     def as_vector(self, extent):
-        """An extent as a vector of one int64."""
+        """Convert an extent to an int64 vector of one element."""
         return extent if isinstance(extent, Value) else self.ints(extent)
 
     def join(self, extents):
-        """Extents as one vector."""
+        """Concatenate extents to a vector."""
         if not any(isinstance(extent, Value) for extent in extents):
             return self.ints(*extents)
         parts, run = [], []
@@ -101,11 +101,11 @@ class Dims:
 
     @staticmethod
     def known(extents):
-        """Extents as a Value's shape."""
+        """Convert extents to a Value's shape."""
         return tuple(-1 if isinstance(extent, Value) else extent for extent in extents)
 
     def reshape(self, x, extents):
-        """The elements of a value in another shape; one extent may be -1, what is left."""
+        """Reshape a value; one extent may be -1, to be inferred."""
         extents = list(extents)
         unknown = [i for i, extent in enumerate(extents) if isinstance(extent, Value)]
         shape = self.known(extents)
@@ -125,20 +125,20 @@ class Dims:
         return self.op("Reshape", x, self.join(extents), shape=shape)
 
     def flat(self, x):
-        """The elements as a vector."""
+        """Flatten a value to a vector."""
         return self.reshape(x, [int(np.prod(x.shape, dtype=np.int64)) if x.static else -1])
 
     def expand(self, x, extents):
-        """A value repeated to a shape."""
+        """Broadcast a value to a shape."""
         shape = self.known(extents)
         if x.static and x.shape == shape:
             return x
-        if 0 in shape:  # ONNX Runtime leaves extents of 1 as they are
+        if 0 in shape:  # ONNX Runtime does not expand extents of 1 to 0
             return self.full(extents, 0, x.dtype)
         return self.op("Expand", x, self.join(extents), shape=shape)
 
     def full(self, extents, number, dtype):
-        """An array of one number."""
+        """Create an array filled with a number."""
         dtype = np.dtype(dtype)
         shape = self.known(extents)
         if -1 not in shape and np.prod(shape, dtype=np.int64) <= 64:
@@ -147,7 +147,7 @@ class Dims:
         return self.op("Expand", fill, self.join(extents), shape=shape)
 
     def arange(self, start, limit, step=1):
-        """A vector of int64 from extents."""
+        """Create an int64 range; bounds may be extents."""
         if not any(isinstance(n, Value) for n in (start, limit, step)):
             return self.const(np.arange(start, limit, step, dtype=np.int64))
         bounds = [

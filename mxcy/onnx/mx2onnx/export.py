@@ -1,4 +1,4 @@
-"""`export_model`."""
+"""`export_model`, which writes a network as an ONNX file."""
 
 import logging
 
@@ -24,7 +24,7 @@ OLDEST_OPSET = 12
 
 
 def _opset(wanted):
-    """The version of ONNX' operators to write."""
+    """Choose the opset version to write."""
     newest = onnx_package().defs.onnx_opset_version()
     if wanted is None:
         return min(DEFAULT_OPSET, newest)
@@ -45,17 +45,17 @@ def _opset(wanted):
 
 
 def get_operator_support(opset_version=None):
-    """The operators that can be exported.
+    """Return the operators that can be exported.
 
     Parameters
     ----------
     opset_version : int, optional
-        The version of ONNX' operators to write; 17 by default.
+        Opset version to write; 17 by default.
 
     Returns
     -------
     list of str
-        Registered names and aliases, sorted, those of users' converters included.
+        Sorted names and aliases, including those of users' converters.
     """
     opset = _opset(opset_version)
     own = [name for name in MXNetGraph.names() if MXNetGraph.converter(name, opset) is not None]
@@ -85,33 +85,33 @@ def export_model(
     sym : str or Symbol
         The network, or the path of its JSON file.
     params : str, dict of str to NDArray, or a pair of such dicts
-        The parameters and auxiliary states, with or without ``arg:`` and ``aux:`` before their
-        names, or the path of their file. They become constants of the ONNX graph.
+        Parameters and auxiliary states, with or without the prefixes ``arg:`` and ``aux:``, or
+        the path of their file. They become constants of the ONNX graph.
     in_shapes : list of tuple
-        The shapes of all inputs that are no parameters, in the order of `sym.list_inputs()`.
+        Shapes of all inputs that are not parameters, in the order of `sym.list_inputs()`.
     in_types : dtype or list of dtype
-        Their element types.
+        Dtypes of these inputs.
     onnx_file_path : str
-        The file to make or to replace.
+        Path of the file.
     verbose : bool
-        Whether to log each node.
+        Log each node.
     dynamic : bool
-        Whether the file shall take inputs of other shapes.
+        Allow inputs of other shapes.
     dynamic_input_shapes : list of tuple, optional
-        Which ones: a number stays as it is, a str names a free extent, None leaves it unnamed, as
-        in ``[('N', 3, None, None)]``. All extents are free by default.
+        Free extents: a number is fixed, a str names a free extent, None leaves it unnamed, as in
+        ``[('N', 3, None, None)]``. All extents are free by default.
     run_shape_inference : bool
-        Whether the file shall tell the shapes of all tensors, where ONNX can infer them.
+        Store the shapes of all tensors, as far as ONNX can infer them.
     input_type, input_shape
-        The older names of `in_types` and `in_shapes`; they win.
+        Deprecated names of `in_types` and `in_shapes`; they take precedence.
     large_model : bool
-        Whether tensors go to a file of their own, ``<onnx_file_path>.data``, as they do in any case
-        when they have more than 1.8 GB.
+        Store tensors in a separate file, ``<onnx_file_path>.data``, as is always done for more
+        than 1.8 GB.
     opset_version : int, optional
-        The version of ONNX' operators to write, 12 or newer; 17 by default.
+        Opset version to write, 12 or newer; 17 by default.
     safe_indices : bool
-        Whether ids beyond the rows of an embedding are clipped, as they are here. ONNX Runtime
-        refuses them otherwise.
+        Clip ids out of range in embeddings, as mxcy does; otherwise ONNX Runtime raises an
+        error.
 
     Returns
     -------
@@ -121,13 +121,13 @@ def export_model(
     Raises
     ------
     ImportError
-        When the package onnx is not installed.
+        If the package onnx is not installed.
     ValueError
-        When `sym` is a file and `params` is not, or the numbers of inputs and shapes differ.
+        If only one of `sym` and `params` is a file, or the numbers of inputs and shapes differ.
     MissingConverterError
-        An AttributeError that names all operators of the network that ONNX has no counterpart for.
+        AttributeError that names all operators of the network without a converter.
     UnsupportedError
-        A NotImplementedError: an operator's attributes or types have no counterpart.
+        NotImplementedError: an operator's attributes or dtypes cannot be expressed in ONNX.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def export_model(
 
 
 def _extents(shapes, dynamic, wanted):
-    """For each input its extents: numbers, names, or None where they are free without a name."""
+    """The extents of each input: numbers, names, or None for unnamed free ones."""
     if not dynamic:
         return shapes
     if wanted is None:
@@ -170,9 +170,9 @@ def _extents(shapes, dynamic, wanted):
 
 
 def _build(sym, arrays, data, opset, verbose, safe_indices):
-    """The ModelProto of a network.
+    """Build the ModelProto of a network.
 
-    `data` tells each input's shape, type and extents by its name.
+    `data`: name of input -> shape, dtype and extents.
     """
     registry.load()
     known = {n: Spec(tuple(x.shape), dtypes.code_of(x.dtype)) for n, x in arrays.items()}
@@ -218,14 +218,14 @@ def _reserved(builder, name):
 
 
 def _elements(array):
-    """The elements of a parameter; those of bfloat16 as their bits."""
+    """The elements of a parameter; bfloat16 as bits."""
     if dtypes.code_of(array.dtype) == dtypes.CODES["bfloat16"]:
         return np.array(array.numpy_view()).view(dtypes.bfloat16)
     return array.asnumpy()
 
 
 def _outputs(builder, results, sources):
-    """The graph's outputs: inputs, constants and repetitions are copied to names of their own."""
+    """The graph's outputs; inputs, constants and duplicates are copied to unique names."""
     outputs, taken = [], {id(value) for value in sources.values()}
     for value in results:
         if id(value) in taken:

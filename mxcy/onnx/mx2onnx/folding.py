@@ -1,7 +1,7 @@
-"""Normalizations taken into the convolutions of 8 bits before them.
+"""Folding of normalizations into preceding quantized convolutions.
 
-Filters of 8 bits have a step each, by which a normalization's factor is multiplied: the numbers
-stay, and runtimes find nothing between a layer and what brings its result to 8 bits.
+A normalization's factor is multiplied into the filters' quantization steps, leaving the integers
+unchanged. Runtimes then see nothing between a layer and the quantization of its result.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ __all__ = ["fold_normalizations"]
 
 
 def _users(nodes):
-    """id of a value -> how many inputs of nodes it is, those of bodies counted as many."""
+    """id of a value -> number of uses as inputs; a use in a body counts as several."""
     count = {}
     for node in nodes:
         for value in node.inputs:
@@ -28,7 +28,7 @@ def _constants(values):
 
 
 def _filters(node, makers):
-    """(DequantizeLinear, numbers, steps) of a convolution's filters, or None."""
+    """(DequantizeLinear, integers, steps) of a convolution's filters, or None."""
     maker = makers.get(id(node.inputs[1]))
     if maker is None or maker.op_type != "DequantizeLinear":
         return None
@@ -39,13 +39,13 @@ def _filters(node, makers):
 
 
 def fold_normalizations(builder, results):
-    """Take BatchNormalization nodes into Conv nodes of 8 bits; changes the builder's nodes.
+    """Fold BatchNormalization into quantized Conv nodes, modifying the builder's nodes.
 
     Parameters
     ----------
     builder : Builder
     results : list of Value
-        The graph's outputs, which have to stay.
+        Outputs of the graph, which are preserved.
     """
     users = _users(builder.nodes)
     if users is None:
@@ -70,7 +70,7 @@ def fold_normalizations(builder, results):
 
 
 def _folded(builder, node, layer, filters, known):
-    """The nodes in the place of a normalization: filters with other steps, and the layer again."""
+    """The nodes that replace a normalization: filters with scaled steps, and the layer."""
     maker, numbers, steps = filters
     gamma, beta, mean, variance = (array.astype(np.float64) for array in known)
     factor = gamma / np.sqrt(variance + node.attrs.get("epsilon", 1e-5))

@@ -1,4 +1,4 @@
-"""What is exported: symbols and parameters as users give them, shapes, and types."""
+"""Normalization of the arguments of `export_model`, and inference of shapes and dtypes."""
 
 import logging
 
@@ -18,12 +18,12 @@ _WRONG = "Input sym and params should either be files or objects"
 
 
 def network(sym, params):
-    """(Symbol, parameters by name) of what `export_model` takes.
+    """Convert arguments of `export_model` to (Symbol, parameters by name).
 
     Raises
     ------
     ValueError
-        When one is a file and the other is not.
+        If only one is a file.
     """
     if isinstance(sym, str) and isinstance(params, str):
         logging.info("Converting json and weight file to sym and params")
@@ -45,12 +45,12 @@ def network(sym, params):
 
 
 def data_names(sym, params, count):
-    """The names of the inputs that are no parameters, without labels.
+    """The names of the inputs that are not parameters, without labels.
 
     Raises
     ------
     ValueError
-        When there are not as many as shapes.
+        If their number differs from that of the shapes.
     """
     label = f"{sym._entries[-1][0].name}_label"
     names = [name for name in sym.list_inputs() if name not in params and name != label]
@@ -67,7 +67,7 @@ def data_names(sym, params, count):
 
 
 def shapes_and_types(in_shapes, in_types):
-    """Shapes as tuples and types as NumPy's, of inputs in order."""
+    """Convert shapes to tuples and types to NumPy dtypes, in the order of the inputs."""
     if in_shapes is None:
         raise ValueError("in_shapes: expected the shapes of the inputs, got None")
     shapes = [tuple(s) if np.iterable(s) else (s,) for s in in_shapes]
@@ -79,15 +79,15 @@ def shapes_and_types(in_shapes, in_types):
 
 
 def specs_of(sym, known, free):
-    """The graph of a symbol with complete specs, and what is known for all free extents.
+    """The graph of a symbol with complete specs, and the specs valid for all free extents.
 
     Parameters
     ----------
     sym : Symbol
     known : dict of str to Spec
-        Of data and parameters.
+        Specs of data and parameters.
     free : dict of str to tuple of bool
-        Of data: which extents are known only when the network runs.
+        Extents of data that are known only at run time.
 
     Returns
     -------
@@ -108,12 +108,12 @@ def specs_of(sym, known, free):
             opened[node.name] = Spec(None, spec.dtype)
     try:
         return graph, infer_partial(from_entries(sym._entries), opened)
-    except MXNetError:  # a record that has to know all
+    except MXNetError:  # a record that requires complete shapes
         return graph, _inferred_one_by_one(graph, opened)
 
 
 def _inferred_one_by_one(graph, opened):
-    """What records tell forwards; where one cannot, all extents of its results are unknown."""
+    """Infer forwards; if a record fails, all extents of its results are unknown."""
     result = []
     for node, specs in zip(graph.nodes, graph.specs, strict=True):
         if node.op is None:
@@ -136,16 +136,16 @@ def _inferred_one_by_one(graph, opened):
 
 
 def tied_extents(sym, known, extents, number):
-    """Which input's free extents the free extents of an array made of nothing follow.
+    """Find the inputs' free extents that equal the free extents of a created array.
 
     Parameters
     ----------
     sym, known
-        As for `specs_of`.
+        See `specs_of`.
     extents : dict of str to tuple
-        Of data: numbers, and names or None where they are free. Those of one name are equal.
+        Extents of data: numbers, or names or None for free ones. Equal names mean equal extents.
     number : int
-        Of a node whose shape its users tell, such as a recurrent network's first state.
+        Index of a node whose shape is inferred from its consumers, e.g. an initial RNN state.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""From a `Builder` to ONNX' own structures."""
+"""Conversion of a `Builder` to ONNX protobufs."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ __all__ = ["element_type", "live", "make_model"]
 
 
 def element_type(dtype):
-    """ONNX' code of an element type."""
+    """The ONNX code of a dtype."""
     onnx = onnx_package()
     if dtype == dtypes.bfloat16:
         return onnx.TensorProto.BFLOAT16
@@ -19,7 +19,7 @@ def element_type(dtype):
 
 
 def live(nodes, wanted):
-    """The nodes that results depend on, those of bodies included.
+    """The nodes that results depend on, including those in bodies.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def live(nodes, wanted):
     Returns
     -------
     (list of Node, set of int)
-        And the ids of all values that are used.
+        The nodes, and the ids of all used values.
     """
     used, kept = {id(value) for value in wanted}, []
     for node in reversed(nodes):
@@ -52,7 +52,7 @@ def _tensor(name, array):
 
 
 def _described(value, extents=None):
-    """A value as an input or output of a graph."""
+    """Describe a value as an input or output of a graph."""
     shape = value.shape
     if shape is not None:
         named = extents or (None,) * len(shape)
@@ -90,17 +90,17 @@ def _node(node):
 
 
 def make_model(builder, inputs, outputs, name="mxcy", extra=()):
-    """The ModelProto of what was built.
+    """Create the ModelProto of a builder's graph.
 
     Parameters
     ----------
     builder : Builder
     inputs : list of (Value, extents)
-        The extents are names or None where they are known only at run time.
+        Inputs and their extents; names or None for those only known at run time.
     outputs : list of Value
     name : str
     extra : iterable of TensorProto
-        Constants of users' converters.
+        Constants added by users' converters.
 
     Returns
     -------

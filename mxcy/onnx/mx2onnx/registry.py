@@ -1,4 +1,4 @@
-"""Which operators have a counterpart in ONNX: the field `onnx` of their records."""
+"""Registration of converters in the field `onnx` of operators' records."""
 
 import pkgutil
 from importlib import import_module
@@ -9,19 +9,19 @@ __all__ = ["convert", "load", "operators"]
 
 
 def convert(*names):
-    """Decorator: a function is the field `onnx` of these records.
+    """Decorator that sets the field `onnx` of records to a function.
 
     Parameters
     ----------
     *names : str
-        Operators, by their records' names.
+        Names of operator records.
 
     Returns
     -------
     callable
-        Takes ``rule(a, G, *inputs)``: the attributes of a call, the `Builder`, and a `Value` for
-        each input. It returns the `Value` of the result, or a list of those of all results.
-        ``G.outs`` has the shapes and types of the results, ``G.opset`` the version to write.
+        Decorator of ``rule(a, G, *inputs)``, which is called with the attributes, the `Builder`,
+        and a `Value` per input, and returns the `Value` of the result or a list of several.
+        ``G.outs`` has the expected shapes and dtypes, ``G.opset`` the version to write.
     """
 
     def enter(rule):
@@ -36,19 +36,19 @@ def convert(*names):
 
 
 def load():
-    """Import the converters, which enter themselves into the records."""
+    """Import the converters, which register themselves."""
     home = import_module("mxcy.onnx.mx2onnx.converters")
     for module in sorted(pkgutil.iter_modules(home.__path__), key=lambda m: m.name):
         import_module(f"{home.__name__}.{module.name}")
 
 
 def operators():
-    """The registered names and aliases of all operators that can be exported.
+    """Return the names and aliases of all operators that can be exported.
 
     Returns
     -------
     list of str
-        Sorted; with ``null``, as MXNet calls variables.
+        Sorted names, including ``null``, MXNet's name of variables.
     """
     load()
     names = {name for name, record in REGISTRY.items() if record.onnx is not None}

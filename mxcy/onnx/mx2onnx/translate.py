@@ -1,4 +1,4 @@
-"""From a graph of ours to one of ONNX: node by node, by the records' converters."""
+"""Node-by-node conversion of a graph to ONNX by the records' converters."""
 
 from functools import partial
 
@@ -15,25 +15,25 @@ __all__ = ["Translation", "require_converters", "subgraphs"]
 
 
 def subgraphs(node):
-    """The graphs in a node of control flow."""
+    """The subgraphs of a control-flow node."""
     if node.op is None or not node.op.in_symbols.subgraphs:
         return []
     return [body_graph(getattr(node.attrs, name)) for name in node.op.in_symbols.subgraphs]
 
 
 def require_converters(graph, users=()):
-    """Refuse a graph with operators that have no converter.
+    """Check that all operators of a graph have a converter.
 
     Parameters
     ----------
     graph : Graph
     users : container of str
-        Operators for which the user has registered a converter.
+        Operators with a user's converter.
 
     Raises
     ------
     MissingConverterError
-        That names all such operators and their nodes.
+        If any lacks one; names all of them and their nodes.
     """
     missing = {}
     pending = [graph]
@@ -65,9 +65,9 @@ class Translation:
     ----------
     builder : Builder
     users : callable
-        ``users(name)``, a user's converter of an operator, or None.
+        ``users(name)`` returns a user's converter of an operator, or None.
     log : callable, optional
-        Is told of each node.
+        Called with each node.
     """
 
     def __init__(self, builder, users=lambda name: None, log=None):
@@ -81,13 +81,13 @@ class Translation:
         ----------
         graph : Graph
         sources : dict of str to Value
-            The variables.
+            Values of the variables.
         partial_specs : list of list of Spec, optional
-            What is known of shapes for all inputs that the file shall take.
+            Specs that are valid for all accepted input shapes.
         prefix : str
-            For the nodes' names, in bodies.
+            Prefix of nodes' names in bodies.
         named : bool
-            Whether results get the nodes' names.
+            Whether results are named after the nodes.
 
         Returns
         -------
@@ -114,11 +114,11 @@ class Translation:
 
     @staticmethod
     def spec_of(value):
-        """Shape and type of a Value as graphs have them."""
+        """The Spec of a Value."""
         return Spec(value.shape, dtypes.code_of(value.dtype))
 
     def node(self, node, ins, wanted, prefix="", named=True):
-        """The results of one node."""
+        """Convert one node; return its results."""
         builder = self.builder
         before = builder.node, builder.outs
         start = len(builder.nodes)
@@ -148,7 +148,7 @@ class Translation:
             if value is None:
                 results.append(None)
                 continue
-            if own and value.dtype in (None, spec.dtype):  # it has the name that the user gave
+            if own and value.dtype in (None, spec.dtype):  # it already has the user's name
                 value.shape, value.dtype = spec.shape, spec.dtype
                 results.append(value)
                 continue
@@ -162,7 +162,7 @@ class Translation:
         return results
 
     def _own(self, value, start, results):
-        """The value itself if a node since `start` makes it, else a copy of it."""
+        """The value itself if created by a node since `start`, else a copy."""
         is_new = any(value is out for node in self.builder.nodes[start:] for out in node.outputs)
         if is_new and not any(value is other for other in results):
             return value
@@ -177,7 +177,7 @@ class Translation:
 
 
 def _result_name(node, endings, index):
-    """As MXNet's files have it: the node's name, with a number for further results."""
+    """Name of a result as in MXNet's files: the node's name, with a number if not the first."""
     ending = endings[index]
     if ending.startswith("output") and ending != "output":
         return node.name + ending[len("output") :]
@@ -185,14 +185,14 @@ def _result_name(node, endings, index):
 
 
 def _shape(spec, known):
-    """A shape with -1 where it is not known for all inputs."""
+    """A shape with -1 for extents that depend on the inputs."""
     if known.shape is None or len(known.shape) != len(spec.shape):
         return (-1,) * len(spec.shape)
     return known.shape
 
 
 def _fold(node, ins, index):
-    """What a node computes from constants, or None."""
+    """Evaluate a node on constants; None if not possible."""
     if node.op.uses_rng or node.op.ref is None or not ins or node.op.name.startswith("_foreach"):
         return None
     arrays = [x.array if x is not None else None for x in ins]

@@ -1,4 +1,4 @@
-"""What converters work with: tensors of the ONNX graph under construction, and its nodes."""
+"""Tensors and nodes of the ONNX graph under construction."""
 
 import numpy as np
 
@@ -8,20 +8,20 @@ __all__ = ["Body", "Node", "Value"]
 class Value:
     """A tensor of the graph under construction.
 
-    Python's operators on values and numbers make ONNX nodes; a number has the value's element type.
+    Python operators on values and numbers add ONNX nodes; numbers take the value's dtype.
 
     Attributes
     ----------
     name : str
     shape : tuple of int or None
-        -1 where an extent is known only when the network runs; None when not even the rank is.
+        -1 for extents known only at run time; None if the rank is unknown.
     dtype : numpy.dtype or None
     real : Value or None
-        The floats for which numbers of 32 bits stand, where these are at hand.
+        Dequantized floats of an int32 value, if available.
     """
 
     __slots__ = ("name", "shape", "dtype", "real", "_builder", "_array", "_compute")
-    __array_ufunc__ = None  # NumPy's scalars leave operators to us
+    __array_ufunc__ = None  # NumPy scalars defer to our operators
 
     def __init__(self, builder, name, shape=None, dtype=None, array=None, compute=None):
         self.name, self.dtype = name, None if dtype is None else np.dtype(dtype)
@@ -31,7 +31,7 @@ class Value:
 
     @property
     def array(self):
-        """The elements as a NumPy array where they are known while exporting, or None."""
+        """The elements as a NumPy array if known at export, else None."""
         if self._array is None and self._compute is not None:
             self._array, self._compute = self._compute(), None
         return self._array
@@ -90,14 +90,14 @@ class Value:
 
 
 class Node:
-    """One ONNX node: values in, values out."""
+    """An ONNX node, with input and output values."""
 
     __slots__ = ("op_type", "inputs", "outputs", "attrs", "proto")
 
     def __init__(self, op_type, inputs, outputs, attrs=None, proto=None):
         self.op_type, self.inputs, self.outputs = op_type, list(inputs), list(outputs)
         self.attrs = attrs or {}
-        self.proto = proto  # of users' converters, which make their own
+        self.proto = proto  # NodeProto created by a user's converter
 
     def bodies(self):
         """The graphs among the attributes."""

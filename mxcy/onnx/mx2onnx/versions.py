@@ -1,4 +1,4 @@
-"""Operators of ONNX that are written differently from version to version, each for all of them."""
+"""Operators whose form differs between opset versions."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ _AXES_AS_INPUT = {"Sum": 13}
 
 
 class Versions:
-    """The part of `Builder` that knows when ONNX changed what."""
+    """Mixin of `Builder` that handles differences between opset versions."""
 
     def squeeze(self, x, axes):
         """Drop axes of extent 1."""
@@ -22,7 +22,7 @@ class Versions:
         return self.op("Squeeze", x, self.ints(*axes), shape=shape)
 
     def unsqueeze(self, x, axes):
-        """Add axes of extent 1, at places of the result."""
+        """Insert axes of extent 1, at positions in the result."""
         if not axes:
             return x
         shape = None
@@ -60,7 +60,7 @@ class Versions:
         return self.op(f"Reduce{kind}", x, self.ints(*axes), **options)
 
     def slice(self, x, starts, ends, axes, steps=None):
-        """Cut along axes; starts and ends are extents."""
+        """Slice along axes; starts and ends are extents."""
         if not axes:
             return x
         shape = None
@@ -76,7 +76,7 @@ class Versions:
         return self.op("Slice", x, *bounds, shape=shape)
 
     def split(self, x, sizes, axis):
-        """Pieces along an axis of sizes that are ints."""
+        """Split along an axis into parts of int sizes."""
         axis %= x.ndim
         if len(sizes) == 1:
             return [x]
@@ -90,7 +90,7 @@ class Versions:
         return parts
 
     def concat(self, values, axis):
-        """Join along an axis."""
+        """Concatenate along an axis."""
         if len(values) == 1:
             return values[0]
         shape = None
@@ -102,7 +102,7 @@ class Versions:
         return self.op("Concat", *values, axis=axis, shape=shape)
 
     def gather(self, x, indices, axis=0):
-        """Pick along an axis by a tensor of positions, which may be negative."""
+        """Gather along an axis by positions, which may be negative."""
         shape = None
         if x.shape is not None and indices.shape is not None:
             axis %= x.ndim
@@ -129,12 +129,12 @@ class Versions:
         return self.op("Pad", x, self.ints(*before, *after), fill, mode=mode, shape=shape)
 
     def resize(self, x, sizes=None, scales=None, **attributes):
-        """Another resolution, to extents or by factors; before version 13 no input is left out."""
+        """Resize to extents or by factors; before opset 13 no input may be omitted."""
         none = np.zeros(0, np.float32) if self.opset < 13 else None
         return self.op("Resize", x, none, none if scales is None else scales, sizes, **attributes)
 
     def clip(self, x, low=None, high=None):
-        """Limit elements to bounds that are numbers."""
+        """Clip elements to constant bounds."""
         bounds = [None if n is None else self.like(x, n) for n in (low, high)]
         return self.op("Clip", x, *bounds)
 
@@ -150,5 +150,5 @@ class Versions:
 
 
 def _end(end):
-    """The end of a slice as Python has it: the least int64 means before the first."""
+    """Convert the end of a slice to Python's: the smallest int64 means before the first."""
     return None if end <= -(2**62) else end

@@ -1,4 +1,4 @@
-"""ONNX files: checked before they are written, and replaced as a whole."""
+"""Checking and atomic writing of ONNX files."""
 
 import logging
 import os
@@ -10,7 +10,7 @@ from mxcy.onnx.package import onnx_package
 
 __all__ = ["write_model"]
 
-#: protobuf's messages end at 2 GiB; above this the tensors go to a file of their own
+#: bytes above which tensors go to a separate file, as protobuf messages are limited to 2 GiB
 MOST_BYTES = 1_800_000_000
 
 
@@ -22,9 +22,9 @@ def write_model(model, path, infer_shapes=False, large=False):
     model : ModelProto
     path : str
     infer_shapes : bool
-        Whether ONNX shall note the shapes of all tensors, if it can.
+        Store inferred shapes of all tensors, if possible.
     large : bool
-        Whether tensors go to ``<path>.data`` in any case.
+        Always store tensors in ``<path>.data``.
     """
     onnx = onnx_package()
     path = local_path(path)
@@ -35,7 +35,7 @@ def write_model(model, path, infer_shapes=False, large=False):
     if infer_shapes:
         try:
             model = onnx.shape_inference.infer_shapes(model)
-        except Exception as error:  # it raises anything, and the model is as good without
+        except Exception as error:  # may raise arbitrary errors, and the model is valid without
             logging.info("Shape inference failed, original export is kept: %s", error)
     data = model.SerializeToString()
     onnx.checker.check_model(data)
@@ -44,7 +44,7 @@ def write_model(model, path, infer_shapes=False, large=False):
 
 
 def _write_apart(onnx, model, path):
-    """Write tensors to a file beside the model; readers never see one without the other's names."""
+    """Write tensors to a separate file, such that readers never see inconsistent files."""
     folder, base = os.path.split(os.path.abspath(path))
     draft = tempfile.mkdtemp(prefix=f".{base[:32]}.", suffix=".new", dir=folder)
     try:

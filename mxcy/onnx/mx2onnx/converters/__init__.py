@@ -1,1 +1,1 @@
-"""How operators are written in those of ONNX, by family, as in `mxcy.ops`."""
+"""Converters from mxcy operators to ONNX, by the families of `mxcy.ops`."""

@@ -1,4 +1,4 @@
-"""Activations, the softmax family, and the outputs of networks."""
+"""Activations, the softmax family, and output layers."""
 
 import math
 
@@ -19,7 +19,7 @@ _ACTIVATIONS = {
 
 @convert("Activation")
 def activation(a, G, x):
-    """By its type."""
+    """Convert by `act_type`."""
     if a.act_type in _ACTIVATIONS:
         return G.op(_ACTIVATIONS[a.act_type], x)
     if a.act_type == "log_sigmoid":
@@ -31,7 +31,7 @@ def activation(a, G, x):
 
 @convert("LeakyReLU")
 def leaky(a, G, x, gamma=None):
-    """By its type; the one with random slopes has their mean when predicting."""
+    """Convert by `act_type`; for prediction rrelu uses its mean slope."""
     kind = a.act_type
     if kind == "leaky":
         return [G.LeakyRelu(x, alpha=a.slope), None]
@@ -56,7 +56,7 @@ def leaky(a, G, x, gamma=None):
 
 
 def _slope(G, x, gamma):
-    """The slopes in a shape that broadcasts: their axes go with the data's first two."""
+    """Reshape slopes, whose axes match the data's first two, for broadcasting."""
     extents, left, known = [1] * x.ndim, G.dims(gamma), list(gamma.shape)
     for axis in range(min(1, x.ndim - 1), -1, -1):
         if left and (known[-1] in (1, -1, x.shape[axis]) or x.shape[axis] == -1):
@@ -70,13 +70,13 @@ def _slope(G, x, gamma):
 
 
 def length_mask(G, length, extent, ndim, axis, batch_axis=None):
-    """Which positions along an axis are within sequences' lengths, to be broadcast.
+    """Mask of the positions along an axis that are within sequence lengths, for broadcasting.
 
     Parameters
     ----------
     G : Builder
     length : Value
-        An integer for each sequence: of all axes but `axis`, or with `batch_axis` of that one.
+        One integer per sequence: over all axes but `axis`, or over `batch_axis` only.
     extent : int or Value
     ndim, axis : int
     batch_axis : int, optional
@@ -115,19 +115,19 @@ def _softmax(a, G, x, length=None, kind="Softmax", sign=1):
 
 @convert("softmax")
 def softmax(a, G, x, length=None):
-    """With a temperature and lengths, beyond which there are zeros."""
+    """Support temperature and lengths, beyond which the result is 0."""
     return _softmax(a, G, x, length)
 
 
 @convert("log_softmax")
 def log_softmax(a, G, x, length=None):
-    """ONNX' own, which is stable."""
+    """Convert to LogSoftmax, which is stable."""
     return _softmax(a, G, x, length, "LogSoftmax")
 
 
 @convert("softmin")
 def softmin(a, G, x, length=None):
-    """The softmax of the negation."""
+    """Convert to the softmax of the negation."""
     return _softmax(a, G, x, length, sign=-1)
 
 
@@ -142,13 +142,13 @@ def _masked(a, G, x, mask, kind, beyond):
 
 @convert("masked_softmax")
 def masked_softmax(a, G, x, mask):
-    """Zero where the mask is."""
+    """The result is 0 where the mask is 0."""
     return _masked(a, G, x, mask, "Softmax", 0)
 
 
 @convert("masked_log_softmax")
 def masked_log_softmax(a, G, x, mask):
-    """Minus infinity where the mask is zero."""
+    """The result is -inf where the mask is 0."""
     return _masked(a, G, x, mask, "LogSoftmax", -np.inf)
 
 
@@ -157,7 +157,7 @@ def masked_log_softmax(a, G, x, mask):
 
 @convert("SoftmaxOutput")
 def softmax_output(a, G, x, label):
-    """Over the channels, over the last axis, or of samples as a whole."""
+    """Softmax over the channels, the last axis, or whole samples."""
     if a.multi_output:
         return G.softmax(x, 1)
     if a.preserve_shape or x.ndim <= 2:
@@ -172,13 +172,13 @@ def _of_samples(G, x):
 
 @convert("SoftmaxActivation")
 def softmax_activation(a, G, x):
-    """Over the channels, or the last axis."""
+    """Softmax over the channels or the last axis."""
     return G.softmax(x, 1 if a.mode == "channel" else -1)
 
 
 @convert("LinearRegressionOutput", "MAERegressionOutput", "SVMOutput")
 def regression_output(a, G, x, label):
-    """What differs is the gradient."""
+    """The identity; only the gradient differs."""
     return x
 
 
@@ -190,7 +190,7 @@ def logistic_output(a, G, x, label):
 
 @convert("softmax_cross_entropy")
 def softmax_cross_entropy(a, G, x, label):
-    """The sum of the negated logarithms of the labels' probabilities."""
+    """Sum of the negative log-probabilities of the labels."""
     places = G.unsqueeze(G.cast(label, np.int64), (1,))
     chosen = G.op("GatherElements", G.softmax(x, -1, "LogSoftmax"), places, axis=1)
     chosen.shape = (x.shape[0], 1)

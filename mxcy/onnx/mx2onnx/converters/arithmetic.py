@@ -1,4 +1,4 @@
-"""Elementwise functions of two arrays, and of an array and a number."""
+"""Elementwise functions of two arrays, or of an array and a number."""
 
 import numpy as np
 
@@ -10,12 +10,12 @@ __all__ = []
 
 
 def _enter(rule, *names):
-    """A rule for those of the names that there are."""
+    """Register a rule for those of the names that exist."""
     convert(*(name for name in names if name in REGISTRY and REGISTRY[name].onnx is None))(rule)
 
 
 def _number(a, G, x):
-    """An operator's number beside its array: both in the element type in which they meet."""
+    """An operator's array and scalar, in their common dtype."""
     if x.dtype == bool or not (G.is_float(x) or a.is_int):
         target = np.int64 if a.is_int else G.out.dtype if G.out.dtype.kind == "f" else np.float64
         x = G.cast(x, target)
@@ -23,20 +23,20 @@ def _number(a, G, x):
 
 
 def _forms(combine, word=None, camel=None, numpy=None, test=False):
-    """Enter a function of two operands for all the operators that apply it.
+    """Register a binary function for all operators that apply it.
 
     Parameters
     ----------
     combine : callable
-        ``combine(G, x, y)`` of operands of one element type.
+        ``combine(G, x, y)`` for operands of the same dtype.
     word : str, optional
-        The classic stem: ``broadcast_<word>``, ``_<word>_scalar``; none when only `mx.np` has it.
+        Classic name stem: ``broadcast_<word>``, ``_<word>_scalar``; None if only `mx.np` has it.
     camel : str, optional
-        The classic stem of numbers, if it is another.
+        Classic stem of the scalar forms, if different.
     numpy : str, optional
-        The stem in `mx.np`, if it is another; ``""`` when only classic operators are meant.
+        Stem in `mx.np`, if different; ``""`` for classic operators only.
     test : bool
-        Whether the result is a truth value, so that operands meet in a type of their own.
+        Whether the result is boolean, so that the operands' dtype is independent of it.
     """
     number, stem = camel or word, word if numpy is None else numpy
 
@@ -76,8 +76,8 @@ def _product(G, x, y):
 
 
 def _floor_mod(G, x, y):
-    """The remainder with the divisor's sign; that of zero is zero for the classic operators."""
-    if not G.is_float(x):  # by zero it is zero, where runtimes stop
+    """Remainder with the divisor's sign; modulo 0 it is 0 for the classic operators."""
+    if not G.is_float(x):  # integers modulo 0 are 0, where runtimes abort
         zero = G.like(y, 0)
         by_zero = G.Equal(y, zero)
         left = G.op("Mod", x, G.Where(by_zero, G.like(y, 1), y))
@@ -88,7 +88,7 @@ def _floor_mod(G, x, y):
 
 
 def _classic_mod(G, x, y):
-    """MXNet's remainder: by zero it is zero."""
+    """MXNet's remainder, which is 0 modulo 0."""
     zero = G.like(x, 0)
     by_zero = G.Equal(y, zero)
     safe = G.Where(by_zero, G.like(x, 1), y)
@@ -125,7 +125,7 @@ def _power(G, x, y):
 def _whole_power(G, x, y):
     if G.is_float(x) or x.dtype.kind == "u" or (y.array is not None and y.array.min() >= 0):
         return G.op("Pow", x, y)
-    # Fractions are zero among integers, those of 1 and -1 are none.
+    # Negative powers of integers are 0, except for 1 and -1.
     zero, one = G.like(x, 0), G.like(x, 1)
     is_fraction = G.And(G.Less(y, zero), G.Not(G.Equal(G.Abs(x), one)))
     return G.Where(is_fraction, zero, G.op("Pow", x, G.Abs(y)))
@@ -157,7 +157,7 @@ def _bits(logical, bitwise):
 def _floor_divide(G, x, y):
     if G.is_float(x):
         return G.Floor(G.Div(x, y))
-    quotient = G.Div(x, y)  # ONNX cuts towards zero
+    quotient = G.Div(x, y)  # truncates towards zero in ONNX
     if x.dtype.kind == "u":
         return quotient
     zero = G.like(x, 0)
@@ -216,19 +216,19 @@ _forms(_bits("Xor", "BitwiseXor"), numpy="bitwise_xor")
 
 @convert("_scatter_plus_scalar", "_scatter_minus_scalar")
 def scatter_number(a, G, x):
-    """Of dense arrays as without `_scatter`."""
+    """For dense arrays the same as without `_scatter`."""
     x, number = _number(a, G, x)
     return G.op("Add" if "plus" in G.node.op.name else "Sub", x, number)
 
 
 @convert("_scatter_elemwise_div")
 def scatter_divide(a, G, x, y):
-    """Of dense arrays as without `_scatter`."""
+    """For dense arrays the same as without `_scatter`."""
     return G.op("Div", x, y)
 
 
 def _arctan2(G, y, x):
-    """By the quotient's arctangent, in the quadrant that the signs tell."""
+    """Arctangent of the quotient, in the quadrant determined by the signs."""
     zero, half = G.like(x, 0), G.like(x, np.pi / 2)
     flat = G.Equal(x, zero)
     result = G.Atan(G.Div(y, G.Where(flat, G.like(x, 1), x)))
@@ -242,7 +242,7 @@ _forms(_arctan2, numpy="arctan2")
 
 @convert("_contrib_allclose")
 def all_close(a, G, x, y):
-    """Whether all differences are within a tolerance."""
+    """Test whether all differences are within the tolerance."""
     limit = G.Abs(y) * a.rtol + a.atol
     near = G.Or(G.Equal(x, y), G.Not(G.Greater(G.Abs(G.Sub(x, y)), limit)))
     both = G.And(G.IsNaN(x), G.IsNaN(y))

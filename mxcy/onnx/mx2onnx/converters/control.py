@@ -1,4 +1,4 @@
-"""Loops and branches, whose bodies are graphs."""
+"""Loops and branches."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ __all__ = []
 
 
 def _inline(G, text, values):
-    """The results of a body on values for its variables, in order."""
+    """Convert a body inline, with values for its variables in order."""
     graph = body_graph(text)
     names = [graph.nodes[number].name for number in graph.variables()]
     known = {
@@ -29,7 +29,7 @@ def _inline(G, text, values):
 
 
 def _copies(G, values, stem):
-    """Inputs of a body like values outside."""
+    """Create body inputs with the shapes and dtypes of outer values."""
     return [G.value(f"{G.node.name}_{stem}", v.shape, v.dtype) for v in values]
 
 
@@ -41,7 +41,7 @@ def _counters(G):
 
 
 def _loop(G, count, condition, states, body, rows):
-    """A Loop; the states and what each step puts out, stacked."""
+    """Add a Loop; return the final states and the stacked outputs of the steps."""
     outs = G.op("Loop", count, condition, *states, body=body, outputs=len(states) + rows)
     outs = outs if isinstance(outs, list) else [outs]
     for value, like in zip(outs, [*states, *body.outputs[1 + len(states) :]], strict=True):
@@ -55,7 +55,7 @@ def _loop(G, count, condition, states, body, rows):
 
 @convert("_foreach")
 def foreach(a, G, *inputs):
-    """A Loop over the first axis."""
+    """Convert to a Loop over the first axis."""
     order = (*a.in_data_locs, *a.in_state_locs, *a.remain_locs)
     entries = dict(zip(order, inputs, strict=True))
     states = [entries[position] for position in a.in_state_locs]
@@ -77,13 +77,13 @@ def foreach(a, G, *inputs):
 
 
 def _flag(G, value):
-    """A condition as a boolean without dimensions."""
+    """Convert a condition to a boolean scalar."""
     return G.reshape(G.to_bool(value), [])
 
 
 @convert("_while_loop")
 def while_loop(a, G, *inputs):
-    """A Loop with a condition, whose rows are filled up with zeros."""
+    """Convert to a Loop with a condition; missing rows are 0."""
     places = [a.func_input_locs[position] for position in a.func_var_locs]
 
     def holds(values):
@@ -116,7 +116,7 @@ def while_loop(a, G, *inputs):
 
 @convert("_cond")
 def branch(a, G, *inputs):
-    """An If, whose branches see the values outside."""
+    """Convert to an If, whose branches refer to outer values."""
     (condition,) = _inline(G, a.cond, [inputs[i] for i in a.cond_input_locs])
 
     def body(stem, text, places):
@@ -134,5 +134,5 @@ def branch(a, G, *inputs):
 
 @convert("_CachedOp")
 def cached(a, G, *inputs):
-    """Its body in its place."""
+    """Convert the body inline."""
     return _inline(G, a.body, inputs)

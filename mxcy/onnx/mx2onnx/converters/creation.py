@@ -1,4 +1,4 @@
-"""Arrays made of nothing or of a shape, random ones among them."""
+"""Creation of arrays from a shape, including random ones."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = []
 
 
 def _constant(a, G):
-    """What the record's own definition makes, as a constant."""
+    """Evaluate the record's definition to a constant."""
     return G.const(np.asarray(G.node.op.ref(a, np)).astype(G.out.dtype, copy=False))
 
 
@@ -32,12 +32,12 @@ convert(
 
 @convert("_npi_tril_indices")
 def tril_indices(a, G):
-    """Two vectors."""
+    """Two index vectors."""
     return [G.const(np.asarray(x).astype(np.int64)) for x in G.node.op.ref(a, np)]
 
 
 def _extents(G):
-    """The result's extents; those that depend on inputs follow the inputs' that they come from."""
+    """Extents of the result; free ones are computed from the inputs' extents they equal."""
     shape = G.out.shape
     if -1 not in shape:
         return list(shape)
@@ -46,25 +46,25 @@ def _extents(G):
 
 @convert("_zeros", "_npi_zeros")
 def zeros(a, G):
-    """Of a shape that its users may tell, as they do of recurrent networks' first states."""
+    """Support shapes inferred from consumers, e.g. for initial states of recurrent networks."""
     return G.full(_extents(G), 0, G.out.dtype)
 
 
 @convert("_ones", "_npi_ones")
 def ones(a, G):
-    """Of a shape that its users may tell."""
+    """Support shapes inferred from consumers."""
     return G.full(_extents(G), 1, G.out.dtype)
 
 
 @convert("_full")
 def full(a, G):
-    """Of one number."""
+    """Constant value."""
     return G.full(_extents(G), a.value, G.out.dtype)
 
 
 @convert("_npi_full")
 def np_full(a, G):
-    """Of one number, which may be an integer of 64 bits."""
+    """Constant value, possibly an int64."""
     number = (a.double_value, a.int_value, a.uint_value)
     filled = np.asarray(G.node.op.ref(a, np))
     value = filled.reshape(-1)[0] if filled.size else number[0]
@@ -73,25 +73,25 @@ def np_full(a, G):
 
 @convert("zeros_like", "_npi_zeros_like")
 def zeros_like(a, G, x):
-    """Of the input's shape."""
+    """Shape of the input."""
     return G.full(G.dims(x), 0, G.out.dtype)
 
 
 @convert("ones_like", "_npi_ones_like")
 def ones_like(a, G, x):
-    """Of the input's shape."""
+    """Shape of the input."""
     return G.full(G.dims(x), 1, G.out.dtype)
 
 
 @convert("_npi_full_like")
 def full_like(a, G, x):
-    """Of the input's shape."""
+    """Shape of the input."""
     return G.full(G.dims(x), a.fill_value, G.out.dtype)
 
 
 @convert("_contrib_arange_like")
 def arange_like(a, G, x):
-    """As many numbers as the input has, or as one of its axes."""
+    """As many elements as the input, or as one of its axes."""
     if a.repeat != 1:
         if not x.static:
             G.unsupported("repeat with free extents")
@@ -121,31 +121,31 @@ def _normal(a, G):
 
 @convert("_random_uniform")
 def random_uniform(a, G):
-    """Numbers that are other ones with each runtime."""
+    """The random numbers depend on the runtime."""
     return _uniform(a, G)
 
 
 @convert("_random_normal")
 def random_normal(a, G):
-    """Numbers that are other ones with each runtime."""
+    """The random numbers depend on the runtime."""
     return _normal(a, G)
 
 
 @convert("_random_uniform_like")
 def random_uniform_like(a, G, x):
-    """Of the input's shape."""
+    """Shape of the input."""
     return G.RandomUniformLike(x, low=a.low, high=a.high)
 
 
 @convert("_random_normal_like")
 def random_normal_like(a, G, x):
-    """Of the input's shape."""
+    """Shape of the input."""
     return G.RandomNormalLike(x, mean=a.loc, scale=a.scale)
 
 
 @convert("_npi_uniform", "_npi_normal")
 def np_random(a, G, *inputs):
-    """With parameters that are numbers."""
+    """Support scalar parameters only."""
     if inputs:
         G.unsupported("parameters that are arrays")
     return _uniform(a, G) if "uniform" in G.node.op.name else _normal(a, G)
@@ -153,7 +153,7 @@ def np_random(a, G, *inputs):
 
 @convert("_sample_multinomial")
 def multinomial(a, G, x):
-    """ONNX draws from logarithms of probabilities."""
+    """Pass log-probabilities, as ONNX expects."""
     if a.get_prob:
         G.unsupported("get_prob=True")
     rows = x if x.ndim == 2 else G.reshape(x, [1, -1])

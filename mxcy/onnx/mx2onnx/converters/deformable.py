@@ -1,4 +1,4 @@
-"""Convolutions that read their data at places which another array tells."""
+"""Deformable convolutions."""
 
 import math
 
@@ -11,7 +11,7 @@ __all__ = []
 
 
 def _places(a, G, offset, extents):
-    """(rows, columns) that the taps read, each (batch * groups, taps * rows, columns)."""
+    """Sampling positions (y, x), each (batch * groups, kernel elements * rows, columns)."""
     kernel, stride, dilate, pad = resolve(a)
     taps, (rows, columns) = math.prod(kernel), offset.shape[2:]
     moves = G.reshape(offset, [-1, taps, 2, rows, columns])
@@ -27,7 +27,7 @@ def _places(a, G, offset, extents):
 
 
 def _deformable(a, G, x, offset, weight, mask=None, bias=None):
-    """A GridSample for all taps, and a convolution of kernel 1 over what they read."""
+    """One GridSample for all kernel elements, then a 1x1 convolution over the samples."""
     extents, (rows, columns) = x.shape[2:], G.out.shape[2:]
     if G.opset < 16:
         G.unsupported("GridSample needs opset 16")
@@ -51,7 +51,7 @@ def _deformable(a, G, x, offset, weight, mask=None, bias=None):
     )
     if mask is not None:
         read = G.Mul(read, G.reshape(mask, [-1, 1, taps * rows, columns]))
-    else:  # nothing is outside of the image
+    else:  # all positions are inside the image
         inside = None
         for place, n in zip(places, extents, strict=True):
             fits = G.And(G.Not(G.Less(place, G.like(place, 0))), G.Less(place, G.like(place, n)))
@@ -65,11 +65,11 @@ def _deformable(a, G, x, offset, weight, mask=None, bias=None):
 
 @convert("_contrib_DeformableConvolution")
 def deformable(a, G, x, offset, weight, bias=None):
-    """Of the first kind."""
+    """Without modulation."""
     return _deformable(a, G, x, offset, weight, bias=bias)
 
 
 @convert("_contrib_ModulatedDeformableConvolution")
 def modulated(a, G, x, offset, mask, weight, bias=None):
-    """With a weight for each tap and place."""
+    """With a weight per kernel element and position."""
     return _deformable(a, G, x, offset, weight, mask, bias)

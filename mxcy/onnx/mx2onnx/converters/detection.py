@@ -1,4 +1,4 @@
-"""Boxes around objects, and regions of images."""
+"""Bounding boxes and regions of interest."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ __all__ = ["survivors", "take_rows"]
 
 
 def _columns(G, x, *places):
-    """Parts of the last axis, each with extent 1, or the width that is given."""
+    """Split the last axis into parts of extent 1, or of a given width."""
     return [G.slice(x, [p], [p + 1], [x.ndim - 1]) for p in places]
 
 
 def _corners(G, boxes):
-    """Center boxes as left, top, right, bottom."""
+    """Convert centre boxes to left, top, right, bottom."""
     last = boxes.ndim - 1
     center, size = G.slice(boxes, [0], [2], [last]), G.slice(boxes, [2], [4], [last])
     half = size * 0.5
@@ -21,7 +21,7 @@ def _corners(G, boxes):
 
 
 def _centers(G, boxes):
-    """Corner boxes as x, y, width, height."""
+    """Convert corner boxes to x, y, width, height."""
     last = boxes.ndim - 1
     low, high = G.slice(boxes, [0], [2], [last]), G.slice(boxes, [2], [4], [last])
     return G.concat([G.Add(low, high) * 0.5, G.Sub(high, low)], last)
@@ -29,7 +29,7 @@ def _centers(G, boxes):
 
 @convert("_contrib_box_decode")
 def box_decode(a, G, x, anchors):
-    """Boxes from offsets."""
+    """Decode offsets to boxes."""
     base = anchors if a.format == "center" else _centers(G, anchors)
     moved = G.Mul(x, G.const(np.array([a.std0, a.std1, a.std2, a.std3], x.dtype)))
     center, size = G.slice(base, [0], [2], [2]), G.slice(base, [2], [4], [2])
@@ -72,14 +72,14 @@ def _area(G, low, high, clip=False):
 
 
 def take_rows(G, x, places):
-    """Rows (batch, k, ...) at positions (batch, k)."""
+    """Take rows (batch, k, ...) at positions (batch, k)."""
     rows = G.op("GatherND", x, G.unsqueeze(places, (2,)), batch_dims=1)
     rows.shape = (x.shape[0], places.shape[1], *x.shape[2:])
     return rows
 
 
 def survivors(G, boxes, scores, overlap, least, center=False):
-    """1 where a box survives and 0 elsewhere, (batch, boxes) like the scores, which fall."""
+    """Mask (batch, boxes) of boxes that survive suppression; scores are in descending order."""
     count = G.cast(G.reshape(G.as_vector(G.dim(scores, 1)), []), np.int64)
     chosen = G.op(
         "NonMaxSuppression",
@@ -100,7 +100,7 @@ def survivors(G, boxes, scores, overlap, least, center=False):
 
 
 def _apart(G, boxes, kinds, center=False):
-    """Boxes of different kinds moved so far apart that they never overlap."""
+    """Shift boxes by class so that different classes never overlap."""
     reach = G.reduce("Max", G.Abs(boxes)) * 2 + 1
     offset = G.Mul(kinds, reach)
     if center:
@@ -111,7 +111,7 @@ def _apart(G, boxes, kinds, center=False):
 
 @convert("_contrib_box_nms")
 def box_nms(a, G, x):
-    """ONNX' suppression on sorted rows; those that stay are put in front."""
+    """NonMaxSuppression on sorted rows; survivors are moved to the front."""
     shape = G.dims(x)
     rows = G.reshape(x, [-1, *shape[-2:]]) if x.ndim != 3 else x
     lowest = float(np.finfo(np.float32).min)
@@ -141,7 +141,7 @@ def box_nms(a, G, x):
         if width == -1 or a.coord_start + 4 < width:
             after = G.slice(rows, [a.coord_start + 4], [2**31], [2])
         rows = G.concat([v for v in (before, change(G, boxes), after) if v is not None], 2)
-    # Those that stay keep their order: rank them by it, behind all others.
+    # Survivors keep their order and precede all other rows.
     rank = G.cast(G.Neg(G.arange(0, count)), score.dtype)
     key = G.Where(G.cast(alive, bool), rank, G.like(score, lowest))
     key.shape = score.shape
@@ -160,7 +160,7 @@ def box_nms(a, G, x):
 
 @convert("_contrib_MultiBoxPrior")
 def multibox_prior(a, G, x):
-    """Anchors, which depend on the extents of the image alone."""
+    """Constant anchors, which depend on the extents of the image only."""
     if -1 in x.shape[2:]:
         G.unsupported("free spatial extents")
     return G.const(G.node.op.ref(a, np, np.zeros((1, 1, *x.shape[2:]), x.dtype)))
@@ -168,7 +168,7 @@ def multibox_prior(a, G, x):
 
 @convert("_contrib_MultiBoxDetection")
 def multibox_detection(a, G, scores, offsets, anchors):
-    """Decoded boxes by falling score; the class of those that others suppress is -1."""
+    """Decode boxes by descending score; suppressed ones get class -1."""
     classes = scores.shape[1]
     if classes == -1:
         G.unsupported("a free number of classes")
@@ -198,7 +198,7 @@ def multibox_detection(a, G, scores, offsets, anchors):
 
 
 def _moved_anchors(a, G, anchors, offsets):
-    """Anchors moved by predicted offsets, as corners."""
+    """Apply predicted offsets to anchors; return corners."""
     base = _centers(G, anchors)
     offsets = G.reshape(offsets, [G.dim(offsets, 0), -1, 4])
     offsets = G.Mul(offsets, G.const(np.array(a.variances, offsets.dtype)))
@@ -214,14 +214,14 @@ def _moved_anchors(a, G, anchors, offsets):
 
 @convert("ROIPooling")
 def roi_pooling(a, G, x, regions):
-    """ONNX' own."""
+    """Convert to MaxRoiPool."""
     pooled = G.MaxRoiPool(x, regions, pooled_shape=a.pooled_size, spatial_scale=a.spatial_scale)
     return [pooled, None]
 
 
 @convert("_contrib_ROIAlign")
 def roi_align(a, G, x, regions):
-    """ONNX' own; regions of no image give zeros."""
+    """Convert to RoiAlign; invalid regions give 0."""
     if a.position_sensitive:
         G.unsupported("position_sensitive=True")
     if a.aligned and G.opset < 16:

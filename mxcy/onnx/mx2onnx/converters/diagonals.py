@@ -31,7 +31,7 @@ def upper_triangle(a, G, x):
 
 
 def _diagonal(G, x, offset, first, second):
-    """The diagonal of two axes, as the last axis."""
+    """Diagonal of two axes, as the last axis."""
     first, second = first % x.ndim, second % x.ndim
     others = [i for i in range(x.ndim) if i not in (first, second)]
     x = G.transpose(x, [*others, first, second])
@@ -46,7 +46,7 @@ def _diagonal(G, x, offset, first, second):
 
 
 def _as_diagonal(G, x, k):
-    """A matrix with a vector on a diagonal."""
+    """Matrix with a vector on a diagonal."""
     extent = x.shape[0]
     if extent == -1:
         G.unsupported("a free extent")
@@ -58,7 +58,7 @@ def _as_diagonal(G, x, k):
 
 @convert("diag")
 def diag(a, G, x):
-    """A diagonal, or a matrix with one."""
+    """Extract a diagonal, or create a diagonal matrix."""
     if x.ndim == 1:
         return _as_diagonal(G, x, a.k)
     return _diagonal(G, x, a.k, a.axis1, a.axis2)
@@ -66,19 +66,19 @@ def diag(a, G, x):
 
 @convert("_npi_diag")
 def np_diag(a, G, x):
-    """A diagonal of a matrix, or a matrix with one."""
+    """Extract a diagonal, or create a diagonal matrix."""
     return _as_diagonal(G, x, a.k) if x.ndim == 1 else _diagonal(G, x, a.k, 0, 1)
 
 
 @convert("_npi_diagflat")
 def diagonal_of_all(a, G, x):
-    """A matrix with all elements on a diagonal."""
+    """Create a matrix with all elements on a diagonal."""
     return _as_diagonal(G, G.flat(x), a.k)
 
 
 @convert("_npi_diagonal")
 def diagonal(a, G, x):
-    """The diagonal of two axes."""
+    """Extract the diagonal of two axes."""
     return _diagonal(G, x, a.offset, a.axis1, a.axis2)
 
 

@@ -10,13 +10,13 @@ __all__ = ["computed"]
 
 
 def computed(G, *values):
-    """Inputs in the element type of the result: `mx.np` computes on integers too."""
+    """Cast inputs to the dtype of the result, as `mx.np` accepts integers."""
     dtype = G.out.dtype
     return [G.cast(x, dtype) for x in values]
 
 
 def _node(op_type):
-    """The rule of an operator that is one of ONNX'."""
+    """Create the rule of an operator with a direct counterpart."""
 
     def rule(a, G, x):
         (x,) = computed(G, x)
@@ -57,38 +57,38 @@ convert("sigmoid", "_npx_sigmoid")(_node("Sigmoid"))
 
 @convert("floor", "ceil", "_npi_floor", "_npi_ceil")
 def rounded(a, G, x):
-    """Integers are whole already."""
+    """Leave integers unchanged."""
     name = G.node.op.name
     return G.op("Floor" if name.endswith("floor") else "Ceil", x) if G.is_float(x) else x
 
 
 @convert("trunc", "fix", "_npi_trunc", "_npi_fix")
 def truncated(a, G, x):
-    """Towards zero."""
+    """Round towards zero."""
     return G.Sign(x) * G.Floor(G.Abs(x)) if G.is_float(x) else x
 
 
 @convert("round")
 def round_half_away(a, G, x):
-    """Halves go away from zero."""
+    """Round halves away from zero."""
     return G.Sign(x) * G.Floor(G.Abs(x) + 0.5)
 
 
 @convert("rint")
 def round_half_down(a, G, x):
-    """Halves go to the smaller number."""
+    """Round halves down."""
     return G.Ceil(x - 0.5)
 
 
 @convert("_npi_rint")
 def round_half_even(a, G, x):
-    """As NumPy and ONNX round."""
+    """Convert to Round, which rounds halves to even."""
     return G.Round(x) if G.is_float(x) else x
 
 
 @convert("_npi_around")
 def around(a, G, x):
-    """Rounded to decimals."""
+    """Round to decimals."""
     if not G.is_float(x):
         return x if a.decimals >= 0 else G.unsupported("negative decimals of integers")
     if a.decimals == 0:
@@ -99,66 +99,66 @@ def around(a, G, x):
 
 @convert("square", "_npi_square")
 def square(a, G, x):
-    """A product, which is exact for integers too."""
+    """Convert to a product, which is exact for integers."""
     (x,) = computed(G, x)
     return x * x
 
 
 @convert("rsqrt")
 def rsqrt(a, G, x):
-    """By two nodes, which runtimes fuse."""
+    """Convert to two nodes, which runtimes fuse."""
     return G.Reciprocal(G.Sqrt(x))
 
 
 @convert("cbrt", "_npi_cbrt")
 def cbrt(a, G, x):
-    """The power of the magnitude, and the sign."""
+    """Power of the magnitude, times the sign."""
     (x,) = computed(G, x)
     return G.Sign(x) * G.Pow(G.Abs(x), G.like(x, 1 / 3))
 
 
 @convert("rcbrt")
 def rcbrt(a, G, x):
-    """One divided by the cube root."""
+    """Reciprocal of the cube root."""
     return G.Sign(x) * G.Pow(G.Abs(x), G.like(x, -1 / 3))
 
 
 @convert("degrees", "_npi_degrees")
 def degrees(a, G, x):
-    """A factor."""
+    """Multiply by a constant."""
     (x,) = computed(G, x)
     return x * (180 / math.pi)
 
 
 @convert("radians", "_npi_radians")
 def radians(a, G, x):
-    """A factor."""
+    """Multiply by a constant."""
     (x,) = computed(G, x)
     return x * (math.pi / 180)
 
 
 @convert("log2", "_npi_log2")
 def log2(a, G, x):
-    """The natural logarithm in another unit."""
+    """Scale the natural logarithm."""
     (x,) = computed(G, x)
     return G.Log(x) / math.log(2)
 
 
 @convert("log10", "_npi_log10")
 def log10(a, G, x):
-    """The natural logarithm in another unit."""
+    """Scale the natural logarithm."""
     (x,) = computed(G, x)
     return G.Log(x) / math.log(10)
 
 
 def _small(G, x):
-    """Whether a value is so near to zero that a sum with 1 would lose it."""
+    """Whether a value is so close to 0 that adding 1 loses precision."""
     return G.Less(G.Abs(x), G.like(x, 1e-2))
 
 
 @convert("log1p", "_npi_log1p")
 def log1p(a, G, x):
-    """By a series near zero, where 1 + x would lose x."""
+    """Use a series near 0, where 1 + x loses precision."""
     (x,) = computed(G, x)
     series = x * (1 + x * (-1 / 2 + x * (1 / 3 + x * (-1 / 4 + x * (1 / 5)))))
     return G.Where(_small(G, x), series, G.Log(x + 1))
@@ -166,14 +166,14 @@ def log1p(a, G, x):
 
 @convert("expm1", "_npi_expm1")
 def expm1(a, G, x):
-    """By a series near zero, where the exponential loses x."""
+    """Use a series near 0, where exp(x) - 1 loses precision."""
     (x,) = computed(G, x)
     series = x * (1 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120)))))
     return G.Where(_small(G, x), series, G.Exp(x) - 1)
 
 
 def _log_gamma(G, x):
-    """log |gamma(x)| of float64: Stirling's series from 8 on, where the recurrence leads to."""
+    """log |gamma(x)| in float64: Stirling's series for x >= 8, reached by the recurrence."""
     below = G.Less(x, G.like(x, 0.5))
     up = G.Where(below, 1 - x, x)  # reflected
     small, product = G.Less(up, G.like(x, 8)), up
@@ -198,7 +198,7 @@ def gammaln(a, G, x):
 
 @convert("gamma")
 def gamma(a, G, x):
-    """By the logarithm, in float64; below 0 every other interval is negative."""
+    """Exponential of gammaln, in float64; the sign alternates between intervals below 0."""
     (x,) = computed(G, x)
     wide = G.cast(x, np.float64)
     size, whole = G.Exp(_log_gamma(G, wide)), G.Floor(wide)
@@ -212,25 +212,25 @@ def gamma(a, G, x):
 
 @convert("log_sigmoid")
 def log_sigmoid(a, G, x):
-    """The softplus of the negation, negated."""
+    """Negated softplus of the negation."""
     return G.Neg(G.Softplus(G.Neg(x)))
 
 
 @convert("mish")
 def mish(a, G, x):
-    """As a product before ONNX had a Mish."""
+    """Convert to a product for opsets without Mish."""
     return G.op("Mish", x) if G.opset >= 18 else x * G.Tanh(G.Softplus(x))
 
 
 @convert("logical_not", "_npi_logical_not")
 def logical_not(a, G, x):
-    """Whether the element is zero."""
+    """Test for 0."""
     return G.Not(G.to_bool(x))
 
 
 @convert("_npi_isnan")
 def isnan(a, G, x):
-    """Integers never are."""
+    """Always False for integers."""
     return G.IsNaN(x) if G.is_float(x) else G.full(G.dims(x), False, bool)
 
 
@@ -242,25 +242,25 @@ def _infinite(G, x, **signs):
 
 @convert("_npi_isinf")
 def isinf(a, G, x):
-    """Of either sign."""
+    """Test for infinity of either sign."""
     return _infinite(G, x)
 
 
 @convert("_npi_isposinf")
 def isposinf(a, G, x):
-    """Positive infinity."""
+    """Test for positive infinity."""
     return _infinite(G, x, detect_negative=0)
 
 
 @convert("_npi_isneginf")
 def isneginf(a, G, x):
-    """Negative infinity."""
+    """Test for negative infinity."""
     return _infinite(G, x, detect_positive=0)
 
 
 @convert("_npi_isfinite")
 def isfinite(a, G, x):
-    """Neither infinite nor nan."""
+    """Test for neither infinity nor nan."""
     if not G.is_float(x):
         return G.full(G.dims(x), True, bool)
     return G.Not(G.Or(G.IsNaN(x), G.IsInf(x)))
@@ -268,7 +268,7 @@ def isfinite(a, G, x):
 
 @convert("_npi_bitwise_not")
 def bitwise_not(a, G, x):
-    """Minus one minus the number, of unsigned ones their greatest minus it."""
+    """-1 - x, or for unsigned integers maximum - x."""
     if x.dtype == bool:
         return G.Not(x)
     if G.opset >= 18:
@@ -278,7 +278,7 @@ def bitwise_not(a, G, x):
 
 @convert("_npi_nan_to_num")
 def nan_to_num(a, G, x):
-    """Numbers in place of what is none."""
+    """Replace nan and infinities by numbers."""
     if not G.is_float(x):
         return x
     limits = np.finfo(x.dtype)
@@ -299,51 +299,51 @@ def nan_to_num(a, G, x):
     "cast_storage",
 )
 def identity(a, G, x):
-    """What differs is the gradient, or nothing."""
+    """The identity; at most the gradient differs."""
     return x
 
 
 @convert("Dropout")
 def dropout(a, G, x):
-    """Nothing is dropped when a network predicts."""
+    """The identity, for prediction."""
     if a.mode == "always":
-        G.unsupported("mode='always' drops when predicting too")
+        G.unsupported("mode='always' also applies to prediction")
     return [x, None]
 
 
 @convert("IdentityAttachKLSparseReg")
 def identity_of_several(a, G, x, *states):
-    """The first input."""
+    """Return the first input."""
     return x
 
 
 @convert("_identity_with_attr_like_rhs")
 def identity_like(a, G, x, like):
-    """The first input."""
+    """Return the first input."""
     return x
 
 
 @convert("Cast", "amp_cast", "_mx_astype")
 def cast(a, G, x):
-    """To the result's element type; fractions are cut off."""
+    """Cast to the result's dtype, truncating fractions."""
     return G.cast(x, G.out.dtype)
 
 
 @convert("amp_multicast")
 def multicast(a, G, *values):
-    """Each to its result's element type."""
+    """Cast each input to its result's dtype."""
     return [G.cast(x, out.dtype) for x, out in zip(values, G.outs, strict=True)]
 
 
 @convert("clip")
 def clip(a, G, x):
-    """Bounds that are None leave a side open."""
+    """None means no bound."""
     return G.clip(x, a.a_min, a.a_max)
 
 
 @convert("smooth_l1")
 def smooth_l1(a, G, x):
-    """Quadratic near zero, with a slope of one beyond."""
+    """Quadratic near 0, linear with slope 1 beyond."""
     bound = 1 / a.scalar**2
     inner = x * x * (0.5 * a.scalar**2)
     return G.Where(G.Less(G.Abs(x), G.like(x, bound)), inner, G.Abs(x) - 0.5 * bound)
@@ -351,13 +351,13 @@ def smooth_l1(a, G, x):
 
 @convert("hard_sigmoid")
 def hard_sigmoid(a, G, x):
-    """ONNX' own."""
+    """Convert to HardSigmoid."""
     return G.HardSigmoid(x, alpha=a.alpha, beta=a.beta)
 
 
 @convert("_contrib_div_sqrt_dim")
 def div_sqrt_dim(a, G, x):
-    """Divided by the root of the last extent."""
+    """Divide by the square root of the last extent."""
     if x.shape[-1] != -1:
         return x / math.sqrt(x.shape[-1])
     return G.Div(x, G.Sqrt(G.cast(G.dim(x, -1), x.dtype)))
@@ -365,25 +365,25 @@ def div_sqrt_dim(a, G, x):
 
 @convert("_contrib_quadratic")
 def quadratic(a, G, x):
-    """By Horner's rule."""
+    """Use Horner's rule."""
     return (x * a.a + a.b) * x + a.c
 
 
 @convert("_contrib_round_ste")
 def round_ste(a, G, x):
-    """As `round`."""
+    """Same as `round`."""
     return round_half_away(a, G, x)
 
 
 @convert("_contrib_sign_ste")
 def sign_ste(a, G, x):
-    """As `sign`."""
+    """Same as `sign`."""
     return G.Sign(x)
 
 
 @convert("add_n")
 def add_n(a, G, *values):
-    """Of any number of arrays."""
+    """Sum any number of arrays."""
     return G.op("Sum", *values) if G.is_float(values[0]) else _chain(G, "Add", values)
 
 

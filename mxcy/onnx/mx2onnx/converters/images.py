@@ -1,4 +1,4 @@
-"""Images: as tensors, parts of them, samples of them."""
+"""Image conversion, cropping, and sampling on grids."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ __all__ = []
 
 @convert("_image_to_tensor")
 def to_tensor(a, G, x):
-    """Channels in front, values up to 1."""
+    """Move channels to the front and scale values to [0, 1]."""
     order = (2, 0, 1) if x.ndim == 3 else (0, 3, 1, 2)
     return G.transpose(G.cast(x, np.float32) / 255, order)
 
 
 @convert("_image_normalize")
 def normalize(a, G, x):
-    """By each channel's mean and deviation."""
+    """Subtract the mean and divide by the standard deviation, per channel."""
     channels = x.shape[-3]
     if channels == -1:
         G.unsupported("a free number of channels")
@@ -30,7 +30,7 @@ def normalize(a, G, x):
 
 @convert("_image_crop")
 def crop(a, G, x):
-    """A part of an image with the channels last."""
+    """Crop an image with channels last."""
     ends = [a.y + a.height, a.x + a.width]
     return G.slice(x, [a.y, a.x], ends, [x.ndim - 3, x.ndim - 2])
 
@@ -41,23 +41,23 @@ def _flipped(G, x, axis):
 
 @convert("_image_flip_left_right")
 def flip_left_right(a, G, x):
-    """Columns backwards."""
+    """Reverse the columns."""
     return _flipped(G, x, x.ndim - 2)
 
 
 @convert("_image_flip_top_bottom")
 def flip_top_bottom(a, G, x):
-    """Rows backwards."""
+    """Reverse the rows."""
     return _flipped(G, x, x.ndim - 3)
 
 
-# --- samples at places ---------------------------------------------------------------------------
+# --- sampling on grids ---------------------------------------------------------------------------
 
 
 def _sampled(G, x, grid):
-    """Interpolated pixels at places (batch, 2, height, width) from -1 to 1."""
+    """Interpolate pixels at coordinates (batch, 2, height, width) from -1 to 1."""
     if G.opset < 16:
-        G.unsupported("sampling at places before opset 16")
+        G.unsupported("sampling on grids before opset 16")
     mode = "linear" if G.opset >= 20 else "bilinear"
     places = G.transpose(grid, (0, 2, 3, 1))
     return G.GridSample(x, places, mode=mode, padding_mode="zeros", align_corners=1)
@@ -65,7 +65,7 @@ def _sampled(G, x, grid):
 
 @convert("BilinearSampler")
 def bilinear_sampler(a, G, x, grid):
-    """ONNX' own."""
+    """Convert to GridSample."""
     return _sampled(G, x, grid)
 
 
@@ -80,7 +80,7 @@ def _affine_grid(G, theta, height, width):
 
 @convert("GridGenerator")
 def grid_generator(a, G, x):
-    """Places by an affine map, or by what they are moved."""
+    """Create a grid from an affine map, or from offsets."""
     if a.transform_type == "affine":
         return _affine_grid(G, x, *a.target_shape)
     height, width = x.shape[2:]
@@ -94,7 +94,7 @@ def grid_generator(a, G, x):
 
 @convert("SpatialTransformer")
 def spatial_transformer(a, G, x, theta):
-    """A grid and samples at its places."""
+    """Create a grid and sample on it."""
     height, width = a.target_shape if any(a.target_shape) else x.shape[2:]
     if -1 in (height, width):
         G.unsupported("free spatial extents")

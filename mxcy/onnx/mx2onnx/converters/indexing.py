@@ -1,4 +1,4 @@
-"""Elements by position."""
+"""Indexing by arrays of positions."""
 
 import math
 
@@ -10,12 +10,12 @@ __all__ = ["resolved", "whole_numbers"]
 
 
 def whole_numbers(G, x):
-    """Positions as int64; fractions are cut off."""
+    """Convert positions to int64, truncating fractions."""
     return G.cast(x, np.int64)
 
 
 def resolved(G, places, extent, mode):
-    """Positions brought into an axis of some extent."""
+    """Clip or wrap positions to the range of an axis."""
     places = whole_numbers(G, places)
     if mode == "raise":
         return places
@@ -28,14 +28,14 @@ def resolved(G, places, extent, mode):
 
 @convert("take")
 def take(a, G, x, places):
-    """Along an axis; positions outside are clipped or wrapped."""
+    """Gather along an axis; positions out of range are clipped or wrapped."""
     axis = a.axis % x.ndim
     return G.gather(x, resolved(G, places, G.dim(x, axis), a.mode), axis)
 
 
 @convert("Embedding", "_contrib_SparseEmbedding")
 def embedding(a, G, places, weight):
-    """Rows of the weight; ids outside are an error of the runtime unless they are clipped."""
+    """Gather rows of the weight; ids out of range raise in the runtime, unless clipped."""
     places = whole_numbers(G, places)
     if G.options.get("safe_indices"):
         places = resolved(G, places, G.dim(weight, 0), "clip")
@@ -44,7 +44,7 @@ def embedding(a, G, places, weight):
 
 @convert("pick")
 def pick(a, G, x, places):
-    """One element along an axis."""
+    """Gather one element along an axis."""
     axis = a.axis
     if axis is None:
         x, axis = G.flat(x), 0
@@ -61,7 +61,7 @@ def pick(a, G, x, places):
 
 @convert("_take_along")
 def take_along(a, G, x, places):
-    """Some elements along an axis."""
+    """Gather elements along an axis."""
     axis = a.axis % x.ndim
     places = resolved(G, places, G.dim(x, axis), a.mode)
     shape = G.dims(x)
@@ -71,7 +71,7 @@ def take_along(a, G, x, places):
 
 @convert("batch_take")
 def batch_take(a, G, x, places):
-    """One element of each row."""
+    """Gather one element per row."""
     rows = G.reshape(x, [-1, x.shape[-1]]) if x.ndim != 2 else x
     column = G.reshape(resolved(G, places, G.dim(rows, 1), "clip"), [-1, 1])
     picked = G.op("GatherElements", rows, column, axis=1, shape=column.shape)
@@ -80,7 +80,7 @@ def batch_take(a, G, x, places):
 
 @convert("where")
 def where(a, G, condition, x, y):
-    """Elements, or rows, of one array or the other."""
+    """Select elements, or rows, of two arrays."""
     x, y = G.meet(x, y)
     flag = G.to_bool(condition)
     if 0 < flag.ndim < x.ndim:
@@ -90,35 +90,35 @@ def where(a, G, condition, x, y):
 
 @convert("_npi_where")
 def np_where(a, G, condition, x, y):
-    """Broadcast."""
+    """Select with broadcasting."""
     x, y = (G.cast(v, G.out.dtype) for v in (x, y))
     return G.Where(G.to_bool(condition), x, y)
 
 
 @convert("_npi_where_lscalar")
 def where_number(a, G, condition, x):
-    """A number where it holds."""
+    """Select a number where the condition holds."""
     x = G.cast(x, G.out.dtype)
     return G.Where(G.to_bool(condition), G.like(x, a.scalar), x)
 
 
 @convert("_npi_where_rscalar")
 def where_else_number(a, G, condition, x):
-    """A number where it does not hold."""
+    """Select a number where the condition does not hold."""
     x = G.cast(x, G.out.dtype)
     return G.Where(G.to_bool(condition), x, G.like(x, a.scalar))
 
 
 @convert("_npi_where_scalar2")
 def where_numbers(a, G, condition):
-    """Two numbers."""
+    """Select between two numbers."""
     x, y = (G.const(np.asarray(n).astype(G.out.dtype)) for n in (a.x, a.y))
     return G.Where(G.to_bool(condition), x, y)
 
 
 @convert("one_hot")
 def one_hot(a, G, places):
-    """Positions outside give rows without a hit, where ONNX counts negative ones from the end."""
+    """Positions out of range give zero rows, whereas ONNX counts negative ones from the end."""
     places = whole_numbers(G, places)
     dtype = G.out.dtype
     hit = G.Equal(G.unsqueeze(places, (places.ndim,)), G.const(np.arange(a.depth, dtype=np.int64)))
@@ -133,26 +133,26 @@ def one_hot(a, G, places):
 
 
 def _coordinates(G, places):
-    """Coordinates as ONNX has them: along the last axis."""
+    """Move coordinates to the last axis, as in ONNX."""
     places = whole_numbers(G, places)
     return G.transpose(places, (*range(1, places.ndim), 0))
 
 
 @convert("gather_nd")
 def gather_nd(a, G, x, places):
-    """By coordinates."""
+    """Convert to GatherND."""
     return G.GatherND(x, _coordinates(G, places))
 
 
 @convert("scatter_nd")
 def scatter_nd(a, G, x, places):
-    """Zeros with elements at coordinates."""
+    """Scatter elements into zeros."""
     return G.ScatterND(G.full(a.shape, 0, x.dtype), _coordinates(G, places), x)
 
 
 @convert("_backward_gather_nd")
 def add_nd(a, G, x, places):
-    """Zeros to which elements are added at coordinates."""
+    """Add elements at coordinates to zeros."""
     if G.opset < 16:
         G.unsupported("sums at coordinates before opset 16")
     zeros = G.full(a.shape, 0, x.dtype)
@@ -161,12 +161,12 @@ def add_nd(a, G, x, places):
 
 @convert("_scatter_set_nd")
 def scatter_set_nd(a, G, x, value, places):
-    """An array with elements replaced at coordinates."""
+    """Replace elements at coordinates."""
     return G.ScatterND(x, _coordinates(G, places), value)
 
 
 def _updates(G, x, places, value):
-    """Coordinates, of which a vector is one for each value, and values of their shape."""
+    """Align coordinates and values in shape; a vector has one coordinate per value."""
     rows = places if places.ndim == 2 else G.unsqueeze(places, (0,) if places.ndim else (0, 1))
     if rows.shape[0] == -1:
         G.unsupported("a free number of coordinates")
@@ -176,13 +176,13 @@ def _updates(G, x, places, value):
 
 @convert("_npx_index_update")
 def index_update(a, G, x, places, value):
-    """An array with elements replaced at coordinates."""
+    """Replace elements at coordinates."""
     return G.ScatterND(x, *_updates(G, x, places, value))
 
 
 @convert("_npx_index_add")
 def index_add(a, G, x, places, value):
-    """An array to which elements are added at coordinates."""
+    """Add to elements at coordinates."""
     if G.opset < 16:
         G.unsupported("sums at coordinates before opset 16")
     return G.ScatterND(x, *_updates(G, x, places, value), reduction="add")
@@ -190,13 +190,13 @@ def index_add(a, G, x, places, value):
 
 @convert("_contrib_index_copy")
 def index_copy(a, G, x, places, rows):
-    """An array with rows replaced."""
+    """Replace rows."""
     return G.ScatterND(x, G.unsqueeze(whole_numbers(G, places), (1,)), rows)
 
 
 @convert("_contrib_index_array")
 def index_array(a, G, x):
-    """The coordinates of every element."""
+    """Coordinates of every element."""
     if not x.static:
         G.unsupported("free extents")
     return G.const(np.asarray(G.node.op.ref(a, np, np.zeros(x.shape, np.int8))))
@@ -204,7 +204,7 @@ def index_array(a, G, x):
 
 @convert("_ravel_multi_index")
 def ravel(a, G, places):
-    """Coordinates as flat positions."""
+    """Convert coordinates to flat positions."""
     steps = [math.prod(a.shape[i + 1 :]) for i in range(len(a.shape))]
     steps = G.reshape(G.ints(*steps), [len(steps), *[1] * (places.ndim - 1)])
     return G.reduce("Sum", G.Mul(whole_numbers(G, places), steps), (0,))
@@ -212,7 +212,7 @@ def ravel(a, G, places):
 
 @convert("_unravel_index")
 def unravel(a, G, places):
-    """Flat positions as coordinates."""
+    """Convert flat positions to coordinates."""
     left, parts = whole_numbers(G, places), []
     for extent in a.shape[:0:-1]:
         quotient = left / extent
@@ -224,13 +224,13 @@ def unravel(a, G, places):
 
 @convert("_contrib_boolean_mask")
 def boolean_mask(a, G, x, flags):
-    """Rows where a flag is set."""
+    """Select rows by flags."""
     return G.op("Compress", x, G.to_bool(flags), axis=0)
 
 
 @convert("_npx_nonzero")
 def nonzero(a, G, x):
-    """The coordinates of what is not zero, a row each."""
+    """Coordinates of nonzero elements, one per row."""
     return G.transpose(G.op("NonZero", x, shape=(max(x.ndim, 1), -1)), (1, 0))
 
 
@@ -249,7 +249,7 @@ def _inside(G, a, x, length):
 
 @convert("SequenceMask")
 def sequence_mask(a, G, x, length=None):
-    """A number beyond sequences' ends."""
+    """Fill elements beyond the ends of sequences."""
     if length is None:
         return x
     return G.Where(_inside(G, a, x, length), x, G.like(x, a.value))
@@ -257,7 +257,7 @@ def sequence_mask(a, G, x, length=None):
 
 @convert("SequenceLast")
 def sequence_last(a, G, x, length=None):
-    """The last step of each sequence."""
+    """Select the last step of each sequence."""
     axis = a.axis
     if length is None:
         return G.gather(x, G.const(np.int64(-1)), axis)
@@ -269,7 +269,7 @@ def sequence_last(a, G, x, length=None):
 
 @convert("SequenceReverse")
 def sequence_reverse(a, G, x, length=None):
-    """Each sequence backwards, what is beyond its end as it is."""
+    """Reverse each sequence, keeping elements beyond its end."""
     if length is None:
         return G.slice(x, [-1], [-(2**63)], [0], [-1])
     zero = G.const(np.int64(0))

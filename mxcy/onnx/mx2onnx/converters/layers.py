@@ -1,4 +1,4 @@
-"""Convolutions, pooling, dense layers."""
+"""Convolutions, pooling, dense layers and upsampling."""
 
 import math
 
@@ -17,7 +17,7 @@ def _last(layout):
 
 
 def _first(G, x, layout):
-    """Channels in second place, where ONNX has them."""
+    """Move channels to axis 1, as in ONNX."""
     return G.transpose(x, (0, x.ndim - 1, *range(1, x.ndim - 1))) if _last(layout) else x
 
 
@@ -26,14 +26,14 @@ def _back(G, x, layout):
 
 
 def _inner_shape(G, layout):
-    """The shape of the result with the channels in second place."""
+    """Shape of the result with channels in axis 1."""
     shape = G.out.shape
     return (shape[0], shape[-1], *shape[1:-1]) if _last(layout) else shape
 
 
 @convert("Convolution", "Convolution_v1")
 def convolution(a, G, x, weight, bias=None):
-    """With the padding at both ends."""
+    """Convert to Conv."""
     kernel, stride, dilate, pad = resolve_conv(a)
     return G.Conv(
         x,
@@ -49,7 +49,7 @@ def convolution(a, G, x, weight, bias=None):
 
 @convert("Deconvolution")
 def deconvolution(a, G, x, weight, bias=None):
-    """A target shape decides the padding, of which odd ones have more at the begin."""
+    """A target shape determines the padding; odd padding has one more at the start."""
     kernel, stride, dilate, pad = resolve_conv(a)
     options = {"pads": (*pad, *pad), "output_padding": a.adj or None}
     if a.target_shape and any(a.target_shape):
@@ -79,7 +79,7 @@ def deconvolution(a, G, x, weight, bias=None):
 
 @convert("FullyConnected")
 def fully_connected(a, G, x, weight, bias=None):
-    """A Gemm of rows; without flattening a product over the last axis."""
+    """Convert to Gemm; without flattening to a product over the last axis."""
     if a.flatten and x.ndim != 2:
         depth = math.prod(x.shape[1:])
         columns = depth if -1 not in x.shape[1:] else -1
@@ -95,7 +95,7 @@ def fully_connected(a, G, x, weight, bias=None):
 
 @convert("Pooling_v1")
 def pooling_v1(a, G, x):
-    """The padding counts as zeros, and averages divide by the whole kernel."""
+    """Padding counts as zeros, and averages divide by the kernel size."""
     n = x.ndim - 2
     if a.global_pool:
         return _global(a, G, x)
@@ -116,7 +116,7 @@ def pooling_v1(a, G, x):
 
 @convert("Pooling")
 def pooling(a, G, x):
-    """Of all kinds and conventions, by way of explicit padding where ONNX counts otherwise."""
+    """All types and conventions, with explicit padding where ONNX differs."""
     layout = a.layout
     x = _first(G, x, layout)
     pooled = _global(a, G, x) if a.global_pool else _windows(a, G, x)
@@ -125,7 +125,7 @@ def pooling(a, G, x):
 
 
 def _root(a, G, powers):
-    """The p-th root of sums of p-th powers, sign kept."""
+    """Signed p-th root of sums of p-th powers."""
     return (
         powers
         if a.p_value == 1
@@ -153,7 +153,7 @@ def _windows(a, G, x):
     kernel, stride = a.kernel, a.stride or (1,) * n
     pad = tuple(a.pad or (0,) * n)
     free = -1 in x.shape[2:]
-    beyond = (0,) * n  # how far the last windows reach beyond the padding
+    beyond = (0,) * n  # how far the last windows extend beyond the padding
     if not free:
         out = resolve_pool(a, x.shape[2:])[3]
         beyond = tuple(
@@ -191,7 +191,7 @@ def _windows(a, G, x):
 
 
 def _uncounted(G, x, pad, ends, window):
-    """Averages of windows of which some lie in the padding: sums, and how many were added."""
+    """Averages excluding padding: sums divided by counts."""
     padded = G.pad(x, (0, 0, *pad), (0, 0, *ends))
     ones = G.const(np.ones((1, 1, *x.shape[2:]), x.dtype))
     counts = G.AveragePool(G.pad(ones, (0, 0, *pad), (0, 0, *ends)), **window)
@@ -200,7 +200,7 @@ def _uncounted(G, x, pad, ends, window):
 
 
 def _full(a, G, x, pad, window):
-    """Windows that reach beyond the padding, how far is known when the network runs."""
+    """Windows that extend beyond the padding by an amount only known at run time."""
     if a.pool_type not in ("max", "avg"):
         G.unsupported(f"pool_type={a.pool_type!r} with free spatial extents and 'full'")
     ends = []
@@ -237,7 +237,7 @@ def _max(G, x, pad, beyond, window):
 
 @convert("_contrib_AdaptiveAvgPooling2D")
 def adaptive_average(a, G, x):
-    """Windows of one size where the extents divide, else a matrix for each axis."""
+    """Windows of equal size if the extents divide, else a matrix product per axis."""
     size = a.output_size or (1,)
     size = tuple(size) * 2 if len(size) == 1 else tuple(size)
     if size == (1, 1):
@@ -253,7 +253,7 @@ def adaptive_average(a, G, x):
 
 
 def _average_matrix(extent, size, dtype):
-    """What averages an axis to another extent: row i takes the elements of the i-th window."""
+    """Averaging matrix of an axis: row i averages the elements of the i-th window."""
     matrix = np.zeros((size, extent), dtype)
     for i in range(size):
         begin, end = i * extent // size, -(-(i + 1) * extent // size)
@@ -261,12 +261,12 @@ def _average_matrix(extent, size, dtype):
     return matrix
 
 
-# --- enlarging -----------------------------------------------------------------------------------
+# --- upsampling ----------------------------------------------------------------------------------
 
 
 @convert("UpSampling")
 def upsampling(a, G, *values):
-    """Repetition of pixels, or the convolution of the bilinear kind."""
+    """Repeat pixels, or convolve with the bilinear kernel."""
     if a.sample_type == "bilinear":
         return _upsample_bilinear(a, G, *values)
     first, enlarged = values[0], []
@@ -311,7 +311,7 @@ def _upsample_bilinear(a, G, x, weight):
 
 @convert("_contrib_BilinearResize2D")
 def bilinear_resize(a, G, x, like=None):
-    """To a size that is known or follows from the input's."""
+    """Resize to a size that is known or follows from the input's."""
     mode = "align_corners" if a.align_corners else "half_pixel"
     options = {"mode": "linear", "coordinate_transformation_mode": mode}
     height, width = G.out.shape[2:]

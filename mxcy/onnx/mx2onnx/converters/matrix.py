@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matrix products."""
 
 import math
 
@@ -16,7 +16,7 @@ def _swapped(G, x):
 
 @convert("dot")
 def dot(a, G, x, y):
-    """The last axis of one with the first of the other."""
+    """Contract the last axis of one operand with the first of the other."""
     if a.transpose_a and x.ndim > 1:
         x = G.transpose(x, (*range(1, x.ndim), 0))
     if a.transpose_b and y.ndim > 1:
@@ -38,13 +38,13 @@ def _product(G, x, y):
 
 @convert("batch_dot")
 def batch_dot(a, G, x, y):
-    """Product by product."""
+    """Batched matrix product."""
     x = _swapped(G, x) if a.transpose_a else x
     return G.MatMul(x, _swapped(G, y) if a.transpose_b else y)
 
 
 def _matrices(a, G, *values):
-    """Matrices in the last two axes, where MatMul has them."""
+    """Move the matrices to the last two axes, as in MatMul."""
     return [_rows_in_front(G, x, a.axis) for x in values]
 
 
@@ -89,14 +89,14 @@ def gemm2(a, G, x, y):
 
 @convert("_linalg_syrk")
 def syrk(a, G, x):
-    """A matrix with its own transpose."""
+    """Product of a matrix with its transpose."""
     product = G.MatMul(_swapped(G, x), x) if a.transpose else G.MatMul(x, _swapped(G, x))
     return product * a.alpha
 
 
 @convert("_linalg_trmm")
 def trmm(a, G, x, y):
-    """A product with a triangle of a matrix."""
+    """Product with a triangular matrix."""
     if G.opset >= 14:
         x = G.op("Trilu", x, None, upper=int(not a.lower), shape=x.shape)
     elif x.static:
@@ -110,14 +110,14 @@ def trmm(a, G, x, y):
 
 @convert("_linalg_det", "_mx_det")
 def determinant(a, G, x):
-    """ONNX' own."""
+    """Convert to the ONNX operator of the same name."""
     determinants = G.Det(x)
     return G.reshape(determinants, [1]) if x.ndim == 2 and G.out.shape else determinants
 
 
 @convert("_linalg_sumlogdiag")
 def sum_of_logarithms(a, G, x):
-    """Of the diagonal."""
+    """Sum of the logarithms of the diagonal."""
     if x.shape[-1] == -1:
         G.unsupported("a free extent")
     inside = G.const(np.eye(x.shape[-1], dtype=bool))
@@ -129,7 +129,7 @@ def sum_of_logarithms(a, G, x):
     "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_makediag", "_linalg_maketrian", "im2col"
 )
 def moved(a, G, x):
-    """Elements put elsewhere, and zeros between: where they go, the definition tells of numbers."""
+    """Move elements, with zeros between, as the definition does with indices."""
     if not x.static:
         G.unsupported("free extents")
     numbers = np.arange(1, math.prod(x.shape) + 1, dtype=np.int64).reshape(x.shape)
@@ -140,7 +140,7 @@ def moved(a, G, x):
 
 @convert("khatri_rao")
 def khatri_rao(a, G, *values):
-    """Products of columns."""
+    """Columnwise Kronecker products."""
     product = values[0]
     for x in values[1:]:
         columns = G.dim(x, 1)
@@ -149,18 +149,18 @@ def khatri_rao(a, G, *values):
     return product
 
 
-# --- of NumPy ------------------------------------------------------------------------------------
+# --- NumPy ---------------------------------------------------------------------------------------
 
 
 @convert("_npi_matmul")
 def matmul(a, G, x, y):
-    """ONNX' own."""
+    """Convert to the ONNX operator of the same name."""
     return G.MatMul(*computed(G, x, y))
 
 
 @convert("_npi_dot")
 def np_dot(a, G, x, y):
-    """The last axis of one with the second last of the other."""
+    """Contract the last axis of one operand with the second last of the other."""
     x, y = computed(G, x, y)
     if not x.shape or not y.shape:
         return G.Mul(x, y)
@@ -170,7 +170,7 @@ def np_dot(a, G, x, y):
 
 
 def _contracted(a, G, x, y, left, right):
-    """A product over axes, as one of matrices."""
+    """Contract axes by a matrix product."""
     x, y = computed(G, x, y)
     left, right = [i % x.ndim for i in left], [i % y.ndim for i in right]
     kept = [i for i in range(x.ndim) if i not in left]
@@ -189,25 +189,25 @@ def _contracted(a, G, x, y, left, right):
 
 @convert("_npi_tensordot")
 def tensordot(a, G, x, y):
-    """Over axes of both."""
+    """Contract the given axes."""
     return _contracted(a, G, x, y, a.a_axes_summed, a.b_axes_summed)
 
 
 @convert("_npi_tensordot_int_axes")
 def tensordot_of_last(a, G, x, y):
-    """Over the last axes of one and the first of the other."""
+    """Contract the last axes of one operand with the first of the other."""
     return _contracted(a, G, x, y, range(x.ndim - a.axes, x.ndim), range(a.axes))
 
 
 @convert("_npi_einsum")
 def einsum(a, G, *values):
-    """ONNX' own."""
+    """Convert to the ONNX operator of the same name."""
     return G.Einsum(*computed(G, *values), equation=a.subscripts.replace(" ", ""))
 
 
 @convert("_npi_kron")
 def kron(a, G, x, y):
-    """Every element of one times the other."""
+    """Kronecker product."""
     x, y = computed(G, x, y)
     ndim = max(x.ndim, y.ndim)
     x, y = (G.unsqueeze(v, tuple(range(ndim - v.ndim))) for v in (x, y))
@@ -219,7 +219,7 @@ def kron(a, G, x, y):
 
 @convert("_npi_polyval")
 def polyval(a, G, p, x):
-    """By Horner's rule."""
+    """Use Horner's rule."""
     if p.shape[0] == -1:
         G.unsupported("a free number of coefficients")
     p, x = computed(G, p, x)
@@ -231,7 +231,7 @@ def polyval(a, G, p, x):
 
 @convert("_npi_cross")
 def cross(a, G, x, y):
-    """Components by products of others."""
+    """Compute the components from products."""
     x, y = computed(G, x, y)
     if -1 in (x.shape[a.axisa], y.shape[a.axisb]):
         G.unsupported("a free number of components")
@@ -259,7 +259,7 @@ def cross(a, G, x, y):
 
 
 def _heads(G, x, heads, parts):
-    """(steps, batch, heads * parts * depth) as `parts` arrays (batch, heads, steps, depth)."""
+    """Split (steps, batch, heads * parts * depth) into arrays (batch, heads, steps, depth)."""
     steps, batch, width = G.dims(x)
     depth = G.over(width, heads * parts)
     x = G.reshape(x, [steps, batch, heads, parts, depth])
@@ -288,25 +288,25 @@ def _weighted(G, attention, value):
 
 @convert("_contrib_interleaved_matmul_selfatt_qk")
 def self_attention_scores(a, G, x):
-    """Queries with keys."""
+    """Products of queries and keys."""
     query, key, _ = _heads(G, x, a.heads, 3)
     return _scores(G, query, key)
 
 
 @convert("_contrib_interleaved_matmul_selfatt_valatt")
 def self_attention_values(a, G, x, attention):
-    """Values by their weights."""
+    """Values weighted by attention."""
     return _weighted(G, attention, _heads(G, x, a.heads, 3)[2])
 
 
 @convert("_contrib_interleaved_matmul_encdec_qk")
 def cross_attention_scores(a, G, queries, x):
-    """Queries with another sequence's keys."""
+    """Products of queries with another sequence's keys."""
     (query,) = _heads(G, queries, a.heads, 1)
     return _scores(G, query, _heads(G, x, a.heads, 2)[0])
 
 
 @convert("_contrib_interleaved_matmul_encdec_valatt")
 def cross_attention_values(a, G, x, attention):
-    """Another sequence's values by their weights."""
+    """Another sequence's values weighted by attention."""
     return _weighted(G, attention, _heads(G, x, a.heads, 2)[1])

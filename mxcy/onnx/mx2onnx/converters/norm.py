@@ -1,4 +1,4 @@
-"""Normalisation."""
+"""Normalization layers."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ __all__ = []
 
 @convert("BatchNorm", "BatchNorm_v1", "_contrib_SyncBatchNorm", "_contrib_BatchNormWithReLU")
 def batch_norm(a, G, x, gamma, beta, mean, variance):
-    """With the running statistics, as when predicting."""
+    """Use the running statistics, for prediction."""
     if a.fix_gamma:
         gamma = (
             G.const(np.ones(gamma.shape, gamma.dtype))
             if gamma.static
             else G.full(G.dims(gamma), 1, gamma.dtype)
         )
-    if G.opset < 15:  # before, all had one element type
+    if G.opset < 15:  # earlier opsets require the same dtype for all inputs
         gamma, beta, mean, variance = (G.cast(v, x.dtype) for v in (gamma, beta, mean, variance))
     axis = getattr(a, "axis", 1) % x.ndim
     order = list(range(x.ndim))
@@ -40,21 +40,21 @@ def batch_norm(a, G, x, gamma, beta, mean, variance):
 
 
 def _moments(G, x, axes):
-    """Mean, deviation from it, and variance over axes, which stay with extent 1."""
+    """Mean, deviations and variance over axes, which are kept with extent 1."""
     mean = G.reduce("Mean", x, axes, True)
     away = G.Sub(x, mean)
     return mean, away, G.reduce("Mean", away * away, axes, True)
 
 
 def _along(G, vector, ndim, axis):
-    """A vector spread along an axis."""
+    """Reshape a vector for broadcasting along an axis."""
     behind = ndim - 1 - axis % ndim
     return G.unsqueeze(vector, tuple(range(1, 1 + behind))) if behind else vector
 
 
 @convert("LayerNorm")
 def layer_norm(a, G, x, gamma, beta):
-    """ONNX' own from version 17 on, where the axis is the last."""
+    """Convert to LayerNormalization from opset 17 on, if the axis is the last."""
     axis = a.axis % x.ndim
     if G.opset >= 17 and axis == x.ndim - 1 and not a.output_mean_var:
         return [G.LayerNormalization(x, gamma, beta, axis=-1, epsilon=a.eps), None, None]
@@ -69,13 +69,13 @@ def layer_norm(a, G, x, gamma, beta):
 
 @convert("InstanceNorm")
 def instance_norm(a, G, x, gamma, beta):
-    """ONNX' own."""
+    """Convert to InstanceNormalization."""
     return [G.InstanceNormalization(x, gamma, beta, epsilon=a.eps), None, None]
 
 
 @convert("GroupNorm")
 def group_norm(a, G, x, gamma, beta):
-    """The normalisation of each group of channels; gamma and beta are the groups' or channels'."""
+    """Normalize groups of channels; gamma and beta are per group or per channel."""
     if x.shape[1] == -1:
         G.unsupported("a free number of channels")
     batch, *extents = G.dims(x)
@@ -95,7 +95,7 @@ def group_norm(a, G, x, gamma, beta):
 
 @convert("L2Normalization")
 def l2_normalization(a, G, x):
-    """Divided by the root of the sum of squares and eps, of samples, channels or places."""
+    """Divide by sqrt(sum of squares + eps) of samples, channels or positions."""
     axes = {
         "instance": tuple(range(1, x.ndim)),
         "channel": (1,),
@@ -107,7 +107,7 @@ def l2_normalization(a, G, x):
 
 @convert("LRN")
 def lrn(a, G, x):
-    """ONNX' own, of odd sizes."""
+    """Convert to LRN, for odd sizes."""
     if a.nsize % 2 == 0:
         G.unsupported(f"nsize={a.nsize}, an even number")
     return [G.op("LRN", x, alpha=a.alpha, beta=a.beta, bias=a.knorm, size=a.nsize), None]
@@ -115,7 +115,7 @@ def lrn(a, G, x):
 
 @convert("moments")
 def moments(a, G, x):
-    """Mean and variance over axes."""
+    """Compute mean and variance over axes."""
     axes = tuple(range(x.ndim)) if not a.axes else tuple(axis % x.ndim for axis in a.axes)
     mean, _, variance = _moments(G, x, axes)
     if a.keepdims:

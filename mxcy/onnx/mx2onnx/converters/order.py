@@ -1,4 +1,4 @@
-"""The same elements in another order."""
+"""Permutations of elements."""
 
 from mxcy.onnx.mx2onnx.registry import convert
 
@@ -6,13 +6,13 @@ __all__ = ["axes_of"]
 
 
 def axes_of(axes):
-    """Axes, or other numbers, as a list where there is only one."""
+    """Return axes, or other numbers, as a list even if there is only one."""
     return [axes] if isinstance(axes, int) else list(axes)
 
 
 @convert("transpose", "_npi_transpose")
 def transpose(a, G, x):
-    """All axes reversed by default."""
+    """Reverse all axes by default."""
     axes = a.axes
     order = [axis % x.ndim for axis in axes] if axes else range(x.ndim)[::-1]
     return G.transpose(x, order)
@@ -20,7 +20,7 @@ def transpose(a, G, x):
 
 @convert("SwapAxis")
 def swapaxes_of(a, G, x):
-    """Two axes exchanged."""
+    """Exchange two axes."""
     order = list(range(x.ndim))
     first, second = a.dim1 % x.ndim, a.dim2 % x.ndim
     order[first], order[second] = order[second], order[first]
@@ -29,7 +29,7 @@ def swapaxes_of(a, G, x):
 
 @convert("_npi_moveaxis")
 def moveaxes_of(a, G, x):
-    """Axes put in other places."""
+    """Move axes."""
     source = [axis % x.ndim for axis in axes_of(a.source)]
     target = [axis % x.ndim for axis in axes_of(a.destination)]
     order = [i for i in range(x.ndim) if i not in source]
@@ -40,7 +40,7 @@ def moveaxes_of(a, G, x):
 
 @convert("_npi_rollaxis")
 def roll_axis(a, G, x):
-    """An axis put before another."""
+    """Move an axis before another."""
     axis, start = a.axis % x.ndim, a.start + x.ndim if a.start < 0 else a.start
     start -= axis < start
     order = [i for i in range(x.ndim) if i != axis]
@@ -55,14 +55,14 @@ def _reversed(G, x, axes):
 
 @convert("reverse", "_npi_flip")
 def reverse(a, G, x):
-    """Backwards along axes, all of them by default."""
+    """Reverse along axes, by default all."""
     axes = range(x.ndim) if a.axis is None else [axis % x.ndim for axis in axes_of(a.axis)]
     return _reversed(G, x, list(axes))
 
 
 @convert("_npi_rot90")
 def rotate(a, G, x):
-    """A quarter turn is a transposition and a reversal."""
+    """Compose quarter turns of transpositions and reversals."""
     first, second = (axis % x.ndim for axis in (a.axes or (0, 1)))
     turns = a.k % 4
     if turns == 0:
@@ -78,7 +78,7 @@ def rotate(a, G, x):
 
 @convert("_npi_roll")
 def roll(a, G, x):
-    """Two pieces exchanged, for each axis."""
+    """Exchange two pieces per axis."""
     shifts = axes_of(a.shift)
     if a.axis is None:
         return G.reshape(_rolled(G, G.flat(x), shifts[0], 0), G.dims(x))
@@ -105,11 +105,11 @@ def _rolled(G, x, shift, axis):
 
 @convert("depth_to_space")
 def depth_to_space(a, G, x):
-    """The order of blocks is ONNX' DCR."""
+    """Convert to DepthToSpace in mode DCR."""
     return G.DepthToSpace(x, blocksize=a.block_size, mode="DCR")
 
 
 @convert("space_to_depth")
 def space_to_depth(a, G, x):
-    """ONNX' own."""
+    """Convert to SpaceToDepth."""
     return G.SpaceToDepth(x, blocksize=a.block_size)

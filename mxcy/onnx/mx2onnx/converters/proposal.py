@@ -1,4 +1,4 @@
-"""Proposals of regions."""
+"""Region proposals."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def _part(G, x, start, end):
 
 
 def _moved(a, G, anchors, deltas):
-    """Anchors moved by what the network predicts, (batch, boxes, 4)."""
+    """Apply predicted offsets to anchors, (batch, boxes, 4)."""
     if a.iou_loss:
         return G.Add(G.const(anchors[None]), deltas)
     size = anchors[None, :, 2:] - anchors[None, :, :2] + 1
@@ -26,7 +26,7 @@ def _moved(a, G, anchors, deltas):
 
 
 def _limits(G, info):
-    """The last pixels (batch, 1, 4) of images."""
+    """Last pixel coordinates (batch, 1, 4) of images."""
     height, width = (G.slice(info, [i], [i + 1], [1]) for i in (0, 1))
     return G.unsqueeze(G.concat([width, height, width, height], 1) - 1, (1,))
 
@@ -60,7 +60,7 @@ def _candidates(a, G, prob, deltas, info):
 
 @convert("_contrib_Proposal", "_contrib_MultiProposal")
 def proposal(a, G, prob, deltas, info):
-    """ONNX' suppression of the best boxes; those that stay are repeated until there are enough."""
+    """NonMaxSuppression of the best boxes; survivors are repeated to the required number."""
     if -1 in prob.shape[1:]:
         G.unsupported("free spatial extents")
     boxes, scores = _candidates(a, G, prob, deltas, info)
@@ -68,7 +68,7 @@ def proposal(a, G, prob, deltas, info):
     count = min(total, a.rpn_pre_nms_top_n) if a.rpn_pre_nms_top_n > 0 else total
     scores, order = G.top(scores, count, 1)
     boxes = take_rows(G, boxes, order)
-    # Boxes reach from the first pixel to behind the last one.
+    # Boxes extend from the first pixel to one past the last.
     edges = G.Add(boxes, G.const(np.array([0, 0, 1, 1], prob.dtype)))
     alive = survivors(G, edges, scores, a.threshold, -2)
     rank = G.cast(G.const(-np.arange(count)), scores.dtype)
@@ -90,7 +90,7 @@ def proposal(a, G, prob, deltas, info):
 
 @convert("_contrib_box_encode")
 def box_encode(a, G, samples, matches, anchors, refs, means, stds):
-    """Offsets from anchors to the boxes that they match, and where there are any."""
+    """Encode offsets from anchors to their matched boxes, and a mask of matches."""
     counts = G.unsqueeze(G.Greater(samples, G.like(samples, 0.5)), (2,))
     boxes = take_rows(G, refs, G.cast(matches, np.int64))
     (x, w), (px, pw) = ((_centre(G, v), _size(G, v)) for v in (boxes, anchors))

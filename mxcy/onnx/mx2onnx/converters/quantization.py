@@ -1,6 +1,6 @@
-"""Numbers of 8 bits: what quantizes and what turns back into floats.
+"""Quantization to 8 bits and dequantization.
 
-Between the two, ONNX Runtime computes layers in 8 bits by itself.
+ONNX Runtime computes layers between the two in 8 bits.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ def _vector(G, number):
 
 @convert("_contrib_quantize_v2")
 def quantize(a, G, x):
-    """By a step without a shift; the range is given, or found when the network runs."""
+    """Symmetric quantization; the range is given, or computed at run time."""
     kind = G.out.dtype
-    if x.dtype != np.float32:  # which stay what they are
+    if x.dtype != np.float32:  # integers are passed through
         top = np.float32(limit_of(x.dtype))
         low, high = (
             (a.min_calib_range, a.max_calib_range)
@@ -49,7 +49,7 @@ def quantize(a, G, x):
 
 @convert("_contrib_dequantize")
 def dequantize(a, G, x, low, high):
-    """By the step that the range tells."""
+    """Use the step that corresponds to the range."""
     limit, zero = np.float32(limit_of(x.dtype)), G.const(np.zeros((), x.dtype))
     if low.array is not None and high.array is not None:
         top = np.float32(max(abs(low.array.reshape(-1)[0]), abs(high.array.reshape(-1)[0])))
@@ -61,21 +61,21 @@ def dequantize(a, G, x, low, high):
 
 @convert("_quantize_linear")
 def quantize_linear(a, G, x):
-    """ONNX's own."""
+    """Convert to the ONNX operator of the same name."""
     step, zero = G.const(np.float32(a.step)), G.const(np.asarray(a.zero, G.out.dtype))
     return G.QuantizeLinear(x, step, zero, dtype=G.out.dtype)
 
 
 @convert("_dequantize_linear")
 def dequantize_linear(a, G, x):
-    """ONNX's own."""
+    """Convert to the ONNX operator of the same name."""
     step, zero = G.const(np.float32(a.step)), G.const(np.asarray(a.zero, x.dtype))
     return G.DequantizeLinear(x, step, zero, dtype=np.float32)
 
 
 @convert("_dequantize_filters")
 def dequantize_filters(a, G, weight, steps):
-    """With a step for each channel, which ONNX has from version 13 on."""
+    """Use one step per channel, from opset 13 on."""
     if G.opset >= 13:
         zeros = None if steps.array is None else G.const(np.zeros(steps.shape, np.int8))
         return G.DequantizeLinear(weight, steps, zeros, axis=0, dtype=np.float32)
@@ -85,7 +85,7 @@ def dequantize_filters(a, G, weight, steps):
 
 @convert("_contrib_quantize")
 def quantize_by_range(a, G, x, low, high):
-    """By the step that a range tells; int8 has no -128."""
+    """Use the step that corresponds to a range; int8 does not use -128."""
     kind = G.out.dtype
     largest = limit_of(kind) if kind == np.uint8 else LARGEST["int8"]
     step = step_of(G, low, high, largest)

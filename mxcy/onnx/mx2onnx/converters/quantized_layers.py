@@ -1,8 +1,7 @@
-"""Layers on 8-bit integers, as layers between DequantizeLinear and QuantizeLinear.
+"""Quantized layers, written as float layers between DequantizeLinear and QuantizeLinear.
 
-What a number of 32 bits stands for goes on as `Value.real`, floats, to what brings it to 8 bits:
-from these pairs runtimes make layers of 8 bits. The numbers themselves are computed where someone
-asks.
+Runtimes fuse such patterns to 8-bit layers. The real value of an int32 result is passed on as
+`Value.real` to the operator that quantizes it to 8 bits; the integers are only computed if used.
 """
 
 import numpy as np
@@ -22,19 +21,19 @@ _TINY = np.finfo(np.float32).tiny
 
 
 def reach(G, low, high):
-    """The larger magnitude of a range: a float32 where it is known, else a Value."""
+    """Maximum magnitude of a range: a float32 if known, else a Value."""
     if low.array is not None and high.array is not None:
         return np.float32(max(abs(low.array.reshape(-1)[0]), abs(high.array.reshape(-1)[0])))
     return G.reshape(G.Max(G.Abs(low), G.Abs(high)), [])
 
 
 def step_of(G, low, high, largest):
-    """What a step of numbers with a range is worth; at least the least number."""
+    """Quantization step of a range; at least the smallest positive number."""
     return step(G, reach(G, low, high), largest)
 
 
 def step(G, top, largest):
-    """What a step is worth where `largest` of them reach to `top`."""
+    """Quantization step for which `largest` steps reach `top`."""
     if isinstance(top, np.float32):
         return np.float32(max(top / np.float32(largest), _TINY))
     return G.Max(top / float(largest), G.const(np.float32(_TINY)))
@@ -45,19 +44,19 @@ def _value(G, number):
 
 
 def dequantized(G, x, unit):
-    """The floats that 8-bit integers stand for."""
+    """Dequantize 8-bit integers."""
     zero = G.const(np.zeros((), x.dtype))
     return G.DequantizeLinear(x, _value(G, unit), zero, dtype=np.float32, shape=x.shape)
 
 
 def quantized(G, real, unit, kind):
-    """Floats as 8-bit integers."""
+    """Quantize floats to 8-bit integers."""
     zero = G.const(np.zeros((), kind))
     return G.QuantizeLinear(real, _value(G, unit), zero, dtype=kind, shape=real.shape)
 
 
 def range_of(G, kind, top, low=None):
-    """The minimum and the maximum of numbers, as vectors."""
+    """Minimum and maximum, as vectors of one element."""
     if isinstance(top, np.float32):
         low = np.float32(0) if kind == np.uint8 else -top
         return [G.const(np.asarray([n], np.float32)) for n in (low, top)]
@@ -66,12 +65,12 @@ def range_of(G, kind, top, low=None):
 
 
 def _range(G, a):
-    """The range that attributes tell, as it is."""
+    """The range given by attributes, unmodified."""
     return [G.const(np.asarray([n], np.float32)) for n in (a.min_calib_range, a.max_calib_range)]
 
 
 def _wide(G, real, top):
-    """Floats as numbers of 32 bits that know the floats, and their range."""
+    """Quantize floats to int32 values with `real` set, and their range."""
     units = G.op("Div", G.const(np.float64(LIMITS["int32"])), G.cast(_value(G, top), np.float64))
     exact = G.op("Mul", G.cast(real, np.float64), units)
     ends = np.iinfo(np.int32)
@@ -81,7 +80,7 @@ def _wide(G, real, top):
 
 
 def _largest(G, x):
-    """The largest magnitude, 0 of nothing."""
+    """The largest magnitude; 0 for empty arrays."""
     if 0 in x.shape:
         return np.float32(0)
     top = G.reduce("Max", G.Abs(x))
@@ -89,7 +88,7 @@ def _largest(G, x):
 
 
 def _at_least(G, top):
-    """A magnitude by which one may divide."""
+    """Bound a magnitude from below, to allow division."""
     if isinstance(top, np.float32):
         return np.float32(max(top, _TINY))
     return G.Max(top, G.const(np.float32(_TINY)))
@@ -99,7 +98,7 @@ def _at_least(G, top):
 
 
 def _layer(a, G, plain, x, weight, *others):
-    """Numbers of 32 bits and their range; `plain` makes the float layer."""
+    """int32 results of a layer and their range; `plain` creates the float layer."""
     bias, *ranges = others if not a.no_bias else (None, *others)
     steps = [
         step_of(G, ranges[0], ranges[1], LARGEST[x.dtype.name]),
@@ -108,7 +107,7 @@ def _layer(a, G, plain, x, weight, *others):
     known = all(isinstance(part, np.float32) for part in steps)
     unit = np.float32(steps[0] * steps[1]) if known else G.op("Mul", *(_value(G, s) for s in steps))
     in_steps = None if bias is None else _whole(G, x, bias, ranges)
-    # The numbers themselves, exact while sums have no more than 24 bits.
+    # The integers, exact for sums of up to 24 bits.
     sums = plain(a, G, G.cast(x, np.float32), G.cast(weight, np.float32), in_steps)
     numbers = G.cast(sums, np.int32)
     real_bias = None
@@ -127,7 +126,7 @@ def _layer(a, G, plain, x, weight, *others):
 
 
 def _whole(G, x, bias, ranges):
-    """The bias in steps of the sums, floats."""
+    """The bias in units of the sums' step, as floats."""
     tops = [reach(G, low, high) for low, high in zip(ranges[::2], ranges[1::2], strict=True)]
     if bias.array is not None and all(isinstance(top, np.float32) for top in tops):
         reaches = dict(zip(("data", "weight", "bias"), tops, strict=True))
@@ -140,13 +139,13 @@ def _whole(G, x, bias, ranges):
 
 @convert("_contrib_quantized_conv")
 def quantized_convolution(a, G, x, weight, *others):
-    """A Conv between pairs."""
+    """Conv between dequantization and quantization."""
     return _layer(a, G, convolution, x, weight, *others)
 
 
 @convert("_contrib_quantized_fully_connected")
 def quantized_dense(a, G, x, weight, *others):
-    """A Gemm or MatMul between pairs."""
+    """Gemm or MatMul between dequantization and quantization."""
     if a.flatten and x.ndim != 2:
         shape = (x.shape[0], -1 if -1 in x.shape[1:] else int(np.prod(x.shape[1:])))
         x = G.op("Flatten", x, axis=1, shape=shape, dtype=x.dtype)
@@ -155,7 +154,7 @@ def quantized_dense(a, G, x, weight, *others):
 
 @convert("_contrib_requantize")
 def requantize(a, G, x, low, high):
-    """To 8 bits of a range that is told, or found when the network runs."""
+    """Quantize to 8 bits with a range that is given or computed at run time."""
     kind = G.out.dtype
     real = x.real
     if real is None:
@@ -165,7 +164,7 @@ def requantize(a, G, x, low, high):
     return [quantized(G, real, unit, kind), *range_of(G, kind, top)]
 
 
-# --- what changes the range ----------------------------------------------------------------------
+# --- operators that change the range -------------------------------------------------------------
 
 
 def _operands(G, x, y, ranges):
@@ -175,7 +174,7 @@ def _operands(G, x, y, ranges):
 
 @convert("_contrib_quantized_elemwise_add")
 def quantized_add(a, G, x, y, *ranges):
-    """A sum of 8 bits where its range is told, else of 32."""
+    """8-bit sum if its range is given, else int32."""
     total = G.op("Add", *_operands(G, x, y, ranges))
     if calibrated(a):
         kind = G.out.dtype
@@ -188,7 +187,7 @@ def quantized_add(a, G, x, y, *ranges):
 
 @convert("_contrib_quantized_elemwise_mul")
 def quantized_multiply(a, G, x, y, *ranges):
-    """A float product, one of 8 bits that is cut towards zero, or one of 32 bits."""
+    """Float product, truncated 8-bit product, or int32 product."""
     product = G.op("Mul", *_operands(G, x, y, ranges))
     if a.enable_float_output:
         return product
@@ -210,7 +209,7 @@ def quantized_multiply(a, G, x, y, *ranges):
 
 @convert("_contrib_quantized_concat")
 def quantized_concat(a, G, *values):
-    """The range holds those of all."""
+    """The range covers those of all inputs."""
     count = a.num_args
     arrays, ranges = values[:count], values[count:]
     lows, highs = ranges[::2], ranges[1::2]
@@ -232,7 +231,7 @@ def quantized_concat(a, G, *values):
 
 @convert("_contrib_quantized_batch_norm")
 def quantized_normalization(a, G, x, gamma, beta, mean, variance, low, high):
-    """Between pairs; gamma is taken as it is."""
+    """BatchNormalization between dequantization and quantization, with gamma unmodified."""
     real = dequantized(G, x, step_of(G, low, high, limit_of(x.dtype)))
     axis = a.axis % x.ndim
     order = [i for i in range(x.ndim) if i != axis]
@@ -247,19 +246,19 @@ def quantized_normalization(a, G, x, gamma, beta, mean, variance, low, high):
     return [quantized(G, real, step(G, top, LIMITS["int8"]), np.int8), *range_of(G, np.int8, top)]
 
 
-# --- what keeps it -------------------------------------------------------------------------------
+# --- operators that keep the range ---------------------------------------------------------------
 
 
 @convert("_contrib_quantized_act")
 def quantized_relu(a, G, x, low, high):
-    """No negative numbers."""
+    """Replace negative integers by 0."""
     unit = step_of(G, low, high, limit_of(x.dtype))
     return [quantized(G, G.Relu(dequantized(G, x, unit)), unit, x.dtype), low, high]
 
 
 @convert("_contrib_quantized_pooling")
 def quantized_pooling(a, G, x, low, high):
-    """Between pairs of one step, so that the largest numbers stay what they are."""
+    """Pooling between dequantization and quantization with equal steps, so maxima are exact."""
     unit = step_of(G, low, high, limit_of(x.dtype))
     pooled = pooling(a, G, dequantized(G, x, unit))
     pooled.shape = G.out.shape
@@ -268,13 +267,13 @@ def quantized_pooling(a, G, x, low, high):
 
 @convert("_contrib_quantized_embedding")
 def quantized_embedding(a, G, x, weight, low, high):
-    """Rows of numbers, of ids that are clipped."""
+    """Gather integer rows; ids are clipped."""
     ids = G.clip(G.cast(x, np.int64), 0, a.input_dim - 1)
     return [G.gather(weight, ids), low, high]
 
 
 def _moved(name):
-    """A converter that does with numbers what the record of a name does with floats."""
+    """Create a converter that applies an operator's float converter to integers."""
     return lambda a, G, x, low, high: [find(name).onnx(a, G, x), low, high]
 
 
@@ -289,7 +288,7 @@ convert("_npx_quantized_transpose")(_moved("_npi_transpose"))
 
 
 def _expanded(a, G, *values):
-    """The layer and what is fused into it, each by its own converter."""
+    """Convert the layer and the operators fused into it by their own converters."""
     node, sources = G.node, {f"in{i}": value for i, value in enumerate(values)}
     variables = [Node(None, name, None, ()) for name in sources]
     numbers = range(len(values))
@@ -310,7 +309,7 @@ for _record in EXPANSIONS:
 
 
 def _of_channels(G, weight, units):
-    """int8 filters of which each has a units of its own."""
+    """Dequantize int8 filters with one step each."""
     numbers = np.rint(weight / units.reshape(-1, *(1,) * (weight.ndim - 1))).astype(np.int8)
     zeros = G.const(np.zeros(len(units), np.int8))
     return G.DequantizeLinear(
@@ -321,7 +320,7 @@ def _of_channels(G, weight, units):
 
 @convert("_round_filters")
 def round_filters(a, G, weight):
-    """Filters that are known become int8 ones with a step for each."""
+    """Quantize constant filters to int8 with one step each."""
     if weight.array is not None and weight.array.size and G.opset >= 13:
         rows = np.abs(weight.array.astype(np.float32)).reshape(len(weight.array), -1).max(axis=1)
         units = np.where(rows > 0, rows, np.float32(1)) / np.float32(LARGEST["int8"])
@@ -334,13 +333,13 @@ def round_filters(a, G, weight):
 
 @convert("_dequantize_parameter")
 def dequantize_parameter(a, G, x, low, high):
-    """By the step that the range tells."""
+    """Use the step that corresponds to the range."""
     return dequantized(G, x, step_of(G, low, high, LARGEST["int8"]))
 
 
 @convert("_quantize_wide")
 def quantize_wide(a, G, x):
-    """Numbers of 32 bits that know the floats."""
+    """Quantize to int32 values with `real` set."""
     top = _largest(G, x)
     (numbers, *_) = _wide(G, x, _at_least(G, top))
     return [numbers, *range_of(G, np.int8, top)]

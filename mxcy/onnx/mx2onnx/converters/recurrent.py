@@ -1,4 +1,4 @@
-"""Stacks of recurrent layers."""
+"""Recurrent layers."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from mxcy.ops.recurrent.layers import Net
 
 __all__ = []
 
-#: mode -> ONNX' operator and, for each of its gates, the number of ours
+#: mode -> ONNX operator, and for each of its gates the index of ours
 _KINDS = {
     "lstm": ("LSTM", (0, 3, 1, 2)),
     "gru": ("GRU", (1, 0, 2)),
@@ -17,13 +17,13 @@ _KINDS = {
 
 
 class _Parameters:
-    """The vector of parameters, cut in the order in which it was packed."""
+    """Reader of the packed parameter vector."""
 
     def __init__(self, G, flat):
         self.G, self.flat, self.at = G, flat, 0
 
     def take(self, shape, gates, order):
-        """The next weight or bias with its gates in another order, as (1, rows, ...)."""
+        """Return the next weight or bias with reordered gates, as (1, rows, ...)."""
         G, size = self.G, int(np.prod(shape))
         begin, self.at = self.at, self.at + size
         by_gate = [gates, shape[0] // gates, *shape[1:]]
@@ -39,7 +39,7 @@ class _Parameters:
 
 @convert("RNN")
 def rnn(a, G, x, parameters, state, *optional):
-    """A node for each layer, of both directions."""
+    """One node per layer, for both directions."""
     if a.projection_size or a.lstm_state_clip_min is not None:
         G.unsupported("projection_size and lstm_state_clip_*")
     optional = list(optional)

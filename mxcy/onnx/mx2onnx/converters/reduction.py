@@ -1,4 +1,4 @@
-"""Reductions, orders and positions."""
+"""Reductions, sorting, and positions of extremes."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ __all__ = []
 
 
 def _axes(a, x):
-    """The axes that a record's attributes mean; all where there are none."""
+    """The axes of a record's attributes; all by default."""
     if not hasattr(a, "exclude"):
         if a.axis is None:
             return tuple(range(x.ndim))
@@ -19,7 +19,7 @@ def _axes(a, x):
 
 
 def _fitted(G, value):
-    """What classic operators leave of all axes is a vector of one number."""
+    """A full reduction by classic operators has shape (1,)."""
     if value.shape == () and len(G.outs[0].shape) == 1:
         return G.reshape(value, [1])
     return value
@@ -30,7 +30,7 @@ def _reduced(kind):
         x = G.cast(x, G.out.dtype) if kind in ("Sum", "Prod", "Mean") else x
         if x.dtype == bool:
             reduced = G.reduce(kind, G.cast(x, np.float32), _axes(a, x), a.keepdims)
-            return G.cast(reduced, bool)  # a mean of integers would be cut
+            return G.cast(reduced, bool)  # ReduceMean truncates integers
         return _fitted(G, G.reduce(kind, x, _axes(a, x), a.keepdims))
 
     return rule
@@ -70,14 +70,14 @@ convert("_npi_any")(_truth("Max"))
 
 @convert("norm")
 def norm(a, G, x):
-    """Of order 1 or 2."""
+    """Orders 1 and 2."""
     x = G.cast(x, G.out.dtype)
     return _fitted(G, G.reduce("L1" if a.ord == 1 else "L2", x, _axes(a, x), a.keepdims))
 
 
 @convert("_npi_norm")
 def np_norm(a, G, x):
-    """The norms of vectors; those of matrices need factors that ONNX lacks."""
+    """Vector norms, and matrix norms without singular values."""
     x = G.cast(x, G.out.dtype)
     axes, order = _axes(a, x), a.ord
     if a.flag in (-1, 2) and len(axes) == 2:
@@ -96,7 +96,7 @@ def np_norm(a, G, x):
 
 
 def _matrix_norm(a, G, x, axes):
-    """The extreme sum of magnitudes of columns or rows; singular values ONNX lacks."""
+    """Extreme absolute column or row sum; ONNX has no singular values."""
     if a.flag == 2 or abs(a.ord) not in (1, np.inf):
         G.unsupported("norms of singular values")
     rows, columns = axes
@@ -122,19 +122,19 @@ def _variance(a, G, x):
 
 @convert("_npi_var")
 def variance(a, G, x):
-    """The mean of squared deviations."""
+    """Mean of squared deviations."""
     return _variance(a, G, x)
 
 
 @convert("_npi_std")
 def deviation(a, G, x):
-    """The root of the variance."""
+    """Square root of the variance."""
     return G.Sqrt(_variance(a, G, x))
 
 
 @convert("_npi_average")
 def average(a, G, x, weights=None):
-    """The mean, or the sum of products over the sum of weights."""
+    """Mean, or weighted mean."""
     dtype = G.out.dtype
     x = G.cast(x, dtype)
     axes = _axes(a, x)
@@ -184,11 +184,11 @@ convert("argmin", "_npi_argmin")(_position("ArgMin"))
 
 @convert("argmax_channel")
 def argmax_channel(a, G, x):
-    """Along the second axis."""
+    """ArgMax along axis 1."""
     return G.op("ArgMax", x, axis=1, keepdims=0)
 
 
-# --- orders --------------------------------------------------------------------------------------
+# --- sorting -------------------------------------------------------------------------------------
 
 
 def _along(a, G, x):
@@ -199,7 +199,7 @@ def _along(a, G, x):
 
 @convert("topk")
 def topk(a, G, x):
-    """The first in order; a mask of them is scattered."""
+    """The first elements in order, or a mask of them."""
     values, axis = _along(a, G, x)
     count = a.k if a.k >= 1 else G.dim(values, axis)
     if isinstance(count, int) and values.shape[axis] != -1:
@@ -219,7 +219,7 @@ def topk(a, G, x):
 
 @convert("sort")
 def sort(a, G, x):
-    """All in order."""
+    """Sort by TopK."""
     values, axis = _along(a, G, x)
     elements, _ = G.top(values, G.dim(values, axis), axis, not a.is_ascend)
     return G.cast(elements, x.dtype)
@@ -227,14 +227,14 @@ def sort(a, G, x):
 
 @convert("argsort")
 def argsort(a, G, x):
-    """The positions of all in order."""
+    """Positions in sorted order, by TopK."""
     values, axis = _along(a, G, x)
     return G.top(values, G.dim(values, axis), axis, not a.is_ascend)[1]
 
 
 @convert("_np_cumsum", "_npi_cumsum")
 def cumsum(a, G, x):
-    """Sums so far."""
+    """Cumulative sums."""
     x = G.cast(x, G.out.dtype)
     values, axis = (G.flat(x), 0) if a.axis is None else (x, a.axis % x.ndim)
     if values.ndim == 0:
@@ -244,7 +244,7 @@ def cumsum(a, G, x):
 
 @convert("_mx_searchsorted")
 def searchsorted(a, G, sequence, x):
-    """How many elements are before each; NaN stands after all numbers."""
+    """Count the smaller elements; NaN sorts last."""
     sequence, x = G.meet(sequence, x)
     values = G.unsqueeze(x, (x.ndim,))
     before = G.Less(sequence, values)

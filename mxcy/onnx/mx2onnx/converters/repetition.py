@@ -1,4 +1,4 @@
-"""Elements repeated."""
+"""Broadcasting and repetition."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ __all__ = []
 
 @convert("broadcast_to", "_npi_broadcast_to")
 def broadcast_to(a, G, x):
-    """Extents that are 0 are the input's."""
+    """Extents of 0 are copied from the input."""
     shape = list(a.shape)
     if G.node.op.name == "broadcast_to":
         shape = [own if wish == 0 else wish for own, wish in zip(G.dims(x), shape, strict=True)]
@@ -22,7 +22,7 @@ def broadcast_to(a, G, x):
 
 @convert("broadcast_axis")
 def broadcast_axis(a, G, x):
-    """Axes of extent 1 repeated."""
+    """Repeat axes of extent 1."""
     shape = G.dims(x)
     for axis, extent in zip(axes_of(a.axis), axes_of(a.size), strict=True):
         shape[axis] = extent
@@ -31,7 +31,7 @@ def broadcast_axis(a, G, x):
 
 @convert("broadcast_like")
 def broadcast_like(a, G, x, like):
-    """To the extents of another array, or some of them."""
+    """Broadcast to (some of) the extents of another array."""
     if a.lhs_axes is None:
         return G.expand(x, G.dims(like))
     shape, theirs = G.dims(x), G.dims(like)
@@ -42,7 +42,7 @@ def broadcast_like(a, G, x, like):
 
 @convert("tile", "_npi_tile")
 def tile(a, G, x):
-    """Repetitions for each axis, with more axes where there are more numbers."""
+    """Repeat each axis, adding axes if there are more numbers."""
     reps = axes_of(a.reps)
     if len(reps) > x.ndim:
         x = G.unsqueeze(x, tuple(range(len(reps) - x.ndim)))
@@ -53,7 +53,7 @@ def tile(a, G, x):
 
 @convert("repeat")
 def repeat(a, G, x):
-    """Each element as often, one after the other."""
+    """Repeat each element."""
     if a.axis is None:
         x, axis = G.flat(x), 0
     else:
@@ -69,7 +69,7 @@ def _repeated(G, x, count, axis):
 
 @convert("_npi_repeats")
 def repeats(a, G, x):
-    """Each element as often as its number says."""
+    """Repeat each element a given number of times."""
     x, axis = (G.flat(x), 0) if a.axis is None else (x, a.axis % x.ndim)
     counts = axes_of(a.repeats)
     if len(counts) == 1:

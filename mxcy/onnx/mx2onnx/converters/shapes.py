@@ -1,4 +1,4 @@
-"""The same elements in another shape."""
+"""Reshaping."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = []
 
 
 def _to(G, x, extents=None):
-    """The elements in the result's shape, where one extent at most is free."""
+    """Reshape to the result's shape, with at most one free extent."""
     shape = G.out.shape
     if shape.count(-1) <= 1 and not (0 in shape and -1 in shape):
         return G.reshape(x, shape)
@@ -26,11 +26,11 @@ def _split(G, whole, first, second):
 
 
 def _inferred(G, extents, source):
-    """What takes the place of the extent None, so that the numbers of elements are equal."""
+    """Infer the extent None from the number of elements."""
     if None not in extents:
         return extents
     others, left = [n for n in extents if n is not None], list(source)
-    for extent in list(others):  # extents that are on both sides need no division
+    for extent in list(others):  # extents on both sides cancel
         if any(extent is other for other in left) or (
             isinstance(extent, int) and extent in [n for n in left if isinstance(n, int)]
         ):
@@ -46,7 +46,7 @@ def _inferred(G, extents, source):
 
 
 def _classic(G, source, codes):
-    """The extents that Reshape's codes make of others."""
+    """Apply Reshape's codes to the extents of the source."""
     extents, at, codes = [], 0, list(codes)
     while codes:
         code = codes.pop(0)
@@ -69,7 +69,7 @@ def _classic(G, source, codes):
 
 
 def _newer(G, source, codes):
-    """The extents that the codes of `npx.reshape` make of others."""
+    """Apply the codes of `npx.reshape` to the extents of the source."""
     extents, at, codes = [], 0, list(codes)
     while codes:
         code = codes.pop(0)
@@ -105,7 +105,7 @@ def _coded(G, x, codes, apply, reverse):
 
 @convert("Reshape")
 def reshape(a, G, x):
-    """Codes that ONNX lacks are computed from the input's extents."""
+    """Compute codes that ONNX lacks from the input's extents."""
     if not a.shape and a.target_shape:
         return _to(G, x)
     return _coded(G, x, list(a.shape or ()), _classic, a.reverse)
@@ -113,19 +113,19 @@ def reshape(a, G, x):
 
 @convert("_npx_reshape")
 def npx_reshape(a, G, x):
-    """Codes of another kind."""
+    """With the codes of `npx.reshape`."""
     return _coded(G, x, list(a.newshape or ()), _newer, a.reverse)
 
 
 @convert("_backward_reshape")
 def reshape_exactly(a, G, x):
-    """To numbers."""
+    """Reshape to explicit extents."""
     return G.reshape(x, a.shape)
 
 
 @convert("_contrib_dynamic_reshape")
 def dynamic_reshape(a, G, x, shape):
-    """To a shape that is an array."""
+    """Reshape to a shape given as an array."""
     return G.op("Reshape", x, G.cast(shape, np.int64))
 
 
@@ -136,7 +136,7 @@ def _part(ndim, begin, end):
 
 @convert("reshape_like")
 def reshape_like(a, G, x, like):
-    """Some extents are the other array's."""
+    """Copy some extents from the other array."""
 
     def extents():
         begin, end = _part(x.ndim, a.lhs_begin, a.lhs_end)
@@ -149,19 +149,19 @@ def reshape_like(a, G, x, like):
 
 @convert("Flatten")
 def flatten(a, G, x):
-    """Rows of samples."""
+    """Flatten to rows of samples."""
     return G.op("Flatten", x, axis=1) if x.ndim else G.reshape(x, [1, 1])
 
 
 @convert("expand_dims")
 def expand_dims(a, G, x):
-    """An axis of extent 1."""
+    """Insert an axis of extent 1."""
     return G.unsqueeze(x, (a.axis,))
 
 
 @convert("squeeze", "_npi_squeeze")
 def squeeze(a, G, x):
-    """Without axes of extent 1."""
+    """Drop axes of extent 1."""
     axis = a.axis
     if axis is None:
         if -1 in x.shape:
@@ -176,7 +176,7 @@ def squeeze(a, G, x):
 
 @convert("_npi_atleast_1d", "_npi_atleast_2d", "_npi_atleast_3d")
 def at_least(a, G, *values):
-    """With axes of extent 1 as NumPy adds them."""
+    """Add axes of extent 1, as in NumPy."""
     least = int(G.node.op.name[-2])
     return [_raised(G, x, least) for x in values]
 
@@ -191,11 +191,11 @@ def _raised(G, x, least):
 
 @convert("shape_array")
 def shape_array(a, G, x):
-    """The extents."""
+    """Return the extents."""
     return G.shape(x)
 
 
 @convert("size_array")
 def size_array(a, G, x):
-    """The number of elements, as a vector."""
+    """Return the number of elements, as a vector."""
     return G.as_vector(G.times(*G.dims(x)) if x.ndim else 1)

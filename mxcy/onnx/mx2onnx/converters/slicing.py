@@ -1,4 +1,4 @@
-"""Parts of arrays, joined and cut, and their borders."""
+"""Slicing, concatenation, splitting and padding."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _FIRST, _LAST = -(2**63), 2**63 - 1
 
 
 def _bounds(G, a, x):
-    """(starts, ends, axes, steps) of the attributes of `slice`."""
+    """Convert the attributes of `slice` to (starts, ends, axes, steps)."""
     steps = list(a.step or ()) + [None] * (len(a.begin) - len(a.step or ()))
     steps = [step or 1 for step in steps]
     starts, ends, axes, kept = [], [], [], []
@@ -26,26 +26,26 @@ def _bounds(G, a, x):
 
 @convert("slice")
 def slice_all(a, G, x):
-    """Bounds that are None reach to the end."""
+    """None means no bound."""
     return G.slice(x, *_bounds(G, a, x))
 
 
 @convert("slice_axis")
 def slice_axis(a, G, x):
-    """Along one axis."""
+    """Slice along one axis."""
     return G.slice(x, [a.begin], [_LAST if a.end is None else a.end], [a.axis % x.ndim])
 
 
 @convert("slice_like")
 def slice_like(a, G, x, like):
-    """As far as another array reaches."""
+    """Slice to the extents of another array."""
     axes = [axis % x.ndim for axis in a.axes] if a.axes else list(range(min(x.ndim, like.ndim)))
     return G.slice(x, [0] * len(axes), [G.dim(like, axis) for axis in axes], axes)
 
 
 @convert("Crop")
 def crop(a, G, x, like=None):
-    """A part of images' planes."""
+    """Crop images."""
     height, width = a.h_w if like is None else (G.dim(like, 2), G.dim(like, 3))
     top, left = a.offset
     if a.center_crop:
@@ -57,7 +57,7 @@ def crop(a, G, x, like=None):
 
 
 def _assign(G, a, x, value):
-    """An array with a slice replaced, by position."""
+    """Replace a slice, by positions."""
     if not x.static:
         G.unsupported("free extents")
     places = np.arange(int(np.prod(x.shape)), dtype=np.int64).reshape(x.shape)
@@ -71,28 +71,28 @@ def _assign(G, a, x, value):
 
 @convert("_slice_assign")
 def slice_assign(a, G, x, value):
-    """A slice replaced by an array."""
+    """Replace a slice by an array."""
     return _assign(G, a, x, value)
 
 
 @convert("_slice_assign_scalar")
 def slice_assign_number(a, G, x):
-    """A slice replaced by a number."""
+    """Replace a slice by a number."""
     return _assign(G, a, x, G.like(x, a.scalar))
 
 
-# --- joined and cut ------------------------------------------------------------------------------
+# --- concatenation and splitting -----------------------------------------------------------------
 
 
 @convert("Concat", "_rnn_param_concat")
 def concat(a, G, *values):
-    """Along an axis."""
+    """Concatenate along an axis."""
     return G.concat(G.meet(*values), a.dim % values[0].ndim)
 
 
 @convert("stack")
 def stack(a, G, *values):
-    """Along a new axis."""
+    """Concatenate along a new axis."""
     axis = a.axis % (values[0].ndim + 1)
     return G.concat([G.unsqueeze(x, (axis,)) for x in G.meet(*values)], axis)
 
@@ -105,32 +105,32 @@ def _raised(G, x, ndim):
 
 @convert("_npi_vstack")
 def vstack(a, G, *values):
-    """Along the first of two axes or more."""
+    """Concatenate along the first of at least two axes."""
     return G.concat([_raised(G, x, 2) for x in G.meet(*values)], 0)
 
 
 @convert("_npi_hstack")
 def hstack(a, G, *values):
-    """Along the second axis, of vectors along the first."""
+    """Concatenate along the second axis, vectors along the first."""
     values = [_raised(G, x, 1) for x in G.meet(*values)]
     return G.concat(values, 0 if values[0].ndim == 1 else 1)
 
 
 @convert("_npi_dstack")
 def dstack(a, G, *values):
-    """Along the third axis."""
+    """Concatenate along the third axis."""
     return G.concat([_raised(G, x, 3) for x in G.meet(*values)], 2)
 
 
 @convert("_npi_column_stack")
 def column_stack(a, G, *values):
-    """Vectors are columns."""
+    """Concatenate columns; vectors are columns."""
     values = [x if x.ndim > 1 else G.reshape(x, [-1, 1]) for x in G.meet(*values)]
     return G.concat(values, 1)
 
 
 def _pieces(G, x, bounds, axis, squeeze):
-    """The parts between bounds, the first of which is 0."""
+    """Split at bounds, the first of which is 0."""
     extent = x.shape[axis]
     if extent == -1:
         ends = [*bounds[1:], _LAST]
@@ -147,7 +147,7 @@ def _pieces(G, x, bounds, axis, squeeze):
 
 
 def _sections(G, x, count, axis, squeeze):
-    """As many parts of equal size."""
+    """Split into equal parts."""
     extent = x.shape[axis]
     if extent == -1:
         G.unsupported("a free extent cut into sections")
@@ -159,32 +159,32 @@ def _sections(G, x, count, axis, squeeze):
 
 @convert("SliceChannel")
 def slice_channel(a, G, x):
-    """Parts of one size."""
+    """Split into equal parts."""
     return _sections(G, x, a.num_outputs, a.axis % x.ndim, a.squeeze_axis)
 
 
 @convert("_split_v2", "_npi_hsplit")
 def split(a, G, x):
-    """At positions, or into sections."""
+    """Split at positions, or into sections."""
     axis = a.axis % x.ndim if G.node.op.name == "_split_v2" else min(1, x.ndim - 1)
     if a.sections:
         return _sections(G, x, a.sections, axis, a.squeeze_axis)
     return _pieces(G, x, list(a.indices), axis, a.squeeze_axis)
 
 
-# --- borders -------------------------------------------------------------------------------------
+# --- padding -------------------------------------------------------------------------------------
 
 
 @convert("Pad")
 def pad(a, G, x):
-    """With a constant, the edge, or what the edge mirrors."""
+    """Pad with a constant, the edge, or reflection."""
     width = a.pad_width
     return G.pad(x, width[0::2], width[1::2], a.mode, a.constant_value)
 
 
 @convert("_npi_pad")
 def np_pad(a, G, x):
-    """As `Pad`; ONNX has no further modes."""
+    """Same as `Pad`; ONNX has no further modes."""
     if a.mode not in ("constant", "edge", "reflect") or a.reflect_type != "even":
         G.unsupported(f"mode={a.mode!r}, reflect_type={a.reflect_type!r}")
     if not x.ndim:
@@ -209,7 +209,7 @@ def _pairs(width, ndim):
 
 @convert("_npi_diff")
 def diff(a, G, x):
-    """Differences of neighbours, several times."""
+    """Differences of neighbours, repeatedly."""
     axis = a.axis % x.ndim
     for _ in range(a.n):
         late = G.slice(x, [1], [_LAST], [axis])
@@ -220,7 +220,7 @@ def diff(a, G, x):
 
 @convert("_npi_ediff1d")
 def ediff(a, G, x, *ends):
-    """Differences of neighbours between further numbers."""
+    """Differences of neighbours, with optional numbers before and after."""
     flat = G.flat(x)
     differences = G.Sub(G.slice(flat, [1], [_LAST], [0]), G.slice(flat, [0], [-1], [0]))
     ends = list(ends)
