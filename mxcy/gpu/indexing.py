@@ -83,7 +83,7 @@ along_grad(const S* gradient, const I* index, S* y, Long n, Long extent, Long in
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;
        p += (Long)gridDim.x * blockDim.x) {
     const Long line = p / (extent * inner) * inner + p % inner;
-    y[p] = place(index[line], extent, nullptr) == p / inner % extent ? gradient[line] : cast<S>(0);
+    y[p] = place(index[line], extent, Alarm{}) == p / inner % extent ? gradient[line] : cast<S>(0);
   }
 }
 """

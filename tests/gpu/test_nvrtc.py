@@ -1,4 +1,4 @@
-"""The texts of our kernels are CUDA: NVRTC takes them for all architectures, without spills."""
+"""NVRTC compiles all CUDA sources for all architectures, without register spills."""
 
 import re
 
@@ -14,13 +14,15 @@ if not isinstance(compiler(), Nvrtc):
     reason = "NVRTC is not installed; pip install nvidia-cuda-nvrtc"
     pytest.skip(reason, allow_module_level=True)
 
-#: CUDA 13 has left Volta behind
+#: CUDA 13 dropped Volta
 OLDEST = (70,) if compiler().version.startswith("nvrtc 12") else ()
 ARCHITECTURES = (*OLDEST, 75, 80, 90, 100)
 
+pytestmark = pytest.mark.timeout(900)  # a test compiles dozens of sources
+
 
 def compiles_without_spills(text, architecture):
-    """Compile a text, whose kernels have to find room in the registers."""
+    """Compile a source and check that its kernels spill no registers."""
     image, _, log = compiler().compile(text, architecture, ["-Xptxas=-v"])
     assert image.startswith(b"\x7fELF")
     spilled = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log)
@@ -29,7 +31,7 @@ def compiles_without_spills(text, architecture):
 
 
 def every_line(dtype):
-    """The text that computes every line of elemwise.def that takes an element type."""
+    """Return a source with every line of elemwise.def that supports a dtype."""
     steps = []
     for name, (macro, types) in pointwise._lines().items():
         computed = pointwise._computed(dtype, types)
@@ -232,7 +234,7 @@ def test_random_numbers(architecture, dtype):
 
 
 def chance_texts(dtype):
-    """The texts of choices and of other orders."""
+    """Yield the sources of random choice and shuffling."""
     from mxcy.gpu import choices, ordering
 
     yield choices.chance_text(choices._TABLE, dtype, 4)
@@ -257,7 +259,7 @@ def test_alignments(architecture, dtype):
 
 
 def recurrent_texts(dtype):
-    """The texts of all cells, their gradients, and what goes with them."""
+    """Yield the sources of all cells, their gradients and helpers."""
     from mxcy.gpu import products, random, recurrent
 
     lengths = Spec((4,), 4).dtype
@@ -281,7 +283,7 @@ def test_recurrent_layers(architecture, dtype):
 
 
 def detection_texts(dtype):
-    """The texts of boxes and regions."""
+    """Yield the sources of boxes and regions."""
     from mxcy.gpu import boxes, multibox, regions
     from mxcy.gpu.table import Request
 
@@ -351,7 +353,7 @@ def test_others(architecture, dtype):
 
 
 def attention_texts(dtype):
-    """The texts of attention and of its gradients, for each kind of mask."""
+    """Yield the sources of attention and its gradients for each kind of mask."""
     from mxcy.gpu import attention
 
     yield attention.attention_text(dtype, dtype, 0, attention._BEFORE)
@@ -369,7 +371,7 @@ def test_attention(architecture, dtype):
 
 
 def launches_of_coordinates(dtype):
-    """What gathers, scatters and multiplies where elements lie anywhere; packing needs a device."""
+    """Launches of gather, scatter and strided products; packing them needs a device."""
     from mxcy.gpu import coordinates, products
     from mxcy.gpu.table import Request
 
