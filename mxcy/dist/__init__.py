@@ -1,9 +1,9 @@
-"""Training over several processes, by MPI; below `mxcy.kvstore`, and without its arrays.
+"""Training over several processes with MPI: the layer below `mxcy.kvstore`, independent of arrays.
 
-`worlds` are the processes of a job to those who send and receive: ``worlds/world.py`` is the only
-door to mpi4py, and ``worlds/memory_world.py`` the same for threads of one process. A
-`ProgressThread` owns a world: it alone sends and receives. `keys` has the `Exchange`, which adds up
-what the processes push, bucket by bucket, `servers` stores whose values lie on servers, `members`
-who comes, goes and waits for others, and `simulated` jobs on a clock. ``job.py`` opens all of it
-when the first store asks, and ``shutdown.py`` closes it however the program ends.
+`worlds` are process groups and their communication: ``worlds/world.py`` is the only module that
+imports mpi4py, ``worlds/memory_world.py`` has the same interface for threads of one process. A
+`ProgressThread` owns a world and is the only thread that communicates. `keys` all-reduces values by
+key, in buckets; `servers` keeps values on parameter servers; `members` handles ranks that join,
+leave or fail; `simulated` runs jobs on a simulated clock. ``job.py`` opens the job when the first
+store is created, and ``shutdown.py`` closes it however the program ends.
 """

@@ -1,4 +1,4 @@
-"""Files that list machines."""
+"""Host files."""
 
 from mxcy.base import MXNetError
 
@@ -6,7 +6,7 @@ __all__ = ["read_hosts"]
 
 
 def read_hosts(path):
-    """The machines of a host file: one a line, with its processes after a colon or ``slots=``.
+    """Read a host file: one machine per line, with its slots after a colon or as ``slots=N``.
 
     Parameters
     ----------
@@ -15,12 +15,12 @@ def read_hosts(path):
     Returns
     -------
     list of str
-        Each once, in order.
+        The machines in order, without duplicates.
 
     Raises
     ------
     MXNetError
-        When the file lists none, or cannot be read.
+        When the file lists no machine or cannot be read.
     """
     try:
         with open(path, encoding="utf-8") as file:

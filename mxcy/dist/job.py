@@ -1,4 +1,4 @@
-"""The job that this process belongs to: opened by the first store that needs it."""
+"""The job of this process, opened by the first store that needs it."""
 
 import threading
 from pathlib import Path
@@ -22,7 +22,7 @@ class Job:
     Attributes
     ----------
     progress : ProgressThread or None
-        Once the job is open.
+        None until the job is open.
     """
 
     def __init__(self):
@@ -30,7 +30,7 @@ class Job:
         self._lock = threading.Lock()
 
     def open(self):
-        """The progress thread, which opens the job when it is first asked for.
+        """Open the job on the first call; return its progress thread.
 
         Returns
         -------
@@ -39,7 +39,7 @@ class Job:
         Raises
         ------
         MXNetError
-            When variables say nonsense, or MPI is not there.
+            For invalid variables, or without MPI.
         """
         with self._lock:
             if self.progress is None:
@@ -49,21 +49,21 @@ class Job:
 
     @property
     def arriving(self):
-        """bool: whether this process has joined a running job, and has not pushed anything."""
+        """bool: whether this process has joined a running job and has not pushed yet."""
         if self.progress is None:
             return env.get("MXCY_DIST_JOINS") > 0
         return self.progress.admission.arriving
 
-    def new_exchange(self, way=None):
-        """A new exchange; all processes of the job make theirs in the same order."""
-        return self.open().new_exchange(env.get("MXCY_DIST_BUCKET_BYTES"), way)
+    def new_exchange(self, reduction=None):
+        """Create an exchange; all ranks create theirs in the same order."""
+        return self.open().new_exchange(env.get("MXCY_DIST_BUCKET_BYTES"), reduction)
 
 
 def _start():
     place = read_place()
     patience, interval = env.get("MXCY_DIST_TIMEOUT"), env.get("MXCY_DIST_LOG_SECONDS")
     heartbeat = env.get("PS_HEARTBEAT_INTERVAL"), env.get("PS_HEARTBEAT_TIMEOUT")
-    least = env.get("MXCY_DIST_MIN_WORKERS")
+    min_workers = env.get("MXCY_DIST_MIN_WORKERS")
     env.get("MXCY_DIST_BUCKET_BYTES")
     verbose = env.get("PS_VERBOSE")
     if not place.started:
@@ -74,7 +74,7 @@ def _start():
     joins = env.get("MXCY_DIST_JOINS")
 
     def open_world():
-        world = World(place.role, elastic=least is not None, joins=joins)
+        world = World(place.role, elastic=min_workers is not None, joins=joins)
         if joins:
             return logged(world, verbose)
         if place.workers is not None and place.workers != world.size:
@@ -88,14 +88,14 @@ def _start():
         patience,
         interval,
         heartbeat,
-        least,
+        min_workers,
         env.get("MXCY_JOB_FOLDER"),
         env.get("MXCY_DIST_REPLACEMENTS"),
     )
 
 
 class _Member:
-    """A world whose membership the launcher can see: a file that is there until a good end."""
+    """A world with a file in the job's folder until its normal end, watched by the launcher."""
 
     def __init__(self, world):
         folder = env.get("MXCY_JOB_FOLDER")
@@ -110,7 +110,7 @@ class _Member:
 
     def finalize(self):
         self._world.finalize()
-        if self._note and self._world.joins:  # the launcher counts it
+        if self._note and self._world.joins:  # counted by the launcher
             self._note.replace(self._note.with_name(f"goodbye of {self._note.name}"))
         elif self._note:
             self._note.unlink(missing_ok=True)

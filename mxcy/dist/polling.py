@@ -1,53 +1,53 @@
-"""When the progress thread looks again for what is under way."""
+"""How long the progress thread waits before it polls again."""
 
 import os
 import time
 
 __all__ = ["Polling"]
 
-_NAP, _SLEEP = 50e-6, 0.02  # seconds between looks: something is under way, or nothing is
-#: naps become longer by this part of the time for which nothing has moved, up to so many seconds
+_NAP, _SLEEP = 50e-6, 0.02  # seconds between polls with work in flight, and without any
+#: naps grow by this share of the time since the last progress, up to this many seconds
 _SLOWER, _LONGEST_NAP = 0.05, 5e-4
-#: seconds in which sums are looked for without naps: any of them, and what each byte adds
+#: seconds of polling without naps after a collective starts: fixed, and per byte
 _EAGER, _EAGER_PER_BYTE = 1e-3, 1e-9
-#: seconds without the core between two looks that tell of others, and those of naps only after that
+#: seconds off the core between two polls that reveal contention, and how long naps follow it
 _HELD_UP, _MODEST = 1e-3, 0.2
-_GLANCES = 32  # at sums alone, between looks at everything
+_GLANCES = 32  # polls of collectives alone, between full steps
 
 
 class Polling:
-    """Looks again at once while sums go on, after naps while other processes are waited for.
+    """Polls without pause while a collective is progressing, and naps between polls otherwise.
 
-    A sum goes on only where both sides look for it, so that naps would be most of its time. Where
-    somebody else needs the core (more processes than cores, or threads that compute), naps are
-    better: who sleeps is preferred when it wakes up, and who looks all the time waits for its turn.
-    The longer nothing moves, the longer they are: a look costs as much as a short one, and other
-    threads of this process may compute meanwhile.
+    MPI makes progress only while it is polled on all ranks, so naps would dominate a collective's
+    time. Where others need the core (more processes than cores, or computing threads), naps are
+    better: the scheduler prefers threads that wake up to those that spin. Naps grow the longer
+    nothing progresses, because a poll costs as much as a short nap and other threads of this
+    process may compute meanwhile.
 
     Parameters
     ----------
     world : World
     wake : threading.Event
-        Set when there is something to do.
+        Set when the thread has something to do.
     glance : callable
-        Looks for sums alone, and tells whether one is done: large ones go in many pieces, each of
-        which waits for a look.
+        Polls collectives alone and returns whether one is done: MPI sends large arrays in many
+        pieces, each of which needs a poll.
     """
 
     def __init__(self, world, wake, glance):
         self.count(world)
         self._wake, self._glance = wake, glance
         self._eager_until = self._modest_until = 0.0
-        self._looked = self._computed = 0.0  # at the last look: the time, and that of this thread
-        self._still_since = None  # when looks began to find that nothing has moved
+        self._looked = self._computed = 0.0  # at the last poll: wall and CPU time
+        self._still_since = None  # when polls stopped finding progress
 
     def count(self, world):
-        """See how many processes share the machine."""
+        """Find out whether the machine has more workers than cores."""
         here = world.hosts.count(world.hosts[world.rank])
         self._crowded = here > (os.cpu_count() or 1)
 
     def expect(self, now, length):
-        """A sum of that many bytes has been started; on the thread that looks."""
+        """Poll eagerly for a collective of `length` bytes that has just started."""
         if self._crowded or now < self._modest_until:
             return
         until = now + _EAGER + length * _EAGER_PER_BYTE
@@ -55,11 +55,11 @@ class Polling:
         self._looked, self._computed = now, time.thread_time()
 
     def note_moves(self):
-        """Something has moved in the last look."""
+        """The last poll found progress."""
         self._still_since = None
 
     def rest(self, now, busy):
-        """Wait before the next look, when nothing has moved in the last one."""
+        """Wait before the next poll, after one without progress; `busy`: work is in flight."""
         if self._still_since is None:
             self._still_since = now
         if not busy:

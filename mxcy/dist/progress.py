@@ -1,4 +1,4 @@
-"""The thread of a process that sends and receives; everything of MPI happens there."""
+"""The progress thread of a process, the only one that calls MPI."""
 
 import itertools
 import threading
@@ -19,12 +19,12 @@ from mxcy.dist.worlds.collectives import gather_texts
 
 __all__ = ["ProgressThread"]
 
-_LINGER = 0.5
-_TELL_SECONDS = 1  # that a message to all may take
+_LINGER = 0.5  # seconds
+_ANNOUNCE_SECONDS = 1  # limit of sending a message to all
 
 
-class _Task:
-    """An agreement that a thread waits for."""
+class _Agreement:
+    """A collective operation of all ranks that a thread waits for."""
 
     def __init__(self, steps, what):
         self.steps, self.what, self.number = steps, what, 0
@@ -34,42 +34,42 @@ class _Task:
 
 
 class ProgressThread:
-    """Owns a world, and carries on what has been started in it.
+    """Owns a world and drives all communication in it.
 
     Parameters
     ----------
     open_world : callable
-        Makes the `World`, on the progress thread.
+        Creates the `World`, on the progress thread.
     patience : float
-        After that many seconds of waiting, processes that do not answer are looked for; 0: never.
+        Seconds of waiting after which missing ranks are identified and waits fail; 0: never.
     interval : float
-        Seconds between lines of the log, see `Pace`.
+        Seconds between log lines, see `Pace`.
     heartbeat : tuple of float
-        See `Neighbour`: the interval and the timeout.
-    least : int, optional
-        With how many processes it goes on when others die; None: with all only.
+        Interval and timeout, see `Neighbour`.
+    min_workers : int, optional
+        The smallest number of ranks with which the job continues when others die; None: all.
     folder : str, optional
-        Where requests to join the job lie.
+        The job's folder, with requests to join it.
     replacements : int
-        How many processes that have died are replaced.
+        The number of dead ranks that may be replaced.
 
     Attributes
     ----------
     world : World
     joined : dict or None
-        The state of the running job that this process has joined; see `Admission`.
-    travelled : float
-        Seconds in which sums were under way.
+        State of the running job that this process has joined; see `Admission`.
+    comm_seconds : float
+        Seconds during which collectives were in flight.
     elastic : bool
-        Whether it goes on when processes die.
+        Whether the job continues when processes die.
     membership : Membership
-        What the program sees of the processes.
+        Rank and number of workers, as the program sees them.
     exchanges : list of Exchange
-        What is carried on, in the order in which all processes made it.
+        In the order in which all ranks created them.
     unclaimed : deque of Exchange
-        Those that the job had when this process joined it, and that its program has not made.
+        Exchanges of the job that this process has joined, until its program creates them.
     started : int
-        How many agreements there have been.
+        Number of agreements so far.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class ProgressThread:
         patience=0,
         interval=0,
         heartbeat=(0, 0),
-        least=None,
+        min_workers=None,
         folder=None,
         replacements=0,
     ):
@@ -91,63 +91,63 @@ class ProgressThread:
         self.world = self.joined = None
         self._admitting = folder, replacements
         self.unclaimed = deque()
-        self.travelled = 0.0
+        self.comm_seconds = 0.0
         self.pace = Pace(self, interval)
         self._looked = time.monotonic()
         self.closing = self.failed = None
-        self._inbox, self._tasks = deque(), deque()
+        self._inbox, self._agreements = deque(), deque()
         self._current = None
-        self.started = 0  # tasks
+        self.started = 0
         self._exchange_numbers = itertools.count()
         self._wake = threading.Event()
-        self._roll = threading.Lock()  # one call of the roll at a time
-        self._least, self.elastic = least, least is not None
+        self._ping_lock = threading.Lock()  # one `silent` at a time
+        self._min_workers, self.elastic = min_workers, min_workers is not None
         self._patience, self._heartbeat = patience, heartbeat
-        self._opened = _Task(None, "open")
+        self._opened = _Agreement(None, "open")
         self._thread = threading.Thread(
-            target=self._live, args=(open_world,), name="mxcy progress", daemon=True
+            target=self._run, args=(open_world,), name="mxcy progress", daemon=True
         )
         self._thread.start()
         self._opened.over.wait()
         if self._opened.error is not None:
             raise self._opened.error
 
-    #: seconds on the clock of this thread
+    #: seconds, on the clock of this thread
     now = staticmethod(time.monotonic)
 
     def next_exchange(self):
-        """The number of a new exchange."""
+        """The index of a new exchange."""
         return next(self._exchange_numbers)
 
-    def new_exchange(self, bound, way=None):
-        """A new exchange, or the next one of those that the job had before this process joined it.
+    def new_exchange(self, bound, reduction=None):
+        """Create an exchange, or claim the next one that the job had before this process joined it.
 
         Parameters
         ----------
-        bound, way
+        bound, reduction
             See `Exchange`.
 
         Returns
         -------
         Exchange
         """
-        return self.unclaimed.popleft() if self.unclaimed else Exchange(self, bound, way)
+        return self.unclaimed.popleft() if self.unclaimed else Exchange(self, bound, reduction)
 
-    # -- for other threads ------------------------------------------------------------------------
+    # -- called by other threads -------------------------------------------------------------------
 
     def submit(self, function):
-        """Have a function called on the progress thread, after those before it."""
+        """Call a function on the progress thread, in order of submission."""
         self._inbox.append(function)
         self._wake.set()
 
     def call(self, steps, what):
-        """Run a generator of requests in which all processes take part, and wait for its result.
+        """Run a collective generator of requests, and wait for its result.
 
         Parameters
         ----------
         steps : generator
         what : str
-            What it is, for errors.
+            Description for errors.
 
         Returns
         -------
@@ -156,28 +156,28 @@ class ProgressThread:
         Raises
         ------
         MXNetError
-            When a process has left the job without taking part.
+            When a rank has left the job without taking part.
         """
-        task = _Task(steps, what)
-        self.submit(lambda: self._begin(task))
+        agreement = _Agreement(steps, what)
+        self.submit(lambda: self._begin(agreement))
         if not self._thread.is_alive():
             raise MXNetError(f"{what}: the job has been closed")
-        task.over.wait()
-        if task.error is not None:
-            raise task.error
-        return task.value
+        agreement.over.wait()
+        if agreement.error is not None:
+            raise agreement.error
+        return agreement.value
 
     def begin(self, steps, what):
-        """Run a generator as `call` does; on the progress thread, and nobody waits."""
-        self._begin(_Task(steps, what))
+        """Run a generator as `call` does, without waiting; on the progress thread."""
+        self._begin(_Agreement(steps, what))
 
     def join(self):
-        """Take part in sums with nothing until all processes do.
+        """Contribute zeros to others' sums until all ranks have joined.
 
         Returns
         -------
         int
-            Who joined last, as the first process has heard of it.
+            The rank that joined last, in the order seen by rank 0.
         """
         over, answers = threading.Event(), []
         order = []
@@ -197,7 +197,7 @@ class ProgressThread:
         return self.call(gather_texts(self.world, order[0][-1]), "join()")[0]
 
     def silent(self, seconds):
-        """The ranks that give no sign of life for that many seconds.
+        """The ranks that do not answer a ping within some seconds.
 
         Parameters
         ----------
@@ -207,35 +207,35 @@ class ProgressThread:
         -------
         list of int
         """
-        with self._roll:
+        with self._ping_lock:
             over = threading.Event()
-            self.submit(lambda: self.control.call_roll(over))
+            self.submit(lambda: self.control.ping_all(over))
             return [] if over.wait(seconds) else self.control.silent()
 
     def close(self):
-        """Say goodbye, wait for all others, and leave; nothing is sent or received afterwards."""
+        """Say goodbye, wait for all other ranks, and end all communication."""
         if self._thread.is_alive():
             self.submit(self._begin_close)
             self._thread.join()
 
     def announce_failure(self):
-        """Tell the others that this program has failed, and will end with a message of its own."""
+        """Tell all ranks that this program has failed and prints its own error."""
         done = threading.Event()
 
-        def tell():
+        def announce():
             self.control.to_all("failing")
             done.set()
 
-        self.submit(tell)
-        done.wait(_TELL_SECONDS)
+        self.submit(announce)
+        done.wait(_ANNOUNCE_SECONDS)
 
-    def give_up(self, text):
-        """Have all that waits for others, now or later, end with an error."""
+    def abort(self, text):
+        """Fail everything that waits for other ranks, now or later."""
         self.submit(lambda: self._fail(MXNetError(text)))
 
-    # -- the progress thread ---------------------------------------------------------------------
+    # -- on the progress thread --------------------------------------------------------------------
 
-    def _live(self, open_world):
+    def _run(self, open_world):
         try:
             self.world = open_world()
             self.control = ControlMessages(self, self._patience, self._heartbeat)
@@ -247,37 +247,39 @@ class ProgressThread:
             if self.world.joins:
                 self.joined = self.world.broadcast_from(0, None)
                 self.started = self.joined["tasks"]
-                self.admission.take_over(self.joined)
+                self.admission.restore(self.joined)
         except Exception as error:
             self._opened.error = error
         self._opened.over.set()
         if self.world is None:
             return
         try:
-            while not self._turn_or_shrink():
+            while not self._step_or_shrink():
                 pass
             if self.elastic and self.membership.shrunk:
-                time.sleep(_LINGER)  # until the others are as far, who would miss this process
+                time.sleep(
+                    _LINGER
+                )  # until the others are here too: they would report this rank dead
             self.world.finalize()
-        except Exception as error:  # of MPI: nothing can go on
+        except Exception as error:  # of MPI: not recoverable
             self._fail(MXNetError(f"rank {self.world.rank}: MPI failed: {error}"))
 
-    def _turn_or_shrink(self):
+    def _step_or_shrink(self):
         try:
-            return self._turn()
+            return self._step()
         except Exception as error:
-            while self.elastic and self.failed is None and self.world.loses(error):
+            while self.elastic and self.failed is None and self.world.is_peer_failure(error):
                 if self.closing is not None and self.control.all_left():
-                    return True  # somebody has gone already
+                    return True  # a rank has exited already
                 try:
                     self._shrink()
                     return False
-                except Exception as again:  # another process has died meanwhile
+                except Exception as again:  # another rank has died meanwhile
                     error = again
             raise error
 
     def _shrink(self):
-        """Go on without processes that have died."""
+        """Continue without dead ranks."""
         names = [self.control.name(rank) for rank in range(self.world.size)]
         with self.membership.lock:
             formers = self.world.shrink()
@@ -285,16 +287,16 @@ class ProgressThread:
             self.membership.note()
             self.admission.forget()
             dead = ", ".join(names[rank] for rank in range(len(names)) if rank not in formers)
-            if self.world.size < self._least and self.closing is None:
+            if self.world.size < self._min_workers and self.closing is None:
                 self._fail(
                     MXNetError(
                         f"{dead} died; {self.world.size} workers are left, and --min-workers is "
-                        f"{self._least}"
+                        f"{self._min_workers}"
                     )
                 )
                 return
-            for waiting in (self.named_calls, self.joining, self.messenger):
-                waiting.fail_waiting(f"{dead} died")
+            for part in (self.named_calls, self.joining, self.messenger):
+                part.fail_waiting(f"{dead} died")
             if self._current is not None:
                 self._current.error = MXNetError(f"{dead} died, in {self._current.what}")
                 self._resume(self._current)
@@ -303,28 +305,28 @@ class ProgressThread:
             if self.closing is not None:
                 self._say_goodbye()
 
-    def _turn(self):
-        """Carry on what can be; whether all is over."""
+    def _step(self):
+        """Advance all communication; return whether the job is over."""
         now = self.now()
-        if any(exchange.posted for exchange in self.exchanges):
-            self.travelled += now - self._looked
+        if any(exchange.in_flight for exchange in self.exchanges):
+            self.comm_seconds += now - self._looked
         self._looked = now
         self.pace.step(now)
         moved = self._read_inbox()
-        moved |= self._step_task()
+        moved |= self._step_agreement()
         busy = self._current is not None or self.closing is not None
         for exchange in self.exchanges:
-            went, waits = exchange.step(now)
-            moved |= went
+            advanced, waits = exchange.step(now)
+            moved |= advanced
             busy |= waits
         moved |= self.joining.step()
         busy |= self.joining.waits
         self.admission.look(now)
-        went, waits = self.named_calls.step()
-        moved |= went | self.control.look(now)
+        advanced, waits = self.named_calls.step()
+        moved |= advanced | self.control.look(now)
         busy |= waits
-        went, waits = self.messenger.step(now)
-        moved |= went
+        advanced, waits = self.messenger.step(now)
+        moved |= advanced
         busy |= waits
         if self.closing is not None and self.closing.done():
             return True
@@ -345,47 +347,47 @@ class ProgressThread:
             moved = True
         return moved
 
-    def _begin(self, task):
+    def _begin(self, agreement):
         if self.failed is not None:
-            task.error = MXNetError(f"{self.failed}, in {task.what}")
-            task.over.set()
+            agreement.error = MXNetError(f"{self.failed}, in {agreement.what}")
+            agreement.over.set()
         else:
-            self._tasks.append(task)
+            self._agreements.append(agreement)
 
-    def _step_task(self):
+    def _step_agreement(self):
         if self._current is None:
-            if not self._tasks:
+            if not self._agreements:
                 return False
-            task = self._current = self._tasks.popleft()
+            agreement = self._current = self._agreements.popleft()
             self.started += 1
-            task.number, task.began = self.started, time.monotonic()
-            task.error = self.control.absent(task)
-            return self._resume(task)
-        task = self._current
-        task.error = task.error or self.control.absent(task)
-        if task.error is not None or task.request.done():
-            return self._resume(task)
+            agreement.number, agreement.began = self.started, time.monotonic()
+            agreement.error = self.control.absent(agreement)
+            return self._resume(agreement)
+        agreement = self._current
+        agreement.error = agreement.error or self.control.absent(agreement)
+        if agreement.error is not None or agreement.request.done():
+            return self._resume(agreement)
         return False
 
-    def _resume(self, task):
+    def _resume(self, agreement):
         try:
-            if task.error is not None:
-                task.steps.close()
+            if agreement.error is not None:
+                agreement.steps.close()
                 raise StopIteration
-            task.request = next(task.steps)
+            agreement.request = next(agreement.steps)
             return True
         except StopIteration as end:
-            task.value = end.value
+            agreement.value = end.value
         except Exception as error:
-            if self.elastic and self.world.loses(error):
+            if self.elastic and self.world.is_peer_failure(error):
                 raise
-            task.error = error
+            agreement.error = error
         self._current = None
-        task.over.set()
+        agreement.over.set()
         return True
 
     def report(self):
-        """How far this process has come: pushes by key of each exchange, and agreements."""
+        """Progress of this rank: pushes of each key by exchange, and agreements started."""
         return {
             "rounds": [exchange.arrived() for exchange in self.exchanges],
             "tasks": self.started,
@@ -401,17 +403,17 @@ class ProgressThread:
         self.control.to_all("bye", **self.report())
         self.closing = self.world.begin_barrier()
 
-    def lose(self, rank, fate):
-        """Another process has died, or does not answer."""
+    def report_lost(self, rank, fate):
+        """Fail because another rank has died or does not answer."""
         if self.failed is None:
             self._fail(MXNetError(f"{self.control.name(rank)} {fate}"))
 
     def _fail(self, error):
         self.failed = error
-        for task in [self._current, *self._tasks]:
-            if task is not None:
-                task.error = MXNetError(f"{error}, in {task.what}")
-                task.over.set()
+        for agreement in [self._current, *self._agreements]:
+            if agreement is not None:
+                agreement.error = MXNetError(f"{error}, in {agreement.what}")
+                agreement.over.set()
         for exchange in self.exchanges:
             exchange.fail(str(error))
         self.named_calls.fail(str(error))
@@ -421,5 +423,5 @@ class ProgressThread:
 
     @property
     def waiting(self):
-        """_Task or None: the agreement that is under way."""
+        """_Agreement or None: the agreement in progress."""
         return self._current

@@ -1,26 +1,26 @@
-"""What the environment says of this process's place in a job."""
+"""The place of a process in its job, read from the environment."""
 
 from mxcy import env
 from mxcy.base import MXNetError
 
 __all__ = ["Place", "read_place"]
 
-#: set by the process managers of MPI for the processes that they start
+#: set by MPI process managers for the processes that they start
 _STARTED = ("PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 _NUMBERS = ("DMLC_NUM_WORKER", "DMLC_NUM_SERVER", "DMLC_PS_ROOT_PORT", "DMLC_WORKER_ID")
 
 
 class Place:
-    """A process's place.
+    """The role of a process and how it was started.
 
     Attributes
     ----------
     role : str
-        worker, server or scheduler.
+        'worker', 'server' or 'scheduler'.
     started : bool
-        Whether a process manager of MPI has started it.
+        Whether an MPI process manager has started it.
     workers : int or None
-        How many workers the job is to have.
+        The number of workers that the job should have.
     """
 
     def __init__(self, role, started, workers):
@@ -28,7 +28,7 @@ class Place:
 
 
 def read_place():
-    """Find out this process's place.
+    """Read this process's place from the environment.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def read_place():
     Raises
     ------
     MXNetError
-        For variables that are no numbers or roles, or that ask for a job that nobody has started.
+        For invalid variables, or when they ask for several workers without an MPI job.
     """
     for name in (*_STARTED, *_NUMBERS, "DMLC_PS_VAN_TYPE"):
         env.get(name)

@@ -1,7 +1,7 @@
-"""How a process of a job ends: with a goodbye that all wait for, or at once after an error.
+"""Shutdown of a job's process: a collective goodbye after success, an immediate end after an error.
 
-MPI is told to leave only after a good end. A process that ends without it makes the process manager
-end the others, so none of them waits for ever.
+MPI is finalized only after success. A process that ends without that makes the process manager end
+the others, so none of them hangs.
 """
 
 import atexit
@@ -13,7 +13,7 @@ __all__ = ["before_close", "watch"]
 
 
 class _Ending:
-    """Whether the program has failed, and what is to be done before a good end."""
+    """Whether the program has failed, and what to call before a normal end."""
 
     def __init__(self):
         self.failed = False
@@ -25,29 +25,29 @@ _ending = _Ending()
 
 
 class _Exit(SystemExit):
-    """An exit of which is known whether anybody caught it; SystemExit takes no weak references."""
+    """A SystemExit that takes weak references, which show whether it was caught."""
 
 
 def before_close(function):
-    """Have a function called at a good end, once, before the goodbye."""
+    """Call a function once at a normal end, before the goodbye."""
     if function not in _ending.before:
         _ending.before.append(function)
 
 
 def watch(progress):
-    """Close a progress thread when the program ends well, and do not when it fails.
+    """Close a progress thread at exit, unless the program fails.
 
     Parameters
     ----------
     progress : ProgressThread
     """
     _ending.progress = progress
-    sys.excepthook = _noting(sys.excepthook)
+    sys.excepthook = _marking_failure(sys.excepthook)
     sys.exit = _exiting(sys.exit)
     atexit.register(_close)
 
 
-def _noting(hook):
+def _marking_failure(hook):
     def excepthook(kind, error, trace):
         _ending.failed = True
         hook(kind, error, trace)
@@ -69,7 +69,7 @@ def _exiting(leave):
 
 
 def _forgotten():
-    """An exit has gone: caught by a frame of the program, or by nobody."""
+    """An exit was collected: by a frame of the program that caught it, or by none."""
     caller = sys._getframe(1)
     while caller is not None and caller.f_globals.get("__name__") == "weakref":
         caller = caller.f_back
@@ -80,7 +80,7 @@ def _forgotten():
 def _close():
     if _ending.failed:
         _ending.progress.announce_failure()
-        _ending.progress.give_up("the program has failed")
+        _ending.progress.abort("the program has failed")
         return  # the process manager ends the others
     for function in _ending.before:
         try:

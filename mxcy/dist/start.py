@@ -1,4 +1,4 @@
-"""What a process of a job does when it imports mxcy, by its role."""
+"""What importing mxcy does in a process of a job, depending on its role."""
 
 import atexit
 import os
@@ -10,7 +10,7 @@ __all__ = ["begin"]
 
 
 def begin():
-    """End, if this is a scheduler; a worker joins the others in the end."""
+    """End a scheduler process; have a worker that never uses a store join the job at exit."""
     if env.raw("DMLC_ROLE") == "scheduler":
         sys.exit(0)
     if env.raw("DMLC_ROLE") != "server" and env.raw("MXCY_RANK_PID") == str(os.getpid()):
@@ -18,7 +18,7 @@ def begin():
 
 
 def _join_late(process):
-    """Take part in the job's start after all: others that use a store wait there."""
+    """Open and close the job at exit: ranks that use a store wait for all to open it."""
     from mxcy.dist.job import job
 
     if os.getpid() == process and job.progress is None:

@@ -13,7 +13,7 @@ from mxcy.context import cpu
 from mxcy.dist import shutdown
 from mxcy.dist.job import job
 from mxcy.dist.keys.levels import Levels
-from mxcy.dist.keys.sums import CompressedSum
+from mxcy.dist.keys.reductions import CompressedAllReduce
 from mxcy.dist.worlds import collectives
 from mxcy.kvstore.engine_calls import SUM_DTYPES
 from mxcy.kvstore.group_call import GroupCall
@@ -98,7 +98,7 @@ class DistStore(JobStore):
         self._compress(Levels(*mine))
 
     def _compress(self, levels):
-        self._compressing = self._observed(job.new_exchange(CompressedSum(levels)))
+        self._compressing = self._observed(job.new_exchange(CompressedAllReduce(levels)))
 
     def _rounded(self, key, total):
         """Quantize a sum over devices for sending."""
@@ -219,7 +219,7 @@ class DistStore(JobStore):
         shared = self.shared[key]
         if shared.latest is not None:
             total, lease = shared.latest
-            array, shared.latest = total[shared.slot.place], None
+            array, shared.latest = total[shared.slot.span], None
             code, shape = code_of(shared.sum_dtype), shared.slot.shape
             self._values[key] = front.from_memory(
                 array.ctypes.data, (array, lease), shape, code, cpu()

@@ -4,7 +4,7 @@ import time
 
 from mxcy._library import front
 from mxcy.context import cpu
-from mxcy.dist.keys.pushes import WholePush, failure_text
+from mxcy.dist.keys.pushes import BucketPush, failure_text
 from mxcy.kvstore.engine_calls import complete, operation, window
 
 __all__ = ["GroupCall"]
@@ -54,8 +54,8 @@ class GroupCall:
         updated = self._group.bucket.updating is not None
         if len(self._sources) == 1 and (updated or self._sources is self._targets):
             source = window(self._sources[0]).numpy_view().reshape(-1)
-        whole = WholePush(self._fill, source, self._on_done, time.monotonic(), self._in_place)
-        self._store.exchange.push_whole(self._group.bucket, whole, priority)
+        whole = BucketPush(self._fill, source, self._on_done, time.monotonic(), self._in_place)
+        self._store.exchange.push_bucket(self._group.bucket, whole, priority)
 
     def _fill(self, buffer):
         self._group.fill(buffer, self._from)

@@ -37,7 +37,7 @@ class Group:
         #: whether it is worthwhile to sum in place in the pushed array
         self.large = len(self.keys) == 1 and bucket.slots[0].bytes >= _LARGE
         itemsize = bucket.dtype.itemsize
-        self.offsets = [slot.place.start * itemsize for slot in bucket.slots]
+        self.offsets = [slot.span.start * itemsize for slot in bucket.slots]
         self._offsets = np.array(self.offsets, np.int64)
         self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
 

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from mxcy.dist.keys.pushes import WholePush
+from mxcy.dist.keys.pushes import BucketPush
 from mxcy.dist.progress import ProgressThread
 from mxcy.dist.worlds.memory_world import MemoryJob
 
@@ -22,7 +22,7 @@ class Rank:
     """
 
     def __init__(self, open_world, bound, patience, way=None, least=None, folder=None):
-        self.progress = ProgressThread(open_world, patience, least=least, folder=folder)
+        self.progress = ProgressThread(open_world, patience, min_workers=least, folder=folder)
         world = self.progress.world
         self.rank, self.size = world.rank, world.size
         self.exchange = self.progress.new_exchange(bound, way and way(world))
@@ -91,18 +91,18 @@ class Rank:
 
         def fill(buffer):
             for slot in bucket.slots:
-                buffer[slot.place] = np.ravel(arrays[slot.key])
+                buffer[slot.span] = np.ravel(arrays[slot.key])
 
         def told(error, sums, lease):
             if sums is not None:
                 for slot in bucket.slots:
-                    self.values[slot.key].append(sums[slot.place].reshape(slot.shape).copy())
+                    self.values[slot.key].append(sums[slot.span].reshape(slot.shape).copy())
             answers.append(error)
             over.set()
 
         bucket.rounds.submitted += 1
         alone = np.ravel(arrays[key]) if len(bucket.slots) == 1 else None
-        self.exchange.push_whole(bucket, WholePush(fill, alone, told, time.monotonic()))
+        self.exchange.push_bucket(bucket, BucketPush(fill, alone, told, time.monotonic()))
         assert over.wait(60)
         if answers[0]:
             raise RuntimeError(answers[0])

@@ -3,8 +3,8 @@
 import numpy as np
 
 from mxcy.dist.keys.buckets import Bucket
+from mxcy.dist.keys.reductions import AllReduce
 from mxcy.dist.keys.slots import Slot
-from mxcy.dist.keys.sums import WholeSum
 
 
 class _WatchedSlot(Slot):
@@ -18,12 +18,12 @@ class _WatchedSlot(Slot):
     def bucket(self, bucket):
         self._bucket = bucket
         if bucket is not None:
-            self.seen = (self.arrived, self.rounds, self.complete, bucket.posted, bucket.pending)
+            self.seen = (self.arrived, self.rounds, self.complete, bucket.in_flight, bucket.pending)
 
 
 def test_slots_get_buckets_that_are_ready():
     slots = [_WatchedSlot(key, (3,), "float32", None) for key in "ab"]
-    bucket = Bucket(slots, None, 2, WholeSum())
+    bucket = Bucket(slots, None, 2, AllReduce())
     assert [slot.seen for slot in slots] == [(0, 0, True, False, False)] * 2
     assert bucket.length == 6
-    assert np.r_[slots[1].place].tolist() == [3, 4, 5]
+    assert np.r_[slots[1].span].tolist() == [3, 4, 5]

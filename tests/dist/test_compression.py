@@ -7,7 +7,7 @@ import pytest
 
 import mxcy as mx
 from mxcy.dist.keys.levels import Levels
-from mxcy.dist.keys.sums import CompressedSum
+from mxcy.dist.keys.reductions import CompressedAllReduce
 from tests.dist.jobs import job, needs_mpi
 from tests.dist.ranks import run
 
@@ -59,7 +59,7 @@ def test_sums_of_all_ranks(size, seed):
         return rank.values, sum(bucket["bytes"] for bucket in rank.exchange.stats())
 
     def way(world):
-        return CompressedSum(Levels("2bit", threshold))
+        return CompressedAllReduce(Levels("2bit", threshold))
 
     for result in run(size, program, bound=4096, seed=seed, way=way):
         values, sent = result

@@ -187,7 +187,7 @@ def test_different_keys_are_refused_on_all_ranks():
         rank.init(weight=np.zeros(2 + (rank.rank == 1)))
 
     text = (
-        "init: rank 0 puts in key 'weight' of shape (2,) and dtype float64, "
+        "init: rank 0 initializes key 'weight' of shape (2,) and dtype float64, "
         "rank 1 key 'weight' of shape (3,) and dtype float64"
     )
     assert [str(error) for error in run(3, shapes)] == [text] * 3
@@ -282,5 +282,5 @@ def test_patience_names_who_is_missing():
     for result in (results[0], results[2]):
         assert str(result) == (
             "waited 0.5 seconds (MXCY_DIST_TIMEOUT) for round 1 of key 'a': "
-            "rank 1 (memory) has not come there"
+            "rank 1 (memory) has not reached it"
         )

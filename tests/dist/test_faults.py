@@ -82,11 +82,11 @@ def test_a_ring_of_signs_of_life():
     assert neighbour.rank == 2
     assert [neighbour.step(now) for now in (10.0, 10.5, 11.0, 12.0)] == [None] * 4
     assert beats == [1, 1, 1]
-    neighbour.hear(12.5)
+    neighbour.note_heartbeat(12.5)
     assert [neighbour.step(now) for now in (13.5, 14.5, 15.5, 16.4)] == [None] * 4
     said = "has given no sign of life for 4 seconds (PS_HEARTBEAT_TIMEOUT)"
     assert neighbour.step(16.6) == said
-    neighbour.hear(20.0)
+    neighbour.note_heartbeat(20.0)
     assert neighbour.step(21.0) is None
     assert neighbour.step(90.0) is None  # it has stood still itself
     assert [neighbour.step(now) for now in (91.0, 92.5, 94.0)] == [None] * 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mxcy.dist.keys.levels import Levels
-from mxcy.dist.keys.sums import CompressedSum
+from mxcy.dist.keys.reductions import CompressedAllReduce
 from mxcy.dist.members import admission
 from tests.dist.ranks import run
 
@@ -94,7 +94,7 @@ def test_some_join_twice(seed, tmp_path):
 
 def test_bits(tmp_path):
     """Sums of compressed values are of parts for as many ranks as there are."""
-    _compare(1, tmp_path, {4: 2}, way=lambda world: CompressedSum(Levels("2bit", 1)))
+    _compare(1, tmp_path, {4: 2}, way=lambda world: CompressedAllReduce(Levels("2bit", 1)))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -62,7 +62,7 @@ def test_the_line_of_several_ranks(monkeypatch, caplog):
     first, second = (
         SimpleNamespace(
             exchanges=[exchange],
-            travelled=0.0,
+            comm_seconds=0.0,
             world=SimpleNamespace(rank=rank),
             control=SimpleNamespace(to_one=lambda rank, kind, **content: sent.append(content)),
         )
@@ -70,7 +70,7 @@ def test_the_line_of_several_ranks(monkeypatch, caplog):
     )
     paces = [Pace(first, 10), Pace(second, 10)]
     bucket.seconds, bucket.hidden = 3.0, 2.0
-    first.travelled = second.travelled = 2.0
+    first.comm_seconds = second.comm_seconds = 2.0
     with caplog.at_level(logging.INFO):
         for pace in paces[::-1]:
             pace.note(32)
@@ -79,7 +79,7 @@ def test_the_line_of_several_ranks(monkeypatch, caplog):
             assert not caplog.records
             pace.step(110)
             if sent:
-                paces[0].hear(1, json.loads(json.dumps(sent))[0]["figures"])
+                paces[0].add_report(1, json.loads(json.dumps(sent))[0]["figures"])
     assert [record.getMessage() for record in caplog.records] == [
         "8.0 samples/s of 2 ranks, 20.0 % of the time in communication, 50.0 % of it hidden"
     ]

@@ -54,7 +54,7 @@ def test_the_last_layers_are_sent_before_the_first_ones_are_computed(monkeypatch
 
     def watch(net, trainer, data):
         exchange = trainer._kvstore.handle.exchange
-        going, push = threading.Event(), exchange.push_whole
+        going, push = threading.Event(), exchange.push_bucket
         went = []
 
         def noting(bucket, whole, priority=0):
@@ -69,7 +69,7 @@ def test_the_last_layers_are_sent_before_the_first_ones_are_computed(monkeypatch
 
             threading.Thread(target=later, daemon=True).start()
 
-        monkeypatch.setattr(exchange, "push_whole", noting)
+        monkeypatch.setattr(exchange, "push_bucket", noting)
         with autograd.record():
             error = net(data).square().sum()
         error.wait_to_read()

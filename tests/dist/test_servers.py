@@ -236,7 +236,7 @@ def test_who_is_waited_for():
         else:
             time.sleep(0.6)
 
-    assert "round 1 of key 'a': rank 1 (memory) has not come there" in str(
+    assert "round 1 of key 'a': rank 1 (memory) has not reached it" in str(
         run(2, 1, program, patience=0.2)[0]
     )
 
@@ -259,7 +259,7 @@ def test_different_keys_are_refused_on_all_workers():
         worker.init(a=np.zeros(2 + worker.rank))
 
     for error in run(2, 1, program):
-        assert "rank 0 puts in key 'a' of shape (2,)" in str(error)
+        assert "rank 0 initializes key 'a' of shape (2,)" in str(error)
 
 
 # -- stores ----------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import pytest
 import mxcy as mx
 from mxcy.dist.keys.buckets import Bucket
 from mxcy.dist.keys.ownership import Ownership
+from mxcy.dist.keys.reductions import AllReduce
 from mxcy.dist.keys.slots import Slot
-from mxcy.dist.keys.sums import WholeSum
 from tests.dist.jobs import job, needs_mpi
 from tests.dist.ranks import run
 
@@ -113,7 +113,7 @@ def test_an_update_that_fails_in_one_process():
 
 def _slots(*shapes):
     slots = [Slot(i, shape, "float32", None) for i, shape in enumerate(shapes)]
-    Bucket(slots, None, 1, WholeSum())
+    Bucket(slots, None, 1, AllReduce())
     return slots
 
 

@@ -129,8 +129,9 @@ def test_different_shapes():
         timeout=40,
     )
     assert done.code != 0
-    assert "rank 0 puts in key 3 of shape (1,) and dtype float32, rank 1 key 3 of shape (2,)" in (
-        done.err
+    assert (
+        "rank 0 initializes key 3 of shape (1,) and dtype float32, rank 1 key 3 of shape (2,)"
+        in (done.err)
     )
 
 

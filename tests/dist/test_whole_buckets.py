@@ -105,7 +105,7 @@ def test_a_rank_that_leaves_and_one_that_stands_still():
             given_up.set()
 
     first, _ = run(2, waiting, patience=0.3)
-    assert "for round 2 of key 'a': rank 1 (memory) has not come there" in str(first)
+    assert "for round 2 of key 'a': rank 1 (memory) has not reached it" in str(first)
 
 
 def _store(shapes, dtype="float32"):

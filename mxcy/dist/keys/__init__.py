@@ -1,1 +1,1 @@
-"""Keys whose values are added up over all processes, and the buckets in which they travel."""
+"""All-reduce by key: slots, buckets, exchanges and reduction algorithms."""

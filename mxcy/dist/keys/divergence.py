@@ -1,4 +1,4 @@
-"""Whether all processes have the same values."""
+"""Detection of values that differ between ranks."""
 
 import numpy as np
 
@@ -6,19 +6,19 @@ __all__ = ["differences"]
 
 
 def differences(channel, ranks, slots, digest, name):
-    """Compare the processes' values of keys, as a generator; see `mxcy.dist.worlds.collectives`.
+    """Compare the values of keys between ranks; see `mxcy.dist.worlds.collectives`.
 
     Parameters
     ----------
     channel : channel of a `World`
     ranks : int
-        How many processes there are.
+        Number of ranks.
     slots : list of Slot
-        The same in all of them.
+        The same on all ranks.
     digest : callable
-        A key's value as a number below 2**32.
+        Maps a key to a digest of its value below 2**32.
     name : callable
-        A rank in messages.
+        Maps a rank to its name in messages.
 
     Yields
     ------
@@ -27,7 +27,7 @@ def differences(channel, ranks, slots, digest, name):
     Returns
     -------
     dict
-        Of each slot whose values differ the text of an error.
+        The error message of each slot whose values differ.
     """
     mine = np.array([digest(slot.key) for slot in slots], np.int64)
     extremes = np.empty(2 * len(slots), np.int64)

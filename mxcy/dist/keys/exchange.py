@@ -1,4 +1,4 @@
-"""Sums over the processes of a job, by key: what a store pushes to and pulls from."""
+"""All-reduce by key: what the pushes and pulls of a store are made of."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from mxcy.dist.keys import handover
 from mxcy.dist.keys.buckets import Bucket
 from mxcy.dist.keys.divergence import differences
 from mxcy.dist.keys.key_lists import compare_keys
+from mxcy.dist.keys.reductions import AllReduce
 from mxcy.dist.keys.slots import Slot, plan
-from mxcy.dist.keys.sums import WholeSum
 from mxcy.dist.worlds import collectives
 
 __all__ = ["Exchange"]
@@ -18,54 +18,54 @@ _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
 
 
 class Exchange:
-    """The keys of a store.
+    """The keys of a store, all-reduced in buckets.
 
-    All processes make their exchanges in the same order, and put the same keys into them. Pushes
-    and pulls come from any thread; those of one key in the program's order.
+    All ranks create their exchanges in the same order and add the same keys. Pushes and pulls come
+    from any thread; those of one key in program order.
 
     Parameters
     ----------
     progress : ProgressThread
     bound : int
-        Bytes at which a bucket is closed; the first one at an eighth of that.
-    way : WholeSum or CompressedSum, optional
-        How sums are made.
+        Bytes at which a bucket is closed; the first bucket at an eighth of that.
+    reduction : AllReduce or CompressedAllReduce, optional
+        How arrays are all-reduced.
 
     Attributes
     ----------
     keeper : object or None
-        Who has the values. When processes join, on the progress thread: its ``obstacle()`` says why
-        none can, or None; ``spread(world)`` gives all processes all states; ``tell()`` says what
-        new ones need, who find it as `inherited`.
+        The owner of the values, asked on the progress thread when ranks join: ``obstacle()`` is the
+        reason why none can, or None; ``spread(world)`` gives all ranks all optimizer states;
+        ``tell()`` returns the state for new ranks, where it becomes `inherited`.
     inherited : object or None
-        The state that this process, which has joined a running job, got from another's keeper.
+        The keeper's state, in a rank that has joined a running job.
     """
 
-    def __init__(self, progress, bound, way=None):
+    def __init__(self, progress, bound, reduction=None):
         self._progress, self.bound = progress, bound
-        self.way = way or WholeSum()
+        self.reduction = reduction or AllReduce()
         self.keeper = self.inherited = None
         self.number = progress.next_exchange()
         self.slots, self.closing = [], False
-        self.posted = False  # whether a sum is under way
-        self.factor = 1.0  # of sums, which fewer processes make than there were
+        self.in_flight = False  # whether a session is in flight
+        self.factor = 1.0  # of sums; see `Membership`
         self.unplaced = []  # slots without a bucket
-        self._held = []  # pushes that came while keys are put in
+        self._held = []  # pushes that came while keys are being added
         self._entering = False
         self.buckets, self.channels, self._active = [], [], set()
         self._reason = None
-        #: called with each bucket whose session has ended, on the progress thread
+        #: called on the progress thread with each bucket whose session has ended
         self.on_session = None
         self._every, self._digest = 0, None
         self._updating = None
         if progress.joined:
-            handover.take_over(self, progress)
+            handover.restore(self, progress)
         progress.submit(lambda: progress.exchanges.append(self))
 
-    # -- keys -------------------------------------------------------------------------------------
+    # -- keys --------------------------------------------------------------------------------------
 
     def init(self, entries, delivers, still=()):
-        """Put in new keys; all processes do, and take the first process's values.
+        """Add keys with rank 0's values; collective.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Exchange:
         delivers : list of callable
             See `Slot`.
         still : container
-            The keys that are hardly ever pushed.
+            Keys that are rarely pushed, such as parameters without gradients.
 
         Returns
         -------
@@ -83,7 +83,7 @@ class Exchange:
         Raises
         ------
         MXNetError
-            When the processes' keys, shapes or dtypes differ.
+            When keys, shapes or dtypes differ between ranks.
         """
         what = f"init of key {entries[0][0]!r}" if entries else "init"
         return self._progress.call(self._enter(entries, delivers, still), what)
@@ -108,7 +108,7 @@ class Exchange:
                 self._push(*push)
 
     def add(self, entries, delivers, still=()):
-        """Put in new keys that all processes are known to have; see `init`."""
+        """Add keys that all ranks are known to have; see `init`."""
         added = [
             Slot(key, array.shape, array.dtype, deliver, key in still)
             for (key, array), deliver in zip(entries, delivers, strict=True)
@@ -121,8 +121,8 @@ class Exchange:
         most = _MOST_CHANNELS if self._progress.world.levels is None else _MOST_CHANNELS // 3
         if needed > most:
             raise MXNetError(
-                f"a store of several processes can have {most} groups of keys; put "
-                "keys in with few calls of init, before the first push"
+                f"a store of several processes can have {most} buckets of keys; initialize "
+                "keys with few calls of init, before the first push"
             )
         while len(self.channels) < needed:
             self.channels.append(self._progress.world.new_channel())
@@ -133,44 +133,44 @@ class Exchange:
         return plan(self.unplaced, self.bound, self.bound // 8, most)
 
     def seal(self):
-        """Give all keys that have none a bucket."""
+        """Assign buckets to all keys that have none."""
         for group in self._planned():
             channel = self.channels[len(self.buckets)]
-            bucket = Bucket(group, channel, self._progress.world.size, self.way)
-            self.equip(bucket)
+            bucket = Bucket(group, channel, self._progress.world.size, self.reduction)
+            self.configure(bucket)
             self.buckets.append(bucket)
         self.unplaced = []
 
-    def equip(self, bucket):
-        """Have a bucket do all that is asked of the exchange."""
+    def configure(self, bucket):
+        """Apply the settings of the exchange to a bucket."""
         bucket.check = self._compare_values if self._every else None
         bucket.keeps, bucket.factor = self._progress.elastic, self.factor
         self._have_update(bucket)
 
     def check_values(self, every, digest):
-        """Compare the processes' values of each key before every so many rounds.
+        """Check periodically that all ranks have the same values.
 
         Parameters
         ----------
         every : int
-            0: never. All processes say the same, before the first push.
+            Rounds between checks of a key; 0: never. The same on all ranks, set before any push.
         digest : callable
-            A key's value as a number below 2**32; called on the progress thread.
+            Maps a key to a digest of its value below 2**32; called on the progress thread.
         """
         self._every, self._digest = every, digest
         for bucket in self.buckets:
-            self.equip(bucket)
+            self.configure(bucket)
 
     def share_updates(self, updating):
-        """Have each process update a share of the values, instead of all of them everything.
+        """Shard updates: each rank updates its share of the values, and all gather the results.
 
         Parameters
         ----------
         updating : object or None
-            Its ``suits(bucket)`` says whether it takes a bucket, alike in all processes;
-            ``update(shares, sums, values, others)`` changes what this process owns by the sums, one
-            after the other, and writes the new values, for which it returns a request; `others` are
-            keys of the session of which it owns nothing. What is delivered then are new values.
+            ``suits(bucket)`` decides whether a bucket is sharded, alike on all ranks.
+            ``update(shares, sums, values, others)`` updates the shares that this rank owns by their
+            sums, writes the new values to `values` and returns a request; `others` are keys of the
+            session without a share on this rank. Sessions then deliver new values, not sums.
         """
         self._progress.submit(lambda: self._share_updates(updating))
 
@@ -191,41 +191,41 @@ class Exchange:
         ranks, name = self._progress.world.size, self._progress.control.name
         texts = yield from differences(bucket.channel, ranks, slots, self._digest, name)
         for slot, text in texts.items():
-            self.give_up(slot, text)
+            self.fail_key(slot, text)
 
-    # -- values -----------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def push(self, slot, array, done, priority=0):
-        """Add an array to the next sum of a key.
+        """Contribute an array to the next sum of a key.
 
         Parameters
         ----------
         slot : Slot
-            Its `submitted` has been raised by the caller.
+            The caller has incremented its `submitted`.
         array : numpy.ndarray
         done : callable
-            Called when `array` is not needed any more.
+            Called when `array` is no longer needed.
         priority : int
-            Buckets with larger numbers go first.
+            Buckets with larger priorities start first.
         """
         self._progress.submit(lambda: self._push(slot, array, done, priority))
 
-    def push_whole(self, bucket, whole, priority=0):
-        """Add arrays to the next sums of all keys of a bucket, and wait for these.
+    def push_bucket(self, bucket, push, priority=0):
+        """Contribute arrays to the next sums of all keys of a bucket, and receive these.
 
         Parameters
         ----------
         bucket : Bucket
-            Its ``rounds.submitted`` has been raised by the caller, who pushes nothing else to it
-            before `whole.on_done` was called.
-        whole : WholePush
+            The caller has incremented its ``rounds.submitted``, and pushes nothing else to it
+            before ``push.on_done`` is called.
+        push : BucketPush
         priority : int
             See `push`.
         """
-        self._progress.submit(lambda: self._push_whole(bucket, whole, priority))
+        self._progress.submit(lambda: self._push_bucket(bucket, push, priority))
 
-    def _push_whole(self, bucket, whole, priority):
-        bucket.push_whole(whole, self._progress.now(), priority)
+    def _push_bucket(self, bucket, push, priority):
+        bucket.push_bucket(push, self._progress.now(), priority)
         self._active.add(bucket)
         if self._progress.control.left or self._reason:
             for slot in bucket.slots:
@@ -243,31 +243,31 @@ class Exchange:
         self._check(slot)
 
     def pull(self, slot, on_done):
-        """Have ``on_done(error)`` called when all sums pushed so far have been delivered.
+        """Call ``on_done(error)`` when all pushes of a key so far have been reduced and delivered.
 
         Parameters
         ----------
         slot : Slot
         on_done : callable
-            Gets the text of an error, or None; on the progress thread.
+            Called on the progress thread with an error message or None.
         """
         self._progress.submit(lambda: self._pull(slot, on_done))
 
     def _pull(self, slot, on_done):
         slot.failed = slot.failed or self._why(slot)
         slot.pulls.append((slot.arrived, on_done, self._progress.now()))
-        slot.answer()
+        slot.complete_pulls()
 
-    # -- the progress thread ---------------------------------------------------------------------
+    # -- on the progress thread --------------------------------------------------------------------
 
     def step(self, now):
-        """Carry sums on; whether something moved, and whether something is under way."""
+        """Advance sessions; return whether any advanced, and whether any work is left."""
         moved = False
         starting = []
         for bucket in list(self._active):
-            if bucket.posted:
-                moved |= self._carry(bucket, now)
-            if not bucket.posted:
+            if bucket.in_flight:
+                moved |= self._advance(bucket, now)
+            if not bucket.in_flight:
                 if bucket.ready(now, self.closing):
                     starting.append(bucket)
                 elif not bucket.pending:
@@ -278,40 +278,40 @@ class Exchange:
             if self._progress.joining.ranks:
                 number = self.buckets.index(bucket)
                 self._progress.joining.note_session(self, number, bucket.sessions)
-        self.posted = any(bucket.posted for bucket in self._active)
+        self.in_flight = any(bucket.in_flight for bucket in self._active)
         return moved or bool(starting), bool(self._active)
 
     def any_done(self):
-        """Whether a sum that is under way can go on."""
-        return any(bucket.posted and bucket.can_go_on() for bucket in self._active)
+        """Whether a session in flight can advance."""
+        return any(bucket.in_flight and bucket.can_advance() for bucket in self._active)
 
-    def _carry(self, bucket, now):
-        moved = bucket.go_on(now)
+    def _advance(self, bucket, now):
+        moved = bucket.advance(now)
         for slot in bucket.failures:
             self._progress.control.to_all(
-                "failed", exchange=self.number, slot=slot.number, text=slot.failed
+                "key_failed", exchange=self.number, slot=slot.number, text=slot.failed
             )
         bucket.failures.clear()
-        if not bucket.posted and self.on_session is not None:
+        if not bucket.in_flight and self.on_session is not None:
             self.on_session(bucket)
         return moved
 
     def sessions(self):
-        """How many sessions each bucket has begun here."""
+        """The number of sessions that each bucket has started on this rank."""
         return [bucket.sessions for bucket in self.buckets]
 
-    def take_part(self, number, count):
-        """Begin sessions of a bucket, with nothing, until there have been so many."""
+    def participate(self, number, count):
+        """Contribute zeros to sessions of a bucket until it has had `count`; for joined ranks."""
         bucket = self.buckets[number]
         bucket.wanted = max(bucket.wanted, count)
         self._active.add(bucket)
 
-    def takes_part(self):
-        """Whether sums of others go on here."""
-        return any(one.posted or one.wanted > one.sessions for one in self.buckets)
+    def participates(self):
+        """Whether this rank has sessions in flight or to start for others."""
+        return any(one.in_flight or one.wanted > one.sessions for one in self.buckets)
 
     def submitted(self):
-        """The most pushes of a key that the program has called for."""
+        """The largest number of pushes that the program has submitted for a key."""
         counts = [
             slot.submitted + (slot.bucket.rounds.submitted if slot.bucket else 0)
             for slot in self.slots
@@ -319,12 +319,12 @@ class Exchange:
         return max(counts, default=0)
 
     def shrink(self, factor):
-        """Go on with fewer processes; all of these do so, and wait for each other."""
+        """Continue with fewer ranks, all with the same completed sessions; collective, blocks."""
         world = self._progress.world
         self.factor = factor
         for bucket in self.buckets:
             bucket.abort(world.size)
-            self.equip(bucket)
+            self.configure(bucket)
             self._active.add(bucket)
         completed = world.allgather([bucket.completed for bucket in self.buckets])
         for i, bucket in enumerate(self.buckets):
@@ -335,31 +335,31 @@ class Exchange:
             first = counts.index(most)
             sums = world.broadcast_from(first, bucket.kept[:3] if first == world.rank else None)
             if counts[world.rank] < most:
-                bucket.take_over(*sums)
+                bucket.adopt(*sums)
         self.report_failures()
 
     def report_failures(self):
-        """Tell all processes which keys have failed."""
+        """Send the failures of keys to all ranks."""
         for slot in self.slots:
             if slot.failed:
                 self._progress.control.to_all(
-                    "failed", exchange=self.number, slot=slot.number, text=slot.failed
+                    "key_failed", exchange=self.number, slot=slot.number, text=slot.failed
                 )
 
     def obstacle(self):
-        """Why no process can join, or None."""
+        """The reason why no rank can join, or None."""
         return handover.obstacle(self)
 
     def quiet(self):
-        """Whether all that has been pushed here has been added up."""
+        """Whether all pushes of this rank have been reduced."""
         return handover.quiet(self)
 
-    def tell(self):
-        """What processes that join need to know; all that are there call this."""
-        return handover.tell(self, self._progress.world)
+    def snapshot(self):
+        """The state that joining ranks need; collective."""
+        return handover.snapshot(self, self._progress.world)
 
     def resize(self, factor):
-        """Go on with more processes."""
+        """Continue with more ranks."""
         self.factor = factor
         handover.resize(self, self._progress.world)
 
@@ -368,11 +368,11 @@ class Exchange:
         return [bucket.timing for bucket in self.buckets]
 
     def arrived(self):
-        """How often each key has been pushed here."""
+        """The number of pushes of each key on this rank."""
         return [slot.arrived for slot in self.slots]
 
     def check_left(self):
-        """Give up what processes that have left will never push."""
+        """Fail keys that wait for pushes of ranks that have left."""
         for slot in self.slots:
             self._check(slot)
 
@@ -381,36 +381,36 @@ class Exchange:
         if doubtful and slot.arrived > slot.rounds and not slot.failed:
             text = self._why(slot) or self._progress.control.gone(self, slot)
             if text:
-                self.give_up(slot, text)
+                self.fail_key(slot, text)
 
-    def give_up(self, slot, text):
-        """There will be no more sums of a key."""
+    def fail_key(self, slot, text):
+        """Fail a key: it gets no more sums."""
         slot.failed = slot.failed or text
         if slot.bucket is not None:
-            slot.bucket.apart()
-        slot.answer()
+            slot.bucket.split_push()
+        slot.complete_pulls()
 
     def longest_wait(self):
-        """Who has waited longest: (since when, this, slot), or None."""
+        """The longest wait for a sum: (start time, this exchange, slot), or None."""
         waits = [(slot.pulls[0][2], slot) for slot in self.slots if slot.pulls]
-        waits += [(one.whole.since, one.slots[0]) for one in self._active if one.whole]
+        waits += [(one.bucket_push.since, one.slots[0]) for one in self._active if one.bucket_push]
         if not waits:
             return None
         since, slot = min(waits, key=lambda wait: wait[0])
         return since, self, slot
 
     def fail(self, text):
-        """Nothing will be summed any more."""
+        """Fail all keys."""
         self._reason = text
         for slot in self.slots:
-            self.give_up(slot, self._why(slot))
+            self.fail_key(slot, self._why(slot))
 
     def _why(self, slot):
-        """Why nothing is summed any more, for a key."""
+        """The reason why all keys have failed, for one key; or None."""
         return self._reason and f"{self._reason}, in round {slot.rounds + 1} of key {slot.key!r}"
 
     def stats(self):
-        """What `KVStore.stats` tells of buckets."""
+        """Statistics of buckets for `KVStore.stats`."""
         return [
             {
                 "keys": [slot.key for slot in bucket.slots],
@@ -426,7 +426,7 @@ class Exchange:
         ]
 
     def stats_of_keys(self):
-        """What `KVStore.stats` tells of keys."""
+        """Statistics of keys for `KVStore.stats`."""
         return {
             slot.key: {
                 "sums": slot.rounds,
@@ -439,5 +439,5 @@ class Exchange:
 
 
 def _share(timing):
-    """The hidden share of a bucket's seconds."""
+    """The share of a bucket's seconds that was hidden behind computation."""
     return timing.hidden / timing.seconds if timing.seconds else 1.0

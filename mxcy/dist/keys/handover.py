@@ -1,37 +1,37 @@
-"""What processes that join a job get of an exchange: its keys, buckets and how far these are."""
+"""Transfer of an exchange's state, keys, buckets and progress, to ranks that join the job."""
 
 import numpy as np
 
 from mxcy.dist.keys.buckets import Bucket
 from mxcy.dist.keys.levels import Levels
+from mxcy.dist.keys.reductions import CompressedAllReduce
 from mxcy.dist.keys.slots import Slot
-from mxcy.dist.keys.sums import CompressedSum
 
-__all__ = ["obstacle", "quiet", "resize", "take_over", "tell"]
+__all__ = ["obstacle", "quiet", "resize", "restore", "snapshot"]
 
 
 def obstacle(exchange):
-    """Why no process can join, or None."""
+    """The reason why no rank can join, or None."""
     if exchange.keeper is None:
-        return "nobody tells new workers of the values"
+        return "a store has no values for new workers"
     return exchange.keeper.obstacle()
 
 
 def quiet(exchange):
-    """Whether all that the program has pushed has been added up, here."""
-    going = [slot for slot in exchange.slots if not slot.failed]
-    pushed = all(slot.arrived == slot.rounds and not slot.pulls for slot in going)
-    called = all(slot.bucket is None or slot.complete for slot in going)
-    return pushed and called and not any(bucket.posted for bucket in exchange.buckets)
+    """Whether all pushes of this rank have been reduced."""
+    active = [slot for slot in exchange.slots if not slot.failed]
+    pushed = all(slot.arrived == slot.rounds and not slot.pulls for slot in active)
+    arrived = all(slot.bucket is None or slot.complete for slot in active)
+    return pushed and arrived and not any(bucket.in_flight for bucket in exchange.buckets)
 
 
-def tell(exchange, world):
-    """All of it, for processes that join; all that are there call this at the same time.
+def snapshot(exchange, world):
+    """The state of an exchange, for joining ranks; collective.
 
     Parameters
     ----------
     exchange : Exchange
-        Which is quiet.
+        Without unfinished pushes.
     world : World
 
     Returns
@@ -42,7 +42,7 @@ def tell(exchange, world):
     numbers = {slot: number for number, slot in enumerate(exchange.slots)}
     return {
         "bound": exchange.bound,
-        "way": exchange.way.terms(),
+        "reduction": exchange.reduction.terms(),
         "slots": [
             (slot.key, slot.shape, slot.dtype.str, slot.still, slot.rounds, slot.failed)
             for slot in exchange.slots
@@ -57,14 +57,14 @@ def tell(exchange, world):
     }
 
 
-def take_over(exchange, progress):
-    """Make an exchange what `tell` has told of another process's, if there was such a one."""
+def restore(exchange, progress):
+    """Restore a new exchange from the `snapshot` of its counterpart in the job, if it has one."""
     if exchange.number >= len(progress.joined["exchanges"]):
         return
     world, state = progress.world, progress.joined["exchanges"][exchange.number]
     exchange.factor = progress.membership.factor
-    if state["way"]:
-        exchange.way = CompressedSum(Levels(*state["way"]))
+    if state["reduction"]:
+        exchange.reduction = CompressedAllReduce(Levels(*state["reduction"]))
     for number, (key, shape, dtype, still, rounds, failed) in enumerate(state["slots"]):
         slot = Slot(key, shape, np.dtype(dtype), None, still)
         slot.submitted = slot.pushes = slot.sums = rounds
@@ -72,17 +72,19 @@ def take_over(exchange, progress):
         exchange.slots.append(slot)
     exchange.channels += [world.channels[number] for number in state["channels"]]
     for (numbers, sessions), channel in zip(state["buckets"], exchange.channels, strict=False):
-        bucket = Bucket([exchange.slots[i] for i in numbers], channel, world.size, exchange.way)
+        bucket = Bucket(
+            [exchange.slots[i] for i in numbers], channel, world.size, exchange.reduction
+        )
         bucket.sessions = bucket.completed = sessions
-        exchange.equip(bucket)
+        exchange.configure(bucket)
         exchange.buckets.append(bucket)
     exchange.unplaced = [exchange.slots[number] for number in state["unplaced"]]
     exchange.inherited = state["kept"]
 
 
 def resize(exchange, world):
-    """Go on with more processes; failures are told to these as well."""
+    """Continue with more ranks, and send them the failures of keys."""
     for bucket in exchange.buckets:
         bucket.abort(world.size)
-        exchange.equip(bucket)
+        exchange.configure(bucket)
     exchange.report_failures()

@@ -1,4 +1,4 @@
-"""The keys that processes put into a store together."""
+"""Check that all ranks initialize the same keys."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = ["compare_keys"]
 
 
 def compare_keys(lists):
-    """Refuse keys that differ between processes; of each, its keys with what is known of them."""
+    """Raise if lists of [key, shape, dtype, ...], one per rank, differ."""
     for rank, keys in enumerate(lists):
         if keys == lists[0]:
             continue
@@ -17,13 +17,13 @@ def compare_keys(lists):
             other = keys[i] if i < len(keys) else None
             if first != other:
                 raise MXNetError(
-                    f"init: rank 0 puts in {_described(first)}, rank {rank} {_described(other)}"
+                    f"init: rank 0 initializes {_described(first)}, rank {rank} {_described(other)}"
                 )
 
 
 def _described(entry):
     if entry is None:
         return "no further key"
-    key, shape, dtype, *still = entry  # values on servers have no such buckets
+    key, shape, dtype, *still = entry  # absent for values on servers
     text = f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"
     return f"{text} without a gradient" if any(still) else text

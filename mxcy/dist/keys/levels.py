@@ -1,16 +1,16 @@
-"""Gradients of a few levels as bits: the first element takes the first byte's highest bits."""
+"""Packed bits of quantized gradients; the first element has the highest bits of the first byte."""
 
 import numpy as np
 
 __all__ = ["Levels"]
 
 _WORD = 4  # bytes
-#: a word of four codes times this has them beside each other in its highest byte, first one first
+#: multiplying a word of four 2-bit codes by this packs them into its highest byte, first one first
 _BRING_TOGETHER = np.uint32(1 << 30 | 1 << 20 | 1 << 10 | 1)
 
 
 class Levels:
-    """Packs arrays that have a few values only.
+    """Packs arrays that have only a few distinct values.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Levels:
     Attributes
     ----------
     per_word : int
-        How many elements a word of four bytes has.
+        Elements per 4-byte word.
     """
 
     def __init__(self, kind, threshold):
@@ -36,11 +36,11 @@ class Levels:
             self._values = np.array([0, 0, -1, 1], np.float32)[pairs] * self.threshold
 
     def bytes_of(self, size):
-        """How many bytes elements take: whole words."""
+        """The bytes of `size` packed elements, rounded up to words."""
         return -(-size // self.per_word) * _WORD
 
     def pack(self, array):
-        """The bits of a flat array.
+        """Pack a flat array.
 
         Parameters
         ----------
@@ -62,5 +62,5 @@ class Levels:
         return padded[_WORD - 1 :: _WORD].copy()
 
     def unpack(self, packed, size):
-        """The array of that many elements that has been packed."""
+        """Unpack an array of `size` elements."""
         return self._values.take(packed, axis=0).reshape(-1)[:size]

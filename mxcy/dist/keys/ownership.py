@@ -1,4 +1,4 @@
-"""Which process updates which elements of a bucket, and the session in which all of them do."""
+"""Sharded updates: which rank owns which rows of a bucket, and their session."""
 
 from bisect import bisect_right
 
@@ -6,15 +6,15 @@ __all__ = ["Ownership", "Share", "update_shares"]
 
 
 class Share:
-    """The part of a key that one process owns: some of its rows.
+    """The rows of a key that one rank owns.
 
     Attributes
     ----------
     slot : Slot
     begin, end : int
-        The rows; elements, where the key has one dimension.
+        The range of rows; of elements, if the key has one dimension.
     length : int
-        How many elements they have.
+        The number of elements in these rows.
     """
 
     def __init__(self, slot, begin, end, row):
@@ -23,31 +23,31 @@ class Share:
 
 
 class Ownership:
-    """Cuts a bucket into one part for each process, between rows.
+    """Splits a bucket into one part per rank, at boundaries of rows.
 
     Parameters
     ----------
     slots : list of Slot
-        The bucket's, which have their places.
+        The bucket's, with their spans.
     size : int
-        How many processes there are.
+        Number of ranks.
     """
 
     def __init__(self, slots, size):
-        self._slots, self._starts = slots, [slot.place.start for slot in slots]
+        self._slots, self._starts = slots, [slot.span.start for slot in slots]
         self._size, self._of_all = size, None
-        whole = slots[-1].place.stop
+        whole = slots[-1].span.stop
         inner = [self._between_rows(whole * i // size) for i in range(1, size)]
         self._cuts = [0, *inner, whole]
 
     def _between_rows(self, element):
-        """The last beginning of a row up to an element."""
+        """The start of the row that contains an element."""
         slot = self._slots[bisect_right(self._starts, element) - 1]
         row = _row(slot)
-        return slot.place.start + (element - slot.place.start) // row * row
+        return slot.span.start + (element - slot.span.start) // row * row
 
     def shares(self, slots):
-        """What each process owns of some of the keys.
+        """The shares of each rank in some of the keys.
 
         Parameters
         ----------
@@ -69,30 +69,30 @@ class Ownership:
         first, last = self._cuts[rank : rank + 2]
         owned = []
         for slot in slots:
-            begin, end = max(first, slot.place.start), min(last, slot.place.stop)
+            begin, end = max(first, slot.span.start), min(last, slot.span.stop)
             if begin < end:
-                start, row = slot.place.start, _row(slot)
+                start, row = slot.span.start, _row(slot)
                 owned.append(Share(slot, (begin - start) // row, (end - start) // row, row))
         return owned
 
 
 def _row(slot):
-    """How many elements a row of a key has."""
+    """The number of elements per row of a key."""
     return slot.size // slot.shape[0] if slot.size and slot.shape else 1
 
 
 def update_shares(bucket, slots, rank, arrays):
-    """Have each process add up what it owns of a bucket, update it, and send it to all.
+    """Reduce-scatter a bucket, update this rank's shares, and all-gather new values.
 
     Parameters
     ----------
     bucket : Bucket
     slots : list of Slot
-        The keys that all have pushed, in the order of the bucket.
+        Keys that all ranks have pushed, in the order of the bucket.
     rank : int
-        Of this process.
+        This rank.
     arrays : tuple of numpy.ndarray
-        What has been pushed to them, what takes sums, and what takes new values.
+        Pushed values, and buffers for sums and new values.
 
     Yields
     ------
@@ -101,7 +101,7 @@ def update_shares(bucket, slots, rank, arrays):
     Returns
     -------
     float
-        What has been sent in after the last request: the time.
+        The time sent into the generator after its last request.
     """
     source, sums, target = arrays
     shares = bucket.ownership.shares(slots)

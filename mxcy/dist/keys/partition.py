@@ -1,4 +1,4 @@
-"""Which server keeps which part of a key's value."""
+"""Partition of values among servers."""
 
 import math
 
@@ -8,24 +8,24 @@ _SPREAD = 9973  # spreads keys that follow each other
 
 
 def parts(size, number, servers, bound, unit=1):
-    """Cut a big array into a part for each server; a small one belongs to one server as a whole.
+    """Split a large array into one part per server; assign a small one to a single server.
 
     Parameters
     ----------
     size : int
         Elements of the array.
     number : int
-        Of the key, which chooses the server of a small array.
+        Index of the key, which determines the server of a small array.
     servers : int
     bound : int
-        Arrays with at least so many elements are big.
+        Elements from which an array counts as large.
     unit : int
-        Parts begin at multiples of it.
+        Parts begin at multiples of this many elements.
 
     Returns
     -------
     list of (int, int, int)
-        The server, the first element and the number of elements of each part.
+        Server, first element and number of elements of each part.
     """
     if size < bound:
         return [(number * _SPREAD % servers, 0, size)]
@@ -35,22 +35,22 @@ def parts(size, number, servers, bound, unit=1):
 
 
 def slices(size, most, first, servers):
-    """Cut an array into slices, which go round all servers.
+    """Split an array into slices, assigned to servers round robin.
 
     Parameters
     ----------
     size : int
         Elements of the array.
     most : int
-        Elements of a slice.
+        Elements per slice.
     first : int
-        How many slices of other keys came before.
+        Number of slices of earlier keys.
     servers : int
 
     Returns
     -------
     list of (int, int, int)
-        As of `parts`.
+        As `parts` returns.
     """
     count = max(1, math.ceil(size / most))
     return [((first + i) % servers, i * most, min(most, size - i * most)) for i in range(count)]

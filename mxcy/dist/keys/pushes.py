@@ -1,33 +1,33 @@
-"""What is pushed to all keys of a bucket at once, and the buffers that it travels in."""
+"""Pushes of a whole bucket, and leases of buffers."""
 
 from mxcy.base import MXNetError
 
-__all__ = ["Lease", "Rounds", "WholePush", "failure_text"]
+__all__ = ["Lease", "Rounds", "BucketPush", "failure_text"]
 
 
 class Rounds:
-    """How many pushes to all keys at once have been called for, have come, and have been summed."""
+    """Counters of pushes of a whole bucket: submitted, arrived, and summed."""
 
     def __init__(self):
         self.submitted = self.pushes = self.sums = 0
 
 
-class WholePush:
-    """What is pushed to all keys of a bucket at once.
+class BucketPush:
+    """A push and pull of all keys of a bucket.
 
     Parameters
     ----------
     fill : callable
-        ``fill(buffer)`` writes all of it to the places of the keys.
+        ``fill(buffer)`` packs the pushed arrays into a buffer.
     source : numpy.ndarray or None
-        All of it, if it lies so and stays until it has been summed.
+        The packed arrays, if they are contiguous and stay unchanged until reduced.
     on_done : callable
-        ``on_done(error, sums, lease)``, on the progress thread: the text of an error or None, and
-        all sums, or None if they have been delivered key by key.
+        ``on_done(error, sums, lease)``, called on the progress thread with an error message or
+        None, and all sums, or None if they have been delivered key by key.
     since : float
-        When it came.
+        Time of arrival.
     in_place : bool
-        Whether sums may be made in `source`: those passed to `on_done` are there then.
+        Whether `source` may receive the sums.
     """
 
     def __init__(self, fill, source, on_done, since, in_place=False):
@@ -36,7 +36,7 @@ class WholePush:
 
 
 class Lease:
-    """Returns a buffer to its bucket when nobody needs what is in it."""
+    """Returns a buffer to its bucket when the lease is no longer referenced."""
 
     def __init__(self, free, buffer):
         self._free, self._buffer = free, buffer
@@ -46,5 +46,5 @@ class Lease:
 
 
 def failure_text(error):
-    """What a user's updater has failed with."""
+    """The message of an error in a user's updater."""
     return str(error) if isinstance(error, MXNetError) else f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Keys as a store's processes add them up, and which of them travel together."""
+"""Slots, the state of keys in an exchange, and the assignment of keys to buckets."""
 
 import math
 from collections import deque
@@ -9,29 +9,28 @@ __all__ = ["Slot", "plan"]
 
 
 class Slot:
-    """A key in its bucket.
+    """A key and its progress.
 
     Parameters
     ----------
     key : int or str
     shape : tuple of int
     dtype : numpy.dtype
-        Of the sums; the arrays that are pushed have it.
+        Of pushed arrays and sums.
     deliver : callable
-        ``deliver(sum, lease)`` gets each sum; it keeps `lease` as long as it needs `sum`.
+        ``deliver(sum, lease)`` takes each sum; it keeps `lease` as long as it needs `sum`.
     still : bool
-        Whether it is hardly ever pushed: others do not wait for it then.
+        Whether it is rarely pushed; other keys do not share its bucket then.
 
     Attributes
     ----------
     submitted, pushes, sums : int
-        How many pushes of this key alone the program has called for, how many have come here, and
-        how many sums have been delivered.
+        Pushes of this key alone that the program has submitted, pushes that have arrived here, and
+        sums delivered.
     pulls : deque
-        Those who wait: the round that they need, a function of the text of an error or None, and
-        since when.
+        Waiting pulls: (round needed, ``on_done(error message or None)``, start time).
     failed : str or None
-        Why there will be no more sums.
+        The reason why there are no more sums.
     """
 
     def __init__(self, key, shape, dtype, deliver, still=False):
@@ -43,44 +42,44 @@ class Slot:
         self.inputs, self.pulls = deque(), deque()
         self.failed = None
         self.bucket, self.number = None, 0
-        self.place = slice(0, 0)
+        self.span = slice(0, 0)  # of elements in the bucket
 
     @property
     def arrived(self):
-        """int: how often the key has been pushed here, alone or with its bucket."""
+        """int: pushes that have arrived here, of the key alone or of its bucket."""
         return self.pushes + (self.bucket.rounds.pushes if self.bucket else 0)
 
     @property
     def rounds(self):
-        """int: how many sums there have been."""
+        """int: sums delivered, of the key alone or of its bucket."""
         return self.sums + (self.bucket.rounds.sums if self.bucket else 0)
 
     @property
     def complete(self):
-        """bool: whether all that the program has called for has come here."""
+        """bool: whether all submitted pushes have arrived here."""
         return (
             self.submitted == self.pushes
             and self.bucket.rounds.submitted == self.bucket.rounds.pushes
         )
 
-    def answer(self):
-        """Tell those who wait for rounds that are done, or for nothing any more."""
+    def complete_pulls(self):
+        """Complete pulls whose round is done, or all if the key has failed."""
         while self.pulls and (self.failed or self.pulls[0][0] <= self.rounds):
             needed, on_done, _ = self.pulls.popleft()
             on_done(self.failed if self.rounds < needed or self.failed else None)
 
 
 def plan(slots, bound, first, most):
-    """Group keys into buckets: the last ones first, as backward passes finish them.
+    """Group keys into buckets in reverse order, as backward passes produce gradients.
 
     Parameters
     ----------
     slots : list of Slot
-        In the order in which they were put into the store.
+        In order of initialization.
     bound, first : int
-        Bytes at which a bucket is closed, and at which the first one is.
+        Bytes at which a bucket, and the first bucket, is closed.
     most : int
-        How many buckets there may be; they grow where there would be more.
+        Largest number of buckets; `bound` is doubled until it suffices.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How long sums take, and how much of that is hidden behind computations."""
+"""Durations of sessions, the share hidden behind computation, and the progress log."""
 
 import logging
 import time
@@ -7,18 +7,18 @@ __all__ = ["Pace", "Timing"]
 
 
 class Timing:
-    """The sessions of a bucket.
+    """Accumulated durations of the sessions of a bucket.
 
     Attributes
     ----------
     seconds : float
-        From the start of its sessions in this process to their ends.
+        Total duration of sessions on this rank.
     hidden : float
-        Seconds of that in which the process's other threads computed.
+        The part of it during which other threads of this process computed.
     held : float
-        Seconds between the first push of a session and its start, when other keys are waited for.
+        Total time between the first push of a session and its start.
     last : tuple of float
-        When the last session's first push came, when it began and when it ended.
+        Times of the first push, the start and the end of the last session.
     """
 
     def __init__(self):
@@ -27,13 +27,13 @@ class Timing:
         self._computed = 0.0
 
     def begin(self, since):
-        """A session begins whose first push came at a time."""
+        """Start a session whose first push came at time `since`."""
         now = time.monotonic()
         self.last = (since, now, now)
         self._computed = _others()
 
     def end(self):
-        """The session ends."""
+        """End the session."""
         since, began, _ = self.last
         now = time.monotonic()
         self.last = (since, began, now)
@@ -43,12 +43,12 @@ class Timing:
 
 
 def _others():
-    """Seconds that the process's other threads have computed."""
+    """CPU seconds of the other threads of this process."""
     return time.process_time() - time.thread_time()
 
 
 class Pace:
-    """One line of the log per interval: samples of all ranks, and the share of communication.
+    """Logs the samples per second of all ranks and the share of communication, per interval.
 
     Parameters
     ----------
@@ -59,21 +59,21 @@ class Pace:
 
     def __init__(self, progress, seconds):
         self._progress, self._interval = progress, seconds
-        self._samples = 0  # of this rank
+        self._samples = 0  # on this rank
         self._began = time.monotonic()
         self._reported = self._figures()
-        self._others = {}  # rank -> figures of its last interval
+        self._others = {}  # rank -> report of its last interval
 
     def note(self, samples):
-        """Count samples that this rank has used."""
+        """Count samples that this rank has processed."""
         self._samples += samples
 
-    def hear(self, rank, figures):
-        """Take another rank's figures."""
+    def add_report(self, rank, figures):
+        """Note another rank's report."""
         self._others[rank] = figures
 
     def step(self, now):
-        """Tell, if it is time to; on the progress thread."""
+        """Report to rank 0, or log, when due; on the progress thread."""
         if not self._interval or now - self._began < self._interval:
             return
         figures = self._figures()
@@ -98,4 +98,4 @@ class Pace:
     def _figures(self):
         timings = [one for each in self._progress.exchanges for one in each.timings()]
         hidden, seconds = sum(one.hidden for one in timings), sum(one.seconds for one in timings)
-        return self._samples, self._progress.travelled, hidden, seconds
+        return self._samples, self._progress.comm_seconds, hidden, seconds

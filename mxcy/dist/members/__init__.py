@@ -1,1 +1,1 @@
-"""Who belongs to a job: those who come, go, die or wait for each other."""
+"""Membership: ranks that join, leave, fail or wait for each other."""

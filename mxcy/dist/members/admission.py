@@ -1,9 +1,9 @@
-"""Processes that join a running job: who asks for them, and after which step they come.
+"""Admission of new ranks to a running job, after a step that all ranks agree on.
 
-Somebody leaves a request in the job's folder, or workers that have died are to be replaced. Rank 0
-then asks all how many steps they have made; who has answered waits at the end of its step until it
-knows when it will be: after the step that follows the farthest one. There all are at the same place
-of the program, and nothing is under way.
+The cause is a request in the job's folder, or dead workers to be replaced. Rank 0 asks all ranks
+for their step counts; a rank that has answered pauses at the end of its step until rank 0 announces
+the step for admission, one after the farthest rank's. After that step all ranks are at the same
+point of the program, and no communication is in flight.
 """
 
 import json
@@ -19,67 +19,67 @@ from mxcy.dist.worlds.collectives import gather_texts
 
 __all__ = ["REFUSED", "REQUESTS", "Admission"]
 
-#: the folder of requests in that of the job; what a refused request's file ends with
+#: the folder of requests within the job's; the suffix of refused ones
 REQUESTS, REFUSED = "requests", ".refused"
 _WHAT = "the end of a step, where processes join"
-_LOOK_SECONDS = 0.5  # between looks for requests
-_FEWEST_STEPS = 2  # after which it is known whose steps come last in a round of the program
+_LOOK_SECONDS = 0.5  # between checks for requests
+_FEWEST_STEPS = 2  # until it is known which exchange ends an iteration of the program
 
 
 class _Quiet:
-    """A request that is done when all that has been pushed here has been added up."""
+    """A request that is done when all pushes of this rank have been reduced."""
 
     def __init__(self, exchanges):
         self._exchanges = exchanges
 
     def done(self):
-        """Whether it is."""
+        """Whether the exchanges are idle."""
         return all(exchange.quiet() for exchange in self._exchanges)
 
 
 class Admission:
-    """Lets processes join.
+    """Admits new ranks.
 
     Parameters
     ----------
     progress : ProgressThread
     folder : str or None
-        The job's, where requests lie.
+        The job's folder.
     replacements : int
-        How many workers that have died are replaced.
+        The number of dead workers that may be replaced.
 
     Attributes
     ----------
     arriving : bool
-        Whether this process has joined the job, and has not pushed anything.
+        Whether this process has joined the job and has not pushed yet.
     steps : dict of int to int
-        By the number of an exchange: how many steps this process has made with it.
+        Steps made so far, by index of the exchange.
     """
 
     def __init__(self, progress, folder=None, replacements=0):
         self._progress, self._folder = progress, folder and Path(folder, REQUESTS)
-        self._replacements = replacements  # that are left
-        self._generation = 0  # how often processes have joined
+        self._replacements = replacements  # still allowed
+        self._generation = 0  # how often the job has grown
         self.arriving = False
         self._wanted = progress.world.size
         self.steps = {}
-        self._last = None  # the exchange that was the last one to make its first step
+        self._last = None  # the exchange whose first step came last
         self._news = threading.Condition()
-        self._halted = False  # whether steps wait until it is known when others come
-        self._after = self._count = None  # the step after which processes come, and how many
-        self._answers = None  # of rank 0: how many steps each has made
-        self._request = None  # of rank 0: the file of a request, or None for replacements
+        self._halted = False  # whether steps pause until the step of admission is known
+        self._after = self._count = None  # step of admission, number of new ranks
+        self._answers = None  # rank 0: steps by rank
+        self._request = None  # rank 0: file of the request; None: replacements
         self._looked = 0.0
 
     @property
     def awaits(self):
-        """bool: whether processes come soon."""
+        """bool: whether an admission is being prepared."""
         return self._halted or self._after is not None
 
-    # -- the program's thread ---------------------------------------------------------------------
+    # -- on the program's thread -------------------------------------------------------------------
 
     def end_step(self, number):
-        """The program has ended a step with an exchange of that number."""
+        """Note the end of a step that used the exchange of that index; admit ranks when due."""
         with self._news:
             if number not in self.steps:
                 self._last = number
@@ -91,16 +91,16 @@ class Admission:
                 return
         before = self._progress.membership.size
         try:
-            self._progress.call(self._let_in(), _WHAT)
-        except MXNetError:  # somebody has died meanwhile
+            self._progress.call(self._admit(), _WHAT)
+        except MXNetError:  # a rank has died meanwhile
             if not self._progress.elastic or self._progress.failed is not None:
                 raise
-        self._progress.membership.tell(before)
+        self._progress.membership.notify(before)
 
-    # -- the progress thread ---------------------------------------------------------------------
+    # -- on the progress thread --------------------------------------------------------------------
 
-    def take_over(self, state):
-        """Go on as the processes do that have let this one in."""
+    def restore(self, state):
+        """Take over the state of the job that this process has joined."""
         progress = self._progress
         self.arriving = True
         self.steps.update(state["steps"])
@@ -112,12 +112,12 @@ class Admission:
             progress.unclaimed.append(Exchange(progress, exchange["bound"]))
 
     def _grow(self):
-        """Start processes and tell them all of the job; nothing is under way."""
+        """Start ranks and send them the job's state; no communication is in flight."""
         progress = self._progress
         world, membership = progress.world, progress.membership
         formers = list(range(world.size))
         with membership.lock:
-            exchanges = [exchange.tell() for exchange in progress.exchanges]
+            exchanges = [exchange.snapshot() for exchange in progress.exchanges]
             self._generation += 1
             world.grow(new_line(self._generation), self._count)
             progress.control.renew(formers)
@@ -138,7 +138,7 @@ class Admission:
                 exchange.resize(membership.factor)
 
     def look(self, now):
-        """Look for requests."""
+        """Check for requests and dead ranks, on rank 0, when due."""
         progress = self._progress
         if progress.world.rank or now - self._looked < _LOOK_SECONDS or self._answers is not None:
             return
@@ -153,7 +153,7 @@ class Admission:
         if count:
             self._answers, self._count = {}, count
             progress.control.to_all("halt")
-            self.hear_steps(progress.world.rank, self._halt())
+            self.on_steps(progress.world.rank, self._halt())
 
     def _first_request(self):
         if self._folder is None or not self._folder.is_dir():
@@ -166,12 +166,12 @@ class Admission:
             self._halted = True
             return self.steps.get(self._last, 0)
 
-    def hear_halt(self):
-        """Rank 0 asks how many steps this process has made."""
+    def on_halt(self):
+        """Answer rank 0 with this rank's step count."""
         self._progress.control.to_one(0, "steps", steps=self._halt())
 
-    def hear_steps(self, rank, steps):
-        """A process has made so many steps, and waits at the end of the next one."""
+    def on_steps(self, rank, steps):
+        """Rank 0: note the step count of a rank that pauses after its current step."""
         if self._answers is None:
             return
         self._answers[rank] = steps
@@ -179,10 +179,10 @@ class Admission:
             after, count = max(self._answers.values()) + 1, self._count
             self._answers = None
             self._progress.control.to_all("admit", after=after, count=count)
-            self.hear_admit(after, count)
+            self.on_admit(after, count)
 
-    def hear_admit(self, after, count):
-        """All let so many processes in after a step."""
+    def on_admit(self, after, count):
+        """Note the step after which `count` ranks are admitted."""
         with self._news:
             self._halted, self._after, self._count = False, after, count
             self._news.notify_all()
@@ -190,18 +190,18 @@ class Admission:
             self.end_all_steps()
 
     def end_all_steps(self):
-        """The program makes no more steps for now; others wait for it all the same."""
+        """Admit ranks now, if due: this program makes no more steps in this epoch."""
         if self._after is not None:
-            self._progress.begin(self._let_in(), _WHAT)
+            self._progress.begin(self._admit(), _WHAT)
 
     def forget(self):
-        """Processes have died, or nothing goes on: what was agreed on does not hold."""
+        """Cancel an admission, because ranks have died or the job fails."""
         with self._news:
             self._halted, self._after, self._answers = False, None, None
             self._news.notify_all()
 
-    def _let_in(self):
-        """Let processes in, as a generator of requests in which all processes take part."""
+    def _admit(self):
+        """Admit ranks; a collective generator of requests."""
         progress = self._progress
         yield _Quiet(progress.exchanges)
         obstacles = yield from gather_texts(progress.world, self._obstacle())
@@ -216,7 +216,7 @@ class Admission:
         self._after = None
 
     def _obstacle(self):
-        """Why nobody can join, or None."""
+        """The reason why no rank can join, or None."""
         progress = self._progress
         if "server" in progress.world.roles:
             return "it has servers; start it with -s 0"
@@ -239,7 +239,7 @@ class Admission:
 
 
 def _count_of(path):
-    """How many processes a request is for; 0 if it is none, which is put aside."""
+    """The number of processes that a request asks for; 0 for an invalid one, which is deleted."""
     try:
         count = json.loads(path.read_text(encoding="utf-8"))["count"]
         if isinstance(count, int) and count > 0:

@@ -1,4 +1,4 @@
-"""The command line of processes that join this one's job."""
+"""The command line that starts new ranks of this job."""
 
 import base64
 import json
@@ -11,17 +11,17 @@ from mxcy import env
 __all__ = ["new_line"]
 
 _WORD = 500  # characters
-#: what belongs to one process, or to those that one launcher has started
+#: variables of one process, or of the processes of one launcher
 _OWN = ("MXCY_RANK_PID", "DMLC_WORKER_ID", "PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK")
 
 
 def new_line(generation):
-    """The command line of processes that join this one's job, to run the same program.
+    """The command line that runs this program in a process that joins the job.
 
     Parameters
     ----------
     generation : int
-        How often processes have joined the job then.
+        How often the job has grown, this time included.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What processes tell each other beside sums: that they leave, how far they are, what failed."""
+"""Control messages between ranks: departures, progress reports, failures, membership changes."""
 
 import json
 import time
@@ -8,38 +8,57 @@ from mxcy.dist.worlds.neighbour import Neighbour
 
 __all__ = ["ControlMessages"]
 
-_LOOK_SECONDS = 2e-4  # between looks for messages
-_ANSWER_SECONDS = 2  # that a process has to tell how far it is
-_END_SECONDS = 5  # that the process manager has to end all when one has failed
+_LOOK_SECONDS = 2e-4  # between polls for messages
+_ANSWER_SECONDS = 2  # time limit of a progress report
+_END_SECONDS = 5  # time limit of the process manager to end all ranks when one has failed
 
 
 class ControlMessages:
-    """Reads and writes the control messages of a progress thread.
+    """Sends and handles the control messages of a progress thread.
 
     Parameters
     ----------
     progress : ProgressThread
     patience : float
-        Seconds of waiting after which all are asked how far they are; 0: never.
+        Seconds of waiting after which all ranks are queried for their progress; 0: never.
     heartbeat : tuple of float
-        See `Neighbour`: the interval and the timeout.
+        Interval and timeout, see `Neighbour`.
     """
 
     def __init__(self, progress, patience, heartbeat=(0, 0)):
         self._progress, self._world, self._patience = progress, progress.world, patience
-        self.left = {}  # rank -> how far it was
+        self.left = {}  # rank -> its last progress report
         self._answers = None
         self._present, self._all_present = set(), None
         self._asked = self._looked = 0.0
-        self._failing = {}  # rank -> when it said that its program has failed
+        self._failing = {}  # rank -> when it reported that its program failed
         self._heartbeat = heartbeat
         self.neighbour = self._new_neighbour()
+        self._handlers = {
+            "bye": self._on_bye,
+            "query": self._on_query,
+            "progress": self._on_progress,
+            "ping": self._on_ping,
+            "pong": self._on_pong,
+            "heartbeat": self._on_heartbeat,
+            "failing": self._on_failing,
+            "lost": self._on_lost,
+            "key_failed": self._on_key_failed,
+            "pace": lambda rank, figures: progress.pace.add_report(rank, figures),
+            "ready": lambda rank, name, terms: progress.named_calls.on_ready(rank, name, terms),
+            "go": lambda rank, name, terms: progress.named_calls.on_go(name, terms),
+            "join": lambda rank, round, sessions: progress.joining.on_join(rank, round, sessions),
+            "session": lambda rank, **session: progress.joining.on_session(**session),
+            "halt": lambda rank: progress.admission.on_halt(),
+            "steps": lambda rank, steps: progress.admission.on_steps(rank, steps),
+            "admit": lambda rank, after, count: progress.admission.on_admit(after, count),
+        }
 
     def _new_neighbour(self):
-        return Neighbour(self._world, lambda rank: self.to_one(rank, "beat"), *self._heartbeat)
+        return Neighbour(self._world, lambda rank: self.to_one(rank, "heartbeat"), *self._heartbeat)
 
     def renew(self, formers):
-        """Go on with the processes that had these ranks, and those that have joined."""
+        """Adopt new ranks, after the job has shrunk or grown; `formers`: old ranks by new rank."""
         self.left = {
             rank: self.left[former] for rank, former in enumerate(formers) if former in self.left
         }
@@ -48,29 +67,29 @@ class ControlMessages:
         self.neighbour = self._new_neighbour()
 
     def to_all(self, kind, **content):
-        """Write to all other processes."""
+        """Send a message to all other ranks."""
         text = json.dumps({"kind": kind, **content}).encode()
         for rank in range(self._world.size):
             if rank != self._world.rank:
                 self._world.send_control(rank, text)
 
     def to_one(self, rank, kind, **content):
-        """Write to one process."""
+        """Send a message to one rank."""
         self._world.send_control(rank, json.dumps({"kind": kind, **content}).encode())
 
     def name(self, rank):
-        """A process in messages."""
+        """A rank with its host, for error messages."""
         return f"rank {rank} ({self._world.hosts[rank]})"
 
     def look(self, now):
-        """Read what has come, and ask when something takes too long; whether there was anything."""
+        """Handle messages, check the neighbour and time limits; return whether a message came."""
         if self._world.size == 1 or now - self._looked < _LOOK_SECONDS:
             return False
         self._looked = now
         moved = False
         while (message := self._world.receive_control()) is not None:
-            rank, content = message
-            self._read(rank, json.loads(content))
+            rank, content = message[0], json.loads(message[1])
+            self._handlers[content.pop("kind")](rank, **content)
             moved = True
         self._look_after_neighbour(now)
         if self._patience:
@@ -82,89 +101,82 @@ class ControlMessages:
             fate, rank = self.neighbour.step(now), self.neighbour.rank
             if fate is not None:
                 if self._progress.elastic and (fate == "died" or self.neighbour.kill()):
-                    self.neighbour.close()  # MPI tells all of it
+                    self.neighbour.close()  # MPI reports the death to all ranks
                     return
                 self.neighbour.close()
                 if rank not in self._failing:
                     self.to_all("lost", rank=rank, fate=fate)
-                    self._progress.lose(rank, fate)
+                    self._progress.report_lost(rank, fate)
         for rank, since in list(self._failing.items()):
             if now - since > _END_SECONDS:
                 self._failing[rank] = float("inf")
-                self._progress.lose(rank, "has failed, as it has told")
+                self._progress.report_lost(rank, "reported that its program has failed")
 
-    def _read(self, rank, content):
-        kind = content.pop("kind")
-        if kind == "bye":
-            self.left[rank] = content
-            for exchange in self._progress.exchanges:
-                exchange.check_left()
-            self._progress.named_calls.check_left()
-        elif kind == "ready":
-            self._progress.named_calls.on_ready(rank, content["name"], content["terms"])
-        elif kind == "go":
-            self._progress.named_calls.on_go(content["name"], content["terms"])
-        elif kind == "ask":
-            self.to_one(rank, "tell", **self._progress.report())
-        elif kind == "tell" and self._answers is not None:
-            self._answers[rank] = content
-        elif kind == "who":
-            self.to_one(rank, "here")
-        elif kind == "here":
-            self._present.add(rank)
-            self._note_present()
-        elif kind == "pace":
-            self._progress.pace.hear(rank, content["figures"])
-        elif kind == "join":
-            self._progress.joining.hear_join(rank, content["round"], content["sessions"])
-        elif kind == "session":
-            self._progress.joining.hear_session(**content)
-        elif kind == "halt":
-            self._progress.admission.hear_halt()
-        elif kind == "steps":
-            self._progress.admission.hear_steps(rank, content["steps"])
-        elif kind == "admit":
-            self._progress.admission.hear_admit(**content)
-        elif kind == "beat":
-            self.neighbour.hear(time.monotonic())
-        elif (
-            kind == "failing" and not self._progress.elastic
-        ):  # its own message is to be the last one
+    # -- handlers by kind of message: ``handler(rank, **content)`` ---------------------------------
+
+    def _on_bye(self, rank, **progress):
+        self.left[rank] = progress
+        for exchange in self._progress.exchanges:
+            exchange.check_left()
+        self._progress.named_calls.check_left()
+
+    def _on_query(self, rank):
+        self.to_one(rank, "progress", **self._progress.report())
+
+    def _on_progress(self, rank, **progress):
+        if self._answers is not None:
+            self._answers[rank] = progress
+
+    def _on_ping(self, rank):
+        self.to_one(rank, "pong")
+
+    def _on_pong(self, rank):
+        self._present.add(rank)
+        self._check_presence()
+
+    def _on_heartbeat(self, rank):
+        self.neighbour.note_heartbeat(time.monotonic())
+
+    def _on_failing(self, rank):
+        if not self._progress.elastic:  # wait a while: the rank's own error is to be the last text
             self._failing[rank] = time.monotonic()
-        elif kind == "lost":
-            self._progress.lose(content["rank"], content["fate"])
-        elif kind == "failed":
-            exchange = self._progress.exchanges[content["exchange"]]
-            slot = exchange.slots[content["slot"]]
-            exchange.give_up(slot, f"{self.name(rank)}: {content['text']}")
 
-    def call_roll(self, over):
-        """Ask all who is there; `over` is set once all have answered."""
+    def _on_lost(self, _, rank, fate):
+        self._progress.report_lost(rank, fate)
+
+    def _on_key_failed(self, rank, exchange, slot, text):
+        exchange = self._progress.exchanges[exchange]
+        exchange.fail_key(exchange.slots[slot], f"{self.name(rank)}: {text}")
+
+    # -- presence ----------------------------------------------------------------------------------
+
+    def ping_all(self, over):
+        """Ping all ranks; set `over` once all have answered."""
         self._present, self._all_present = {self._world.rank}, over
-        self.to_all("who")
-        self._note_present()
+        self.to_all("ping")
+        self._check_presence()
 
-    def _note_present(self):
+    def _check_presence(self):
         if len(self._present) == self._world.size and self._all_present is not None:
             self._all_present.set()
 
     def all_left(self):
-        """Whether all others have said goodbye."""
+        """Whether all other ranks have said goodbye."""
         return len(self.left) == self._world.size - 1
 
     def silent(self):
-        """The ranks that have not answered the last call of the roll."""
+        """The ranks that have not answered the last ping."""
         return [rank for rank in range(self._world.size) if rank not in self._present]
 
-    def absent(self, task):
-        """The error of an agreement in which a process that has left took no part, or None."""
+    def absent(self, agreement):
+        """The error of an agreement that a rank has left without taking part in, or None."""
         for rank, state in self.left.items():
-            if state["tasks"] < task.number:
-                return MXNetError(f"{self.name(rank)} left the job before {task.what}")
+            if state["tasks"] < agreement.number:
+                return MXNetError(f"{self.name(rank)} left the job before {agreement.what}")
         return None
 
     def gone(self, exchange, slot):
-        """Who has left without the pushes that a key waits for, as a text, or None."""
+        """The error of a key that waits for a push of a rank that has left, or None."""
         for rank, state in self.left.items():
             rounds = _rounds_of(state, exchange, slot)
             if rounds < slot.arrived:
@@ -174,10 +186,10 @@ class ControlMessages:
                 )
         return None
 
-    # -- patience ---------------------------------------------------------------------------------
+    # -- time limits -------------------------------------------------------------------------------
 
     def _waits(self):
-        """What has been waited for longest: (since when, exchange or None, slot or task)."""
+        """The longest wait: (start time, exchange or None, slot or agreement), or None."""
         waits = [wait for wait in (one.longest_wait() for one in self._progress.exchanges) if wait]
         if self._progress.waiting is not None:
             waits.append((self._progress.waiting.began, None, self._progress.waiting))
@@ -190,7 +202,7 @@ class ControlMessages:
             return
         if self._answers is None:
             self._answers, self._asked = {}, now
-            self.to_all("ask")
+            self.to_all("query")
             return
         others = self._world.size - 1
         if len(self._answers) < others and time.monotonic() - self._asked < _ANSWER_SECONDS:
@@ -200,7 +212,7 @@ class ControlMessages:
         if exchange is None:
             waited.error = MXNetError(whole)
         else:
-            exchange.give_up(waited, whole)
+            exchange.fail_key(waited, whole)
         self._answers = None
 
     def _blame(self, exchange, waited):
@@ -221,14 +233,14 @@ class ControlMessages:
             elif exchange is not None and _rounds_of(state, exchange, waited) <= waited.rounds:
                 behind.append(self.name(rank))
         reasons = [f"{', '.join(silent)} does not answer"] if silent else []
-        reasons += [f"{', '.join(behind)} has not come there"] if behind else []
+        reasons += [f"{', '.join(behind)} has not reached it"] if behind else []
         return f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for {what}: " + (
-            "; ".join(reasons) or "all have come there"
+            "; ".join(reasons) or "all ranks have reached it"
         )
 
 
 def _rounds_of(state, exchange, slot):
-    """How many pushes of a key a process has told of."""
+    """The number of pushes of a key in a rank's progress report."""
     rounds = state["rounds"]
     if exchange.number >= len(rounds) or slot.number >= len(rounds[exchange.number]):
         return 0

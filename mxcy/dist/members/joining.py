@@ -1,6 +1,6 @@
-"""Workers that have no more data: they take part in sums, with nothing, until all have joined.
+"""Joined workers, out of data: they contribute zeros to sums until all workers have joined.
 
-A worker that starts a session of a bucket tells those that have joined, who then start it as well.
+A worker that starts a session of a bucket notifies those that have joined, which then start it too.
 """
 
 from collections import defaultdict
@@ -9,7 +9,7 @@ __all__ = ["Joining"]
 
 
 class Joining:
-    """Who has joined.
+    """The workers that have joined.
 
     Parameters
     ----------
@@ -18,26 +18,26 @@ class Joining:
 
     def __init__(self, progress):
         self._progress = progress
-        self._round = 0  # how often all have joined
-        self._orders = defaultdict(list)  # of each round: the ranks, as they were heard of
+        self._round = 0  # how often all workers have joined
+        self._orders = defaultdict(list)  # ranks by round, in order of arrival
         self._over = None
 
-    # -- for other threads ------------------------------------------------------------------------
+    # -- called by other threads -------------------------------------------------------------------
 
     def join(self, on_done):
-        """Take part with nothing, until all do; ``on_done(error)`` is called then."""
+        """Contribute zeros until all workers have joined; call ``on_done(error)`` then."""
         self._progress.submit(lambda: self._join(on_done))
 
-    # -- the progress thread ---------------------------------------------------------------------
+    # -- on the progress thread --------------------------------------------------------------------
 
     @property
     def ranks(self):
-        """list of int: who has joined while others go on."""
+        """list of int: the ranks that have joined while others continue."""
         return self._orders[self._round]
 
     @property
     def waits(self):
-        """bool: whether this worker has joined, and waits for others."""
+        """bool: whether this worker has joined and waits for others."""
         return self._over is not None
 
     def _join(self, on_done):
@@ -46,39 +46,39 @@ class Joining:
         self._over = on_done
         sessions = [exchange.sessions() for exchange in self._progress.exchanges]
         self._progress.control.to_all("join", round=self._round, sessions=sessions)
-        self.hear_join(self._progress.world.rank, self._round, sessions)
+        self.on_join(self._progress.world.rank, self._round, sessions)
         self._progress.admission.end_all_steps()
 
-    def hear_join(self, rank, number, sessions):
-        """A worker has joined, after that many sessions of each bucket."""
+    def on_join(self, rank, number, sessions):
+        """A worker has joined after some number of sessions of each bucket."""
         self._orders[number].append(rank)
         if rank == self._progress.world.rank:
             return
         for exchange, counts in zip(self._progress.exchanges, sessions, strict=False):
             for bucket, (mine, its) in enumerate(zip(exchange.sessions(), counts, strict=False)):
                 if mine > its:
-                    self._tell(rank, exchange, bucket, mine)
+                    self._notify(rank, exchange, bucket, mine)
                 elif its > mine and self.waits:
-                    exchange.take_part(bucket, its)
+                    exchange.participate(bucket, its)
 
     def note_session(self, exchange, bucket, count):
-        """Tell of a session that this worker has started, its `count`-th one of a bucket."""
+        """Notify joined workers of a session started here, the `count`-th of its bucket."""
         for rank in self.ranks:
             if rank != self._progress.world.rank:
-                self._tell(rank, exchange, bucket, count)
+                self._notify(rank, exchange, bucket, count)
 
-    def _tell(self, rank, exchange, bucket, count):
+    def _notify(self, rank, exchange, bucket, count):
         self._progress.control.to_one(
             rank, "session", exchange=exchange.number, bucket=bucket, count=count
         )
 
-    def hear_session(self, exchange, bucket, count):
-        """A worker that goes on has started a session."""
+    def on_session(self, exchange, bucket, count):
+        """A worker that has not joined has started a session."""
         if self.waits:
-            self._progress.exchanges[exchange].take_part(bucket, count)
+            self._progress.exchanges[exchange].participate(bucket, count)
 
     def step(self):
-        """See whether all have joined; whether something has moved."""
+        """Finish when all workers have joined; return whether anything happened."""
         if self._over is None:
             return False
         gone = self._progress.control.left.keys() - set(self.ranks)
@@ -87,7 +87,7 @@ class Joining:
             return True
         if len(self.ranks) < self._progress.world.size:
             return False
-        if any(exchange.takes_part() for exchange in self._progress.exchanges):
+        if any(exchange.participates() for exchange in self._progress.exchanges):
             return False
         over, self._over = self._over, None
         self._orders.pop(self._round)
@@ -96,12 +96,12 @@ class Joining:
         return True
 
     def fail_waiting(self, text):
-        """Nobody waits for others any more."""
+        """Fail this worker's join and forget others'."""
         self._orders.clear()
         self.fail(text)
 
     def fail(self, text):
-        """There is nobody to wait for any more."""
+        """Fail this worker's join."""
         over, self._over = self._over, None
         if over is not None:
             over(f"{text}, in join()")

@@ -1,4 +1,4 @@
-"""What the program sees of the processes of its job, which may become fewer."""
+"""Rank and number of workers as the program sees them, in jobs that may shrink or grow."""
 
 import threading
 
@@ -8,10 +8,10 @@ __all__ = ["Membership"]
 
 
 class Membership:
-    """The rank and the number of workers, which change between two rounds of pushes.
+    """Rank and number of workers, which change between two rounds of pushes.
 
-    When processes die, the others agree on the round that is the last with the former numbers: the
-    program of each sees the new ones when it begins the next.
+    When workers die, the others agree on the last round with the old numbers; each program sees the
+    new ones when it begins the next round.
 
     Parameters
     ----------
@@ -22,13 +22,13 @@ class Membership:
     rank, size : int
         As the program sees them.
     lock : threading.Lock
-        Held where rounds begin, and while processes agree.
+        Held where rounds begin and while ranks agree on a change.
     shrunk : bool
-        Whether processes have died.
+        Whether workers have died.
     factor : float
-        What sums are multiplied by (MXCY_ELASTIC_SCALE).
+        Factor applied to sums (MXCY_ELASTIC_SCALE).
     most : int
-        How many processes there were at first.
+        Number of workers at the start.
     """
 
     def __init__(self, progress):
@@ -38,15 +38,15 @@ class Membership:
         self.lock = threading.RLock()
         self.factor = 1.0
         self.shrunk = False
-        self._last = None  # the last round with the former numbers
+        self._last = None  # the last round with the old numbers
         self._listeners = []
 
     def on_change(self, function):
-        """Have ``function(old, new)``, of numbers of workers, called when they change."""
+        """Call ``function(old, new)`` when the number of workers changes."""
         self._listeners.append(function)
 
     def note(self):
-        """Processes have died; on the progress thread, with the lock."""
+        """Agree on the last round with the old numbers; on the progress thread, with the lock."""
         world, self.shrunk = self._progress.world, True
         rounds = max((one.submitted() for one in self._progress.exchanges), default=0)
         self._last = max(world.allgather(rounds))
@@ -57,23 +57,23 @@ class Membership:
             self.factor = self.most / self._progress.world.size
 
     def resize(self):
-        """Processes have joined; on the progress thread, with the lock, between two rounds."""
+        """Adopt larger numbers between two rounds; on the progress thread, with the lock."""
         self._last = None
         self.rank, self.size = self._progress.world.rank, self._progress.world.size
         self._scale()
 
-    def tell(self, before):
-        """Call those who want to know of a change, if there is one."""
+    def notify(self, before):
+        """Call the listeners if the number of workers has changed."""
         if self.size != before:
             for function in self._listeners:
                 function(before, self.size)
 
     def begin(self, rounds):
-        """The program begins a push of a key that it has pushed so often before."""
+        """Adopt new numbers when a key's push number `rounds` is due for them."""
         if self._last is None or rounds < self._last:
             return
         with self.lock:
             world, before = self._progress.world, self.size
             self._last = None
             self.rank, self.size = world.rank, world.size
-        self.tell(before)
+        self.notify(before)

@@ -1,7 +1,7 @@
-"""Calls in which processes meet by name, in whatever order each comes to them.
+"""Collectives matched by name, in whichever order ranks call them.
 
-A process tells rank 0 of a call that it is ready for; when all are, rank 0 tells everybody to go,
-and so all make the calls in the order of rank 0's messages.
+A rank reports to rank 0 which call it is ready for. When all ranks are, rank 0 broadcasts a start
+message, so all ranks run the calls in the order of these messages.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ __all__ = ["NamedCalls"]
 
 
 class _Call:
-    """A call of this process."""
+    """A call of this rank."""
 
     def __init__(self, name, terms, make_steps, done):
         self.name, self.terms, self.make_steps, self.done = name, terms, make_steps, done
@@ -18,7 +18,7 @@ class _Call:
 
 
 class NamedCalls:
-    """The calls by name of this process.
+    """Named collectives of this rank.
 
     Parameters
     ----------
@@ -27,41 +27,41 @@ class NamedCalls:
 
     def __init__(self, progress):
         self._progress = progress
-        self._mine = {}  # name -> calls that wait for the others, in order
-        self._ready = {}  # of rank 0: name -> for each rank its terms, in order
+        self._waiting = {}  # name -> calls that wait for other ranks, in order
+        self._ready = {}  # rank 0: name -> queue of terms by rank
         self._going = []
         self.channel = None
 
     def open(self):
-        """Make the channel; a generator in which all processes take part."""
+        """Create the channel; a collective generator."""
         if self.channel is None:
             self.channel = self._progress.world.new_channel()
         yield from ()
 
-    # -- for other threads ------------------------------------------------------------------------
+    # -- called by other threads -------------------------------------------------------------------
 
     def call(self, name, terms, make_steps, done):
-        """Make a call once all processes are ready for one of that name.
+        """Run a call once all ranks are ready for one of that name.
 
         Parameters
         ----------
         name : str
         terms : object
-            What JSON can tell of the call; all processes' terms go to `make_steps`.
+            Parameters of the call as JSON values; `make_steps` gets those of all ranks.
         make_steps : callable
-            ``make_steps(channel, terms_of_all)`` gives a generator of one request: the calls of
-            several named calls are under way at once. It raises for terms that do not go together.
+            ``make_steps(channel, terms_of_all)`` returns a generator of one request; several named
+            calls may be in flight. It raises for terms that do not match.
         done : callable
-            ``done(error, value)`` on the progress thread: a text or None, and the generator's
-            result.
+            ``done(error, value)``, called on the progress thread with an error message or None and
+            the generator's result.
         """
         call = _Call(name, terms, make_steps, done)
-        self._progress.submit(lambda: self._tell(call))
+        self._progress.submit(lambda: self._announce(call))
 
-    # -- the progress thread ---------------------------------------------------------------------
+    # -- on the progress thread --------------------------------------------------------------------
 
-    def _tell(self, call):
-        self._mine.setdefault(call.name, deque()).append(call)
+    def _announce(self, call):
+        self._waiting.setdefault(call.name, deque()).append(call)
         world, control = self._progress.world, self._progress.control
         if world.rank == 0:
             self.on_ready(0, call.name, call.terms)
@@ -70,7 +70,7 @@ class NamedCalls:
         self.check_left()
 
     def on_ready(self, rank, name, terms):
-        """On rank 0: a process is ready for a call."""
+        """Rank 0: a rank is ready for a call; start it when all are."""
         world = self._progress.world
         ready = self._ready.setdefault(name, [deque() for _ in range(world.size)])
         ready[rank].append(terms)
@@ -82,21 +82,21 @@ class NamedCalls:
             del self._ready[name]
 
     def on_go(self, name, terms):
-        """All are ready for a call."""
-        call = self._mine[name].popleft()
-        if not self._mine[name]:
-            del self._mine[name]
+        """Start a call for which all ranks are ready."""
+        call = self._waiting[name].popleft()
+        if not self._waiting[name]:
+            del self._waiting[name]
         call.terms = terms
         self._going.append(call)
 
     def step(self):
-        """Carry calls on; whether something moved, and whether something is under way."""
+        """Advance calls; return whether any did, and whether any is unfinished."""
         moved = False
         for call in list(self._going):
             if call.request is None or call.request.done():
                 self._resume(call)
                 moved = True
-        return moved, bool(self._going or self._mine)
+        return moved, bool(self._going or self._waiting)
 
     def _resume(self, call):
         try:
@@ -112,7 +112,7 @@ class NamedCalls:
         call.done(error, value)
 
     def check_left(self):
-        """Give up calls for which processes that have left were not ready."""
+        """Fail waiting calls if ranks have left."""
         left = self._progress.control.left
         if not left:
             return
@@ -120,15 +120,15 @@ class NamedCalls:
         self.fail(f"{names} left the job")
 
     def fail_waiting(self, text):
-        """No call that waits, or is under way, will be made."""
+        """Fail all calls, waiting or in flight."""
         going, self._going, self._ready = self._going, [], {}
         for call in going:
             call.done(f"{text}, in {call.name!r}", None)
         self.fail(text)
 
     def fail(self, text):
-        """No call that waits will be made."""
-        waiting, self._mine = self._mine, {}
+        """Fail all waiting calls."""
+        waiting, self._waiting = self._waiting, {}
         for calls in waiting.values():
             for call in calls:
                 call.done(f"{text}; {call.name!r} waits for all workers", None)

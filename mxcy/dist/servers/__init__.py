@@ -1,1 +1,1 @@
-"""Keys whose values are kept by servers: messages, and both sides of such a store."""
+"""Parameter servers: messages, clients of workers, and servers."""

@@ -1,4 +1,4 @@
-"""The worker's side of stores whose values lie on servers."""
+"""The workers' side of stores with values on servers."""
 
 import threading
 
@@ -9,22 +9,22 @@ from mxcy.dist.keys.key_lists import compare_keys
 from mxcy.dist.keys.partition import parts, slices
 from mxcy.dist.worlds import collectives
 
-__all__ = ["NOTHING", "Answers", "KeyClient", "ServedKey"]
+__all__ = ["FENCE", "Answers", "KeyClient", "ServedKey"]
 
-NOTHING = -1  # a command that tells that those before it are done
+FENCE = -1  # a command that does nothing; its answer shows that earlier messages are processed
 
 
 class ServedKey:
-    """A key whose value lies on servers.
+    """A key with its value on servers.
 
     Attributes
     ----------
     shares : list of (int, int, int, int)
-        The number of each part, the server, the first element, and how many there are.
+        Number, server, first element and number of elements of each part.
     levels : Levels or None
-        How pushes are packed.
+        Packing of pushes.
     by_rows : bool
-        Whether parts are every so many-th row, from the first one that is told.
+        Whether parts consist of every n-th row, n the number of servers, from the first one given.
     """
 
     def __init__(self, key, shape, dtype, shares, levels=None, by_rows=False):
@@ -33,29 +33,29 @@ class ServedKey:
 
 
 class Answers:
-    """Answers that are waited for: a request of an agreement, and who is told when all are there.
+    """Counts outstanding answers; a request that is done when all have arrived.
 
     Parameters
     ----------
     count : int
     on_done : callable, optional
-        Gets the text of an error, or None.
+        Called with an error message or None when all have arrived.
 
     Attributes
     ----------
     failed : str or None
-        The first error.
+        The first error message.
     """
 
     def __init__(self, count, on_done=None):
         self._missing, self.failed, self._on_done = count, None, on_done
 
     def done(self):
-        """Whether all have come."""
+        """Whether all have arrived."""
         return not self._missing
 
     def take(self, error, form=None, body=None):
-        """One has come."""
+        """Count an answer."""
         self._missing -= 1
         self.failed = self.failed or error
         if self._on_done is not None and not self._missing:
@@ -63,30 +63,30 @@ class Answers:
 
 
 class KeyClient:
-    """The keys of a store on servers.
+    """A worker's access to the keys of a store on servers.
 
-    All workers make their clients in the same order, and put the same keys into them.
+    All workers create their clients in the same order and add the same keys.
 
     Parameters
     ----------
     progress : ProgressThread
     waits : bool
-        Whether each push is part of a sum of all workers' pushes.
+        Whether pushes are synchronous: summed over all workers before they take effect.
     bound : int
         See `parts`.
     most : int, optional
-        Elements of a slice; then values are cut into `slices`.
+        Elements per slice, if values are split into `slices`.
     among_workers : bool
-        The servers are the workers, whatever other processes there are.
+        Whether the workers are the servers even if there are server processes.
 
     Attributes
     ----------
     places : list of int
-        Of the servers: processes of that role, or the workers themselves.
+        Places of the servers: server processes, or the workers themselves.
     keys : dict
         The `ServedKey` of each key.
     sent : int
-        Bytes of what has been pushed.
+        Bytes pushed so far.
     """
 
     def __init__(self, progress, waits, bound, most=None, among_workers=False):
@@ -103,20 +103,20 @@ class KeyClient:
     # -- keys -------------------------------------------------------------------------------------
 
     def init(self, entries, weights, levels=None):
-        """Put in new keys with the first worker's values; all workers do.
+        """Add keys with rank 0's values; collective.
 
         Parameters
         ----------
         entries : list of (key, numpy.ndarray)
         weights : list of str
-            The dtypes of what servers update, which travels in those of the arrays.
+            The dtypes of the values that servers update; messages have those of the arrays.
         levels : Levels, optional
-            What is pushed has a few levels only, and goes as bits; the first values do not.
+            Pushes are quantized to these levels and packed; initial values are not.
 
         Raises
         ------
         MXNetError
-            When the workers' keys, shapes or dtypes differ, or a server does not answer.
+            When keys, shapes or dtypes differ between workers, or a server does not answer.
         """
         what = f"init of key {entries[0][0]!r}" if entries else "init"
         self._progress.call(self._enter(entries, weights, levels, what), what)
@@ -134,11 +134,11 @@ class KeyClient:
                 self._put(served, array, weight, answers, what)
             yield answers
             failed = answers.failed
-        yield from self._all_right(failed)
+        yield from self._raise_everywhere(failed)
         self.keys.update((served.key, served) for served in added)
 
-    def _all_right(self, failed):
-        """Wait until the first worker has done something, and raise its error in all of them."""
+    def _raise_everywhere(self, failed):
+        """Wait for rank 0 and raise its error, if any, on all ranks."""
         failed = (yield from collectives.gather_texts(self._progress.world, failed))[0]
         if failed:
             raise MXNetError(failed)
@@ -172,7 +172,7 @@ class KeyClient:
     # -- values -----------------------------------------------------------------------------------
 
     def push(self, served, array, done, priority=0):
-        """Send an array to the servers of a key.
+        """Push an array to the servers of a key.
 
         Parameters
         ----------
@@ -180,9 +180,9 @@ class KeyClient:
         array : numpy.ndarray
             Contiguous.
         done : callable
-            Called when `array` is not needed any more.
+            Called when `array` is no longer needed.
         priority : int
-            Larger ones go first.
+            Messages with larger priorities go first.
         """
         self._progress.submit(lambda: self._push(served, array, done, priority))
 
@@ -205,17 +205,17 @@ class KeyClient:
             )
 
     def pull(self, served, target, on_done, priority=0):
-        """Fill an array with a key's value, which has in it what this worker has pushed.
+        """Copy a key's value, which includes this worker's pushes, to an array.
 
         Parameters
         ----------
         served : ServedKey
         target : numpy.ndarray
-            Contiguous, of the dtype in which values travel.
+            Contiguous, of the dtype of messages.
         on_done : callable
-            Gets the text of an error, or None.
+            Called with an error message or None.
         priority : int
-            Larger ones go first.
+            Messages with larger priorities go first.
         """
         self._progress.submit(lambda: self._pull(served, target, on_done, priority))
 
@@ -235,36 +235,36 @@ class KeyClient:
             )
 
     def command(self, head, text, what, bodies=None, first=True):
-        """Have all servers do something, and wait until they have.
+        """Send a command to all servers and wait for their answers.
 
         Parameters
         ----------
         head : int
         text : str
         what : str
-            For errors.
+            Description for errors.
         bodies : numpy.ndarray or list of numpy.ndarray, optional
-            For all servers, or for each.
+            One for all servers, or one for each.
         first : bool
-            All workers call this, and the first one commands; otherwise this one does.
+            Whether all workers call this and rank 0 sends the command; else this worker does.
 
         Returns
         -------
         list of numpy.ndarray of uint8
-            What each server answers.
+            The answer of each server.
 
         Raises
         ------
         MXNetError
-            When a server cannot do it, or does not answer.
+            When a server fails or does not answer.
         """
         if first:
-            return self._progress.call(self._command_together(head, text, what, bodies), what)
+            return self._progress.call(self._command_from_first(head, text, what, bodies), what)
         over, answers, contents = threading.Event(), [], []
 
         def start():
-            made, got = self._commanding(head, text, what, bodies, over.set)
-            answers.append(made)
+            counter, got = self._send_command(head, text, what, bodies, over.set)
+            answers.append(counter)
             contents.append(got)
 
         self._progress.submit(start)
@@ -273,16 +273,16 @@ class KeyClient:
             raise MXNetError(answers[0].failed)
         return contents[0]
 
-    def _command_together(self, head, text, what, bodies):
+    def _command_from_first(self, head, text, what, bodies):
         failed, contents = None, []
         if self._progress.world.rank == 0:
-            answers, contents = self._commanding(head, text, what, bodies)
+            answers, contents = self._send_command(head, text, what, bodies)
             yield answers
             failed = answers.failed
-        yield from self._all_right(failed)
+        yield from self._raise_everywhere(failed)
         return contents
 
-    def _commanding(self, head, text, what, bodies, over=None):
+    def _send_command(self, head, text, what, bodies, over=None):
         contents = [None] * len(self.places)
         answers = Answers(len(self.places), lambda error: over and over())
         for i, place in enumerate(self.places):
@@ -296,16 +296,16 @@ class KeyClient:
         return answers, contents
 
     def note(self, head, text):
-        """Have all servers do something before they get what is pushed from now on."""
-        self._progress.submit(lambda: self._commanding(head, text, "a command", None))
+        """Send a command to all servers, to take effect before later pushes; do not wait."""
+        self._progress.submit(lambda: self._send_command(head, text, "a command", None))
 
     def settle(self, on_done):
-        """Have ``on_done(error)`` called when servers have all that this worker has pushed."""
+        """Call ``on_done(error)`` when the servers have processed all pushes of this worker."""
 
         def fence():
             answers = Answers(len(self.places), on_done)
             for place in self.places:
-                content = [self.number, NOTHING, ""]
+                content = [self.number, FENCE, ""]
                 last = float("-inf")
                 self._messenger.ask(
                     place, "command", content, answers.take, "settling", priority=last

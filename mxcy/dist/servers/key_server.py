@@ -1,34 +1,34 @@
-"""The server's side of stores whose values lie on servers."""
+"""The servers' side of stores with values on servers."""
 
 import time
 from collections import deque
 
 from mxcy.base import MXNetError
-from mxcy.dist.servers.key_client import NOTHING
+from mxcy.dist.servers.key_client import FENCE
 from mxcy.dist.servers.shares import Pull, RowShare, Share
 
 __all__ = ["KeyServer"]
 
 
 class KeyServer:
-    """Keeps shares of values, adds up or applies what is pushed to them, and answers.
+    """Keeps shares of values, sums or applies pushes, and answers pulls.
 
-    It may live in a process of its own or in a worker.
+    It runs in a server process or in a worker.
 
     Parameters
     ----------
     messenger : Messenger
     patience : float
-        Seconds after which a worker that waits for others is told which; 0: never.
+        Seconds after which a pull fails that waits for other workers' pushes; 0: never.
     rules : object
-        ``apply(store, share, total)`` changes a share's value, or returns False where the sum is to
-        be the value; ``command(store, head, text, body)`` does what a worker commands, and returns
-        an array or None.
+        ``apply(store, share, total)`` updates a share's value, or returns False where the sum
+        replaces it; ``command(store, head, text, body)`` executes a worker's command and returns an
+        array or None.
 
     Attributes
     ----------
     stores : int
-        How many stores have values here.
+        Number of stores with values here.
     """
 
     def __init__(self, messenger, patience, rules):
@@ -37,7 +37,7 @@ class KeyServer:
         self._shares, self._left = {}, set()
         self.stores = 0
         messenger.server = self
-        messenger.watchers.append(self._look)
+        messenger.watchers.append(self._check_waits)
         messenger.handlers.update(
             put=self._put,
             push=self._push,
@@ -68,7 +68,7 @@ class KeyServer:
         while all(share.pushes.get(worker) for worker in self._workers):
             self._apply(store, share, [share.pushes[worker].popleft() for worker in self._workers])
             self._answer(share)
-        self._give_up(share)
+        self._check_departed(share)
 
     def _apply(self, store, share, pushed):
         share.rounds += 1
@@ -86,7 +86,7 @@ class KeyServer:
         needed = share.arrived.get(place, 0) if share.waits else 0
         share.pulls.append(Pull(needed, place, ticket, asked, body, time.monotonic()))
         self._answer(share)
-        self._give_up(share)
+        self._check_departed(share)
 
     def _answer(self, share):
         waiting, share.pulls = share.pulls, []
@@ -104,7 +104,7 @@ class KeyServer:
         self._messenger.answer(pull.place, pull.ticket, f"{server}: {text}")
 
     def _command(self, place, body, ticket, store, head, text):
-        if head == NOTHING:
+        if head == FENCE:
             self._messenger.answer(place, ticket)
             return
         try:
@@ -118,10 +118,10 @@ class KeyServer:
     def _leave(self, place, body):
         self._left.add(place)
         for share in self._shares.values():
-            self._give_up(share)
+            self._check_departed(share)
 
-    def _give_up(self, share):
-        """Tell who waits for a worker that has left."""
+    def _check_departed(self, share):
+        """Fail a share if pulls wait for pushes of a worker that has left."""
         for place in self._left if share.pulls else ():
             pushed = share.arrived.get(place, 0)
             if pushed < max(pull.needed for pull in share.pulls):
@@ -132,8 +132,8 @@ class KeyServer:
                 self._answer(share)
                 return
 
-    def _look(self, now):
-        """Refuse those who have waited too long."""
+    def _check_waits(self, now):
+        """Fail pulls that have waited too long."""
         for share in self._shares.values():
             if self._patience and share.pulls and now - share.pulls[0].since > self._patience:
                 self._lose_patience(share)
@@ -149,7 +149,7 @@ class KeyServer:
             self._refuse(
                 pull,
                 f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for round "
-                f"{share.rounds + 1} of key {share.key!r}: {', '.join(missing)} has not come there",
+                f"{share.rounds + 1} of key {share.key!r}: {', '.join(missing)} has not reached it",
             )
 
 

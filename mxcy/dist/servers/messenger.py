@@ -1,4 +1,4 @@
-"""Messages between processes of any role: sent by priority, and handed to who takes their kind."""
+"""Messages between processes of any role, sent by priority and dispatched by kind."""
 
 import heapq
 import itertools
@@ -8,32 +8,32 @@ from collections import deque
 
 __all__ = ["Messenger"]
 
-_AWAY = 2  # messages to one process that are sent at a time
-_AT_ONCE = 64  # messages that are read before others get a turn
-_RECENT = 0.2  # seconds after a message in which more are expected soon
-_LOOK_SECONDS = 0.1  # between looks for questions without an answer
-_GRACE = 5  # seconds that others have to tell who is missing before they count as silent
+_AWAY = 2  # messages in flight per destination
+_AT_ONCE = 64  # messages received per step
+_RECENT = 0.2  # seconds after a message in which more are expected
+_LOOK_SECONDS = 0.1  # between checks for unanswered questions
+_GRACE = 5  # seconds beyond the time limit in which servers may report who is missing
 
 
 class Messenger:
-    """Sends and reads the messages of a world, on the thread that owns it.
+    """Sends and dispatches the messages of a world, on the thread that owns it.
 
     Parameters
     ----------
     world : World
     patience : float
-        Seconds to wait for an answer; 0: any time.
+        Time limit of answers in seconds; 0: none.
 
     Attributes
     ----------
     handlers : dict of str to callable
-        By the kind of messages: ``handler(place, body, *content)``.
+        By kind of message: ``handler(place, body, *content)``.
     watchers : list of callable
-        Called with the time now and then.
+        Called periodically with the time.
     store_numbers : iterator
-        Numbers the stores that have values on servers, alike in all workers.
+        Numbers of stores with values on servers, the same in all workers.
     server : KeyServer or None
-        That of this process.
+        The server in this process.
     """
 
     def __init__(self, world, patience=0):
@@ -44,32 +44,32 @@ class Messenger:
         self._questions, self._failed = {}, None
         self._sent = itertools.count()
         self._queues, self._lines, self._away = {}, {}, {}
-        self._last, self._looked = -_RECENT, 0.0
+        self._last, self._checked = -_RECENT, 0.0
 
     def name(self, place):
-        """A process in messages."""
+        """A process with its host, for error messages."""
         world = self.world
         number = world.roles[:place].count(world.roles[place])
         what = "rank" if world.roles[place] == "worker" else "server"
         return f"{what} {number} ({world.machines[place]})"
 
     def send(self, place, kind, content, body=None, priority=0, line=None, away=None):
-        """Send a message when its turn comes.
+        """Queue a message.
 
         Parameters
         ----------
         place : int
         kind : str
         content : list
-            Of what JSON can tell.
+            JSON values.
         body : numpy.ndarray, optional
             Contiguous.
         priority : int
-            Messages with larger numbers go first.
+            Messages with larger priorities go first.
         line : hashable, optional
-            Messages of one line go in their order; each lends its priority to those before it.
+            Messages of one line keep their order; each raises the priority of those before it.
         away : callable, optional
-            Called when `body` is not needed any more.
+            Called when `body` is no longer needed.
         """
         if self._failed:
             self._release(away)
@@ -80,18 +80,18 @@ class Messenger:
         heapq.heappush(self._queues.setdefault(place, []), (-priority, number, line))
 
     def ask(self, place, kind, content, on_done, what, **options):
-        """Send a message that is answered, with the same priority.
+        """Send a message that expects an answer, which gets the same priority.
 
         Parameters
         ----------
         place, kind, content
-            See `send`; the content begins with a ticket that `answer` gives back.
+            See `send`; a ticket for `answer` precedes the content.
         on_done : callable
-            ``on_done(error, form, body)`` gets the text of an error or None, and the answer.
+            ``on_done(error, form, body)``, called with an error message or None and the answer.
         what : str
-            What is requested, for errors.
+            Description for errors.
         **options
-            Of `send`.
+            See `send`.
         """
         if self._failed:
             on_done(self._failed, None, None)
@@ -102,19 +102,19 @@ class Messenger:
         self.send(place, kind, [ticket, *content], **options)
 
     def answer(self, place, ticket, error=None, form=None, body=None):
-        """Answer a question."""
+        """Answer a message."""
         number, priority = ticket
         self.send(place, "answer", [number, error, form], body, priority)
 
     def _answer(self, place, body, number, error, form):
         question = self._questions.pop(number, None)
-        if question is not None:  # who asked may have lost patience
+        if question is not None:  # it may have timed out
             question[3](error, form, body)
 
-    def _look(self, now):
-        if now - self._looked < _LOOK_SECONDS:
+    def _check_waits(self, now):
+        if now - self._checked < _LOOK_SECONDS:
             return
-        self._looked = now
+        self._checked = now
         for watcher in self.watchers:
             watcher(now)
         if not self._patience:
@@ -132,7 +132,7 @@ class Messenger:
             )
 
     def step(self, now):
-        """Carry messages on; whether something moved, and whether something is waited for."""
+        """Send and receive; return whether anything happened, and whether answers are missing."""
         moved = self._dispatch()
         for _ in range(_AT_ONCE):
             message = self.world.receive_message()
@@ -142,9 +142,9 @@ class Messenger:
             kind, *content = json.loads(head)
             self.handlers[kind](place, body, *content)
             moved, self._last = True, now
-        self._look(now)
+        self._check_waits(now)
         if not moved and (self.world.receiving() or any(self._away.values())):
-            time.sleep(0)  # a big body goes in many pieces, each of which needs a look
+            time.sleep(0)  # MPI sends large bodies in pieces, each of which needs a poll
             moved = True
         busy = bool(self._questions) or any(self._away.values()) or any(self._queues.values())
         return moved, busy or now - self._last < _RECENT
@@ -152,45 +152,45 @@ class Messenger:
     def _dispatch(self):
         moved = False
         for place, queue in self._queues.items():
-            under_way = self._away.setdefault(place, [])
-            for entry in list(under_way):
+            in_flight = self._away.setdefault(place, [])
+            for entry in list(in_flight):
                 if entry[0].done():
-                    under_way.remove(entry)
+                    in_flight.remove(entry)
                     moved = True
                     self._release(entry[1])
-            while queue and len(under_way) < _AWAY:
+            while queue and len(in_flight) < _AWAY:
                 _, _, line = heapq.heappop(queue)
                 messages = self._lines[line]
                 kind, content, body, away = messages.popleft()
                 if not messages:
                     del self._lines[line]
                 head = json.dumps([kind, *content]).encode()
-                under_way.append((self.world.send_message(place, head, body), away))
+                in_flight.append((self.world.send_message(place, head, body), away))
                 moved = True
         return moved
 
     def leave(self):
-        """Say goodbye, if there is a store with values on servers."""
+        """Say goodbye to all processes, if there is a store with values on servers."""
         if next(self.store_numbers) == 0:
             return
         for place in range(len(self.world.roles)):
             self.send(place, "leave", [], priority=float("-inf"))
 
     def fail_waiting(self, text):
-        """Values on servers have gone with a process, if there are any."""
+        """Fail if there are values on servers, which a dead process had a part of."""
         if self.server is not None or self._questions:
             self.fail(text)
 
     def fail(self, text):
-        """Nothing is sent any more."""
+        """Fail all questions and drop all messages, now and later."""
         self._failed = text
         questions, self._questions = self._questions, {}
         for _, _, what, on_done in questions.values():
             on_done(f"{text}, in {what}", None, None)
-        for under_way in self._away.values():
-            for entry in under_way:
+        for in_flight in self._away.values():
+            for entry in in_flight:
                 self._release(entry[1])
-            under_way.clear()
+            in_flight.clear()
         for messages in self._lines.values():
             for _, _, _, away in messages:
                 self._release(away)
@@ -204,4 +204,4 @@ class Messenger:
 
 
 def _ignore(place, body):
-    """Nobody minds that a process leaves."""
+    """Workers ignore that a process leaves."""

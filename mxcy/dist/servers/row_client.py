@@ -1,4 +1,4 @@
-"""The worker's side of values of which pushes and pulls name some rows."""
+"""The workers' side of row_sparse values on servers."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = ["RowClient"]
 
 
 class RowClient(KeyClient):
-    """Keys whose rows are dealt to servers: row r to number r modulo how many servers there are."""
+    """Keys with rows distributed over servers: row r is on server r modulo their number."""
 
     def _divide(self, key, array, levels):
         servers = len(self.places)
@@ -31,8 +31,8 @@ class RowClient(KeyClient):
             content = [self.number, number, served.key, terms]
             self._messenger.ask(self.places[server], "put", content, answers.take, what, body=rows)
 
-    def _dealt(self, served, ids):
-        """Of each share: its number, its server's place, its ids, and their places there."""
+    def _by_server(self, served, ids):
+        """For each share: its number, its server's place, positions in `ids`, local row numbers."""
         owners = ids % len(self.places)
         for number, server, begin, _ in served.shares:
             own = np.flatnonzero(owners == begin)
@@ -40,7 +40,7 @@ class RowClient(KeyClient):
             yield number, self.places[server], own, local
 
     def push_rows(self, served, ids, rows, done, priority=0):
-        """Send rows to their servers; all servers get a message, as it counts as a push.
+        """Push rows to their servers; every server gets a message, which counts as a push.
 
         Parameters
         ----------
@@ -48,11 +48,11 @@ class RowClient(KeyClient):
         ids : numpy.ndarray of int64
         rows : numpy.ndarray
         done : callable
-            Called when `rows` are not needed any more.
+            Called when `rows` are no longer needed.
         priority : int
         """
         messages = []
-        for number, place, own, local in self._dealt(served, ids):
+        for number, place, own, local in self._by_server(served, ids):
             octets = np.ascontiguousarray(rows[own]).reshape(-1).view(np.uint8)
             messages.append(
                 (number, place, len(own), np.concatenate([local.view(np.uint8), octets]))
@@ -68,18 +68,18 @@ class RowClient(KeyClient):
         self._progress.submit(send)
 
     def pull_rows(self, served, ids, on_done, priority=0):
-        """Get rows, which have in them what this worker has pushed.
+        """Fetch rows, which include this worker's pushes.
 
         Parameters
         ----------
         served : ServedKey
         ids : numpy.ndarray of int64
         on_done : callable
-            ``on_done(error, rows)`` gets the text of an error or None, and the rows.
+            ``on_done(error, rows)``, called with an error message or None and the rows.
         priority : int
         """
         rows = np.empty((ids.size, *served.shape[1:]), served.dtype)
-        wanted = [one for one in self._dealt(served, ids) if one[2].size]
+        wanted = [one for one in self._by_server(served, ids) if one[2].size]
         if not wanted:
             on_done(None, rows)
             return

@@ -1,4 +1,4 @@
-"""Commands to the processes of servers, of stores that may have no values there."""
+"""Commands to server processes, also from stores without values there."""
 
 import threading
 
@@ -9,7 +9,7 @@ __all__ = ["command_servers", "server_places"]
 
 
 def server_places(progress):
-    """The places of the processes that are servers.
+    """The places of the server processes.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def server_places(progress):
 
 
 def command_servers(progress, head, text):
-    """Have all processes of servers do something, and wait until they have.
+    """Send a command to all server processes and wait for their answers.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def command_servers(progress, head, text):
     Raises
     ------
     MXNetError
-        When a server cannot do it, or does not answer.
+        When a server fails or does not answer.
     """
     places, over = server_places(progress), threading.Event()
     if not places:

@@ -1,4 +1,4 @@
-"""Parts of values as servers keep them."""
+"""Shares: the parts of values that a server keeps."""
 
 from typing import NamedTuple
 
@@ -10,9 +10,9 @@ __all__ = ["Pull", "RowShare", "Share"]
 
 
 class Pull(NamedTuple):
-    """Somebody who waits for a value."""
+    """A pull that waits for a round."""
 
-    needed: int  # the round
+    needed: int  # round
     place: int
     ticket: list
     asked: list
@@ -21,33 +21,33 @@ class Pull(NamedTuple):
 
 
 class Share:
-    """A part of a dense value, and what has been pushed to it.
+    """A part of a dense value, with waiting pushes and pulls.
 
     Parameters
     ----------
     key : int or str
     terms : dict
-        ``shape`` and ``dtype`` of the part, the dtype of the ``weight`` that it is part of, and
-        ``levels``, if pushes are packed.
+        ``shape`` and ``dtype`` of the part, dtype of the whole ``weight``, ``waits`` and, if pushes
+        are packed, ``levels``.
     body : numpy.ndarray of uint8
-        The first value.
+        The initial value.
 
     Attributes
     ----------
     value : numpy.ndarray
         Contiguous.
     pushes : dict of int to deque
-        By place: what waits for the pushes of others.
+        By place: pushes that wait for those of other workers.
     arrived : dict of int to int
-        By place: how often it has been pushed.
+        By place: number of pushes.
     rounds : int
-        How many sums have been made.
+        Number of sums so far.
     pulls : list of Pull
-        Who waits.
+        Waiting pulls.
     waits : bool
-        Whether what is pushed waits for the pushes of the other workers.
+        Whether pushes wait for those of the other workers.
     failed : str or None
-        Why the value does not change any more.
+        The reason why the value no longer changes.
     """
 
     def __init__(self, key, terms, body):
@@ -59,13 +59,13 @@ class Share:
         self.waits, self.failed = terms["waits"], None
 
     def read(self, body, form):
-        """What a message adds."""
+        """The pushed array of a message."""
         if self._levels is not None:
             body = self._levels.unpack(body, self.value.size)
         return body.view(self.value.dtype).reshape(self.value.shape)
 
     def total(self, pushed):
-        """The sum of what has been pushed, in this order."""
+        """The sum of pushed arrays, in order."""
         if len(pushed) == 1:
             return pushed[0]
         total = np.add(pushed[0], pushed[1])
@@ -74,18 +74,18 @@ class Share:
         return total
 
     def replace(self, total):
-        """Take a sum for the value."""
+        """Replace the value by a sum."""
         self.value[...] = total
 
     def answer(self, asked, body):
-        """What a pull gets: its form, and an array of its own."""
+        """The answer to a pull: form and a copy of the value."""
         return [], self.value.copy()
 
 
 class RowShare(Share):
-    """Rows of a value: every so many-th one, of which pushes and pulls name some.
+    """Every n-th row of a value, n the number of servers; pushes and pulls select rows.
 
-    A body has the rows' numbers within the share as int64, then the rows.
+    The body of a push has the row numbers within the share as int64, then the rows.
     """
 
     def read(self, body, form):
@@ -95,7 +95,7 @@ class RowShare(Share):
         return ids, rows.reshape(count, *self.value.shape[1:])
 
     def total(self, pushed):
-        """The sums of each row, in the order of what has been pushed, with their numbers."""
+        """The row numbers and the sum of each row, in order of pushes."""
         ids = np.concatenate([one for one, _ in pushed])
         rows = np.concatenate([rows for _, rows in pushed])
         order = np.argsort(ids, kind="stable")

@@ -1,1 +1,1 @@
-"""Jobs of processes that there are not, on a clock."""
+"""Simulation of large jobs on a simulated clock."""

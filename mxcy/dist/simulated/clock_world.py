@@ -1,7 +1,7 @@
-"""Ranks on a clock: the interface of `World` for what sums need, with costs instead of waiting.
+"""Ranks on a simulated clock: the collectives of `World`, with costs instead of communication.
 
-Nothing here runs in parallel: `Clock` calls functions in the order of their times. Large arrays are
-one element seen many times, so that a thousand ranks fit into the memory of one.
+An event simulation: `Clock` calls functions in the order of their times. Large arrays are one
+element with stride 0, so that a thousand ranks fit into the memory of one.
 """
 
 import heapq
@@ -9,11 +9,11 @@ import itertools
 
 import numpy as np
 
-from mxcy.dist.keys.sums import WholeSum
+from mxcy.dist.keys.reductions import AllReduce
 
-__all__ = ["Clock", "ClockJob", "WeightlessSum", "weightless"]
+__all__ = ["Clock", "ClockJob", "WeightlessAllReduce", "weightless"]
 
-#: arrays up to so many bytes are real ones, with counts in them
+#: arrays up to this size have real memory, as they contain counts
 _REAL_BYTES = 65536 * 2
 
 
@@ -31,23 +31,23 @@ class Clock:
         self._calls, self._numbers = [], itertools.count()
 
     def at(self, time, function):
-        """Have a function called at a time that is not over."""
+        """Schedule a call, at `time` or now if that is over."""
         heapq.heappush(self._calls, (max(time, self.now), next(self._numbers), function))
 
     def run(self):
-        """Call functions until there is none."""
+        """Call functions until none is scheduled."""
         while self._calls:
             self.now, _, function = heapq.heappop(self._calls)
             function()
 
 
 def weightless(length, dtype):
-    """An array of any length that takes the memory of one element."""
+    """An array of any length in the memory of one element."""
     return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), (length,), (0,))
 
 
-class WeightlessSum(WholeSum):
-    """Sums in buffers that take no memory if they are large."""
+class WeightlessAllReduce(AllReduce):
+    """All-reduce in buffers that take no memory if they are large."""
 
     def memory(self, length, dtype):
         if length * np.dtype(dtype).itemsize <= _REAL_BYTES:
@@ -56,7 +56,7 @@ class WeightlessSum(WholeSum):
 
 
 class ClockJob:
-    """What the ranks share: a clock, and lanes that one sum at a time uses.
+    """State shared by the ranks: a clock, and lanes that one all-reduce at a time uses.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class ClockJob:
     ----------
     worlds : list of ClockWorld
     busy : dict
-        Seconds in which each lane was in use.
+        Seconds of use by lane.
     """
 
     def __init__(self, clock, links):
@@ -77,7 +77,7 @@ class ClockJob:
         self.worlds = [ClockWorld(self, rank) for rank in range(links.ranks)]
 
     def meet(self, name, rank, array, combine, stages):
-        """Bring an array to the collective call of that name.
+        """Contribute an array to the collective of that name.
 
         Parameters
         ----------
@@ -85,9 +85,9 @@ class ClockJob:
         rank : int
         array : numpy.ndarray
         combine : callable
-            Makes the result of all arrays.
+            Computes the result from the arrays of all ranks.
         stages : list of Stage
-            What the call costs.
+            Costs of the collective.
 
         Returns
         -------
@@ -96,18 +96,18 @@ class ClockJob:
         meeting = self._meetings.get(name)
         if meeting is None:
             meeting = self._meetings[name] = Meeting(self.links.ranks)
-        meeting.brought[rank] = array
+        meeting.inputs[rank] = array
         meeting.missing -= 1
         if not meeting.missing:
             del self._meetings[name]
-            self._travel(meeting, combine, stages)
+            self._schedule(meeting, combine, stages)
         return meeting
 
-    def _travel(self, meeting, combine, stages):
-        """All have come: find a time on each lane after the other."""
+    def _schedule(self, meeting, combine, stages):
+        """All ranks have contributed: schedule the stages on their lanes, one after the other."""
         stages = list(stages)
 
-        def go_on():
+        def advance():
             if not stages:
                 self._end(meeting, combine)
                 return
@@ -116,21 +116,21 @@ class ClockJob:
             end = max(ready, self._free.get(stage.lane, 0.0)) + stage.busy
             self._free[stage.lane] = end
             self.busy[stage.lane] = self.busy.get(stage.lane, 0.0) + stage.busy
-            self.clock.at(end, go_on)
+            self.clock.at(end, advance)
 
-        go_on()
+        advance()
 
     def _end(self, meeting, combine):
-        meeting.result, meeting.brought = combine(meeting.brought), None
+        meeting.result, meeting.inputs = combine(meeting.inputs), None
         for world in self.worlds:
             self.clock.at(self.clock.now, world.wake)
 
 
 class Meeting:
-    """A collective call, and what it results in."""
+    """A collective: inputs by rank, and the result."""
 
     def __init__(self, size):
-        self.brought, self.missing, self.result = [None] * size, size, None
+        self.inputs, self.missing, self.result = [None] * size, size, None
 
 
 class ClockWorld:
@@ -151,7 +151,7 @@ class ClockWorld:
         self._channels = 0
 
     def new_channel(self):
-        """A channel of its own."""
+        """See `World.new_channel`."""
         self._channels += 1
         return _ClockChannel(self, self._channels)
 
@@ -161,7 +161,7 @@ class _ClockChannel:
 
     def __init__(self, world, name):
         self._world, self._name, self._calls = world, name, 0
-        self.copied = True  # whether arrays travel by way of buffers
+        self.copied = True  # whether arrays are copied to and from buffers
 
     def _meet(self, source, target, combine, stages):
         self._calls += 1
@@ -175,14 +175,14 @@ class _ClockChannel:
 
     def all_reduce_min(self, source, target):
         stages = self._world.job.links.stages(source.nbytes)
-        return self._meet(source, target, lambda brought: np.min(brought, axis=0), stages)
+        return self._meet(source, target, lambda inputs: np.min(inputs, axis=0), stages)
 
 
-def _total(brought):
-    """The sum; that of arrays without memory is one of them."""
-    if brought[0].nbytes > _REAL_BYTES:
+def _total(inputs):
+    """The sum; None for arrays without memory."""
+    if inputs[0].nbytes > _REAL_BYTES:
         return None
-    return np.sum(brought, axis=0, dtype=brought[0].dtype)
+    return np.sum(inputs, axis=0, dtype=inputs[0].dtype)
 
 
 class _Request:
@@ -190,10 +190,10 @@ class _Request:
         self._meeting, self._target = meeting, target
 
     def done(self):
-        """Whether the call has ended by now."""
+        """Whether the collective has ended by now."""
         if self._meeting is None:
             return True
-        if self._meeting.brought is not None:
+        if self._meeting.inputs is not None:
             return False
         if self._meeting.result is not None:
             np.copyto(self._target, self._meeting.result)

@@ -1,4 +1,4 @@
-"""What a sum over all ranks costs: latency and seconds per byte of each lane that it uses."""
+"""Cost model of all-reduce: latency and seconds per byte of each lane that it uses."""
 
 import math
 
@@ -8,16 +8,16 @@ WAYS = ("doubling", "ring", "two-level")
 
 
 class Stage:
-    """A part of a sum.
+    """A part of an all-reduce.
 
     Parameters
     ----------
     lane : {'host', 'card'}
-        Memory inside each host, or its network card: one sum at a time uses the bandwidth of it.
+        Memory of each host, or its network card; one all-reduce at a time uses its bandwidth.
     latency : float
-        Seconds in which the lane is free for others.
+        Seconds during which the lane is free for others.
     busy : float
-        Seconds in which it is not.
+        Seconds during which it is occupied.
     """
 
     def __init__(self, lane, latency, busy):
@@ -25,21 +25,21 @@ class Stage:
 
 
 class Links:
-    """How hosts and the ranks on them are connected; all hosts are alike.
+    """Connections between and inside hosts, all of which are alike.
 
     Parameters
     ----------
     ranks, per_host : int
-        How many ranks there are, and how many of them share a host and its card.
+        Number of ranks, and of ranks that share a host and its card.
     alpha, beta : float
-        Seconds of a message, and of a byte, between hosts.
+        Seconds per message and per byte, between hosts.
     host_alpha, host_beta : float
         The same between ranks of a host.
     copy : float
-        Seconds per byte of copying gradients to a buffer and sums from it.
+        Seconds per byte of copying gradients to a buffer, and of copying sums from it.
     way : {'doubling', 'ring', 'two-level'}
-        Recursive halving and doubling; a ring; or sums inside hosts first, shares of which are
-        then added up between hosts.
+        Algorithm: recursive halving and doubling; a ring; or reduction inside hosts, then of
+        shares between hosts.
 
     Raises
     ------
@@ -61,13 +61,13 @@ class Links:
         self.copy, self.way = copy, way
 
     def stages(self, size, copied=False):
-        """What one sum of that many bytes does, in order.
+        """The stages of one all-reduce of `size` bytes.
 
         Parameters
         ----------
         size : int
         copied : bool
-            Whether it is copied to a buffer before, and from one afterwards.
+            Whether arrays are copied to a buffer before, and from one afterwards.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class Links:
         inside = self._inside(size)
         if self.hosts == 1:
             return inside
-        # flat, each rank of a host has all bytes go through the card that they share
+        # without levels, all bytes of each rank go through the shared card
         through = size if self.way == "two-level" else size * self.per_host
         between = Stage(
             "card",
@@ -111,5 +111,5 @@ def _levels(count):
 
 
 def _others(count):
-    """The share of the bytes that belongs to others."""
+    """The fraction of the bytes that other ranks own."""
     return (count - 1) / count

@@ -1,7 +1,7 @@
-"""Steps of a training on ranks that there are not: `Exchange` and `Bucket` run on a clock.
+"""Simulated training steps: `Exchange` and `Bucket` on the ranks of a simulated clock.
 
-A recorded step tells when each gradient was ready. Each simulated rank hands them to its exchange
-at these times, later by a random factor, and begins its next step when it has all sums.
+A recorded step has the time at which each gradient was ready. Each simulated rank pushes gradients
+at these times, multiplied by a random factor, and begins its next step when it has all sums.
 """
 
 import types
@@ -9,8 +9,8 @@ import types
 import numpy as np
 
 from mxcy.dist.keys.exchange import Exchange
-from mxcy.dist.keys.pushes import WholePush
-from mxcy.dist.simulated.clock_world import Clock, ClockJob, WeightlessSum, weightless
+from mxcy.dist.keys.pushes import BucketPush
+from mxcy.dist.simulated.clock_world import Clock, ClockJob, WeightlessAllReduce, weightless
 
 __all__ = ["Step", "simulate"]
 
@@ -21,18 +21,18 @@ class Step:
     Parameters
     ----------
     sizes : list of int
-        Bytes of each gradient, in the order in which the program puts keys in.
+        Bytes of each gradient, in order of initialization.
     ready : list of float
-        When each was computed, in seconds since the step began.
+        Seconds from the start of the step until each gradient was computed.
     compute : float
         Seconds of forward and backward.
     update : float
-        Seconds of what comes after the last sum.
+        Seconds of computation after the last sum.
 
     Raises
     ------
     ValueError
-        When lengths or times do not go together.
+        When lengths do not match, or for negative times.
     """
 
     def __init__(self, sizes, ready, compute, update=0.0):
@@ -43,24 +43,24 @@ class Step:
         self.sizes, self.ready, self.compute, self.update = sizes, ready, compute, update
 
     def without_computing(self):
-        """The same sums, all called for at once."""
+        """A step with the same gradients, all ready at once."""
         return Step(self.sizes, [0.0] * len(self.sizes), 0.0)
 
 
 class _Rank:
-    """A rank as its `Exchange` sees it: what `ProgressThread` is to one with MPI."""
+    """A simulated rank: stands in for `ProgressThread` towards its `Exchange`."""
 
     elastic, joined = False, None
 
     def __init__(self, world, step, bound, factors, note):
         self.world, self._step, self._note = world, step, note
         self._clock, self.exchanges = world.job.clock, []
-        self.control = types.SimpleNamespace(left={})  # nobody leaves, and nobody joins
+        self.control = types.SimpleNamespace(left={})  # no rank leaves or joins
         self.joining = types.SimpleNamespace(ranks=[])
         self.polling = types.SimpleNamespace(
             expect=lambda now, length: None
-        )  # sums tell their ends
-        self.exchange = Exchange(self, bound, WeightlessSum())
+        )  # requests call `wake` at their ends
+        self.exchange = Exchange(self, bound, WeightlessAllReduce())
         entries = [
             (number, weightless(-(-size // 4), "float32")) for number, size in enumerate(step.sizes)
         ]
@@ -70,23 +70,23 @@ class _Rank:
         for bucket in self._buckets:
             bucket.channel.copied = len(bucket.slots) > 1
         self._factors = iter(factors)
-        world.wake = self._turn
+        world.wake = self._progress
         self._begin()
 
     def now(self):
-        """Seconds on the clock."""
+        """Seconds, on the simulated clock."""
         return self._clock.now
 
     def next_exchange(self):
-        """The number of its only exchange."""
+        """The index of the only exchange."""
         return 0
 
     def submit(self, function):
-        """Call a function, as there are no threads."""
+        """Call a function at once: there are no threads."""
         function()
 
     def _begin(self):
-        """Begin a step, if there is another."""
+        """Begin the next step, if any."""
         factor = next(self._factors, None)
         if factor is None:
             return
@@ -101,12 +101,12 @@ class _Rank:
         alone = len(bucket.slots) == 1
         source = weightless(bucket.length, bucket.dtype) if alone else None
         bucket.rounds.submitted += 1
-        whole = WholePush(lambda buffer: None, source, self._summed, self.now())
+        whole = BucketPush(lambda buffer: None, source, self._summed, self.now())
         priority = -min(slot.number for slot in bucket.slots)
-        self.exchange.push_whole(bucket, whole, priority)
-        self._turn()
+        self.exchange.push_bucket(bucket, whole, priority)
+        self._progress()
 
-    def _turn(self):
+    def _progress(self):
         while self.exchange.step(self.now())[0]:
             pass
 
@@ -121,26 +121,26 @@ class _Rank:
 
 
 def simulate(step, links, bound, steps=3, jitter=0.0, seed=0):
-    """Seconds of steps.
+    """Simulate training steps.
 
     Parameters
     ----------
     step : Step
     links : Links
     bound : int
-        Bytes of a bucket, as MXCY_DIST_BUCKET_BYTES.
+        Bytes of a bucket; see MXCY_DIST_BUCKET_BYTES.
     steps : int
     jitter : float
-        The sigma of the lognormal factors of ranks' computing times.
+        Sigma of the lognormal factors of ranks' computing times.
     seed : int
-        Of these.
+        Seed of these factors.
 
     Returns
     -------
     dict
-        ``seconds``, of a step on average, until the slowest rank's end; ``sums``, seconds of
-        the sums without anything to hide behind; ``hidden``, the share of them that the step does
-        not take longer for; ``efficiency``, the share of computing without jitter; ``buckets``.
+        ``seconds`` per step on average, until the slowest rank's end; ``sums``, seconds of all
+        sums without computation; ``hidden``, the share of these that does not lengthen the step;
+        ``efficiency``, computing time without jitter over step time; ``buckets``, their number.
     """
     seconds, buckets = _run(step, links, bound, steps, jitter, seed)
     sums, _ = _run(step.without_computing(), links, bound, 1, 0.0, seed)

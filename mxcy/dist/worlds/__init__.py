@@ -1,1 +1,1 @@
-"""The processes of a job, to those who send and receive: by MPI, or as threads of one."""
+"""Process groups and their communication: by MPI, or between threads of one process."""

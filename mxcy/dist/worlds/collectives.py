@@ -1,4 +1,4 @@
-"""Collective calls as generators: they yield requests and continue once those are done."""
+"""Collectives as generators, which yield requests and are resumed once these are done."""
 
 import json
 
@@ -8,13 +8,13 @@ __all__ = ["barrier", "broadcast", "gather_texts", "parts"]
 
 
 def gather_texts(world, value):
-    """Gather a value from each process.
+    """All-gather JSON values.
 
     Parameters
     ----------
     world : World
     value : object
-        This process's, serializable as JSON.
+        This rank's value.
 
     Yields
     ------
@@ -35,12 +35,12 @@ def gather_texts(world, value):
 
 
 def parts(together, lengths):
-    """An array's parts of the given lengths, as views."""
+    """Split an array into views of the given lengths."""
     return np.split(together, np.cumsum(lengths)[:-1])
 
 
 def broadcast(world, arrays, root=0):
-    """Overwrite contiguous arrays with those of one process.
+    """Overwrite contiguous arrays with those of rank `root`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def broadcast(world, arrays, root=0):
 
 
 def barrier(world):
-    """Wait for all processes.
+    """Wait for all ranks.
 
     Yields
     ------

@@ -1,22 +1,22 @@
-"""Which processes share a machine, and have a level of their own in sums."""
+"""The two levels of a job's ranks, machines and ranks on each, for hierarchical all-reduce."""
 
 __all__ = ["levels_of"]
 
 
 def levels_of(rank, hosts):
-    """The number of a process's machine, and that of the process on it.
+    """Index of a rank's machine, and its local rank there.
 
     Parameters
     ----------
     rank : int
     hosts : list of str
-        The machine of each process.
+        The host name of each rank.
 
     Returns
     -------
     tuple of int or None
-        None where there is nothing to gain: one machine, or one process on each, or not equally
-        many on all.
+        None where two levels gain nothing (one machine, or one rank on each) or machines have
+        different numbers of ranks.
     """
     machines = list(dict.fromkeys(hosts))
     counts = {hosts.count(machine) for machine in machines}

@@ -1,6 +1,6 @@
-"""The processes of a job as threads of one: the same interface as `World`, without MPI.
+"""Ranks as threads of one process: the interface of `World` without MPI.
 
-It is what a job of one process runs on, and what tests run the scheduler on with many ranks.
+Jobs of one process run on it, and tests run everything else on it with many ranks.
 """
 
 import random
@@ -16,30 +16,30 @@ __all__ = ["MemoryJob", "MemoryWorld"]
 
 
 class _RankDied(Exception):
-    """A rank has died: what it should have taken part in will not be done."""
+    """A rank has died, so collectives with it will not complete."""
 
 
 class MemoryJob:
-    """What the ranks of a job share.
+    """State shared by the ranks of a job.
 
     Parameters
     ----------
     size : int
-        How many ranks there are.
+        Number of ranks.
     seed : int, optional
-        Requests are done later than they could be, by random numbers from this seed.
+        Seed of random delays of requests and messages; None: no delays.
     servers : int
-        How many processes there are beside the ranks.
+        Number of server processes, in addition to the ranks.
     per_host : int, optional
-        How many ranks share a machine; all of them by default.
+        Number of ranks that share a machine; all by default.
 
     Attributes
     ----------
     worlds : list of MemoryWorld
         One per rank.
     start : callable
-        ``start(*terms)``, set by who lets ranks join: it runs a further rank, with the world that
-        ``join(*terms)`` gives.
+        ``start(*terms)``, set by tests that add ranks: runs a new rank with the world that
+        ``join(*terms)`` returns.
     servers : list of MemoryWorld
         One per server.
     """
@@ -56,23 +56,23 @@ class MemoryJob:
         self.worlds, self.servers = self.places[:size], self.places[size:]
 
     def meet(self, name, rank, content, size=None):
-        """Bring what a rank has to the collective call of that name."""
+        """Contribute a rank's input to the collective of that name."""
         with self.lock:
             meeting = self._meetings.setdefault(name, _Meeting(size or self.size))
-            meeting.brought[rank] = content
+            meeting.inputs[rank] = content
             meeting.missing -= 1
             if not meeting.missing:
                 del self._meetings[name]
         return meeting
 
     def die(self, place):
-        """Have a rank end as if it were killed."""
+        """Make a rank fail as if it were killed."""
         with self.lock:
             self.dead.add(place)
             self.lock.notify_all()
 
     def add(self, count, members):
-        """Have places for further ranks; those of all."""
+        """Reserve places for `count` more ranks; return the places of all members."""
         with self.lock:
             first = len(self.places)
             for content, more in (
@@ -85,14 +85,14 @@ class MemoryJob:
             return [*members, *range(first, first + count)]
 
     def join(self, place, epoch, members):
-        """The world of a further rank, on its thread."""
+        """Create the world of a new rank, on its thread."""
         world = MemoryWorld(self, place, self.seed, epoch, members)
         self.worlds[place] = self.places[place] = world
-        world.let_in()
+        world.enter()
         return world
 
     def gather(self, name, place, members, value):
-        """What each of those that are alive says; it waits for all.
+        """Blocking all-gather among the members.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class MemoryJob:
             return [values[member] for member in members]
 
     def survivors(self, name, place, members):
-        """Those of the members that are alive, once all of them have asked for that."""
+        """The members that are alive, agreed on by all of them; blocks."""
         with self.lock:
             asked = self._meetings.setdefault(("survivors", name), set())
             asked.add(place)
@@ -125,12 +125,12 @@ class MemoryJob:
 
 class _Meeting:
     def __init__(self, size):
-        self.brought = [None] * size
+        self.inputs = [None] * size
         self.missing = size
 
 
 class MemoryWorld:
-    """One process's view of a `MemoryJob`; see `World`."""
+    """One rank's view of a `MemoryJob`; see `World`."""
 
     engine = "threads of one process"
 
@@ -146,15 +146,15 @@ class MemoryWorld:
         self.levels = None if server else levels_of(self.rank, self.hosts)
         self.mailbox, self.messages = deque(), deque()
         self._draw = None if seed is None else random.Random(seed * 1009 + place)
-        self.members, self.epoch = list(range(self.size)), epoch  # places, and their changes
+        self.members, self.epoch = (list(range(self.size)), epoch)  # places; changes so far
         self.channels = []
         self._control = _Channel(self, "control", self.rank, self.size)
         self._ends = self._gathers = 0
         if members is not None:
-            self._begin_anew(members)
+            self._rebuild(members)
 
     def new_channel(self):
-        """A channel of its own."""
+        """See `World.new_channel`."""
         number = len(self.channels)
         channel = _Channel(self, number, self.rank, self.size)
         channel.number = number
@@ -168,15 +168,15 @@ class MemoryWorld:
         return channel
 
     def control(self):
-        """The channel for collective calls outside of buckets."""
+        """The channel for collectives outside of buckets."""
         return self._control
 
     def send_control(self, rank, content):
-        """Send bytes to a rank."""
+        """Send a control message to a rank."""
         self.job.worlds[self.members[rank]].mailbox.append((self.epoch, self.rank, content))
 
     def receive_control(self):
-        """The next message that has arrived, or None."""
+        """The next control message that has arrived, or None."""
         self.check()
         while self.mailbox and self.mailbox[0][0] <= self.epoch:
             epoch, rank, content = self.mailbox.popleft()
@@ -185,7 +185,7 @@ class MemoryWorld:
         return None
 
     def check(self):
-        """Notice that a rank has died.
+        """Fail if a member has died.
 
         Raises
         ------
@@ -195,47 +195,47 @@ class MemoryWorld:
         if self.job.dead and self.job.dead.intersection(self.members):
             raise _RankDied(f"rank {self.rank}: another rank has died")
 
-    def loses(self, error):
-        """Whether an error tells that a rank has died and that the others may go on."""
+    def is_peer_failure(self, error):
+        """Whether an error reports the death of another rank."""
         return isinstance(error, _RankDied) and self.place not in self.job.dead
 
     def shrink(self):
-        """Go on without the ranks that have died; all others do so; see `World`."""
+        """Continue without dead ranks; collective; see `World.shrink`."""
         former = self.members
         members = self.job.survivors(self.epoch, self.place, former)
         self.epoch += 1
-        self._begin_anew(members)
+        self._rebuild(members)
         return [former.index(member) for member in self.members]
 
     def grow(self, line, count):
-        """Go on with further ranks, which the first one starts; all others do so."""
+        """Continue with `count` new ranks, which rank 0 starts; collective."""
         joined = self.job.add(count, self.members) if self.rank == 0 else None
         members = self.broadcast_from(0, joined)
         first = self.rank == 0
         self.epoch += 1
-        self._begin_anew(members)
+        self._rebuild(members)
         if first:
             for member in members[-count:]:
                 self.job.start(member, self.epoch, members)
         self.allgather(len(self.channels))
 
-    def let_in(self):
-        """Take part in what the others do in `grow`."""
+    def enter(self):
+        """A new rank's side of `grow`."""
         for _ in range(max(self.allgather(0))):
             self.new_channel()
 
-    def _begin_anew(self, members):
-        """Have other ranks than before."""
+    def _rebuild(self, members):
+        """Switch to new members."""
         self.members, self._ends, self._gathers, self.levels = members, 0, 0, None
         self.rank, self.size = members.index(self.place), len(members)
         self.hosts = [self.job.hosts[member] for member in members]
         self.machines, self.processes = self.hosts, [["", 0]] * self.size
         self.roles = ["worker"] * self.size
         for channel in (self._control, *self.channels):
-            channel.begin_anew(self.rank, self.size)
+            channel.reset(self.rank, self.size)
 
     def allgather(self, value):
-        """The values of all ranks; blocks."""
+        """The values of all ranks, by rank; blocks."""
         self._gathers += 1
         name = self.epoch, self._gathers
         return self.job.gather(name, self.place, self.members, value)
@@ -245,17 +245,17 @@ class MemoryWorld:
         return self.allgather(value)[root]
 
     def begin_barrier(self):
-        """A nonblocking barrier of all ranks; a request."""
+        """Start a barrier of all processes; return its request."""
         self._ends += 1
         place = self.place if self.epoch == 0 else self.rank
         meeting = self.job.meet((self.epoch, "end", self._ends), place, None, len(self.roles))
-        return self.request(meeting, lambda brought: None)
+        return self.request(meeting, lambda inputs: None)
 
     def send_message(self, place, head, body=None):
-        """Send a message to a process of any role."""
+        """See `World.send_message`."""
         content = np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
         self.job.places[place].messages.append([self._delay(), (self.place, head, content)])
-        return self.request(_Meeting(0), lambda brought: None)
+        return self.request(_Meeting(0), lambda inputs: None)
 
     def receiving(self):
         """Whether bodies of messages are still arriving."""
@@ -271,10 +271,10 @@ class MemoryWorld:
         return self.messages.popleft()[1]
 
     def finalize(self):
-        """Nothing: threads need no leave."""
+        """Do nothing: threads need no shutdown."""
 
     def request(self, meeting, take):
-        """A request that is done some time after all have come to a meeting."""
+        """A request that is done once all ranks have contributed, plus a random delay."""
         return _Request(self, meeting, take, self._delay())
 
     def _delay(self):
@@ -288,8 +288,8 @@ class _Channel:
         self._world, self._name, self._calls = world, name, 0
         self.rank, self.size = rank, size
 
-    def begin_anew(self, rank, size):
-        """Go on with fewer ranks, whose calls meet from the first one on."""
+    def reset(self, rank, size):
+        """Continue with other ranks and restart the numbering of collectives."""
         self.rank, self.size, self._calls = rank, size, 0
         self.inside = self.between = None
 
@@ -301,26 +301,26 @@ class _Channel:
         return world.request(world.job.meet(name, self.rank, copied, self.size), take)
 
     def all_reduce(self, source, target):
-        def take(brought):
-            target[...] = brought[0]
-            for part in brought[1:]:
+        def take(inputs):
+            target[...] = inputs[0]
+            for part in inputs[1:]:
                 np.add(target, part, out=target)
 
         return self._meet(source, take)
 
     def all_reduce_min(self, source, target):
-        return self._meet(source, lambda brought: np.copyto(target, np.min(brought, axis=0)))
+        return self._meet(source, lambda inputs: np.copyto(target, np.min(inputs, axis=0)))
 
     def all_gather(self, source, target):
         return self._meet(
-            source, lambda brought: np.copyto(target.reshape(len(brought), -1), np.stack(brought))
+            source, lambda inputs: np.copyto(target.reshape(len(inputs), -1), np.stack(inputs))
         )
 
     def reduce_scatter(self, source, target, lengths):
         rank = self.rank
 
-        def take(brought):
-            total = np.sum(brought, axis=0, dtype=target.dtype)
+        def take(inputs):
+            total = np.sum(inputs, axis=0, dtype=target.dtype)
             target[: lengths[rank]] = parts(total, lengths)[rank]
 
         return self._meet(source, take)
@@ -328,13 +328,13 @@ class _Channel:
     def all_gather_v(self, source, target, lengths):
         if source is None:
             source = parts(target, lengths)[self.rank]
-        return self._meet(source, lambda brought: np.copyto(target, np.concatenate(brought)))
+        return self._meet(source, lambda inputs: np.copyto(target, np.concatenate(inputs)))
 
     def all_to_all_v(self, source, sent, target, taken):
         rank = self.rank
 
-        def take(brought):
-            mine = [parts(content, lengths)[rank] for content, lengths in brought]
+        def take(inputs):
+            mine = [parts(content, lengths)[rank] for content, lengths in inputs]
             np.copyto(target, np.concatenate(mine))
 
         self._calls += 1
@@ -345,7 +345,7 @@ class _Channel:
 
     def broadcast(self, array, root):
         source = array if self.rank == root else None
-        return self._meet(source, lambda brought: np.copyto(array, brought[root]))
+        return self._meet(source, lambda inputs: np.copyto(array, inputs[root]))
 
 
 class _Request:
@@ -363,6 +363,6 @@ class _Request:
         if self._delay:
             self._delay -= 1
             return False
-        self._take(self._meeting.brought)
+        self._take(self._meeting.inputs)
         self._meeting = None
         return True

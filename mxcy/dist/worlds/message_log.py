@@ -1,4 +1,4 @@
-"""What processes send and receive, told line by line on the standard error (PS_VERBOSE)."""
+"""A log of communication on the standard error (PS_VERBOSE)."""
 
 import sys
 
@@ -8,36 +8,38 @@ _CONNECTIONS, _MESSAGES = 1, 2  # levels
 
 
 def logged(world, level):
-    """A world that tells what happens in it.
+    """Wrap a world so that it logs what it sends and receives.
 
     Parameters
     ----------
     world : World
     level : int
-        0: nothing; 1: who is connected; 2: messages of both kinds and collective calls as well.
+        0: nothing; 1: connections; 2: messages, control messages and collectives as well.
 
     Returns
     -------
     World
-        `world` itself, or what behaves like it.
+        `world` itself at level 0 and 1.
     """
     if level >= _CONNECTIONS:
-        _tell_connections(world)
+        _log_connections(world)
     return _LoggedWorld(world) if level >= _MESSAGES else world
 
 
-def _tell_connections(world):
+def _log_connections(world):
     for place, (role, machine) in enumerate(zip(world.roles, world.machines, strict=True)):
         here = ", which is this one" if place == world.place else ""
-        _tell(world, f"connected to process {place} ({role} on {machine}){here}, by {world.engine}")
+        _log(world, f"connected to process {place} ({role} on {machine}){here}, by {world.engine}")
 
 
-def _tell(world, text):
-    sys.stderr.write(f"{world.roles[world.place]} {world.rank}: {text}\n")  # at once: lines mix
+def _log(world, text):
+    sys.stderr.write(
+        f"{world.roles[world.place]} {world.rank}: {text}\n"
+    )  # one write: lines of ranks would mix
 
 
 class _LoggedWorld:
-    """Logs messages of both kinds, and passes all else on."""
+    """Logs messages and control messages, and delegates everything else."""
 
     def __init__(self, world):
         self._world = world
@@ -56,18 +58,18 @@ class _LoggedWorld:
         return _LoggedChannel(self._world, self._world.control())
 
     def send_control(self, rank, content):
-        _tell(self._world, f"sends to rank {rank}: {content.decode()}")
+        _log(self._world, f"sends to rank {rank}: {content.decode()}")
         self._world.send_control(rank, content)
 
     def receive_control(self):
         message = self._world.receive_control()
         if message is not None:
-            _tell(self._world, f"receives from rank {message[0]}: {message[1].decode()}")
+            _log(self._world, f"receives from rank {message[0]}: {message[1].decode()}")
         return message
 
     def send_message(self, place, head, body=None):
         length = 0 if body is None else body.nbytes
-        _tell(self._world, f"sends to process {place}: {head.decode()} and {length} bytes")
+        _log(self._world, f"sends to process {place}: {head.decode()} and {length} bytes")
         return self._world.send_message(place, head, body)
 
     def receive_message(self):
@@ -75,21 +77,21 @@ class _LoggedWorld:
         if message is not None:
             place, head, body = message
             text = f"receives from process {place}: {head.decode()} and {body.nbytes} bytes"
-            _tell(self._world, text)
+            _log(self._world, text)
         return message
 
     def shrink(self):
         formers = self._world.shrink()
-        _tell_connections(self._world)
+        _log_connections(self._world)
         return formers
 
     def grow(self, line, count):
         self._world.grow(line, count)
-        _tell_connections(self._world)
+        _log_connections(self._world)
 
 
 class _LoggedChannel:
-    """Tells of collective calls when they begin."""
+    """Logs collectives when they begin."""
 
     def __init__(self, world, channel):
         self._world, self._channel = world, channel
@@ -121,7 +123,7 @@ class _LoggedChannel:
 
         def call(array, *others):
             length = (others[0] if array is None else array).nbytes
-            _tell(self._world, f"begins {name} of {length} bytes")
+            _log(self._world, f"begins {name} of {length} bytes")
             return method(array, *others)
 
         return call

@@ -1,4 +1,4 @@
-"""The process before this one in a ring of all: whether it is still there."""
+"""Failure detection in a ring: each rank watches the one before it."""
 
 import os
 import select
@@ -6,12 +6,12 @@ import signal
 
 __all__ = ["Neighbour", "identity"]
 
-_LOOK_SECONDS = 0.05  # between looks for its end
-_BEATS = 4  # signs of life within the time after which it counts as dead
+_LOOK_SECONDS = 0.05  # between checks whether the process has ended
+_BEATS = 4  # heartbeats within the timeout
 
 
 def identity():
-    """What tells this process from others: where process numbers are its, and its number."""
+    """[PID namespace, process number] of this process."""
     try:
         return [os.readlink("/proc/self/ns/pid"), os.getpid()]
     except OSError:
@@ -19,26 +19,26 @@ def identity():
 
 
 class Neighbour:
-    """Watches one process, so that the cost does not grow with the job; each is watched by one.
+    """Watches the previous rank of the ring, at a cost independent of the number of ranks.
 
     Parameters
     ----------
     world : World
-    tell : callable
-        ``tell(rank)`` gives a sign of life to a process.
+    send_heartbeat : callable
+        ``send_heartbeat(rank)`` sends a heartbeat to a rank.
     interval, timeout : float
-        Seconds between signs of life, and seconds without any after which the process counts as
-        dead; 0: never. With an interval of 0 there are four within the timeout.
+        Seconds between heartbeats, and seconds without one after which the rank counts as dead
+        (0: never). An interval of 0 is a quarter of the timeout.
 
     Attributes
     ----------
     rank : int
-        Which process it is.
+        The rank that is watched.
     """
 
-    def __init__(self, world, tell, interval=0, timeout=0):
+    def __init__(self, world, send_heartbeat, interval=0, timeout=0):
         self.rank, self._next = (world.rank - 1) % world.size, (world.rank + 1) % world.size
-        self._tell, self._timeout = tell, timeout
+        self._send_heartbeat, self._timeout = send_heartbeat, timeout
         self._interval = interval or timeout / _BEATS
         self._heard = self._beaten = self._looked = 0.0
         self._stepped = None
@@ -55,36 +55,36 @@ class Neighbour:
             return
         try:
             self._process = os.pidfd_open(its[1])
-        except OSError:  # of another user, or an old system: the process manager notices
+        except OSError:  # another user's, or an old kernel: left to the process manager
             return
         self._poll = select.poll()
         self._poll.register(self._process, select.POLLIN)
 
     def close(self):
-        """Watch no more."""
+        """Stop watching."""
         if self._process is not None:
             os.close(self._process)
         self._poll = self._process = None
         self._timeout = 0
 
     def kill(self):
-        """Have it end, if it is on this machine; whether it is."""
+        """Kill the process if it is on this machine; return whether it is."""
         if self._process is None:
             return False
         signal.pidfd_send_signal(self._process, signal.SIGKILL)
         return True
 
-    def hear(self, now):
-        """Take a sign of life."""
+    def note_heartbeat(self, now):
+        """Note a heartbeat of the watched rank."""
         self._heard = now
 
     def step(self, now):
-        """Look after it.
+        """Send a heartbeat and check the watched rank, each when due.
 
         Returns
         -------
         str or None
-            What has happened to it.
+            How the watched rank failed.
         """
         stood_still = self._stepped is not None and now - self._stepped > self._timeout / 2
         self._stepped = now
@@ -96,8 +96,8 @@ class Neighbour:
             return None
         if now - self._beaten >= self._interval:
             self._beaten = now
-            self._tell(self._next)
-        if not self._heard or stood_still:  # this process, not that one
+            self._send_heartbeat(self._next)
+        if not self._heard or stood_still:  # this process was stopped, not the other
             self._heard = now
         if now - self._heard > self._timeout:
             return f"has given no sign of life for {self._timeout:g} seconds (PS_HEARTBEAT_TIMEOUT)"

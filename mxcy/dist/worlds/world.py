@@ -1,4 +1,4 @@
-"""The processes of a job by MPI: the only module that imports mpi4py."""
+"""Process groups with MPI: the only module that imports mpi4py."""
 
 import ctypes
 import importlib
@@ -15,12 +15,8 @@ from mxcy.dist.worlds.neighbour import identity
 
 __all__ = ["World", "has_engine", "no_engine"]
 
-_CONTROL, _HEAD, _BODY = (
-    1,
-    2,
-    3,
-)  # tags: of control messages, and of the two parts of other messages
-_MOST_BODIES = 64  # of messages in flight; the heads of others wait
+_CONTROL, _HEAD, _BODY = 1, 2, 3  # tags of control messages, and of the parts of other messages
+_MOST_BODIES = 64  # bodies received at a time; further heads stay queued in MPI
 _LENGTH_BYTES = 8
 
 
@@ -30,7 +26,7 @@ def has_engine():
 
 
 def no_engine(why):
-    """The error for a job of several processes without mpi4py."""
+    """The error of a multi-process job without mpi4py."""
     return MXNetError(
         f"{why}, but mpi4py is not installed; 'pip install mxcy[dist]' has it with MPICH, "
         "'pip install mxcy[dist-ft]' with Open MPI"
@@ -38,38 +34,37 @@ def no_engine(why):
 
 
 class World:
-    """The workers of a job; all methods belong to the thread that opened it.
+    """The processes of one role in a job; used only on the thread that created it.
 
     Parameters
     ----------
     role : {'worker', 'server'}
-        What this process is; processes of the same role make a world.
+        This process's role; processes of the same role form a world.
     elastic : bool
-        Whether processes may die, and the others go on.
-    joins : bool
-        Whether a running job has started this process; it is let in then.
+        Whether the job continues when processes die.
+    joins : int
+        If not 0, a running job has started this process, the `joins`-th time that it grew.
 
     Attributes
     ----------
     rank, size : int
-        The number of this process among those of its role, and how many these are.
+        Rank among the processes of this role, and their number.
     hosts : list of str
-        The machine of each.
+        Host name by rank.
     processes : list
-        The `identity` of each.
+        `identity` by rank.
     place : int
-        The number of this process among all of the job.
+        Index among all processes of the job, of every role.
     roles, machines : list of str
-        Of all processes of the job, by their places.
+        Role and host name of all processes of the job, by place.
     engine : str
-        The name and version of the library.
+        Name and version of the MPI library.
     channels : list
-        Those of `new_channel`.
+        All channels made by `new_channel`.
     name : str
-        Of this process among all that the job ever has.
+        Name of this process, unique over the job's lifetime.
     levels : tuple of int or None
-        The number of this process's machine, and that of the process on it; None unless several
-        machines have as many processes each, more than one.
+        See `levels_of`.
 
     Raises
     ------
@@ -80,19 +75,19 @@ class World:
     def __init__(self, role="worker", elastic=False, joins=0):
         self._mpi, self._owned = _open()
         self._elastic = elastic
-        if elastic:  # Open MPI's own end may wait for those that have died
+        if elastic:  # Open MPI's exit handlers may wait for dead processes
             library = ctypes.CDLL(None)
             library.on_exit(library._exit, None)
         mpi = self._mpi
         self.channels, self._aborted, self._broken = [], [], None
-        self._own = deque()  # messages from this process to itself
-        self._coming = {}  # place -> its messages whose bodies may be in flight
+        self._to_self = deque()  # messages from this process to itself
+        self._incoming = {}  # place -> messages whose bodies may be in flight
         self._sent = []
         self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
         self.joins, self.levels = bool(joins), None
         if joins:
             self.name = f"newcomer {joins}.{mpi.COMM_WORLD.rank}"
-            counts, _ = self._begin_anew(mpi.Comm.Get_parent().Merge(True))
+            counts, _ = self._rebuild(mpi.Comm.Get_parent().Merge(True))
             for _ in range(max(counts)):
                 self.new_channel()
             return
@@ -110,7 +105,7 @@ class World:
         self._message_comm, self._control_comm = whole.Dup(), self._comm.Dup()
 
     def new_channel(self):
-        """Open a channel, on which collective calls match in order; all processes call this."""
+        """Create a channel, on which collectives match in order; collective."""
         channel = _Channel(self._mpi, self._comm.Dup(), len(self.channels))
         if self.levels is not None:
             machine, number = self.levels
@@ -120,23 +115,23 @@ class World:
         return channel
 
     def control(self):
-        """The channel for collective calls outside of buckets."""
+        """The channel for collectives outside of buckets."""
         return _Channel(self._mpi, self._comm)
 
     # -- control messages: small, between processes of one role
 
     def send_control(self, rank, content):
-        """Send bytes to a process of the same role; the call does not wait."""
+        """Send bytes to a rank, without blocking."""
         if self._broken is None:
             self._sent = [request for request in self._sent if not request.Test()]
         octets = bytearray(content)
         try:
             self._sent.append(self._control_comm.Isend([octets, self._mpi.BYTE], rank, _CONTROL))
         except self._mpi.Exception as error:
-            self._broken = error  # `receive` tells of it, when it can be dealt with
+            self._broken = error  # raised by `receive_control`, where failures are handled
 
     def receive_control(self):
-        """The next control message that has arrived, as (rank of the sender, bytes), or None."""
+        """The next control message that has arrived, as (sender's rank, bytes), or None."""
         mpi, status = self._mpi, self._mpi.Status()
         if self._broken is not None:
             raise self._broken
@@ -146,7 +141,7 @@ class World:
         self._control_comm.Recv([octets, mpi.BYTE], status.source, _CONTROL)
         return status.source, bytes(octets)
 
-    # -- messages: a head and an array, between processes of any role -----------------------------
+    # -- messages: a head and an array, between processes of any role ------------------------------
 
     def send_message(self, place, head, body=None):
         """Send a message to a process of any role.
@@ -156,7 +151,7 @@ class World:
         place : int
         head : bytes
         body : numpy.ndarray, optional
-            Contiguous; it may change once the request is done.
+            Contiguous; must not change until the request is done.
 
         Returns
         -------
@@ -167,7 +162,7 @@ class World:
             content = (
                 np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
             )
-            self._own.append((place, head, content))
+            self._to_self.append((place, head, content))
             return _Requests([], None)
         length = 0 if body is None else body.nbytes
         octets = bytearray(length.to_bytes(_LENGTH_BYTES, "little") + head)
@@ -178,17 +173,17 @@ class World:
         return _Requests(requests, octets)
 
     def receive_message(self):
-        """The next complete message, or None; those of one sender keep their order.
+        """The next complete message, or None; messages of one sender keep their order.
 
         Returns
         -------
         tuple of (int, bytes, numpy.ndarray of uint8) or None
             The sender's place, head and body.
         """
-        if self._own:
-            return self._own.popleft()
+        if self._to_self:
+            return self._to_self.popleft()
         self._take_heads()
-        for place, messages in self._coming.items():
+        for place, messages in self._incoming.items():
             if messages and (messages[0][2] is None or messages[0][2].Test()):
                 head, body, _ = messages.popleft()
                 return place, head, body
@@ -196,11 +191,11 @@ class World:
 
     def receiving(self):
         """Whether bodies of messages are still arriving."""
-        return any(messages and messages[0][2] is not None for messages in self._coming.values())
+        return any(messages and messages[0][2] is not None for messages in self._incoming.values())
 
     def _take_heads(self):
         mpi, status = self._mpi, self._mpi.Status()
-        while sum(map(len, self._coming.values())) < _MOST_BODIES:
+        while sum(map(len, self._incoming.values())) < _MOST_BODIES:
             message = self._message_comm.Improbe(mpi.ANY_SOURCE, _HEAD, status)
             if message is None:
                 return
@@ -212,13 +207,13 @@ class World:
                 if body.size
                 else None
             )
-            messages = self._coming.setdefault(status.source, deque())
+            messages = self._incoming.setdefault(status.source, deque())
             messages.append((bytes(octets[_LENGTH_BYTES:]), body, request))
 
-    # -- processes that die ------------------------------------------------------------------------
+    # -- failures and growth -----------------------------------------------------------------------
 
-    def loses(self, error):
-        """Whether an error tells that a process has died and that the others may go on."""
+    def is_peer_failure(self, error):
+        """Whether an error reports the death of another process that the job can survive."""
         mpi = self._mpi
         if not isinstance(error, mpi.Exception) or "Open MPI" not in self.engine:
             return False
@@ -229,15 +224,15 @@ class World:
         )
 
     def shrink(self):
-        """Continue without the processes that have died; all survivors call this.
+        """Continue without dead processes; all survivors call this.
 
         Returns
         -------
         list of int
-            The former ranks of those that are left.
+            The former ranks of the survivors.
         """
         former = self.rank
-        self._aborted += self._sent  # MPI may still read what they have sent
+        self._aborted += self._sent  # MPI may still read these buffers
         self._sent, self._broken = [], None
         for comm in (
             self._comm,
@@ -247,26 +242,26 @@ class World:
         ):
             comm.Revoke()
         self._whole.Revoke()
-        counts, formers = self._begin_anew(self._whole.Shrink(), former)
+        counts, formers = self._rebuild(self._whole.Shrink(), former)
         for channel in self.channels[: min(counts)]:
             channel.comm = self._comm.Dup()
         return formers
 
     def grow(self, line, count):
-        """Start further workers by a command line, and continue with them; all others do so.
+        """Start `count` more workers with a command line and continue with them; collective.
 
-        Nothing may be under way.
+        No communication may be in flight.
         """
         mpi = self._mpi
         info = mpi.Info.Create({"wdir": os.getcwd()})
-        self._begin_anew(self._whole.Spawn(line[0], line[1:], count, info).Merge(False))
+        self._rebuild(self._whole.Spawn(line[0], line[1:], count, info).Merge(False))
         self.levels = None
         for channel in self.channels:
             channel.replace(self._comm.Dup())
 
-    def _begin_anew(self, whole, former=0):
-        """Take over a new communicator: how many channels each process has, and its former rank."""
-        if self._elastic:  # MPI's own end would wait for those that have died
+    def _rebuild(self, whole, former=0):
+        """Switch to a new communicator; return channel counts and former ranks of all processes."""
+        if self._elastic:  # MPI_Finalize would wait for dead processes
             self._owned = False
         whole.Set_errhandler(self._mpi.ERRORS_RETURN)
         self._whole = whole
@@ -279,27 +274,27 @@ class World:
         return counts, formers
 
     def allgather(self, value):
-        """The values of all processes, by rank; blocks."""
+        """The values of all ranks, by rank; blocks."""
         return self._comm.allgather(value)
 
     def broadcast_from(self, root, value):
-        """The value of process `root`; blocks."""
+        """The value of rank `root`; blocks."""
         return self._comm.bcast(value, root)
 
-    # -- the end ----------------------------------------------------------------------------------
+    # -- shutdown ----------------------------------------------------------------------------------
 
     def begin_barrier(self):
-        """A nonblocking barrier of all processes of the job, of all roles; a request."""
+        """Start a barrier of all processes of the job, of every role; return its request."""
         return _Request(self._whole.Ibarrier())
 
     def finalize(self):
-        """Finalize MPI, which all processes must do."""
+        """Finalize MPI; all processes must do so."""
         if self._owned and not self._mpi.Is_finalized():
             self._mpi.Finalize()
 
 
 def _open():
-    """The module mpi4py.MPI, initialized; and whether it is ours to finalize."""
+    """Initialize MPI; return mpi4py.MPI and whether it is ours to finalize."""
     if not has_engine():
         raise no_engine("a job of several processes needs MPI")
     settings = importlib.import_module("mpi4py").rc
@@ -316,15 +311,15 @@ def _open():
 
 
 class _Channel:
-    """Nonblocking collective calls of a communicator; each returns a request.
+    """Nonblocking collectives of a communicator; each returns a request.
 
     Attributes
     ----------
     number : int or None
-        Its place among the world's channels.
+        Index among the world's channels.
     inside, between : _Channel or None
-        Where a world has levels: among the processes of this one's machine, and among those that
-        have its number on theirs.
+        In worlds with levels: among the ranks of this machine, and among the ranks with the same
+        local rank on each machine.
     """
 
     inside = between = None
@@ -333,7 +328,7 @@ class _Channel:
         self._mpi, self.comm, self.number = mpi, comm, number
 
     def replace(self, comm):
-        """Go on with another communicator, without levels, when no call is in flight."""
+        """Switch to another communicator, without levels; no collective may be in flight."""
         for channel in (self.inside, self.between):
             if channel is not None:
                 channel.comm.Free()
@@ -342,30 +337,30 @@ class _Channel:
 
     @property
     def rank(self):
-        """int: the number of this process on the channel."""
+        """int: the rank of this process on the channel."""
         return self.comm.rank
 
     @property
     def size(self):
-        """int: how many there are."""
+        """int: the number of ranks on the channel."""
         return self.comm.size
 
     def all_reduce(self, source, target):
-        """Sum the arrays of all processes; in place if both are the same array."""
+        """Sum the arrays of all ranks; in place if both are the same array."""
         mpi = self._mpi
         mine = mpi.IN_PLACE if source is target else source
         return _Request(self.comm.Iallreduce(mine, target, mpi.SUM))
 
     def all_reduce_min(self, source, target):
-        """The minimum of each element over all processes."""
+        """Elementwise minimum over all ranks."""
         return _Request(self.comm.Iallreduce(source, target, self._mpi.MIN))
 
     def all_gather(self, source, target):
-        """Concatenate the arrays of all processes, which have the same length."""
+        """Concatenate the arrays of all ranks, of equal lengths."""
         return _Request(self.comm.Iallgather(source, target))
 
     def reduce_scatter(self, source, target, lengths):
-        """Sum arrays; each process gets its part of the sum, at the start of `target`.
+        """Sum arrays; each rank gets its part of the sum, at the start of `target`.
 
         Never in place: MPICH refuses that for parts of different lengths.
         """
@@ -373,39 +368,39 @@ class _Channel:
         return _Request(self.comm.Ireduce_scatter(source, mine, lengths, self._mpi.SUM))
 
     def all_gather_v(self, source, target, lengths):
-        """Concatenate arrays of different lengths; a source of None is in its place already."""
+        """Concatenate arrays of different lengths; in place if `source` is None."""
         kind = self._mpi._typedict[target.dtype.char]
         mine = self._mpi.IN_PLACE if source is None else source
         return _Request(self.comm.Iallgatherv(mine, [target, lengths, kind]))
 
     def all_to_all_v(self, source, sent, target, taken):
-        """Send each process a part of `source`, and receive one from each; lengths by rank."""
+        """Send each rank a part of `source` and receive one from each; lengths by rank."""
         kind = self._mpi._typedict[source.dtype.char]
         return _Request(self.comm.Ialltoallv([source, sent, kind], [target, taken, kind]))
 
     def broadcast(self, array, root):
-        """Overwrite the array with that of process `root`."""
+        """Overwrite the array with that of rank `root`."""
         return _Request(self.comm.Ibcast(array, root))
 
 
 class _Request:
-    """A call in flight."""
+    """An MPI operation in flight."""
 
     def __init__(self, request):
         self._request = request
 
     def done(self):
-        """Whether it has finished; MPI makes progress while it is asked."""
+        """Whether it has finished; polling is what makes MPI progress."""
         return self._request.Test()
 
 
 class _Requests:
-    """Several calls, which keep the memory they read alive."""
+    """Several MPI operations; keeps the memory that they read alive."""
 
     def __init__(self, requests, kept):
         self._requests, self._kept = requests, kept
 
     def done(self):
-        """Whether all are."""
+        """Whether all have finished."""
         self._requests = [request for request in self._requests if not request.Test()]
         return not self._requests

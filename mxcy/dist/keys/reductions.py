@@ -1,4 +1,4 @@
-"""Ways to add up arrays of all processes, as generators of requests on a channel."""
+"""All-reduce algorithms, as generators of requests on a channel."""
 
 import itertools
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from mxcy.dist.keys.partition import parts
 
-__all__ = ["CompressedSum", "WholeSum"]
+__all__ = ["CompressedAllReduce", "AllReduce"]
 
 
-_PIECE = 1 << 18  # elements that go through the levels one after the other
-_LEAST_BYTES = 1 << 16  # of sums of two levels: smaller ones are a matter of latency
+_PIECE = 1 << 18  # elements per pipelined piece of a two-level all-reduce
+_LEAST_BYTES = 1 << 16  # of a two-level all-reduce: smaller ones are bound by latency
 
 
-class WholeSum:
-    """By one collective call, or three: inside machines, between them, and inside again."""
+class AllReduce:
+    """One MPI all-reduce, or two levels: inside machines and between them."""
 
-    #: whether the arrays may be of any values, beside the counts of a bucket
+    #: whether any values are summed exactly, as the counts of a bucket require
     exact = True
 
     def memory(self, length, dtype):
@@ -24,15 +24,15 @@ class WholeSum:
         return np.zeros(length, dtype)
 
     def terms(self):
-        """What others need to do the same: None, or those of `Levels`."""
+        """Arguments of `Levels` for a rank to do the same; None: uncompressed."""
         return None
 
     def bytes_of(self, source):
-        """What a process sends of an array."""
+        """The bytes that a rank sends of an array."""
         return source.nbytes
 
-    def add_up(self, channel, source, target):
-        """Add up arrays.
+    def all_reduce(self, channel, source, target):
+        """Sum arrays over all ranks.
 
         Parameters
         ----------
@@ -47,7 +47,7 @@ class WholeSum:
         Returns
         -------
         float
-            What has been sent in after the last request: the time.
+            The time sent into the generator after its last request.
         """
         if channel.inside is None or source.nbytes < _LEAST_BYTES:
             return (yield channel.all_reduce(source, target))
@@ -55,7 +55,7 @@ class WholeSum:
 
 
 def _in_levels(channel, source, target):
-    """Add up inside machines, then each part of that between them, piece after piece."""
+    """Reduce-scatter inside machines, all-reduce between them, all-gather inside; pipelined."""
     inside, between = channel.inside, channel.between
     pieces = []
     for begin in range(0, source.size, _PIECE):
@@ -79,8 +79,8 @@ def _in_levels(channel, source, target):
     return now
 
 
-class CompressedSum(WholeSum):
-    """Arrays of a few levels: parts go as bits to their owners, who send sums to all.
+class CompressedAllReduce(AllReduce):
+    """All-reduce of quantized arrays: packed parts go to their owners, which send sums to all.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class CompressedSum(WholeSum):
     def bytes_of(self, source):
         return self._levels.bytes_of(source.size)
 
-    def add_up(self, channel, source, target):
+    def all_reduce(self, channel, source, target):
         levels = self._levels
         shares = parts(source.size, 0, channel.size, 0, levels.per_word)
         packed = [levels.pack(source[begin : begin + length]) for _, begin, length in shares]
