@@ -30,7 +30,7 @@ def new_line(generation):
     kept = {name: env.raw(name) for name in (*env.VARIABLES, "PYTHONPATH") if name not in _OWN}
     kept.update(MXCY_DIST_JOINS=str(generation), DMLC_NUM_ATTEMPT=str(generation))
     variables = {name: value for name, value in kept.items() if value is not None}
-    starter = Path(__file__).parents[1] / "tools" / "rank.py"
+    starter = Path(__file__).parents[2] / "tools" / "rank.py"
     # process managers take short words of plain characters only
     content = json.dumps([variables, sys.orig_argv]).encode()
     words = textwrap.wrap(base64.urlsafe_b64encode(content).decode(), _WORD)
