@@ -71,10 +71,10 @@ def _start():
     if not has_engine():
         raise no_engine("MPI has started this process")
 
-    joins = env.get("MXCY_DIST_JOINS")
+    joins, shares_memory = env.get("MXCY_DIST_JOINS"), env.get("MXCY_DIST_SHARED_MEMORY")
 
     def open_world():
-        world = World(place.role, elastic=min_workers is not None, joins=joins)
+        world = World(place.role, min_workers is not None, joins, shares_memory)
         if joins:
             return logged(world, verbose)
         if place.workers is not None and place.workers != world.size:

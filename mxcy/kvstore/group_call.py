@@ -54,11 +54,20 @@ class GroupCall:
         updated = self._group.bucket.updating is not None
         if len(self._sources) == 1 and (updated or self._sources is self._targets):
             source = window(self._sources[0]).numpy_view().reshape(-1)
-        whole = BucketPush(self._fill, source, self._on_done, time.monotonic(), self._in_place)
-        self._store.exchange.push_bucket(self._group.bucket, whole, priority)
+        on_parts = None if updated or self._store.updater is not None else self._take_parts
+        push = BucketPush(
+            self._fill, source, self._on_done, time.monotonic(), self._in_place, on_parts
+        )
+        self._store.exchange.push_bucket(self._group.bucket, push, priority)
 
     def _fill(self, buffer):
         self._group.fill(buffer, self._from)
+
+    def _take_parts(self, cuts, parts):
+        """Sums are in memory of all ranks: the targets get them before the store does."""
+        self._group.spread_parts(cuts, parts, self._to)
+        completion, self._completion = self._completion, None
+        completion()
 
     def _on_done(self, error, sums, lease):
         """Handle the arrival of all sums or new values; on the progress thread."""
@@ -78,8 +87,9 @@ class GroupCall:
             latest = (sums, lease)
             for shared in self._group.shared:
                 shared.latest = latest
-            self._group.spread(sums, self._to)
-            self._completion()
+            if self._completion is not None:
+                self._group.spread(sums, self._to)
+                self._completion()
         else:
             self._update(sums, lease)
             self._take_values()

@@ -40,6 +40,7 @@ class Group:
         self.offsets = [slot.span.start * itemsize for slot in bucket.slots]
         self._offsets = np.array(self.offsets, np.int64)
         self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
+        self._pieces = None  # of the last `spread_parts`
 
     def parts(self, values):
         """Select the group's arrays in a call, with their addresses; None unless they fit.
@@ -67,6 +68,22 @@ class Group:
     def spread(self, buffer, addresses):
         """Scatter a buffer to the addresses."""
         copy_parts(addresses, buffer.ctypes.data + self._offsets, self._sizes)
+
+    def spread_parts(self, cuts, parts, addresses):
+        """Scatter a buffer that is in parts to the addresses; see `SharedBuffers.all_reduce`."""
+        if self._pieces is None or self._pieces[0] != cuts:
+            self._pieces = cuts, *self._cut(np.array(cuts, np.int64) * parts[0].itemsize)
+        _, keys, shifts, ranks, places, sizes = self._pieces
+        starts = np.array([part.ctypes.data for part in parts], np.int64)
+        copy_parts(addresses[keys] + shifts, starts[ranks] + places, sizes)
+
+    def _cut(self, cuts):
+        """Pieces of keys that lie in one part: key, byte in it, part, byte in that, and length."""
+        edges = np.union1d(self._offsets, cuts[:-1])
+        keys = np.searchsorted(self._offsets, edges, "right") - 1
+        ranks = np.searchsorted(cuts[:-1], edges, "right") - 1
+        sizes = np.diff(edges, append=cuts[-1])
+        return keys, edges - self._offsets[keys], ranks, edges - cuts[ranks], sizes
 
 
 def groups_of(keys, shared, code_of):

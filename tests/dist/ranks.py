@@ -137,6 +137,7 @@ def run(
     per_host=None,
     least=None,
     folder=None,
+    area=None,
 ):
     """Run a program on each rank, and close them all.
 
@@ -159,6 +160,8 @@ def run(
         With how many ranks the others go on when one dies.
     folder : path, optional
         Where requests to join lie.
+    area : int, optional
+        Bytes of memory that all ranks share, see `MemoryJob`.
 
     Returns
     -------
@@ -167,7 +170,7 @@ def run(
         after those of the others, in any order.
     """
     results = [None] * size
-    job = MemoryJob(size, seed, per_host=per_host)
+    job = MemoryJob(size, seed, per_host=per_host, area=area)
 
     def live(number, open_world):
         rank = Rank(open_world, bound, patience, way, least, folder)

@@ -203,7 +203,7 @@ print(f"\nend {store.num_workers}", flush=True)
 @pytest.mark.parametrize(
     ("rows", "optimizer", "servers", "text"),
     [
-        (True, True, 0, "row_sparse values are kept by the workers"),
+        (True, True, 0, "its row_sparse values are owned by workers"),
         (False, False, 0, "its optimizer runs in the workers instead of the store"),
         (False, True, 1, "it has servers; start it with -s 0"),
     ],

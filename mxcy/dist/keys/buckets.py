@@ -10,12 +10,14 @@ import numpy as np
 
 from mxcy.dist.keys.ownership import Ownership, update_shares
 from mxcy.dist.keys.pushes import Lease, Rounds, failure_text
+from mxcy.dist.keys.shared_memory import SharedBuffers
 from mxcy.dist.keys.timing import Timing
 
 __all__ = ["Bucket"]
 
 #: up to this size, the all-reduce itself counts the ranks that have pushed each key
 _COUNTED_BYTES = 65536
+_SHARED_BYTES = 1 << 16  # from this size on, shared memory is used: smaller sums are latency-bound
 #: seconds after the last push until a partly pushed bucket starts: if the program has submitted
 #: nothing more, and in any case
 _FLUSH_SECONDS, _LOSE_HOPE_SECONDS = 1e-3, 20e-3
@@ -54,7 +56,7 @@ class Bucket:
         )
         self._counted = len(slots) > 1 and counts
         self.updating = self.ownership = self._rank = None
-        self._send_buffer = None
+        self._send_buffer = self._shared = None
         self._filled_keys = 0  # slots with something to send
         self._free = []
         self._session = None
@@ -100,6 +102,19 @@ class Bucket:
         counts = len(self.slots) if self._counted else 0
         return self._reduction.memory(self.length + counts, self.dtype)
 
+    def _new_send_buffer(self):
+        """A buffer for pushes; it is shared with the other ranks if it can be."""
+        buffers = self._shared_buffers()
+        return self._buffer() if buffers is None or buffers.own is None else buffers.own
+
+    def _shared_buffers(self):
+        """SharedBuffers or None: memory for sums of the whole bucket, if all ranks share some."""
+        large = self.length * self.dtype.itemsize >= _SHARED_BYTES
+        if self._shared is None and large and self._reduction.exact and not self._counted:
+            if self.channel.areas is not None:
+                self._shared = SharedBuffers(self.channel, self.dtype, self.length)
+        return self._shared
+
     def push_bucket(self, push, now, priority=0):
         """Take a push to all keys; nothing else is pushed before its `on_done` is called.
 
@@ -111,7 +126,7 @@ class Bucket:
         """
         self.rounds.pushes += 1
         if self._send_buffer is None:
-            self._send_buffer = self._buffer()
+            self._send_buffer = self._new_send_buffer()
         alone = (
             not self._filled_keys
             and self._session is None
@@ -166,7 +181,7 @@ class Bucket:
     def push(self, slot, array, now, priority=0):
         """Copy an array that is pushed to a key."""
         if self._send_buffer is None:
-            self._send_buffer = self._buffer()
+            self._send_buffer = self._new_send_buffer()
         self._filled_keys += not slot.inputs
         self._since = self._since or now
         if slot.inputs or self._session is not None:
@@ -233,6 +248,8 @@ class Bucket:
         """Undo the session in flight and continue with `ranks` ranks."""
         self._aborted = self._session
         self._session, self._ranks = None, ranks
+        if self._shared is not None:  # between two rounds: nothing is in its buffers
+            self._shared = self._send_buffer = None
         self.sessions, self._not_before = self.completed, 0.0
 
     def adopt(self, numbers, complete, sums):
@@ -251,7 +268,7 @@ class Bucket:
         all_keys = self.bucket_push is not None or absent
         if absent:
             if self._send_buffer is None:
-                self._send_buffer = self._buffer()
+                self._send_buffer = self._new_send_buffer()
             self._send_buffer[...] = 0
         elif not all_keys:
             self._pack()
@@ -276,8 +293,13 @@ class Bucket:
         if self.updating is not None:
             yield from self._update(agreed, complete)
             return
+        if self.check is not None and not self._counted:
+            yield from self.check(self, agreed)
         source, sums, lease = self._operands(agreed, complete, all_keys)
-        now = yield from self._reduction.all_reduce(self.channel, source, sums)
+        buffers, on_parts = self._shared_buffers() if complete else None, None
+        if self.bucket_push is not None and self.factor == 1.0:
+            on_parts = self.bucket_push.on_parts
+        now = yield from self._reduction.all_reduce(self.channel, source, sums, buffers, on_parts)
         self.bytes += self._reduction.bytes_of(source)
         if self.factor != 1.0 and self.dtype.kind == "f":
             sums[: self.length] *= self.dtype.type(self.factor)
@@ -288,9 +310,9 @@ class Bucket:
                 agreed = [slot for slot, all_have in zip(agreed, have, strict=True) if all_have]
             if not agreed:
                 self._not_before = now + _FLUSH_SECONDS
+            elif self.check is not None:
+                yield from self.check(self, agreed)
             complete = True  # sums have the layout of the whole bucket
-        if self.check is not None and agreed:
-            yield from self.check(self, agreed)
         if sums is self._send_buffer:  # later pushes fill another buffer
             self._send_buffer, lease = None, Lease(self._free, sums)
         if self.keeps:
@@ -309,7 +331,8 @@ class Bucket:
             source = self.bucket_push.source
         sums, sums_place = self._leased(source.size)
         values, lease = self._leased(source.size)
-        yield from update_shares(self, agreed, self._rank, (source, sums, values))
+        buffers = self._shared_buffers() if complete else None
+        yield from update_shares(self, agreed, self._rank, (source, sums, values), buffers)
         del place, sums_place
         self.bytes += source.nbytes
         self._deliver_results(agreed, values, lease, complete)
@@ -324,18 +347,18 @@ class Bucket:
     def _pack(self):
         """Copy the first waiting push of each key to the send buffer."""
         if self._send_buffer is None:
-            self._send_buffer = self._buffer()
+            self._send_buffer = self._new_send_buffer()
         for slot in self.slots:
             own = self._send_buffer[slot.span]
-            if slot.inputs and slot.inputs[0].base is not self._send_buffer:
+            if slot.inputs and not np.may_share_memory(slot.inputs[0], own):
                 np.copyto(own, slot.inputs[0])
                 slot.inputs[0] = own
 
     def _operands(self, agreed, complete, all_keys):
         """The arrays to send and to receive sums, and the lease of the latter.
 
-        They are the same array unless the input may be needed again: in elastic jobs, for counts,
-        and where the program's own array is sent.
+        They are the same array unless the input may be needed again (in elastic jobs, for counts,
+        where the program's own array is sent) or is in shared memory.
         """
         push = self.bucket_push
         if self._counted:
@@ -351,7 +374,7 @@ class Bucket:
             if push.in_place and not self.keeps:
                 return push.source, push.source, None
             return push.source, *self._leased(self.length)
-        if self.keeps:
+        if self.keeps or self._shared is not None:
             return self._send_buffer, *self._leased(self.length)
         return self._send_buffer, self._send_buffer, None
 

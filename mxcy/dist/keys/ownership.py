@@ -1,5 +1,6 @@
 """Sharded updates: which rank owns which rows of a bucket, and their session."""
 
+import itertools
 from bisect import bisect_right
 
 __all__ = ["Ownership", "Share", "update_shares"]
@@ -81,7 +82,7 @@ def _row(slot):
     return slot.size // slot.shape[0] if slot.size and slot.shape else 1
 
 
-def update_shares(bucket, slots, rank, arrays):
+def update_shares(bucket, slots, rank, arrays, buffers=None):
     """Reduce-scatter a bucket, update this rank's shares, and all-gather new values.
 
     Parameters
@@ -92,7 +93,9 @@ def update_shares(bucket, slots, rank, arrays):
     rank : int
         This rank.
     arrays : tuple of numpy.ndarray
-        Pushed values, and buffers for sums and new values.
+        Pushed values, and arrays for sums and new values.
+    buffers : SharedBuffers, optional
+        Memory that all ranks share.
 
     Yields
     ------
@@ -106,10 +109,19 @@ def update_shares(bucket, slots, rank, arrays):
     source, sums, target = arrays
     shares = bucket.ownership.shares(slots)
     lengths = [sum(share.length for share in owned) for owned in shares]
-    begin = sum(lengths[:rank])
-    yield bucket.channel.reduce_scatter(source, sums, lengths)
-    sums, values = sums[: lengths[rank]], target[begin : begin + lengths[rank]]
+    cuts = [0, *itertools.accumulate(lengths)]
+    if buffers is None or source.size > buffers.capacity:
+        buffers = None
+        yield bucket.channel.reduce_scatter(source, sums, lengths)
+    else:
+        yield from buffers.scatter(source, cuts, source is buffers.own)
+        buffers.sum_part(source, cuts, sums[: lengths[rank]])
+    sums, values = sums[: lengths[rank]], target[cuts[rank] : cuts[rank + 1]]
     owned = {share.slot for share in shares[rank]}
     others = [slot for slot in slots if slot not in owned]
     yield bucket.updating.update(shares[rank], sums, values, others)
-    return (yield bucket.channel.all_gather_v(None, target, lengths))
+    if buffers is None:
+        return (yield bucket.channel.all_gather_v(None, target, lengths))
+    now = yield from buffers.share(values, cuts)
+    buffers.gather(target, cuts)
+    return now

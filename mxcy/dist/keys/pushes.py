@@ -28,11 +28,13 @@ class BucketPush:
         Time of arrival.
     in_place : bool
         Whether `source` may receive the sums.
+    on_parts : callable, optional
+        See `SharedBuffers.all_reduce`; `on_done` follows.
     """
 
-    def __init__(self, fill, source, on_done, since, in_place=False):
+    def __init__(self, fill, source, on_done, since, in_place=False, on_parts=None):
         self.fill, self.source, self.on_done, self.since = fill, source, on_done, since
-        self.in_place = in_place
+        self.in_place, self.on_parts = in_place, on_parts
 
 
 class Lease:

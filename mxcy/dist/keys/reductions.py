@@ -14,7 +14,7 @@ _LEAST_BYTES = 1 << 16  # of a two-level all-reduce: smaller ones are bound by l
 
 
 class AllReduce:
-    """One MPI all-reduce, or two levels: inside machines and between them."""
+    """In shared memory, in two levels (inside machines and between them), or by MPI alone."""
 
     #: whether any values are summed exactly, as the counts of a bucket require
     exact = True
@@ -31,7 +31,7 @@ class AllReduce:
         """The bytes that a rank sends of an array."""
         return source.nbytes
 
-    def all_reduce(self, channel, source, target):
+    def all_reduce(self, channel, source, target, buffers=None, on_parts=None):
         """Sum arrays over all ranks.
 
         Parameters
@@ -39,6 +39,10 @@ class AllReduce:
         channel : channel of a `World`
         source, target : numpy.ndarray
             Flat, of one length.
+        buffers : SharedBuffers, optional
+            Memory that all ranks share.
+        on_parts : callable, optional
+            See `SharedBuffers.all_reduce`.
 
         Yields
         ------
@@ -49,6 +53,8 @@ class AllReduce:
         float
             The time sent into the generator after its last request.
         """
+        if buffers is not None:
+            return (yield from buffers.all_reduce(source, target, on_parts))
         if channel.inside is None or source.nbytes < _LEAST_BYTES:
             return (yield channel.all_reduce(source, target))
         return (yield from _in_levels(channel, source, target))
@@ -98,7 +104,7 @@ class CompressedAllReduce(AllReduce):
     def bytes_of(self, source):
         return self._levels.bytes_of(source.size)
 
-    def all_reduce(self, channel, source, target):
+    def all_reduce(self, channel, source, target, buffers=None, on_parts=None):
         levels = self._levels
         shares = parts(source.size, 0, channel.size, 0, levels.per_word)
         packed = [levels.pack(source[begin : begin + length]) for _, begin, length in shares]

@@ -157,7 +157,7 @@ class ClockWorld:
 
 
 class _ClockChannel:
-    inside = between = None
+    inside = between = areas = None
 
     def __init__(self, world, name):
         self._world, self._name, self._calls = world, name, 0

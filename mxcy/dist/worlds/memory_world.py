@@ -32,6 +32,8 @@ class MemoryJob:
         Number of server processes, in addition to the ranks.
     per_host : int, optional
         Number of ranks that share a machine; all by default.
+    area : int, optional
+        Bytes per rank and channel of memory that all ranks share; None: there is none.
 
     Attributes
     ----------
@@ -44,8 +46,8 @@ class MemoryJob:
         One per server.
     """
 
-    def __init__(self, size, seed=None, servers=0, per_host=None):
-        self.size = size
+    def __init__(self, size, seed=None, servers=0, per_host=None, area=None):
+        self.size, self._area, self._areas = size, area, {}
         self.lock = threading.Condition()
         self.dead = set()  # places
         self._meetings = {}
@@ -64,6 +66,15 @@ class MemoryJob:
             if not meeting.missing:
                 del self._meetings[name]
         return meeting
+
+    def areas(self, name, size):
+        """The areas of a channel by rank, or None."""
+        if self._area is None or size == 1:
+            return None
+        with self.lock:
+            if name not in self._areas:
+                self._areas[name] = [np.empty(self._area, np.uint8) for _ in range(size)]
+            return self._areas[name]
 
     def die(self, place):
         """Make a rank fail as if it were killed."""
@@ -292,6 +303,13 @@ class _Channel:
         """Continue with other ranks and restart the numbering of collectives."""
         self.rank, self.size, self._calls = rank, size, 0
         self.inside = self.between = None
+
+    @property
+    def areas(self):
+        return self._world.job.areas((self._world.epoch, self._name), self.size)
+
+    def barrier(self):
+        return self._meet(None, lambda inputs: None)
 
     def _meet(self, content, take):
         self._calls += 1

@@ -111,6 +111,14 @@ class _LoggedChannel:
         return self._channel.number
 
     @property
+    def areas(self):
+        return self._channel.areas
+
+    def barrier(self):
+        _log(self._world, "begins barrier")
+        return self._channel.barrier()
+
+    @property
     def rank(self):
         return self._channel.rank
 

@@ -1,5 +1,6 @@
 """Process groups with MPI: the only module that imports mpi4py."""
 
+import contextlib
 import ctypes
 import importlib
 import importlib.util
@@ -10,8 +11,10 @@ from collections import deque
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.dist.worlds.channel import Channel, Request, Requests
 from mxcy.dist.worlds.machines import levels_of
 from mxcy.dist.worlds.neighbour import identity
+from mxcy.dist.worlds.segments import Segments
 
 __all__ = ["World", "has_engine", "no_engine"]
 
@@ -44,6 +47,8 @@ class World:
         Whether the job continues when processes die.
     joins : int
         If not 0, a running job has started this process, the `joins`-th time that it grew.
+    shares_memory : bool
+        Whether ranks on one machine may sum large arrays in shared memory.
 
     Attributes
     ----------
@@ -72,9 +77,10 @@ class World:
         When mpi4py or MPI cannot be opened.
     """
 
-    def __init__(self, role="worker", elastic=False, joins=0):
+    def __init__(self, role="worker", elastic=False, joins=0, shares_memory=True):
         self._mpi, self._owned = _open()
         self._elastic = elastic
+        self._shares_memory, self._segments = shares_memory, None
         if elastic:  # Open MPI's exit handlers may wait for dead processes
             library = ctypes.CDLL(None)
             library.on_exit(library._exit, None)
@@ -103,20 +109,45 @@ class World:
         self.name = f"rank {self.rank}"
         self.levels = None if elastic else levels_of(self.rank, self.hosts)
         self._message_comm, self._control_comm = whole.Dup(), self._comm.Dup()
+        self._open_segments()
+
+    def _open_segments(self):
+        """Share memory with the other ranks, if all are on one machine; collective."""
+        if self._segments is not None:
+            self._segments.close()
+        segments, self._segments = None, None
+        spaces = {space for space, _ in self.processes}
+        apart = len(set(self.hosts)) > 1 or len(spaces) > 1 or "" in spaces
+        if self.size == 1 or apart or self._elastic:
+            return
+        if self._shares_memory:
+            with contextlib.suppress(OSError):
+                segments = Segments()
+        paths = self._comm.allgather(segments and segments.path)
+        attached = None not in paths
+        if attached:
+            try:
+                segments.attach(paths)
+            except OSError:
+                attached = False
+        if all(self._comm.allgather(attached)):
+            self._segments = segments
+        elif segments is not None:
+            segments.close()
 
     def new_channel(self):
         """Create a channel, on which collectives match in order; collective."""
-        channel = _Channel(self._mpi, self._comm.Dup(), len(self.channels))
+        channel = Channel(self._mpi, self._comm.Dup(), len(self.channels), self._segments)
         if self.levels is not None:
             machine, number = self.levels
-            channel.inside = _Channel(self._mpi, self._comm.Split(machine, number))
-            channel.between = _Channel(self._mpi, self._comm.Split(number, machine))
+            channel.inside = Channel(self._mpi, self._comm.Split(machine, number))
+            channel.between = Channel(self._mpi, self._comm.Split(number, machine))
         self.channels.append(channel)
         return channel
 
     def control(self):
         """The channel for collectives outside of buckets."""
-        return _Channel(self._mpi, self._comm)
+        return Channel(self._mpi, self._comm)
 
     # -- control messages: small, between processes of one role
 
@@ -163,14 +194,14 @@ class World:
                 np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
             )
             self._to_self.append((place, head, content))
-            return _Requests([], None)
+            return Requests([], None)
         length = 0 if body is None else body.nbytes
         octets = bytearray(length.to_bytes(_LENGTH_BYTES, "little") + head)
         requests = [self._message_comm.Isend([octets, mpi.BYTE], place, _HEAD)]
         if length:
             content = body.reshape(-1).view(np.uint8)
             requests.append(self._message_comm.Isend([content, mpi.BYTE], place, _BODY))
-        return _Requests(requests, octets)
+        return Requests(requests, octets)
 
     def receive_message(self):
         """The next complete message, or None; messages of one sender keep their order.
@@ -257,7 +288,7 @@ class World:
         self._rebuild(self._whole.Spawn(line[0], line[1:], count, info).Merge(False))
         self.levels = None
         for channel in self.channels:
-            channel.replace(self._comm.Dup())
+            channel.replace(self._comm.Dup(), self._segments)
 
     def _rebuild(self, whole, former=0):
         """Switch to a new communicator; return channel counts and former ranks of all processes."""
@@ -271,6 +302,7 @@ class World:
         self.rank = self.place = whole.rank
         self.size, self.hosts, self.processes, self.machines = whole.size, hosts, processes, hosts
         self.roles = ["worker"] * self.size
+        self._open_segments()
         return counts, formers
 
     def allgather(self, value):
@@ -285,7 +317,7 @@ class World:
 
     def begin_barrier(self):
         """Start a barrier of all processes of the job, of every role; return its request."""
-        return _Request(self._whole.Ibarrier())
+        return Request(self._whole.Ibarrier())
 
     def finalize(self):
         """Finalize MPI; all processes must do so."""
@@ -308,99 +340,3 @@ def _open():
     except (ImportError, RuntimeError, AttributeError) as error:
         raise MXNetError(f"MPI cannot be opened: {error}") from error
     return mpi, owned
-
-
-class _Channel:
-    """Nonblocking collectives of a communicator; each returns a request.
-
-    Attributes
-    ----------
-    number : int or None
-        Index among the world's channels.
-    inside, between : _Channel or None
-        In worlds with levels: among the ranks of this machine, and among the ranks with the same
-        local rank on each machine.
-    """
-
-    inside = between = None
-
-    def __init__(self, mpi, comm, number=None):
-        self._mpi, self.comm, self.number = mpi, comm, number
-
-    def replace(self, comm):
-        """Switch to another communicator, without levels; no collective may be in flight."""
-        for channel in (self.inside, self.between):
-            if channel is not None:
-                channel.comm.Free()
-        self.comm.Free()
-        self.comm, self.inside, self.between = comm, None, None
-
-    @property
-    def rank(self):
-        """int: the rank of this process on the channel."""
-        return self.comm.rank
-
-    @property
-    def size(self):
-        """int: the number of ranks on the channel."""
-        return self.comm.size
-
-    def all_reduce(self, source, target):
-        """Sum the arrays of all ranks; in place if both are the same array."""
-        mpi = self._mpi
-        mine = mpi.IN_PLACE if source is target else source
-        return _Request(self.comm.Iallreduce(mine, target, mpi.SUM))
-
-    def all_reduce_min(self, source, target):
-        """Elementwise minimum over all ranks."""
-        return _Request(self.comm.Iallreduce(source, target, self._mpi.MIN))
-
-    def all_gather(self, source, target):
-        """Concatenate the arrays of all ranks, of equal lengths."""
-        return _Request(self.comm.Iallgather(source, target))
-
-    def reduce_scatter(self, source, target, lengths):
-        """Sum arrays; each rank gets its part of the sum, at the start of `target`.
-
-        Never in place: MPICH refuses that for parts of different lengths.
-        """
-        mine = target[: lengths[self.rank]]
-        return _Request(self.comm.Ireduce_scatter(source, mine, lengths, self._mpi.SUM))
-
-    def all_gather_v(self, source, target, lengths):
-        """Concatenate arrays of different lengths; in place if `source` is None."""
-        kind = self._mpi._typedict[target.dtype.char]
-        mine = self._mpi.IN_PLACE if source is None else source
-        return _Request(self.comm.Iallgatherv(mine, [target, lengths, kind]))
-
-    def all_to_all_v(self, source, sent, target, taken):
-        """Send each rank a part of `source` and receive one from each; lengths by rank."""
-        kind = self._mpi._typedict[source.dtype.char]
-        return _Request(self.comm.Ialltoallv([source, sent, kind], [target, taken, kind]))
-
-    def broadcast(self, array, root):
-        """Overwrite the array with that of rank `root`."""
-        return _Request(self.comm.Ibcast(array, root))
-
-
-class _Request:
-    """An MPI operation in flight."""
-
-    def __init__(self, request):
-        self._request = request
-
-    def done(self):
-        """Whether it has finished; polling is what makes MPI progress."""
-        return self._request.Test()
-
-
-class _Requests:
-    """Several MPI operations; keeps the memory that they read alive."""
-
-    def __init__(self, requests, kept):
-        self._requests, self._kept = requests, kept
-
-    def done(self):
-        """Whether all have finished."""
-        self._requests = [request for request in self._requests if not request.Test()]
-        return not self._requests

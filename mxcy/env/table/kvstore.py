@@ -104,6 +104,10 @@ ROWS = (
              "a part of the weights, keeps the states of it, and sends it to the others; "
              "otherwise each updates all of them. The same for all workers.",
              test="dist/test_shared_updates.py::test_without_sharing"),
+    Variable("MXCY_DIST_SHARED_MEMORY", flag, True, "C", "mxcy.dist.job",
+             "Workers that are all on one machine sum arrays of at least 64 KB in memory that they "
+             "share, up to 16 MB for each bucket; otherwise MPI sums them.",
+             test="dist/test_shared_memory.py::test_processes"),
     Variable("MXCY_DIST_TIMEOUT", number(0), 300, "C", "mxcy.dist.job",
              "After so many seconds of waiting for other processes, a store asks who is missing, "
              "and raises an error that names it; 0: never.",

@@ -1,0 +1,157 @@
+"""All-reduce in memory shared by all ranks, as generators of requests; see `Segments`.
+
+An array is cut into one part per rank. Each rank has its values in its input buffer, at least the
+parts of the other ranks. After a barrier it sums its part over all input buffers, in the order of
+ranks, into its output buffer; after another barrier all sums can be read from the ranks' output
+buffers. No more barriers are needed: input buffers are read before the second barrier only, output
+buffers only until all ranks have passed the first barrier of the next all-reduce.
+"""
+
+import itertools
+
+import numpy as np
+
+__all__ = ["SharedBuffers"]
+
+_CHUNK_BYTES = 2 << 20  # of arrays that are copied to the input buffer: they stay in the cache
+_ALIGNMENT = 64  # bytes
+
+
+class SharedBuffers:
+    """Input and output buffers of all ranks for one bucket.
+
+    Parameters
+    ----------
+    channel : channel of a `World`
+        With areas.
+    dtype : numpy.dtype
+    length : int
+        Of the bucket.
+
+    Attributes
+    ----------
+    capacity : int
+        Elements of a buffer.
+    own : numpy.ndarray or None
+        This rank's input buffer for the whole bucket, if it fits.
+    """
+
+    def __init__(self, channel, dtype, length):
+        self._channel, self._rank, self._ranks = channel, channel.rank, channel.size
+        size = channel.areas[0].nbytes // 2 // _ALIGNMENT * _ALIGNMENT
+        self._inputs = [area[:size].view(dtype) for area in channel.areas]
+        self._outputs = [area[size : 2 * size].view(dtype) for area in channel.areas]
+        self.capacity = size // dtype.itemsize
+        self.own = self._inputs[self._rank][:length] if length <= self.capacity else None
+
+    def all_reduce(self, source, target, on_parts=None):
+        """Sum an array over all ranks.
+
+        Parameters
+        ----------
+        source, target : numpy.ndarray
+            Flat, of one length. They may be the same array, but only the source may be `own`.
+        on_parts : callable, optional
+            ``on_parts(cuts, parts)`` gets the sums of a source that is `own` before they are copied
+            to `target`: the first element of each part, with the length, and the parts.
+
+        Yields
+        ------
+        request
+
+        Returns
+        -------
+        float
+            The time sent into the generator after its last request.
+        """
+        step = source.size
+        if source is not self.own:
+            step = min(_CHUNK_BYTES // source.itemsize, self.capacity)
+        for begin in range(0, source.size, step):
+            mine, sums = source[begin : begin + step], target[begin : begin + step]
+            cuts = [mine.size * i // self._ranks for i in range(self._ranks + 1)]
+            yield from self.scatter(mine, cuts, source is self.own)
+            self.sum_part(mine, cuts, self._part(self._outputs, self._rank, self._rank, cuts))
+            now = yield self._channel.barrier()
+            if on_parts is not None and source is self.own:
+                parts = [self._part(self._outputs, rank, rank, cuts) for rank in range(self._ranks)]
+                on_parts(cuts, parts)
+            self.gather(sums, cuts)
+        return now
+
+    def scatter(self, source, cuts, is_own):
+        """Have the parts of the other ranks in the input buffer, and wait until all ranks have.
+
+        Parameters
+        ----------
+        source : numpy.ndarray
+            Flat, not longer than a buffer.
+        cuts : list of int
+            The first element of the part of each rank, and the length.
+        is_own : bool
+            Whether the source is in the input buffer.
+
+        Yields
+        ------
+        request
+        """
+        if not is_own:
+            for rank, (first, last) in enumerate(itertools.pairwise(cuts)):
+                if rank != self._rank:
+                    self._inputs[self._rank][first:last] = source[first:last]
+        yield self._channel.barrier()
+
+    def sum_part(self, source, cuts, out):
+        """Sum this rank's part of what all ranks have scattered, in the order of ranks.
+
+        Parameters
+        ----------
+        source, cuts
+            See `scatter`.
+        out : numpy.ndarray
+            Takes the sum; not a part of `source`.
+        """
+        inputs = [self._part(self._inputs, rank, self._rank, cuts) for rank in range(self._ranks)]
+        inputs[self._rank] = source[cuts[self._rank] : cuts[self._rank + 1]]
+        with np.errstate(all="ignore"):
+            np.add(inputs[0], inputs[1], out=out)
+            for other in inputs[2:]:
+                np.add(out, other, out=out)
+
+    def share(self, values, cuts):
+        """Write this rank's part to the output buffer, and wait until all ranks have.
+
+        Parameters
+        ----------
+        values : numpy.ndarray
+            The part.
+        cuts : list of int
+            See `scatter`.
+
+        Yields
+        ------
+        request
+
+        Returns
+        -------
+        float
+            The time sent into the generator after its request.
+        """
+        self._part(self._outputs, self._rank, self._rank, cuts)[:] = values
+        return (yield self._channel.barrier())
+
+    def gather(self, target, cuts):
+        """Copy all parts from the output buffers of their ranks.
+
+        Parameters
+        ----------
+        target : numpy.ndarray
+        cuts : list of int
+            See `scatter`.
+        """
+        for rank, (first, last) in enumerate(itertools.pairwise(cuts)):
+            target[first:last] = self._part(self._outputs, rank, rank, cuts)
+
+    @staticmethod
+    def _part(buffers, owner, rank, cuts):
+        return buffers[owner][cuts[rank] : cuts[rank + 1]]

@@ -1,0 +1,162 @@
+"""All-reduce in memory that the ranks of a machine share."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mxcy.dist.keys import buckets, shared_memory
+from mxcy.dist.keys.ownership import Ownership, update_shares
+from mxcy.dist.keys.shared_memory import SharedBuffers
+from mxcy.dist.keys.slots import Slot
+from mxcy.dist.worlds.memory_world import MemoryJob
+from mxcy.dist.worlds.segments import AREA_BYTES, Segments
+from tests.dist.jobs import job, needs_mpi
+from tests.dist.ranks import run
+
+_PROGRAM = """
+import json
+import mxcy as mx
+store = mx.kv.create("dist_sync")
+values = [mx.nd.arange(length) * (store.rank + 1) for length in (30_000, 3_000_001, 3)]
+store.init([0, 1, 2], values)
+for _ in range(2):
+    store.pushpull([0, 1, 2], values)
+ends = [value.asnumpy()[[1, -1]].tolist() for value in values]
+world = store.handle.progress.world
+shared = world.new_channel().areas is not None
+print("\\n" + json.dumps([store.rank, shared, *ends]), flush=True)
+"""
+
+
+def together(ranks, area, steps, seed=None):
+    """Run ``steps(rank, channel)``, a generator of requests, on all ranks in turns."""
+    worlds = MemoryJob(ranks, seed, area=area).worlds
+    going = {world.rank: steps(world.rank, world.new_channel()) for world in worlds}
+    requests = {rank: next(running) for rank, running in going.items()}
+    while going:
+        for rank in list(going):
+            if requests[rank].done():
+                try:
+                    requests[rank] = going[rank].send(rank)
+                except StopIteration as end:
+                    assert end.value == rank  # what was sent in after the last request
+                    del going[rank]
+
+
+@pytest.mark.parametrize("where", ["in place", "apart", "own"])
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_sums(ranks, where, monkeypatch):
+    monkeypatch.setattr(shared_memory, "_CHUNK_BYTES", 9_999)
+    draw = np.random.default_rng(ranks)
+    for seed, (length, dtype) in enumerate([(4_096, "f4"), (12_001, "f4"), (2_999, "i8")]):
+        values = (draw.normal(size=(ranks, length)) * 100).astype(dtype)
+        total = values[0] + values[1]  # in the order of ranks, in the arrays' type
+        for value in values[2:]:
+            total = total + value
+        targets = values.copy() if where == "in place" else np.zeros_like(values)
+        all_parts = []
+
+        def steps(rank, channel, values=values, targets=targets, all_parts=all_parts):
+            shared = SharedBuffers(channel, values.dtype, values.shape[1])
+            source = targets[rank] if where == "in place" else values[rank]
+            for _ in range(2):  # buffers are used again
+                if where == "own":
+                    source = shared.own
+                    source[:] = values[rank]
+                elif where == "in place":
+                    source[:] = values[rank]
+                now = yield from shared.all_reduce(
+                    source,
+                    targets[rank],
+                    lambda cuts, parts: all_parts.append((cuts[-1], np.concatenate(parts))),
+                )
+            return now
+
+        together(ranks, 110_000, steps, seed)
+        assert (targets == total).all()
+        assert len(all_parts) == (2 * ranks if where == "own" else 0)
+        assert all(end == length and (sums == total).all() for end, sums in all_parts)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("area", [1 << 12, 300])
+def test_buckets(seed, area, monkeypatch):
+    """Keys pushed together, one by one and in different orders, with areas that suit or do not."""
+    for name in ("_SHARED_BYTES", "_COUNTED_BYTES"):
+        monkeypatch.setattr(buckets, name, 0)
+    keys = {"a": 30, "b": 7, "c": 41}
+
+    def program(rank):
+        draw = np.random.default_rng(seed * 10 + rank.rank)
+        rank.init(**{key: np.zeros(size, "f4") for key, size in keys.items()})
+        for number in range(12):
+            value = {key: np.full(size, rank.rank + number, "f4") for key, size in keys.items()}
+            if number % 3 == 2:
+                rank.push_bucket("a", value)
+                continue
+            for key in draw.permutation(list(keys)):
+                rank.push(key, value[key])
+            for key in keys:
+                rank.pull(key)
+        return {key: [total[[0, -1]].tolist() for total in rank.values[key]] for key in keys}
+
+    expected = [[3.0 * number + 3] * 2 for number in range(12)]
+    for result in run(3, program, bound=10_000, seed=seed, area=area):
+        assert result == dict.fromkeys(keys, expected)
+
+
+@pytest.mark.parametrize("area", [1 << 16, 1 << 10, None])
+def test_shared_updates(area):
+    """The same in areas that fit the bucket, in small ones and in none."""
+
+    class Bucket:
+        def __init__(self, channel, slots):
+            self.channel, self.updating = channel, self
+            self.ownership = Ownership(slots, 3)
+
+        def update(self, shares, sums, values, others):
+            values[:] = -sums
+            return self.channel.barrier()
+
+    slots = [Slot(key, shape, "f4", None) for key, shape in enumerate([(40, 7), (3,), (11, 50)])]
+    start = 0
+    for slot in slots:
+        slot.span = slice(start, start + slot.size)
+        start += slot.size
+    sources = np.random.default_rng(1).integers(-99, 99, (3, start)).astype("f4")
+    values = np.zeros_like(sources)
+
+    def steps(rank, channel):
+        arrays = sources[rank], np.empty(start, "f4"), values[rank]
+        shared = area and SharedBuffers(channel, sources.dtype, start)
+        return update_shares(Bucket(channel, slots), slots, rank, arrays, shared)
+
+    together(3, area, steps, seed=2)
+    assert (values == -sources.sum(0)).all()
+
+
+def test_segments():
+    first, second = Segments(), Segments()
+    paths = [first.path, second.path]
+    first.attach(paths)
+    second.attach(paths)
+    first.areas(3)[1][-4:] = [1, 2, 3, 4]
+    first.areas(4)[1][0] = 5
+    first.close()
+    assert second.areas(3)[1][-4:].tolist() == [1, 2, 3, 4]
+    assert second.areas(4)[1][0] == 5 and len(second.areas(5)[0]) == AREA_BYTES
+    assert not second.areas(3)[0].any()
+    second.close()
+    with pytest.raises(OSError):
+        Segments().attach(["/proc/self/fd/none"])
+
+
+@needs_mpi
+@pytest.mark.parametrize("flag", ["1", "0"])
+def test_processes(flag):
+    done = job(3, _PROGRAM, MXCY_DIST_SHARED_MEMORY=flag)
+    assert done.code == 0, done.err
+    for rank, line in enumerate(done.lines):
+        ends = [[18, 18.0 * (length - 1)] for length in (30_000, 3_000_001, 3)]
+        assert json.loads(line) == [rank, flag == "1", *ends]
