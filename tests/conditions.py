@@ -1,19 +1,19 @@
-"""Waiting for what happens on other threads and in other processes."""
+"""Waiting for events on other threads and in other processes."""
 
 import time
 
 __all__ = ["await_that"]
 
-_PATIENCE = 60  # seconds, many more than it takes; machines may be slow or busy
+_PATIENCE = 60  # seconds; generous, as machines may be slow or busy
 
 
 def await_that(condition):
-    """Wait until ``condition()`` is true; fail when it does not become so in a minute.
+    """Wait until ``condition()`` is true; fail after a minute.
 
     Parameters
     ----------
     condition : callable
-        Is called every few milliseconds.
+        Called every few milliseconds.
     """
     deadline = time.monotonic() + _PATIENCE
     while not (true := condition()) and time.monotonic() < deadline:

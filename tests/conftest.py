@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-#: signals that stay ignored: nohup's, and those that Python itself ignores
+#: signals that stay ignored: nohup's, and those that Python ignores by default
 IGNORED = {signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ}
 
 
@@ -27,7 +27,7 @@ def pytest_configure():
 
 @pytest.fixture(autouse=True)
 def no_error_is_left():
-    """A test fails when an operation of it failed and nobody has looked."""
+    """Fail a test if one of its operations failed without the error being raised."""
     yield
     if "mxcy" in sys.modules:
         sys.modules["mxcy"].nd.waitall()
@@ -35,10 +35,10 @@ def no_error_is_left():
 
 @pytest.fixture
 def run_python(tmp_path):
-    """A function that runs a program in a fresh interpreter and returns what it prints.
+    """A function that runs a program in a fresh interpreter and returns its output.
 
     ``run_python(code, fails=False, **variables)`` sets environment variables (None removes one),
-    asserts that the program succeeds, or with `fails` that it does not; then its errors return.
+    asserts that the program succeeds, or with `fails` that it fails, and then returns its errors.
     """
 
     def run(code, fails=False, **variables):

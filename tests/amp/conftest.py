@@ -1,4 +1,4 @@
-"""Mixed precision is a switch of the whole process."""
+"""Fixtures for mixed precision, which is a process-wide switch."""
 
 import pytest
 
@@ -7,6 +7,6 @@ from mxcy import amp
 
 @pytest.fixture
 def mixed():
-    """``mixed(target, ...)`` is `amp.init`; mixed precision is off again after the test."""
+    """``mixed(target, ...)`` calls `amp.init`, which is undone after the test."""
     yield amp.init
     amp.reset()

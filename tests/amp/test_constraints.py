@@ -50,7 +50,7 @@ def name_of(dtype):
 
 
 def kinds(net, x):
-    """The element types of the weights after conversion, and which operators are constrained."""
+    """Element types of the weights after conversion, and the constrained operators."""
     net.initialize(mx.init.One())
     net.hybridize()
     before = net(x)
@@ -98,7 +98,7 @@ def test_calls_under_mixed_precision(arrays, mixed, hybrid):
             y = product() * 2
             with Constraint.disable_amp():
                 product()
-                seen.append(name_of((y + 1).dtype))  # of what arrives in 16 bits
+                seen.append(name_of((y + 1).dtype))  # of 16-bit input
                 with Constraint.disable_all():
                     product()
                 product()

@@ -1,4 +1,4 @@
-"""What eager calls do under mixed precision."""
+"""Eager calls under mixed precision."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def low(array, target):
     return mx.nd.amp_cast(array, dtype=target)
 
 
-#: call -> types of the results under float16 and bfloat16, as MXNet 1.9.1 has them on the CPU
+#: call -> result types under float16 and bfloat16 in MXNet 1.9.1 on the CPU
 TYPES = {
     "dense": (lambda a, x: mx.nd.FullyConnected(a, a, num_hidden=2, no_bias=True), "ll"),
     "exp": (lambda a, x: mx.nd.exp(x), "lf"),
@@ -62,7 +62,7 @@ def test_values_and_gradients(mixed):
     assert w.grad.dtype == np.float32
     out = np.exp(np.array([7.0, -0.625], "float32"))
     np.testing.assert_allclose(z.asnumpy()[0], out, rtol=1e-6)
-    # the gradient of the product is of 16 bits
+    # the gradient of the product has 16 bits
     np.testing.assert_allclose(w.grad.asnumpy(), out[:, None] * a.asnumpy(), rtol=1e-2)
 
 
@@ -94,7 +94,7 @@ def test_own_lists(mixed):
     )
     assert mx.nd.tanh(a).dtype == np.float16
     assert mx.nd.FullyConnected(a, a, num_hidden=2, no_bias=True).dtype == np.float32
-    assert amp.list_lp16_ops("float16")  # those of the records
+    assert amp.list_lp16_ops("float16")  # from the records
 
 
 def test_the_first_call_counts(mixed, caplog):

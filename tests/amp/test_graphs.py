@@ -1,4 +1,4 @@
-"""Where casts are put in symbols, beside what MXNet 1.9.1 does."""
+"""The placement of casts in symbols, compared with MXNet 1.9.1."""
 
 import importlib.util
 import json
@@ -62,7 +62,7 @@ def test_files_are_those_of_float32(name, target):
     inner = [node for node in nodes if node["op"] not in ("amp_cast", "amp_multicast")]
     told = [{key: node[key] for key in ("op", "name", "inputs")} for node in inner]
     assert told == [{key: node[key] for key in ("op", "name", "inputs")} for node in plain]
-    casts = len(nodes) - len(inner)  # only those of outputs, which MXNet leaves in as well
+    casts = len(nodes) - len(inner)  # only those of outputs, which MXNet keeps as well
     assert casts <= len(converted.list_outputs())
     whole = json.loads(converted.tojson(remove_amp_cast=False))["nodes"]
     assert any(node["op"].startswith("amp_") for node in whole) or whole == nodes

@@ -1,4 +1,4 @@
-"""The lists of operators, which records make, beside MXNet's."""
+"""The lists of operators, derived from records, compared with MXNet's."""
 
 import ctypes
 import importlib
@@ -15,7 +15,7 @@ from mxcy.ops.core.record import REGISTRY
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "amp_lists.txt"
 KINDS = {"l": "lp16", "e": "either", "f": "fp32", "w": "widest"}
-#: names that MXNet 1.9.1 classed otherwise than 2.0 did, and other than the name they stand for
+#: aliases that MXNet 1.9.1 classes differently from 2.0 and from the operator itself
 CHANGED = {"_linalg_gemm", "_linalg_gemm2", "linalg_gemm", "linalg_gemm2", "broadcast_hypot"}
 CHANGED |= {"_hypot", "_Hypot", "_hypot_scalar", "_HypotScalar", "Convolution_v1"}
 CHANGED |= {"_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"}
@@ -23,7 +23,7 @@ ODD_ALIASES = {"_add", "_grad_add"}
 
 
 def golden():
-    """(name, its four classes) of every operator of MXNet's that is here."""
+    """(name, its four classes) of every MXNet operator that mxcy has."""
     lines = DATA.read_text(encoding="utf-8").splitlines()
     for line in lines[2:]:
         if not line.startswith(" "):

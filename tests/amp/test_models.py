@@ -1,4 +1,4 @@
-"""Models that are converted, and trained, in mixed precision."""
+"""Models converted to and trained in mixed precision."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from mxcy.gluon import nn
 
 
 def network(hybridized=True):
-    """A small convolutional network that was called once."""
+    """A small convolutional network after its first call."""
     mx.random.seed(3)
     net = nn.HybridSequential(prefix="net_")
     with net.name_scope():
@@ -29,7 +29,7 @@ def images(n=4):
 
 
 def kinds(parameters):
-    """The types of parameters by what they are."""
+    """The types of parameters by role."""
     return {name.split("_", 1)[1]: np.dtype(value.dtype) for name, value in parameters.items()}
 
 
@@ -48,7 +48,7 @@ def test_blocks(target, offline):
     for name, kind in types.items():
         is_low = offline and ("conv" in name or "dense" in name)
         assert kind == (low if is_low else np.float32), name
-    # the block itself is as before
+    # the block itself is unchanged
     np.testing.assert_array_equal(net(x).asnumpy(), want.asnumpy())
 
 

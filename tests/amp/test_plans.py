@@ -1,4 +1,4 @@
-"""Plans in bfloat16: fused layers beside parameters of float32, and few casts between."""
+"""Plans in bfloat16: fused layers with float32 parameters, and few casts between them."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def conv(data, name, filters=32, kernel=3, **attrs):
 
 
 def residual():
-    """Convolutions with all that a layer takes in, pooling, concatenation, a dense layer."""
+    """Convolutions with everything that a layer fuses, pooling, concatenation, a dense layer."""
     x = S.var("data")
     for number in range(2):
         y = conv(x, f"c{number}", no_bias=number == 0)
@@ -49,7 +49,7 @@ def preactivation():
 
 
 def bottlenecks():
-    """Few channels, which do not fill blocks, between many, as in MobileNetV2."""
+    """Layers with few channels, which do not fill blocks, between wider ones, as in MobileNetV2."""
     x = conv(S.var("data"), "c0", 48, 1)
     for number in (1, 2):
         y = S.clip(conv(x, f"w{number}", 48, 1), a_min=0, a_max=6)
@@ -67,7 +67,7 @@ def odd():
 
 
 def joined():
-    """Joins of few channels, grouped and dilated windows, averages with padding, a 1-D end."""
+    """Concatenation of few channels, grouped and dilated windows, padded averages, a 1-D end."""
     x = S.relu(conv(S.var("data"), "c0", 24))
     branches = [
         conv(x, "c1", 40, 1),
@@ -104,7 +104,7 @@ NETS = {
 
 
 def arrays_of(symbol, shape):
-    """Random values of all variables."""
+    """Random values for all variables."""
     draw = np.random.RandomState(0)
     names = (symbol.list_arguments(), symbol.list_auxiliary_states())
     shapes, _, states = symbol.infer_shape(data=shape)
@@ -121,7 +121,7 @@ def graph_of(symbol, arrays):
 
 
 def computed(symbol, arrays, optimized=True):
-    """The output of a symbol in a plan, which runs twice: only once are weights packed."""
+    """The output of a symbol's plan, which runs twice but packs weights once."""
     planned = Planned(graph_of(symbol, arrays), mx.cpu(), optimized)
     verify(planned.graph)
     (out,) = planned.new_outputs()
@@ -153,7 +153,7 @@ def test_layers_take_in_what_follows():
     counts = fused.count_ops()
     assert counts["_sg_onednn_conv"] == 4
     assert not {"BatchNorm", "Activation", "Convolution", "FullyConnected"} & counts.keys()
-    # the data, and nothing else, is cast
+    # only the data is cast
     assert counts["amp_cast"] == 1
     for node, specs in zip(fused.nodes, fused.specs, strict=True):
         if node.op is not None and node.op.name == "_sg_onednn_conv":
@@ -207,7 +207,7 @@ def test_what_has_no_kernel_runs_in_float32():
     }
     assert kinds["_contrib_interleaved_matmul_selfatt_qk"] == [FLOAT]
     assert kinds["FullyConnected"] == [BFLOAT] * 3
-    # the rounding between it and the softmax is left out
+    # the rounding before the softmax is dropped
     names = [node.name for node in widened.nodes if node.op is not None]
     assert not any("narrowed" in name for name in names)
     assert widen.run(widened, target()) is widened

@@ -1,4 +1,4 @@
-"""Scaling of losses, and the steps that trainers skip."""
+"""Loss scaling, and the steps that trainers skip."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from mxcy.amp.loss_scaler import LossScaler
 
 
 def trainer_of(*shapes, **kwargs):
-    """A Trainer of parameters full of ones, by plain descent with rate 1."""
+    """A Trainer for parameters full of ones, with plain SGD and learning rate 1."""
     parameters = []
     for number, shape in enumerate(shapes or [(2,)]):
         parameter = gluon.Parameter(f"w{number}", shape=shape)
@@ -19,7 +19,7 @@ def trainer_of(*shapes, **kwargs):
 
 
 def step(trainer, parameters, factor=1.0):
-    """One step whose gradients are `factor` all over."""
+    """Run a step in which all gradients are `factor`."""
     with autograd.record():
         loss = sum((parameter.data() * factor).sum() for parameter in parameters)
         with amp.scale_loss(loss, trainer) as scaled:

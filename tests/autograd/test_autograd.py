@@ -119,7 +119,7 @@ def test_the_graph_is_freed_unless_retained():
 
 @pytest.mark.parametrize("hybridize", [False, True])
 def test_a_state_of_the_step_before_is_a_constant(hybridize):
-    """As in MXNet, where loops over a text need not detach the state that they carry on."""
+    """As in MXNet, loops over a text need not detach the state that they carry along."""
     weight = mx.nd.array([2.0])
     weight.attach_grad()
     net = mx.gluon.nn.HybridLambda(lambda F, state, w: state * w)
@@ -133,7 +133,7 @@ def test_a_state_of_the_step_before_is_a_constant(hybridize):
         assert weight.grad.asscalar() == 2.0**step
     assert state.asscalar() == 8
     with autograd.record():
-        state[:] = 5  # it has no graph any more
+        state[:] = 5  # its graph is gone
         (state * weight).backward()
     assert weight.grad.asscalar() == 5
 
@@ -292,7 +292,7 @@ def test_a_long_chain_is_walked_and_freed_without_recursion():
 
 
 def test_gradients_keep_to_their_own_memory():
-    """Gradients may get a result's memory in place of a copy, but never one that others see."""
+    """Gradients may take over a result's memory instead of a copy, unless it is shared."""
     a, b = mx.nd.array([[1.0, 2.0]]), mx.nd.array([[3.0, 4.0]])
     head = mx.nd.array([[5.0, 6.0]])
     a.attach_grad()
@@ -315,7 +315,7 @@ def test_gradients_keep_to_their_own_memory():
     np.testing.assert_array_equal(head.asnumpy(), [[5, 6]])
 
 
-@pytest.mark.parametrize("units", [3, 600])  # the larger ones' first memory is pages of its own
+@pytest.mark.parametrize("units", [3, 600])  # large arrays start on separate pages
 def test_gradients_of_hybridized_networks_keep_to_their_own_memory(units):
     net = mx.gluon.nn.Dense(units, in_units=units, use_bias=False)
     net.initialize(mx.init.One())
@@ -333,7 +333,7 @@ def test_gradients_of_hybridized_networks_keep_to_their_own_memory(units):
     np.testing.assert_array_equal(first.asnumpy(), np.full((units, units), 2))
     seen = first[1:2]
     assert gradient(y) is first
-    for array in (first, seen):  # what others see is written, not replaced
+    for array in (first, seen):  # shared memory is written, not replaced
         np.testing.assert_array_equal(array.asnumpy(), np.full(array.shape, 3))
     kept = gradient(x).copy()
     with mx.autograd.record():

@@ -1,4 +1,4 @@
-"""Functions with gradients of the program."""
+"""Functions with user-defined gradients."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def variable(values):
 
 
 class Sigmoid(autograd.Function):
-    """The example of the original's manual."""
+    """The example of MXNet's manual."""
 
     def forward(self, x):
         y = 1 / (1 + mx.nd.exp(-x))

@@ -1,4 +1,4 @@
-"""The recorded history of arrays as symbols, which compute the same."""
+"""Recorded histories as symbols that compute the same."""
 
 import json
 
@@ -9,7 +9,7 @@ import mxcy as mx
 
 
 def evaluated(symbol, *arrays, train=True):
-    """The outputs of a symbol for its arguments in order."""
+    """The outputs of a symbol for its arguments, in order."""
     names = symbol.list_inputs()
     assert len(names) == len(arrays), names
     actual = mx.nd.CachedOp(symbol)
@@ -34,7 +34,7 @@ def test_operators_views_and_numbers(arrays):
     assert symbol.list_arguments() == ["var0", "null1"]
     assert [node for node in symbol.get_internals().list_outputs() if "dot" in node] == []
     np.testing.assert_allclose(evaluated(symbol, a, b), z.asnumpy(), rtol=1e-6)
-    other = mx.nd.array([[1, 0, 2], [3, 1, 1]])  # the numbers are not those that were recorded
+    other = mx.nd.array([[1, 0, 2], [3, 1, 1]])  # values differ from the recorded ones
     with mx.autograd.record():
         y = mx.nd.dot(other, b, transpose_b=True) * 2 + other[:, :2]
         want = mx.nd.sum(y[0] * other[1, 1:], axis=0)
@@ -74,7 +74,7 @@ def test_blocks(hybridize, arrays):
     net.hybridize(hybridize)
     x = arrays[1]
     with mx.autograd.record():
-        net(x)  # finds the shapes
+        net(x)  # infers the shapes
         y = net(x) * 2
     symbol = mx.autograd.get_symbol(y)
     assert len(symbol.list_auxiliary_states()) == 2
@@ -94,7 +94,7 @@ def test_blocks_beyond_the_inline_limit_are_one_node(arrays, limit, operators):
     net.hybridize(inline_limit=limit)
     x = arrays[1]
     with mx.autograd.record():
-        net(x)  # finds the shapes
+        net(x)  # infers the shapes
         y = net(x) * 2
     symbol = mx.autograd.get_symbol(y)
     nodes = json.loads(symbol.tojson())["nodes"]

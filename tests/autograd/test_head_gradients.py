@@ -1,4 +1,4 @@
-"""Gradients that backward starts from, and gradients that do not depend on the variable."""
+"""Head gradients of backward, and gradients that do not depend on the variable."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from mxcy import autograd, nd
 
 
 def through_stack(head):
-    """What x gets of a head gradient of ``stack(x, 2 * x)``."""
+    """The gradient of x for a head gradient of ``stack(x, 2 * x)``."""
     x = nd.array([1.0, 2.0])
     x.attach_grad()
     with autograd.record():

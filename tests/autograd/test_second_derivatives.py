@@ -1,4 +1,4 @@
-"""The gradient of every record's gradient: what differences of the gradient say, or an error."""
+"""Second derivatives of every record: equal to finite differences, or an error."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def as_array(values):
 
 
 def symmetric(move):
-    """Matrices as symmetric ones: factors read a triangle and give symmetric gradients."""
+    """Make matrices symmetric: factorizations read a triangle and give symmetric gradients."""
     if move.ndim >= 2 and move.shape[-1] == move.shape[-2]:
         return move + move.swapaxes(-1, -2)
     return move
@@ -57,7 +57,7 @@ class Gradients:
         ]
 
     def _recorded(self, inputs):
-        """The variables, the outputs with a history, and their gradients from outside."""
+        """The variables, the recorded outputs, and their head gradients."""
         arrays = [as_array(v) for v in inputs]
         variables = [arrays[i] for i in self.wanted]
         for variable in variables:
@@ -76,7 +76,7 @@ class Gradients:
         return variables, heads
 
     def at(self, inputs, factor=1.0):
-        """The gradients as NumPy's arrays, of the outputs times a factor."""
+        """The gradients of the outputs times a factor, as NumPy arrays."""
         variables, heads = self._recorded(inputs)
         outs, arrays = map(list, zip(*heads, strict=True))
         arrays = [as_array(np.asarray(g.asnumpy() * factor, g.dtype)) for g in arrays]
@@ -84,7 +84,7 @@ class Gradients:
         return [variable.grad.asnumpy() for variable in variables]
 
     def twice(self, weights):
-        """The gradients of the weighted gradients, from the tape: by the inputs, by the factor."""
+        """The tape's gradients of the weighted gradients, by the inputs and by the factor."""
         variables, heads = self._recorded(self.inputs)
         outs, given = map(list, zip(*heads, strict=True))
         for each in given:
@@ -117,7 +117,7 @@ def test_gradients_of_gradients(record, sample):
     moves = [
         symmetric(rng.uniform(-1, 1, inputs[i].shape)) * (v != 0).any()
         for i, v in zip(function.wanted, first, strict=True)
-    ]  # what gets no gradient counts as constant
+    ]  # inputs without a gradient count as constants
 
     def along(step, factor):
         moved = list(inputs)

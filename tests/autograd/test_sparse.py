@@ -76,7 +76,7 @@ def test_elementwise_gradients():
 
 @pytest.mark.parametrize("stype", ["csr", "row_sparse"])
 def test_products_have_sparse_gradients(stype, caplog):
-    """Of a dense gradient only the places count that the other operand stores."""
+    """Only positions stored by the other operand contribute to the gradient."""
     x, y = (nd.array(DENSE).tostype(stype) for _ in range(2))
     x.attach_grad()
     y.attach_grad()

@@ -1,4 +1,4 @@
-"""Derivatives of derivatives of layers, against finite differences."""
+"""Second derivatives of layers, compared with finite differences."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from mxcy.base import MXNetError
 
 
 def _slope_of_slopes(function, values):
-    """A weighted sum of a function's gradients, and the arrays with their gradients by it."""
+    """A weighted sum of a function's gradients, and the arrays with its gradients."""
     arrays = [nd.array(value, dtype="float64") for value in values]
     for array in arrays:
         array.attach_grad()
@@ -25,7 +25,7 @@ def _slope_of_slopes(function, values):
 
 
 def _assert_slopes(function, values):
-    """The gradients of a function's gradients agree with finite differences."""
+    """Check the gradients of a function's gradients against finite differences."""
     _, slopes = _slope_of_slopes(function, values)
     for i, value in enumerate(values):
         for place in np.ndindex(value.shape):
@@ -129,7 +129,7 @@ def test_what_cannot_be_differentiated_twice_says_so(name, function, shape):
 
 
 def test_derivatives_of_gammaln():
-    """Those of order 1 to 4 at 1, known constants, and below zero, by the reflection."""
+    """Orders 1 to 4: at 1, where they are known constants, and below zero, by reflection."""
     places = nd.array([1.0, -0.5], dtype="float64")
     places.attach_grad()
     collected = []

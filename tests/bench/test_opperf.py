@@ -117,7 +117,7 @@ def test_larger_inputs_are_found_for_records():
 
 @pytest.mark.parametrize("name", ["_contrib_calibrate_entropy", "_contrib_dynamic_reshape"])
 def test_inputs_that_samples_draw_count_as_what_they_are(name):
-    """A histogram of thousands of bins was made a million times as long."""
+    """Scaling a sample must not multiply a histogram's thousands of bins by a million."""
     record = find(name)
     function = operator_inputs.function_of(homes.public_names(record))
 

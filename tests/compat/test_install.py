@@ -1,4 +1,4 @@
-"""`import mxnet` leads to mxcy's own modules."""
+"""`import mxnet` imports mxcy's modules."""
 
 import importlib
 import pickle
@@ -20,13 +20,13 @@ def installed():
 
 
 def mxcy_modules():
-    """All modules of mxcy that can be imported here and are no program."""
+    """All importable modules of mxcy that are not programs."""
     import pkgutil
 
     for actual in pkgutil.walk_packages(mxcy.__path__, "mxcy."):
         last = actual.name.rpartition(".")[2]
         private = actual.name.startswith(("mxcy._", "mxcy.examples"))
-        if last not in ("__main__", "libmxcy", "autostart") and not private:  # those act
+        if last not in ("__main__", "libmxcy", "autostart") and not private:  # programs
             yield actual.name
 
 
@@ -141,7 +141,7 @@ def test_a_real_mxnet_keeps_its_name(real):
 def test_a_real_mxnet_is_replaced_when_asked(real):
     assert compat.install(replace=True)
     assert importlib.import_module("mxnet.gluon") is mxcy.gluon
-    assert compat.install()  # it has the name already
+    assert compat.install()  # it already has the name
     compat.uninstall()
     assert importlib.import_module("mxnet").__version__ == "1.9.1-real"
 

@@ -1,4 +1,4 @@
-"""Pickles that real MXNet 1.9.1 has written make working objects of mxcy."""
+"""Pickles written by real MXNet 1.9.1 load as working mxcy objects."""
 
 import pickle
 from pathlib import Path
@@ -25,7 +25,7 @@ def initialized(initializer):
     return array.asnumpy()
 
 
-#: name -> whether what was loaded is what it should be
+#: name -> check of the loaded object
 RIGHT = {
     "array": lambda x: x.dtype == np.int32 and x.asnumpy().tolist() == [[1, 2], [3, 4]],
     "half": lambda x: x.dtype == np.float16 and (x + 1).asnumpy().tolist() == [1.5],

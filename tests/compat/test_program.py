@@ -9,7 +9,7 @@ import pytest
 
 from tests.env.run import ROOT, python
 
-#: a program that tells what it sees
+#: a program that prints its environment
 SCRIPT = """
 import json, sys, os
 import mxnet as mx

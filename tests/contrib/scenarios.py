@@ -1,6 +1,6 @@
-"""What contributed tools do with fixed seeds, for any package with MXNet 1.x's interface.
+"""Scenarios for `mx.contrib` with fixed seeds, for any package with MXNet 1.x's interface.
 
-`tests/data/make_contrib_golden.py` keeps the answers of real MXNet; `test_golden.py` asks mxcy.
+`tests/data/make_contrib_golden.py` stores real MXNet's results; `test_golden.py` runs mxcy.
 """
 
 import collections
@@ -14,7 +14,7 @@ import numpy as np
 def reduced_variance(mx, devices, kvstore, update_freq, batch_size):
     """Losses and weights of a regression by SVRGModule.
 
-    On several devices weights begin with 0: MXNet would compute the first gradients with that.
+    On several devices weights start at 0, since MXNet would compute the first gradients there.
     """
     from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Contributed tools do what those of real MXNet 1.9.1 do."""
+"""`mx.contrib` gives the results of real MXNet 1.9.1."""
 
 import importlib.util
 import json

@@ -40,7 +40,7 @@ def test_a_module_learns_from_a_loader():
 
 
 class Writer:
-    """Remembers what would be written."""
+    """Records what would be written."""
 
     def __init__(self, folder):
         self.folder, self.written = folder, []

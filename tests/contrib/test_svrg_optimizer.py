@@ -1,4 +1,4 @@
-"""The optimizers of stores that keep the mean gradients of all data."""
+"""The store optimizers of SVRG, which keep the mean gradients over all data."""
 
 import mxcy as mx
 from mxcy.contrib.svrg_optimization.svrg_optimizer import _SVRGOptimizer

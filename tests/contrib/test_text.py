@@ -1,4 +1,4 @@
-"""Vocabularies and vectors of words."""
+"""Vocabularies and word vectors."""
 
 import collections
 import hashlib
@@ -180,7 +180,7 @@ def test_published_vectors(mirror, tmp_path):
     assert (tmp_path / "home" / "embeddings" / "fasttext" / "wiki.simple.vec").exists()
     (mirror / "wiki.simple.zip").unlink()
     with pytest.warns(UserWarning, match="header"):
-        assert embeddings.FastText().vec_len == 2  # it is kept
+        assert embeddings.FastText().vec_len == 2  # it is cached
     with pytest.raises(MXNetError, match="MXNET_GLUON_REPO"):
         embeddings.FastText(embedding_root=str(tmp_path / "elsewhere"))
 
@@ -199,7 +199,7 @@ def test_own_kinds():
 
 
 def test_refusals_are_assertions_as_well():
-    """Programs for MXNet, which asserts, catch AssertionError."""
+    """MXNet asserts here, so programs catch AssertionError."""
     for kwargs in ({"min_freq": 0}, {"reserved_tokens": ["b", "b"]}):
         with pytest.raises(AssertionError):
             Vocabulary(COUNTER, **kwargs)

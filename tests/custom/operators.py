@@ -1,4 +1,4 @@
-"""Operators that the tests call."""
+"""Custom operators for the tests."""
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class DropProp(mx.operator.CustomOpProp):
 
 
 class Broken(mx.operator.CustomOp):
-    """Fails where it is told to."""
+    """Fails in a chosen method."""
 
     def __init__(self, where):
         super().__init__()

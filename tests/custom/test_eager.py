@@ -1,4 +1,4 @@
-"""Operators in Python, called with arrays."""
+"""Custom operators, called with arrays."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_what_forward_keeps_is_that_of_its_own_call():
 
 
 def test_large_arrays():
-    """Operators inside that the engine runs on its workers."""
+    """Methods call operators that the engine runs on its workers."""
     x = mx.nd.random.uniform(shape=(1000, 1000))
     x.attach_grad()
     with autograd.record():

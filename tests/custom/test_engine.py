@@ -1,4 +1,4 @@
-"""Operators in Python on every engine, after forks, and beside each other."""
+"""Custom operators on every engine, after forks, and concurrently."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ import pytest
 import mxcy as mx
 from tests.custom import operators  # noqa: F401  it registers them
 
-#: an operator that waits for another one and for the program to meet it, PATIENCE seconds at most
+#: an operator that waits for another one and for the program, PATIENCE seconds at most
 MEET = """
 import os, threading
 import mxcy as mx
@@ -132,8 +132,8 @@ executor.backward(mx.nd.ones(1))
 
 
 @pytest.mark.parametrize("calls", [EAGER, BY_AN_EXECUTOR])
-def test_the_profiler_tells_of_them(run_python, calls):
-    """Their Python code and the operators called there have a category of their own."""
+def test_the_profiler_records_them(run_python, calls):
+    """Their Python code and the operators called there have a separate category."""
     code = f"""
 import json
 from tests.custom import operators
@@ -164,7 +164,7 @@ print(json.dumps({{
 
 
 def test_an_operator_that_waits_for_another():
-    """It reads an array that it was not given, which is computed behind it in the queue."""
+    """It reads an array other than its inputs, which is computed later in the queue."""
 
     class Reader(mx.operator.CustomOp):
         def forward(self, is_train, req, in_data, out_data, aux):

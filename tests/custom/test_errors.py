@@ -1,4 +1,4 @@
-"""What goes wrong in users' code and in calls of it."""
+"""Errors in custom operators and in calls of them."""
 
 import pytest
 

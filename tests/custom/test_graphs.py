@@ -1,4 +1,4 @@
-"""Operators in Python in symbols, executors, modules, files and hybridized blocks."""
+"""Custom operators in symbols, executors, modules, files and hybridized blocks."""
 
 import gc
 import threading
@@ -191,7 +191,7 @@ def test_retained_graph_of_a_plan():
 
 
 def test_an_attribute_named_like_that_of_activations_means_nothing():
-    """Passes ask records what an operator is; an argument `act_type` does not make it a ReLU."""
+    """Passes query records; an argument `act_type` does not make an operator a ReLU."""
 
     class Doubled(mx.operator.CustomOp):
         def forward(self, is_train, req, in_data, out_data, aux):

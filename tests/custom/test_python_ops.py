@@ -1,4 +1,4 @@
-"""The old classes NumpyOp and NDArrayOp, and what mx.operator tells of operators."""
+"""The old classes NumpyOp and NDArrayOp, and mx.operator's information about operators."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Users' operators get dense arrays, whatever they are called with."""
+"""Custom operators get dense arrays, whatever they are called with."""
 
 import numpy as np
 import pytest

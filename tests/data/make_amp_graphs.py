@@ -1,6 +1,6 @@
-"""Write amp_graphs.txt: graphs that MXNet converts to mixed precision, and makes under it.
+"""Write amp_graphs.txt: graphs that MXNet converts to mixed precision, or creates under it.
 
-Run with MXNet 1.9.1; tests/amp compares what mxcy makes of the same networks.
+Run with MXNet 1.9.1; tests/amp compares mxcy's graphs of the same networks.
 """
 
 import json
@@ -64,7 +64,7 @@ def networks(mx):
 
 
 def under_init(mx):
-    """A network made while mixed precision is on."""
+    """A network created while mixed precision is on."""
     S = mx.sym
     with mx.name.NameManager():
         c1 = S.Convolution(S.var("data"), kernel=(3, 3), num_filter=4, name="c1")
@@ -77,7 +77,7 @@ def under_init(mx):
 
 
 def described(symbol):
-    """A symbol's nodes, one a line."""
+    """A symbol's nodes, one per line."""
     graph = json.loads(symbol.tojson(remove_amp_cast=False))
     names = [re.sub(r"_(\d+)_amp_", "_output_amp_", node["name"]) for node in graph["nodes"]]
     lines = []

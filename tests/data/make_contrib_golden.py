@@ -1,4 +1,4 @@
-"""Write contrib_golden.json with real MXNet: the answers of tests/contrib/scenarios.py.
+"""Write contrib_golden.json: real MXNet's results for tests/contrib/scenarios.py.
 
 Run it with a Python that has mxnet 1.9.1 and NumPy.
 """
@@ -24,7 +24,7 @@ def rounded(value):
 
 
 def main():
-    """Ask, and keep the answers."""
+    """Run all scenarios and write their results."""
     answers = {name: rounded(ask(mxnet)) for name, ask in scenarios.SCENARIOS.items()}
     record = {"mxnet": mxnet.__version__, "answers": answers}
     (HERE / "contrib_golden.json").write_text(json.dumps(record, separators=(",", ":")) + "\n")

@@ -1,6 +1,6 @@
 """Write networks as real MXNet does: ``python make_gluon2.py FOLDER`` under MXNet 1.9.1 or 2.0.
 
-Both make the same two networks; their files and what they compute go to the folder.
+Both create the same two networks and write their files and outputs to the folder.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Write mnist_losses.json with real MXNet: the first losses of the example's training.
 
-Run it with a Python that has mxnet 1.9.1, NumPy and tqdm. The program is the very example of
-mxcy; ``import mxnet as mx`` is its only difference.
+Run it with a Python that has mxnet 1.9.1, NumPy and tqdm. The program is mxcy's own
+example; ``import mxnet as mx`` is the only difference.
 """
 
 import json
@@ -16,7 +16,7 @@ STEPS = 20
 
 
 def main():
-    """Train for a few steps and keep their losses."""
+    """Train for a few steps and write their losses."""
     program = EXAMPLE.read_text().replace("import mxcy as mx", "import mxnet as mx")
     names = {"__name__": "train_mnist", "__file__": str(EXAMPLE)}
     exec(compile(program, str(EXAMPLE), "exec"), names)

@@ -1,7 +1,7 @@
-"""Write module_golden.json with real MXNet: the answers of tests/module/scenarios.py.
+"""Write module_golden.json: real MXNet's results for tests/module/scenarios.py.
 
 Run it with a Python that has mxnet 1.9.1 and NumPy, and with MXNET_ENGINE_TYPE=NaiveEngine: the
-threaded engine does not always come to the same statistics in batch normalization.
+threaded engine does not always give the same statistics in batch normalization.
 """
 
 import json
@@ -25,7 +25,7 @@ def rounded(value):
 
 
 def main():
-    """Ask, and keep the answers."""
+    """Run all scenarios and write their results."""
     answers = {name: rounded(ask(mxnet)) for name, ask in scenarios.SCENARIOS.items()}
     record = {"mxnet": mxnet.__version__, "answers": answers}
     (HERE / "module_golden.json").write_text(json.dumps(record) + "\n")

@@ -1,7 +1,7 @@
-"""Write module_losses.json with real MXNet: what the scripts in examples/module learn at first.
+"""Write module_losses.json with real MXNet: the first losses of the scripts in examples/module.
 
-Run it with a Python that has mxnet 1.9.1 and NumPy. The programs are those very scripts;
-``import mxnet as mx`` is their only difference.
+Run it with a Python that has mxnet 1.9.1 and NumPy. The programs are these
+scripts; ``import mxnet as mx`` is the only difference.
 """
 
 import json
@@ -14,7 +14,7 @@ import mxnet
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples" / "module"
-#: what to call: script, and arguments that make it short
+#: name -> script, and arguments that make it short
 RUNS = (
     ("mnist_mlp", ["--epochs", "1", "--batches", "12"]),
     ("mnist_mlp", ["--epochs", "1", "--batches", "12", "--devices", "2"]),
@@ -39,7 +39,7 @@ def run(script, arguments):
 
 
 def main():
-    """Run all, and keep what they learn."""
+    """Run all scripts and write their losses."""
     sys.path.insert(0, str(EXAMPLES))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # checkpoints go there

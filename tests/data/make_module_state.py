@@ -1,7 +1,7 @@
-"""Write the folder module_state with real MXNet: a checkpoint with the states of an optimizer.
+"""Write the folder module_state with real MXNet: a checkpoint with optimizer states.
 
 Run it with a Python that has mxnet 1.9.1 and NumPy, and with MXNET_ENGINE_TYPE=NaiveEngine: the
-threaded engine does not always come to the same statistics in batch normalization.
+threaded engine does not always give the same statistics in batch normalization.
 ``predicted.json`` holds the predictions after the checkpoint, and after one epoch more from it.
 """
 
@@ -18,7 +18,7 @@ import exchange  # noqa: E402
 
 
 def main():
-    """Train, save, go on."""
+    """Train, save and resume."""
     folder = HERE / "module_state"
     folder.mkdir(exist_ok=True)
     logging.disable(logging.WARNING)

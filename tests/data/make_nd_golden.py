@@ -1,6 +1,6 @@
-"""Write nd_golden.json afresh: real MXNet 1.9.1's answers to the cases in it.
+"""Rewrite nd_golden.json: real MXNet 1.9.1's results for the cases in it.
 
-To add a case, write it into the file with the answer null, then run this with a Python that has
+To add a case, write it into the file with the result null, then run this with a Python that has
 MXNet 1.9.1: ``python tests/data/make_nd_golden.py``.
 """
 
@@ -19,7 +19,7 @@ PATH = HERE / "nd_golden.json"
 
 
 def lines(kind, cases):
-    """One case a line, so that changes can be read."""
+    """One case per line, so that diffs are readable."""
     rows = (f"{json.dumps(c)}: {json.dumps(nd_answers.answer(mx, kind, c))}" for c in cases)
     return f"{json.dumps(kind)}: {{\n" + ",\n".join(rows) + "\n}"
 

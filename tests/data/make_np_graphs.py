@@ -1,4 +1,4 @@
-"""Write np_graphs.json.gz with MXNet 2.0.0b1: graphs that deferred computation makes of calls.
+"""Write np_graphs.json.gz with MXNet 2.0.0b1: the graphs that deferred compute records.
 
 The calls are those of the file itself. ``python tests/data/make_np_graphs.py`` under a Python that
 has mxnet 2.0.0b1 writes for each of them the graph, and what it computes of `arrays`.

@@ -1,4 +1,4 @@
-"""Write np_random_golden.npz with real MXNet: what mx.np.random draws on a CPU for a seed.
+"""Write np_random_golden.npz with real MXNet: numbers of mx.np.random on a CPU for a seed.
 
 Run it with a Python that has mxnet 2.0.0b1; the draws are in tests/numpy/random/random_draws.py.
 """

@@ -1,8 +1,8 @@
-"""Write np_samples.json.gz with real MXNet: what its calls give for inputs of every type.
+"""Write np_samples.json.gz with real MXNet: results of calls for inputs of every type.
 
 Run it with a Python that has mxnet 2.0.0b1; the inputs are in tests/numpy/calls/sample_calls.py.
-More calls are given as arguments. What fails late spoils what comes after it in MXNet, so that a
-process makes a few calls only.
+Pass further calls as arguments. In MXNet an asynchronous failure affects later calls, so each
+process makes only a few calls.
 """
 
 import gzip
@@ -19,7 +19,7 @@ FEW = 12
 
 
 def answer(calls):
-    """The outcomes of some calls, found by a process of their own."""
+    """Run some calls in a separate process and return their outcomes."""
     command = [sys.executable, "-W", "ignore", __file__, "--answer"]
     text = json.dumps(calls)
     done = subprocess.run(command, input=text, text=True, capture_output=True, check=False)

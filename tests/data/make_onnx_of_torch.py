@@ -1,7 +1,7 @@
-"""Makes ``tests/data/onnx_of_torch.zip``: what PyTorch's two exporters write of small networks.
+"""Write ``tests/data/onnx_of_torch.zip``: small networks exported by PyTorch's two exporters.
 
-Needs PyTorch, onnx and onnxscript: ``python tests/data/make_onnx_of_torch.py``. Each network's
-parameters are random; the zip has its inputs and PyTorch's outputs beside the models.
+Needs PyTorch, onnx and onnxscript: ``python tests/data/make_onnx_of_torch.py``. Networks have
+random parameters; the zip holds their inputs and PyTorch's outputs along with the models.
 """
 
 import io
@@ -369,7 +369,7 @@ def networks():
 
 
 def stripped(path):
-    """A model without the exporter's notes, which would be most of it."""
+    """A model without the exporter's metadata, which would be most of it."""
     model = onnx.load(path)
     del model.metadata_props[:], model.graph.value_info[:], model.graph.metadata_props[:]
     model.doc_string = ""
@@ -382,7 +382,7 @@ def stripped(path):
 
 
 def exported(net, inputs, dynamo):
-    """The model as bytes, or None where the exporter cannot."""
+    """The model as bytes, or None if the exporter fails."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.onnx")
         given = {"opset_version": 20, "external_data": False} if dynamo else {"opset_version": 17}

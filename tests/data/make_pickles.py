@@ -1,4 +1,4 @@
-"""Write pickles.bin with real MXNet: objects that programs keep in pickles.
+"""Write pickles.bin with real MXNet: objects that programs store in pickles.
 
 Run it with a Python that has mxnet 1.9.1 and NumPy.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def objects():
-    """One object of each kind, by name."""
+    """One object of each class, by name."""
     schedule = mx.lr_scheduler.FactorScheduler(10, 0.5, base_lr=0.2)
     optimizer = mx.optimizer.Adam(learning_rate=0.3, lr_scheduler=schedule)
     optimizer.update(
@@ -39,7 +39,7 @@ def objects():
 
 
 def main():
-    """Each object in a pickle of its own."""
+    """Write each object as a separate pickle."""
     kept = {name: pickle.dumps(value, 2) for name, value in objects().items()}
     (Path(__file__).resolve().parent / "pickles.bin").write_bytes(pickle.dumps(kept, 2))
 

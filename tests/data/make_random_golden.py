@@ -1,4 +1,4 @@
-"""Write random_golden.json with real MXNet: what its random operators draw on a CPU.
+"""Write random_golden.json: the numbers of real MXNet's random operators on a CPU.
 
 Run it with a Python that has mxnet 1.9.1; the cases are in tests/ops/random/random_cases.py.
 """

@@ -1,4 +1,4 @@
-"""Writes symbol_golden.json: what MXNet 1.9.1 says of symbols of single operators.
+"""Write symbol_golden.json: MXNet 1.9.1's information about symbols of single operators.
 
 Reads the cases from stdin, see `tests/symbol/cases.py`. Runs under a Python with MXNet 1.9.1.
 """
@@ -19,7 +19,7 @@ warnings.simplefilter("ignore")
 
 
 def make(op, attrs):
-    """The symbol of an operator without inputs, named n; None when there is no such operator."""
+    """The symbol of an operator without inputs, named n; None if there is no such operator."""
     handle = ctypes.c_void_p()
     if _LIB.NNGetOpHandle(c_str(op), ctypes.byref(handle)) != 0:
         return None

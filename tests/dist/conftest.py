@@ -1,10 +1,10 @@
-"""Which tests of jobs run when."""
+"""Selection of the long tests of jobs."""
 
 import pytest
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave long ones to `make test-dist`, which selects by the marker."""
+    """Skip long tests unless `make test-dist` selects their marker."""
     if "dist" not in config.getoption("markexpr"):
         long = pytest.mark.skip(reason="make test-dist runs it")
         for item in items:

@@ -1,4 +1,4 @@
-"""Jobs of real MPI processes on this machine, which never outlive their test."""
+"""Run jobs of real MPI processes on this machine; they never outlive their test."""
 
 import importlib.util
 import os
@@ -17,7 +17,7 @@ _SET_BY_OTHERS = ("DMLC_", "PMI_", "PMIX_", "OMPI_", "MXCY_DIST", "MXCY_RANK", "
 
 
 def needs_mpi(test):
-    """Mark a test that starts processes of MPI; once for both fronts is enough."""
+    """Mark a test that starts MPI processes; it runs with one front only."""
     for mark in (
         pytest.mark.dist,
         pytest.mark.skipif(
@@ -46,12 +46,12 @@ class Ended:
 
     @property
     def lines(self):
-        """What the ranks have printed, sorted; each is one text after a newline, or they mix."""
+        """The ranks' output lines, sorted; a leading newline keeps texts of ranks apart."""
         return sorted(filter(None, self.out.splitlines()))
 
 
 def start(ranks, code, *arguments, servers=0, **variables):
-    """Start a job by the launcher, in a process group of its own."""
+    """Start a job with the launcher, in a separate process group."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(_SET_BY_OTHERS)}
     environment.update(PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, sys.path)]))
     environment.update(OMP_NUM_THREADS="1", PYTHONFAULTHANDLER="1", **variables)
@@ -75,13 +75,13 @@ def job(ranks, code, *arguments, timeout=60, **settings):
     ----------
     ranks : int
     code : str or list of str
-        The program, or what follows after ``python``.
+        The program, or the arguments of ``python``.
     *arguments : str
-        More options of the launcher.
+        Further options of the launcher.
     timeout : float
         Seconds after which the job is killed, and the test fails.
     **settings
-        `servers`, and variables of the environment.
+        `servers`, and environment variables.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def job(ranks, code, *arguments, timeout=60, **settings):
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGTERM)  # the launcher ends all of it
+        process.send_signal(signal.SIGTERM)  # the launcher ends the whole job
         try:
             out, err = process.communicate(timeout=10)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Many ranks in one process: exchanges on threads, without MPI."""
+"""Run many ranks as threads of one process, without MPI."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ class Rank:
     Attributes
     ----------
     values : dict
-        What has been delivered: the sums of each key, in order.
+        Delivered sums of each key, in order.
     """
 
     def __init__(self, open_world, bound, patience, way=None, least=None, folder=None):
@@ -28,11 +28,11 @@ class Rank:
         self.exchange = self.progress.new_exchange(bound, way and way(world))
         self.exchange.keeper = self
         self.slots, self.values = {}, {}
-        for slot in self.exchange.slots:  # of a job that it has joined
+        for slot in self.exchange.slots:  # of the job it joined
             self._keep(slot)
 
     def init(self, **arrays):
-        """Put in keys, and return what everybody has."""
+        """Initialize keys and return their common values."""
         entries = [(key, np.array(array)) for key, array in arrays.items()]
         for slot in self.exchange.init(entries, [None] * len(entries)):
             self._keep(slot)
@@ -44,16 +44,16 @@ class Rank:
         slot.deliver = lambda total, lease: sums.append(total.copy())
 
     def end_step(self):
-        """Let others join; how many steps have been made."""
+        """Let others join; returns the number of completed steps."""
         self.progress.admission.end_step(self.exchange.number)
         return self.steps
 
     @property
     def steps(self):
-        """int: how many steps have been made."""
+        """int: the number of completed steps."""
         return self.progress.admission.steps.get(self.exchange.number, 0)
 
-    # -- what a new rank needs: nothing but the keys
+    # -- state of a new rank: only the keys
 
     def obstacle(self):
         return None
@@ -65,7 +65,7 @@ class Rank:
         return {}
 
     def push(self, key, array):
-        """Push; the array may be changed afterwards."""
+        """Push an array, which may be changed afterwards."""
         slot, membership = self.slots[key], self.progress.membership
         with membership.lock:
             membership.begin(slot.submitted + (slot.bucket.rounds.submitted if slot.bucket else 0))
@@ -73,7 +73,7 @@ class Rank:
         self.exchange.push(self.slots[key], np.array(array), lambda: None)
 
     def push_bucket(self, key, arrays):
-        """Push to all keys of a key's bucket at once, and wait for all sums.
+        """Push to all keys of a key's bucket at once and wait for all sums.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Rank:
         Returns
         -------
         dict
-            The sums; also where they have come one by one.
+            The sums, even if they arrived one by one.
         """
         bucket = self.slots[key].bucket
         over, answers = threading.Event(), []
@@ -109,11 +109,11 @@ class Rank:
         return {slot.key: self.values[slot.key][-1] for slot in bucket.slots}
 
     def die(self):
-        """End as if the process were killed."""
+        """Stop as if the process were killed."""
         self.progress.world.job.die(self.progress.world.place)
 
     def pull(self, key):
-        """Wait for all sums that this rank has pushed to; the last one, or an error."""
+        """Wait for all sums that this rank has pushed to; returns the last one."""
         over, errors = threading.Event(), []
 
         def told(error):
@@ -139,7 +139,7 @@ def run(
     folder=None,
     area=None,
 ):
-    """Run a program on each rank, and close them all.
+    """Run a program on each rank and close all ranks.
 
     Parameters
     ----------
@@ -149,11 +149,11 @@ def run(
     bound : int
         Bytes of a bucket.
     seed : int, optional
-        Of random delays.
+        Seed of random delays.
     patience : float
         See `ProgressThread`.
     way : callable, optional
-        ``way(world)``: how sums are made; see `Exchange`.
+        ``way(world)``: the reduction algorithm; see `Exchange`.
     per_host : int, optional
         How many ranks share a machine; all by default.
     least : int, optional

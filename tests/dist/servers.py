@@ -1,4 +1,4 @@
-"""Servers and workers as threads of one process, without MPI."""
+"""Run servers and workers as threads of one process, without MPI."""
 
 import threading
 
@@ -13,7 +13,7 @@ __all__ = ["Worker", "run"]
 
 
 class Worker:
-    """A worker with one store on servers."""
+    """A worker with a served store."""
 
     def __init__(self, world, waits, bound, most, patience):
         self.rank = world.rank
@@ -21,12 +21,12 @@ class Worker:
         self.client = KeyClient(self.progress, waits, bound, most)
 
     def init(self, **arrays):
-        """Put in keys."""
+        """Initialize keys."""
         entries = [(key, np.array(array)) for key, array in arrays.items()]
         self.client.init(entries, [array.dtype.name for _, array in entries])
 
     def push(self, key, array, priority=0):
-        """Push, and wait until the array has gone."""
+        """Push and wait until the array has been sent."""
         over = threading.Event()
         self.client.push(self.client.keys[key], np.array(array), over.set, priority)
         assert over.wait(60)
@@ -48,7 +48,7 @@ class Worker:
 
 
 def run(size, servers, program, waits=True, bound=100, most=None, seed=None, patience=0):
-    """Run a program on each worker, beside servers; what they return or raise."""
+    """Run a program on each worker, with servers; returns their results or errors."""
     results, job = [None] * size, MemoryJob(size, seed, servers)
 
     def live(number):

@@ -1,4 +1,4 @@
-"""Buckets as other threads see them."""
+"""The state of buckets as other threads see it."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from mxcy.dist.keys.slots import Slot
 
 
 class _WatchedSlot(Slot):
-    """What the program's thread could read when it is told of its bucket."""
+    """Records what the program's thread can read when it is notified of its bucket."""
 
     @property
     def bucket(self):

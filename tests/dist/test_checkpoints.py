@@ -1,4 +1,4 @@
-"""Trainings that go on from checkpoints, with as many workers as before or with others."""
+"""Training resumed from checkpoints, with the same or another number of workers."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Compressed sums over processes: bits as MXNet packs them, sums exact, few bytes on the way."""
+"""Compressed sums over processes: MXNet's bit layout, exact sums, few bytes sent."""
 
 import os
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_bits():
-    """The first element is in the highest bits of the first byte; parts are whole words."""
+    """The first element is in the highest bits of the first byte; parts consist of whole words."""
     two, one = Levels("2bit", 0.5), Levels("1bit", 0.5)
     assert two.pack(np.array([0.5, -0.5, 0, 0], np.float32)).tolist() == [0xE0, 0, 0, 0]
     assert two.pack(np.array([0.5, -0.5, 0, 0.5], np.float32)).tolist() == [0xE3, 0, 0, 0]
@@ -72,7 +72,7 @@ def test_sums_of_all_ranks(size, seed):
         assert sent < 3 * 4 * sum(lengths.values()) / 15 + 200
 
 
-#: what one worker sends for the gradient [.6, -.7, .2, .3], time after time
+#: what one worker sends for the gradient [.6, -.7, .2, .3] in successive pushes
 _TWO_BITS = [[0.5, -0.5, 0, 0], [0.5, -0.5, 0, 0.5], [0.5, -0.5, 0.5, 0]]
 
 
@@ -83,7 +83,7 @@ def test_a_store_of_one_worker(kind):
     store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
     store.init(["w", "half"], [mx.nd.array([0.1, 7, 3, 4]), mx.nd.zeros(2, dtype="float16")])
     store.pull("w", out)
-    assert out.asnumpy().tolist() == [np.float32(0.1), 7, 3, 4]  # first values as they are
+    assert out.asnumpy().tolist() == [np.float32(0.1), 7, 3, 4]  # initial values are not compressed
     store._set_updater(lambda key, pushed, stored: pushed.copyto(stored))
     gradient = mx.nd.array([0.6, -0.7, 0.2, 0.3])
     for expected in _TWO_BITS:

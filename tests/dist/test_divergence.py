@@ -1,4 +1,4 @@
-"""Workers whose values differ hear of it, and those that stand still are counted."""
+"""Workers whose values differ get an error, and workers that hang are counted."""
 
 import os
 import threading

@@ -46,7 +46,7 @@ def test_sums_of_each_type(dtype):
 
 
 def test_opposite_orders():
-    """Each rank waits for one key before it pushes the other; nobody waits for ever."""
+    """Each rank waits for one key before it pushes the other; there is no deadlock."""
 
     def pushing(rank):
         shapes = {"a": 3, "b": 5000, "c": 2, "d": 0}
@@ -79,7 +79,7 @@ def test_random_programs_on_several_machines(seed, per_host):
 
 
 def compare_random_program(seed, per_host=None):
-    """A random program on several ranks with random delays, beside what it sums up to."""
+    """Run a random program on several ranks with random delays, and check its sums."""
     draw = random.Random(seed)
     size, bound = draw.choice((1, 2, 3, 5)), draw.choice((8, 100, 4096, 10**6))
     size = 2 * per_host if per_host else size
@@ -116,7 +116,7 @@ def compare_random_program(seed, per_host=None):
 
 
 def test_a_push_that_waits_for_a_sum_of_its_own_bucket():
-    """It has been called for, but comes only when the other key's sum is there."""
+    """The push is expected by others, but comes only after the other key's sum."""
 
     def program(rank):
         rank.init(a=np.zeros(4), b=np.zeros(3))
@@ -143,7 +143,7 @@ def test_sixty_four_ranks():
 
 
 def test_large_sums_are_made_inside_machines_first():
-    """Each rank of a machine then adds up its part with its likes on the others."""
+    """Each rank of a machine then reduces its part with its counterparts on other machines."""
     calls = []
 
     def program(rank):
@@ -233,7 +233,7 @@ def test_a_rank_that_leaves_before_an_agreement():
 
 
 def test_last_pushes_are_summed_before_the_end():
-    """A rank that leaves has pushed all: others get the sum that they ask for later."""
+    """A leaving rank has pushed everything: others still get the sums that they request later."""
 
     def program(rank):
         rank.init(a=np.zeros(2), b=np.zeros(3))
@@ -259,7 +259,7 @@ def test_a_failed_delivery_is_told_to_all():
         rank.push("a", np.ones(2))
         rank.push("b", np.ones(2))
         total = rank.pull("b")[0]
-        while True:  # others hear of it soon
+        while True:  # others learn of it soon
             rank.pull("a")
             time.sleep(0.001)
         return total

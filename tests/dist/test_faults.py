@@ -1,4 +1,4 @@
-"""What all processes hear when one of four fails: a table of events, and the ring that watches."""
+"""The errors of all processes when one of four fails, and the monitoring ring."""
 
 import socket
 import subprocess
@@ -28,7 +28,7 @@ for step in range(50):
 print(f"\\nthe end of {store.rank}", flush=True)
 """
 
-#: event, part of what is said about it, further variables
+#: event, part of its message, environment variables
 FAULTS = {
     "kill": ("os.kill(os.getpid(), signal.SIGKILL)", "died, in round 3 of key 'w'", {}),
     "crash": ("os.kill(os.getpid(), signal.SIGSEGV)", "died, in round 3 of key 'w'", {}),
@@ -48,9 +48,9 @@ FAULTS = {
     ),
     "updater": ("store._set_updater(fail)", "key 'w', round 3: ValueError: of the updater", {}),
 }
-#: those of which the survivors tell, with the rank
+#: events for which the survivors' error names the rank
 _NAMED = ("kill", "crash", "os._exit", "stop", "early end")
-#: what every run of the tests has, beside test_shutdown.py; `make test-dist` has all
+#: events of every test run, together with test_shutdown.py; `make test-dist` runs all
 _USUAL = ("kill",)
 
 
@@ -70,12 +70,12 @@ def test_one_of_four(name):
     assert said in done.err, done.err
     if name in _NAMED:
         assert f"rank 1 ({socket.gethostname()}) {said}" in done.err
-    if name == "exception":  # and nobody talks over it
+    if name == "exception":  # and no other error hides it
         assert "MXNetError" not in done.err
 
 
 def test_a_ring_of_signs_of_life():
-    """Signs go to the next process; what this one misses while it stands still does not count."""
+    """Heartbeats go to the next process; those missed while this one is stopped do not count."""
     beats = []
     world = SimpleNamespace(rank=0, size=3, hosts="abc", processes=[["", 0]] * 3)
     neighbour = Neighbour(world, beats.append, interval=1, timeout=4)
@@ -88,7 +88,7 @@ def test_a_ring_of_signs_of_life():
     assert neighbour.step(16.6) == said
     neighbour.note_heartbeat(20.0)
     assert neighbour.step(21.0) is None
-    assert neighbour.step(90.0) is None  # it has stood still itself
+    assert neighbour.step(90.0) is None  # it was stopped itself
     assert [neighbour.step(now) for now in (91.0, 92.5, 94.0)] == [None] * 3
     assert neighbour.step(94.5) == said
 

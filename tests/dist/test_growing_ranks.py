@@ -1,4 +1,4 @@
-"""Ranks that join, on threads of one process: sums are those of all from one step on."""
+"""Joining ranks, on threads of one process: sums include all ranks from one step on."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def _ask(folder, name, count):
 
 
 def _program(seed, folder, requests):
-    """Each rank adds one to all keys in each step; `requests`: step -> how many others come."""
+    """Each rank adds one to all keys in each step; `requests`: step -> number of joining ranks."""
 
     def program(rank):
         order = random.Random(seed * 31 + rank.rank)
@@ -45,7 +45,7 @@ def _program(seed, folder, requests):
             keys = sorted(_LENGTHS, key=lambda _: order.random())
             if rank.steps in requests and rank.rank == 0:
                 _ask(folder, rank.steps, requests[rank.steps])
-            if rank.steps in requests:  # others come after this step or one that has begun
+            if rank.steps in requests:  # others join after this step or one already begun
                 target = rank.progress.membership.size
                 while not rank.progress.admission.awaits:
                     time.sleep(0.001)
@@ -93,13 +93,13 @@ def test_some_join_twice(seed, tmp_path):
 
 
 def test_bits(tmp_path):
-    """Sums of compressed values are of parts for as many ranks as there are."""
+    """Compressed sums are divided into as many parts as there are ranks."""
     _compare(1, tmp_path, {4: 2}, way=lambda world: CompressedAllReduce(Levels("2bit", 1)))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_ranks_that_have_no_more_data_meanwhile(seed, tmp_path):
-    """Others come, or are refused; nobody waits for ever."""
+    """Others join or are rejected; there is no deadlock."""
 
     def program(rank):
         if not rank.steps:

@@ -11,8 +11,8 @@ from tests.conditions import await_that
 from tests.dist.jobs import job, needs_mpi, start
 from tests.dist.test_shrink import needs_open_mpi
 
-#: a step's whole batch is dealt to the workers that there are; `STEPS` of them give the same
-#: weights as one worker has, whoever comes when
+#: a step's whole batch is divided among the current workers; `STEPS` steps give the same
+#: weights as a single worker, whenever workers join
 _PROGRAM = r"""
 import json, os, signal, sys, time
 import mxcy as mx, numpy as np
@@ -62,7 +62,7 @@ print(f"\nend {store.rank} {store.num_workers} {changes} {store.is_recovery}", f
 
 
 def _run(process, work):
-    """Let a job come to its end, with something done meanwhile."""
+    """Run a job to its end, with an action in between."""
     try:
         thread = threading.Thread(target=work)
         thread.start()
@@ -76,7 +76,7 @@ def _run(process, work):
 
 
 def _ask(process, *counts):
-    """Have workers join a job, as soon as it runs; what was said when they could not."""
+    """Have workers join a running job; returns the message if they could not."""
     await_that(lambda: jobs.running().get(process.pid))
     for count in counts:
         line = [sys.executable, "-m", "mxcy.tools.launch", "--join", str(process.pid)]
@@ -87,7 +87,7 @@ def _ask(process, *counts):
 
 
 _said = []
-#: with an epsilon that tiny gradients are below, as these differ by the order of additions
+#: with an epsilon above tiny gradients, since these depend on the order of additions
 _SETTINGS = {"adam": {"epsilon": 1e-2}, "sgd": {"momentum": 0.9}, "lamb": {}}
 
 
@@ -110,7 +110,7 @@ def tell(step):
 @pytest.mark.parametrize(
     ("optimizer", "width"),
     [
-        ("adam", 3000),  # of which each worker has a part of the states
+        ("adam", 3000),  # whose states are divided among the workers
         pytest.param("sgd", 16, marks=pytest.mark.dist_long),
         pytest.param("lamb", 16, marks=pytest.mark.dist_long),
     ],
@@ -125,7 +125,7 @@ def test_somebody_asks(optimizer, width):
     assert lines == [f"end {rank} 4 {each}" for rank, each in enumerate(told)], err
 
 
-#: all have the same weights, and new stores too
+#: all workers have the same weights, and so do new stores
 _ALIKE = r"""
 other = mx.kv.create("dist_sync")
 sums = mx.nd.array([float(np.abs(array).sum()) for array in shared])
@@ -226,7 +226,7 @@ def test_requests_that_come_to_nothing(capsys):
     assert "give no command" in capsys.readouterr().err
 
 
-#: rank 1 dies in the fifth step; its place is taken after a later one
+#: rank 1 dies in the fifth step and is replaced after a later one
 _DEATH = r"""
 def tell(step):
     if step == 4 and store.rank == 1 and not store.joined_at:
@@ -239,7 +239,7 @@ def tell(step):
 
 @needs_open_mpi
 def test_a_killed_worker_is_replaced():
-    end = _END.replace("rtol=1e-4, atol=1e-5", "rtol=1, atol=1")  # a part of one step is missing
+    end = _END.replace("rtol=1e-4, atol=1e-5", "rtol=1, atol=1")  # part of one step is missing
     code = _program("sgd", 16, _DEATH, end)
     done = job(3, code, "--min-workers", "2", "--max-restarts", "1", timeout=100)
     assert done.code == 0, done.err

@@ -1,4 +1,4 @@
-"""What a store tells of its sums: figures, lanes in traces, lines in the log."""
+"""A store's reports on its sums: statistics, lanes in traces, lines in the log."""
 
 import json
 import logging
@@ -31,7 +31,7 @@ def test_figures():
 
 
 def test_what_is_hidden(monkeypatch):
-    """Of 4 seconds the process has computed 3 elsewhere."""
+    """The process computed during 3 of the 4 seconds."""
     clock = SimpleNamespace(wall=10.0, process=5.0, thread=1.0)
     monkeypatch.setattr(
         timing,
@@ -48,7 +48,7 @@ def test_what_is_hidden(monkeypatch):
     one.end()
     assert (one.seconds, one.hidden, one.held) == (4.0, 3.0, 0.5)
     one.begin(14.0)
-    clock.wall, clock.process = 15.0, 19.0  # by several threads
+    clock.wall, clock.process = 15.0, 19.0  # on several threads
     one.end()
     assert (one.seconds, one.hidden) == (5.0, 4.0)
 

@@ -1,4 +1,4 @@
-"""Workers with unequal numbers of batches: those that have joined take part with nothing."""
+"""Workers with unequal numbers of batches: those that called `join` contribute zeros."""
 
 import random
 
@@ -20,7 +20,7 @@ def succeed(results):
 @pytest.mark.parametrize("seed", [None, 1, 2, 3])
 @pytest.mark.parametrize("sizes", [{"a": 3}, {"a": 3, "b": 2}, {"a": 3000, "b": 9000}])
 def test_unequal_numbers_of_steps(seed, sizes):
-    """Of several epochs; some ranks have no step at all, even before keys have buckets."""
+    """Several epochs; some ranks have no step at all, even before keys have buckets."""
     size, draw = 4, random.Random(f"{seed} {sizes}")
     steps = [[draw.randrange(5) for _ in range(size)] for _ in range(3)]
     steps[0][1] = 0

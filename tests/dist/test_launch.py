@@ -1,4 +1,4 @@
-"""The launcher's options and command lines, and the jobs that it starts and ends."""
+"""The launcher: options, command lines, starting and ending jobs."""
 
 import json
 import os
@@ -132,8 +132,8 @@ def test_a_time_limit():
 @pytest.mark.dist_long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, None])
 def test_no_process_is_left(number, tmp_path):
-    """Whatever ends the launcher, its ranks go; None: kill_mxnet does."""
-    own = {"TMPDIR": str(tmp_path)}  # jobs of other tests are noted elsewhere, and go on
+    """Whatever ends the launcher, its ranks end too; None: kill_mxnet ends them."""
+    own = {"TMPDIR": str(tmp_path)}  # jobs of other tests are recorded elsewhere and continue
     code = "import os, time; print(f'\\n {os.getpid()}', flush=True); time.sleep(60)"
     process = start(2, code, **own)
     try:

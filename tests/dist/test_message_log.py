@@ -1,4 +1,4 @@
-"""PS_VERBOSE: what processes tell of their connections and messages."""
+"""PS_VERBOSE: the log of connections and messages."""
 
 import numpy as np
 import pytest

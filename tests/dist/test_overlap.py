@@ -1,4 +1,4 @@
-"""Gradients are sent while the backward pass of a hybridized network goes on."""
+"""Gradients are sent during the backward pass of a hybridized network."""
 
 import threading
 
@@ -8,7 +8,7 @@ import mxcy as mx
 from mxcy import autograd, gluon
 from tests.dist.jobs import job, needs_mpi
 
-WIDTH = 400  # a layer's gradient is large enough to be sent on its own
+WIDTH = 400  # a layer's gradient is large enough for a separate bucket
 
 
 def _network(seed=3):
@@ -49,7 +49,7 @@ def _train(monkeypatch, overlap, watch=None):
 
 
 def test_the_last_layers_are_sent_before_the_first_ones_are_computed(monkeypatch):
-    """The gradient of the first layer needs the data, which an operation holds until others go."""
+    """The first layer's gradient needs the data, which are blocked until others are sent."""
     sent, everything = [], threading.Event()
 
     def watch(net, trainer, data):
@@ -87,7 +87,7 @@ def test_the_last_layers_are_sent_before_the_first_ones_are_computed(monkeypatch
 
 
 def test_weights_without_overlap(monkeypatch):
-    """They have the same bits; and the backward pass is not cut."""
+    """They are bit-identical, and the backward pass is not split."""
     mx.random.seed(1)
     weights = {}
     for overlap in (True, False):

@@ -1,6 +1,6 @@
-"""Programs as they are written for MXNet, in two processes: like one that has both parts.
+"""Programs written for MXNet give the same weights in two processes as in one.
 
-The programs lie in ``patterns``; they say ``import mxnet`` and run by ``python -m mxcy.compat``.
+The programs in ``patterns`` ``import mxnet`` and run with ``python -m mxcy.compat``.
 """
 
 import struct
@@ -19,7 +19,7 @@ _NO_MIRROR = {"MXNET_GLUON_REPO": "file:///nowhere/"}
 
 
 def _write_cifar(folder):
-    """Ten kinds of waves in noise, as five files of CIFAR-10."""
+    """Write ten classes of noisy waves as five CIFAR-10 files."""
     draw = np.random.RandomState(0)
     rows, columns = np.mgrid[:32, :32] / 32
     for part in range(1, 6):
@@ -34,7 +34,7 @@ def _write_cifar(folder):
 
 
 def _write_digits(folder):
-    """Real digits as MNIST's files."""
+    """Write real digits as MNIST files."""
     for name, (images, digits) in zip(("train", "t10k"), load_digits(), strict=True):
         images, digits = images[:128], digits[:128]
         head = struct.pack(">IIII", 2051, len(images), 28, 28)
@@ -53,7 +53,7 @@ def _two(name, *arguments, **variables):
 
 
 def _alone(code, *arguments):
-    """Run what does the same in one process, with functions of the programs."""
+    """Run the equivalent in one process, with functions of the programs."""
     start = f"import sys; sys.path.insert(0, {str(_PATTERNS)!r})\n"
     start += "import mxcy.compat; mxcy.compat.install(replace=True)\n" + _BOTH
     python(start + code, *map(str, arguments), timeout=150, **_NO_MIRROR)
@@ -67,7 +67,7 @@ def _compare(first, second):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
-#: the batches of two processes at once
+#: the batches of both processes together
 _BOTH = """
 import random
 import mxnet as mx

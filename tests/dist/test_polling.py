@@ -1,4 +1,4 @@
-"""How often the progress thread looks for what is under way."""
+"""The progress thread's polling intervals."""
 
 import os
 import threading
@@ -12,12 +12,12 @@ from mxcy.dist.polling import Polling
 
 
 class _Clock:
-    """Seconds that this thread has computed, and what it waited for: seconds of naps, or 'wake'."""
+    """This thread's CPU seconds, and its waits: seconds of sleeps, or 'wake'."""
 
     def __init__(self):
         self.computed, self.rests = 0.0, []
         self.glances, self.done_after = 0, None
-        self._thread = threading.get_ident()  # stores of other tests may have threads that nap
+        self._thread = threading.get_ident()  # stores of other tests may have sleeping threads
 
     def thread_time(self):
         return self.computed
@@ -53,7 +53,7 @@ def test_sums_that_go_on_are_looked_for_at_once(clock):
     clock.computed = 5e-3
     one.rest(10.005, busy=True)
     assert clock.rests == []
-    one.rest(10.1, busy=True)  # another process has not come yet
+    one.rest(10.1, busy=True)  # another process is late
     assert len(clock.rests) == 1 and clock.rests[0] < 1e-3
     one.rest(10.1, busy=False)
     assert clock.rests[1:] == ["wake"]
@@ -90,7 +90,7 @@ def test_more_processes_than_cores_leave_them_to_each_other(clock):
 def test_a_core_that_somebody_else_needs(clock):
     one = _polling(clock)
     one.expect(10.0, 4 << 20)
-    one.rest(10.004, busy=True)  # of which this thread has computed nothing
+    one.rest(10.004, busy=True)  # during which this thread did not run
     assert clock.rests == []
     one.rest(10.004, busy=True)
     one.expect(10.01, 4 << 20)

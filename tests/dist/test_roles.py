@@ -1,4 +1,4 @@
-"""What variables say of a process's place in a job."""
+"""Environment variables that define a process's role in a job."""
 
 import re
 
@@ -47,7 +47,7 @@ def test_nonsense(monkeypatch):
 
 
 def test_roles():
-    """A scheduler has nothing to do; so has a server that nobody has started."""
+    """A scheduler has nothing to do, and neither has a server without a job."""
     assert python(_STORE, DMLC_ROLE="scheduler").out == ""
     assert python(_STORE, DMLC_ROLE="server").out == ""
     assert python(_STORE, DMLC_ROLE="worker").out == "0 1 dist_sync\n"

@@ -1,4 +1,4 @@
-"""Row_sparse values of several workers: rows with owners, and gradients by rows."""
+"""Row_sparse values of several workers: distributed rows, and row gradients."""
 
 import os
 
@@ -137,7 +137,7 @@ def _sparse(array):
 
 
 def test_rows_on_a_server(tmp_path):
-    """Optimizers change rows as a serial store's do, set before keys or after; states stay."""
+    """Optimizers update rows as in a serial store, set before or after keys; states stay."""
     draw = np.random.RandomState(1)
     start = draw.randn(5, 2).astype("float32")
     gradients = draw.randn(6, 5, 2).astype("float32") * (draw.rand(6, 5, 1) < 0.5)
@@ -226,7 +226,7 @@ print("\nright", flush=True)
 @needs_mpi
 @pytest.mark.parametrize("servers", [0, 2])
 def test_rows_on_servers_of_three_workers(servers, tmp_path):
-    """Rows lie on as many servers as there are, also fewer rows than servers."""
+    """Rows are spread over all servers, even with fewer rows than servers."""
     code = _ASYNC.replace("FILE", str(tmp_path / "states"))
     ended = job(3, code, servers=servers, timeout=120)
     assert (ended.code, ended.lines) == (0, ["right"] * 3), ended.err

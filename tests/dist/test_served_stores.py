@@ -1,4 +1,4 @@
-"""Stores whose values lie on servers: types, optimizers, commands, states, processes."""
+"""Stores with values on servers: types, optimizers, commands, states, processes."""
 
 import pytest
 
@@ -175,7 +175,7 @@ def test_training_by_slices():
 @needs_mpi
 @pytest.mark.dist_long
 def test_an_optimizer_that_no_server_can_read():
-    """The server ends with the reason; nobody hangs."""
+    """The server ends with the reason; no process hangs."""
     code = """
 import os, time, mxcy as mx
 store = mx.kv.create("dist_async")
@@ -188,7 +188,7 @@ store._send_command_to_servers(0, "no pickle")
 
 @pytest.mark.dist_long
 def test_a_server_that_is_killed():
-    """The process manager ends the others; nobody hangs."""
+    """The process manager ends the others; no process hangs."""
     code = """
 import os, pathlib, signal, mxcy as mx
 store = mx.kv.create("dist_async")

@@ -1,4 +1,4 @@
-"""Values on servers: parts, slices, sums, updates that wait for nobody, and errors."""
+"""Values on servers: parts, slices, sums, asynchronous updates, and errors."""
 
 import random
 import time
@@ -57,7 +57,7 @@ def test_urgent_letters_go_first():
     world.send_message = lambda place, head, body: sent.append(head) or _Never()
     for key, priority in enumerate((0, -3, 5, -1)):
         messenger.send(1, "push", [key], priority=priority, line=key)
-    # It takes along what is before it in its line.
+    # It also sends what is queued before it.
     messenger.send(1, "pull", [1], priority=9, line=1)
     for _ in range(3):
         messenger.step(0)
@@ -99,7 +99,7 @@ class _Never:
 @pytest.mark.parametrize("servers", [0, 2])
 @pytest.mark.parametrize("seed", [None, 1])
 def test_sums_of_slices(servers, seed):
-    """Random orders and priorities; each pull has this worker's pushes, rounds do not mix."""
+    """Random orders and priorities; each pull includes this worker's pushes, rounds do not mix."""
     lengths = {"a": 0, "b": 7, "c": 250, "d": 1000}
     rounds = 4
 
@@ -127,7 +127,7 @@ def test_sums_of_slices(servers, seed):
 
 
 def _hosting(program):
-    """A program whose workers are servers too."""
+    """A program whose workers also act as servers."""
     from mxcy.dist.servers.key_server import KeyServer
     from mxcy.kvstore.server_rules import ServerRules
 
@@ -141,7 +141,7 @@ def _hosting(program):
 
 @pytest.mark.parametrize("seed", [None, 1])
 def test_asynchronous_updates(seed):
-    """All pushes count, own ones are seen, values never go back, slow workers delay nobody."""
+    """All pushes count, pulls include own pushes, values never go back, slow workers delay none."""
 
     def program(worker):
         worker.init(a=np.zeros(5, "float32"), b=np.zeros(300, "float32"))

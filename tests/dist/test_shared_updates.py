@@ -1,4 +1,4 @@
-"""Each worker updates a part of the weights, with the results of updates by all of everything."""
+"""Workers that each update a part of the weights get the result of updating all of them."""
 
 import os
 import random
@@ -26,7 +26,7 @@ class _Done:
 
 
 class _Doubling:
-    """Adds twice each sum to the values."""
+    """Adds twice the sum to the values."""
 
     def __init__(self, rank, fails=None):
         self._rank, self._fails = rank, fails
@@ -101,7 +101,7 @@ def test_an_update_that_fails_in_one_process():
         for key in "ab":
             rank.push(key, np.ones(3000 if key == "a" else 9000))
         total = rank.pull("a")[0]
-        while True:  # others hear of it soon
+        while True:  # others learn of it soon
             rank.pull("b")
 
         return total
@@ -129,7 +129,7 @@ def test_parts_are_cut_between_rows():
     assert lengths == [2, 3, 2, 3]
 
 
-#: weights of a store against those of an updater that has all sums
+#: weights of a store compared with those of an updater that gets all sums
 _PROGRAM = r"""
 import os, pickle
 import mxcy as mx, numpy as np
@@ -268,7 +268,7 @@ for number in range(6):
 @needs_mpi
 @pytest.mark.dist_long
 def test_a_rate_that_one_worker_has_changed():
-    """All have the same weights, though each by its own settings."""
+    """All have the same weights, although their settings differ."""
     ended = job(2, _CHANGED, MXCY_DIST_CHECK_EVERY="1")
     assert ended.code != 0
     assert "before round 4, the value of key 'w' in rank 1" in ended.err

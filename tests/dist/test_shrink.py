@@ -1,4 +1,4 @@
-"""Jobs that go on when workers die; only Open MPI can, so most of it is skipped elsewhere."""
+"""Jobs that continue when workers die; most tests need Open MPI and are skipped elsewhere."""
 
 import importlib.util
 import subprocess

@@ -1,4 +1,4 @@
-"""Ranks that die, on threads of one process: the others make the same sums without them."""
+"""Dying ranks, on threads of one process: the others repeat the same sums without them."""
 
 import os
 import random
@@ -47,14 +47,14 @@ def _compare(seed, deaths, size=4):
         if isinstance(result, Exception):
             raise result
         assert result[0] == alive[0][0], seed
-        changes = result[1]  # those that it has begun a round after
+        changes = result[1]  # sums of rounds begun afterwards
         assert [old for old, _ in changes] == [size, *[new for _, new in changes]][: len(changes)]
     sums, left = alive[0][0], size - len(deaths)
     for key, length in _LENGTHS.items():
         totals = [total[0] for total in sums[key]]
         assert sums[key] == [[total] * length for total in totals], (seed, key)
         assert totals == sorted(totals, reverse=True), (seed, key, totals)
-        # a slow rank may have missed even a first sum that the dead had: it is made again without
+        # a slow rank may have missed even a first sum with the dead rank: it is repeated without it
         assert left <= totals[0] <= size and len(totals) == 8, (seed, key, totals)
         assert totals[-1] == left, (seed, key, totals)
 

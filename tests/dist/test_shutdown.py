@@ -1,4 +1,4 @@
-"""How jobs end when one of their processes ends early, fails, or stands still."""
+"""How jobs end when one of their processes ends early, fails, or hangs."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_a_bad_end(event):
 @needs_mpi
 @pytest.mark.parametrize("kind", ["dist_sync", "dist_async"])
 def test_errors_of_all_workers_while_much_is_under_way(kind):
-    """Nobody will ever send what the others' engines wait for; they end nevertheless."""
+    """The others' engines wait for messages that never come; they end nevertheless."""
     done = job(
         2,
         f"""

@@ -1,4 +1,4 @@
-"""The scheduler on a clock: costs that can be told by hand, and the program for a plan."""
+"""The scheduler on a simulated clock: costs computed by hand, and the command-line program."""
 
 import json
 
@@ -9,7 +9,7 @@ from mxcy.dist.simulated.simulation import Step, simulate
 from mxcy.tools import simulate_dist
 
 _MB = 10**6
-_ALPHA, _BETA = 1e-3, 1e-9  # a message takes a millisecond, a megabyte as well
+_ALPHA, _BETA = 1e-3, 1e-9  # a message takes a millisecond, and so does a megabyte
 
 
 def links(ranks, per_host=1, way="doubling", **settings):
@@ -37,20 +37,20 @@ def test_ranks_that_share_a_card():
 
 
 def test_sums_are_hidden_behind_what_is_computed():
-    """The last gradient's sum alone is waited for, as each is ready 20 ms after the one before."""
+    """Only the last gradient's sum is exposed, as gradients are ready 20 ms apart."""
     step = Step([4 * _MB] * 4, [0.08, 0.06, 0.04, 0.02], 0.08)
     told = simulate(step, links(2), 4 * _MB, steps=1)
     assert told["seconds"] == pytest.approx(0.08 + 2e-3 + 4e-3)
-    assert told["sums"] == pytest.approx(2e-3 + 16e-3)  # one after the other on the card
+    assert told["sums"] == pytest.approx(2e-3 + 16e-3)  # one after the other on the network card
     assert told["hidden"] == pytest.approx(12 / 18)
     assert told["buckets"] == 4 and 0.9 < told["efficiency"] < 1
 
 
 def test_small_gradients_share_buckets_and_agree():
-    """A bucket of several keys asks first who has them: another message of each rank."""
+    """A bucket of several keys first exchanges which ranks have them: another message per rank."""
     step = Step([_MB] * 8, [0.0] * 8, 0.0)
     told = simulate(step, links(2, copy=_BETA), 4 * _MB, steps=1)
-    assert told["buckets"] == 3  # the first one is closed at an eighth
+    assert told["buckets"] == 3  # the first bucket is closed at an eighth of the size
     # masks until 2 ms; copies of 3 and 4 MB until 9; sums from 7 to 10 and 11 to 15; a copy of 4 MB
     assert told["seconds"] == pytest.approx(0.019, rel=1e-3)
     assert seconds(step, links(2)) == pytest.approx(2 * 2e-3 + 7e-3, rel=1e-3)
@@ -102,7 +102,7 @@ def test_plan(tmp_path, capsys):
     least = min(float(row[4]) for row in rows)
     way = next(row[0] for row in rows if float(row[4]) == least)
     assert lines[-1].startswith(f"best: {way}, MXCY_DIST_BUCKET_BYTES=")
-    flat, whole = float(rows[0][4]), float(rows[4][4])  # eight ranks share a card
+    flat, whole = float(rows[0][4]), float(rows[4][4])  # eight ranks share a network card
     assert whole < flat and least > 31
 
 

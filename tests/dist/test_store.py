@@ -1,4 +1,4 @@
-"""What programs see of a store over several processes: in one process, and in three."""
+"""A store over several processes as programs see it: in one process, and in three."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_pushed_arrays_do_not_change(store):
     store.init(0, mx.nd.zeros(3))
     store.pushpull(0, value * 1, out=other)
     store.push(0, value)
-    value[:] = 7  # the push has its own
+    value[:] = 7  # the push has its own copy
     store.pull(0, other)
     assert other.asnumpy().tolist() == [1, 1, 1]
     store.pushpull(0, value)
@@ -67,7 +67,7 @@ def test_keys(store):
 
 
 def test_an_optimizer_in_the_store(store, tmp_path):
-    """Its rate may change, another one of its class keeps the states, files have them."""
+    """Its rate may change, another optimizer of its class keeps the states, files store them."""
     weight, gradient = np.ones(4, "float32"), np.arange(4, dtype="float32")
     momentum = np.zeros(4, "float32")
     store.init("w", mx.nd.array(weight))
@@ -126,7 +126,7 @@ def test_an_error_in_what_is_pushed(store):
 
 
 def test_a_program_far_ahead_of_its_store(store):
-    """It has called for as much as may wait for the engine; the update goes on nevertheless."""
+    """The engine's queue of pending results is full; the update proceeds nevertheless."""
 
     def update(key, total, stored):
         await_that(lambda: front.unfinished() >= 512)
@@ -221,7 +221,7 @@ def test_three_workers():
     assert (ended.code, ended.lines) == (0, ["right"] * 3), ended.err
 
 
-#: what one of two workers may do alone, and that nobody waits for the other there
+#: operations that one of two workers may do alone, without waiting for the other
 _ALONE = r"""
 import mxcy as mx
 store = mx.kv.create("dist_sync")

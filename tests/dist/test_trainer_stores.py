@@ -1,4 +1,4 @@
-"""Trainers of two workers by each kind of store: who updates, what is refused, the same weights."""
+"""Trainers of two workers with each type of store: who updates, errors, equal weights."""
 
 import pytest
 

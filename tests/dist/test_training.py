@@ -1,4 +1,4 @@
-"""Trainers and modules of several workers give what one worker gives on the whole batches."""
+"""Trainers and modules of several workers match a single worker on the whole batches."""
 
 import pytest
 

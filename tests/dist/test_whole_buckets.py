@@ -1,4 +1,4 @@
-"""Pushes of all keys of a bucket at once, among those of single keys."""
+"""Pushes of whole buckets, mixed with pushes of single keys."""
 
 import os
 import random
@@ -18,7 +18,7 @@ no_arrays = pytest.mark.skipif(
 
 
 def _compare(seed):
-    """A random program in which ranks push alone or together, against a serial model."""
+    """Compare a random program, in which ranks push single keys or buckets, with a serial model."""
     draw = random.Random(seed)
     size, bound = draw.choice((1, 2, 3, 4)), draw.choice((8, 500, 4096, 10**6))
     lengths = {f"k{i}": draw.choice((0, 1, 3, 40, 700, 9000)) for i in range(draw.randint(1, 9))}
@@ -27,7 +27,7 @@ def _compare(seed):
     def program(rank):
         order = random.Random(seed * 31 + rank.rank)
         rank.init(**{key: np.zeros(length) for key, length in lengths.items()})
-        for key in lengths:  # the first push makes buckets
+        for key in lengths:  # the first push creates buckets
             rank.push(key, np.full(lengths[key], 10.0 + rank.rank))
         for key in lengths:
             rank.pull(key)
@@ -74,7 +74,7 @@ def test_a_thousand_seeds(first):
 
 @no_arrays
 def test_a_rank_that_leaves_and_one_that_stands_still():
-    """Who waits for a whole bucket hears of it."""
+    """Ranks that wait for a whole bucket get an error."""
 
     def leaving(rank):
         rank.init(a=np.zeros(2), b=np.zeros(3))
@@ -126,10 +126,10 @@ def test_lists_of_keys(dtype):
     outs = [mx.nd.zeros(shape, dtype=dtype) for shape in shapes]
     store.pushpull(keys, values, out=outs)
     for i, (value, out) in enumerate(zip(values, outs, strict=True)):
-        value[:] = 7  # the push has its own
+        value[:] = 7  # the push has its own copy
         assert (out.asnumpy() == i + 1).all() and out.shape == shapes[i]
     store.pushpull(keys, values)
-    for i in keys:  # the store has its own, too
+    for i in keys:  # so has the store
         values[i][:] = 0
         store.pull(i, outs[i])
         assert (outs[i].asnumpy() == 7).all()
@@ -140,7 +140,7 @@ def test_lists_of_keys(dtype):
 
 
 def test_a_large_sum_that_is_made_in_the_array_itself():
-    """The store has its own copy, whatever the program does to the array next."""
+    """The store has its own copy, so the program may change the array."""
     store = mx.kv.create("dist_sync")
     store.init(0, mx.nd.zeros(20_000))
     out = mx.nd.zeros(20_000)

@@ -1,4 +1,4 @@
-"""Fixtures: an engine of a given type, and programs in C++ that use the library."""
+"""Fixtures: engines of a given type, and C++ programs that use the library."""
 
 import shutil
 import subprocess
@@ -22,13 +22,13 @@ def configure(kind, workers=1, priority_workers=4, gpu_workers=2, gpu_copy_worke
 
 @pytest.fixture(autouse=True)
 def programs_choose_their_engine(monkeypatch):
-    """Processes that tests start have the default engine, whatever the tests run with."""
+    """Processes started by tests use the default engine, whatever the tests run with."""
     monkeypatch.delenv("MXNET_ENGINE_TYPE", raising=False)
 
 
 @pytest.fixture
 def use_engine():
-    """A function that switches the engine, see `configure`; the old one comes back afterwards."""
+    """A function that switches the engine, see `configure`; the old one is restored afterwards."""
     before = mx.engine.stats()
     yield configure
     names = ("type", "workers", "cpu_priority", "gpu_workers", "gpu_copy")
@@ -37,7 +37,7 @@ def use_engine():
 
 @pytest.fixture(params=TYPES)
 def engine(request, use_engine):
-    """The name of the engine in use: all types in turn, with three workers."""
+    """The name of the current engine; parametrized over all types, with three workers."""
     use_engine(request.param, workers=3)
     return request.param
 

@@ -1,4 +1,4 @@
-"""Programs that tests run under each engine; what they print must not depend on it."""
+"""Programs that tests run under each engine; their output must not depend on it."""
 
 import hashlib
 import threading
@@ -12,7 +12,7 @@ __all__ = ["failures", "networks", "threads", "train"]
 
 
 def digest(arrays):
-    """A number for the bits of arrays."""
+    """A hash of the bits of arrays."""
     actual = hashlib.sha256()
     for array in arrays:
         actual.update(np.ascontiguousarray(array.asnumpy()).tobytes())
@@ -52,7 +52,7 @@ def train():
 
 
 def networks():
-    """A symbol bound, run forwards and backwards, again after its weights have changed."""
+    """Bind a symbol and run it forwards and backwards, again after its weights changed."""
     mx.random.seed(5)
     data = mx.sym.var("data")
     hidden = mx.sym.FullyConnected(data, num_hidden=300, name="one")
@@ -119,7 +119,7 @@ def threads(count=8, operations=10000):
 
 
 def failures(number=1000):
-    """Operations of which every third fails; prints which errors surfaced, and how often."""
+    """Run operations of which every third fails; prints which errors surfaced, and how often."""
     numbers = [-i if i % 3 == 0 else i for i in range(1, number * 3 + 1)]
     arrays = [mx.nd.random.normal(0, n, (2,)) for n in numbers]
     arrays = [array + 1 for array in arrays]
@@ -132,5 +132,5 @@ def failures(number=1000):
             assert f"scale > 0 is required, got 0 and {n} " in str(error)
         else:
             assert n > 0
-    mx.nd.waitall()  # all have been told of
+    mx.nd.waitall()  # all have been raised
     print(len(surfaced), len(set(surfaced)))

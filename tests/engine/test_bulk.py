@@ -1,4 +1,4 @@
-"""Operations that are queued as one."""
+"""Bulks: small operations queued as one."""
 
 import threading
 

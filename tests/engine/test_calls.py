@@ -1,4 +1,4 @@
-"""Calls that go to the engine: order, memory, versions, wait points. Every call does here."""
+"""Calls pushed to the engine, as all calls are here: order, memory, versions, wait points."""
 
 import pickle
 import threading
@@ -14,7 +14,7 @@ from tests.env.run import python
 
 @pytest.fixture(autouse=True)
 def all_calls():
-    """Leave every call to the engine."""
+    """Push every call to the engine."""
     front.set_heavy_work(0)
     yield
     mx.nd.waitall()
@@ -286,7 +286,7 @@ def test_functions_on_workers_use_the_arrays_that_they_named():
     source, target, seen = mx.nd.ones((40, 40)), mx.nd.zeros((40, 40)), []
 
     def work():
-        target[:] = source * 3  # the product is an array of its own
+        target[:] = source * 3  # the product is a separate array
         target[0] = 1
         mx.nd.elemwise_add(target, source, out=target)
         seen.append(target.asnumpy()[:2, 0].tolist())

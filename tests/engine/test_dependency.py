@@ -1,4 +1,4 @@
-"""The protocol of the queues, by trying every order of events; see explore_dependency.cc."""
+"""The queue protocol, tested in every order of events; see explore_dependency.cc."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What becomes of operations that fail."""
+"""Failed operations and their errors."""
 
 import gc
 import threading
@@ -31,7 +31,7 @@ def test_an_error_names_operator_and_line_and_stays(threaded):
             str(caught.value) == f"Error in operator log: ValueError: planned (called at {place})"
         )
     assert variable.failed and not variable.idle and variable.version == 0
-    mx.engine.waitall()  # it was told of
+    mx.engine.waitall()  # it was raised
 
 
 def test_what_reads_a_failed_variable_is_skipped_and_fails_alike(threaded):
@@ -90,11 +90,11 @@ def test_a_thousand_failures_all_surface_and_none_twice(threaded):
     for number in range(0, 1000, 2):
         with pytest.raises(MXNetError, match=f"number {number}[.]"):
             variables[number].wait_to_read()
-    # A wait for everything would tell of the others.
+    # A wait for everything would raise the others.
     await_that(lambda: not mx.engine.stats()["pending"])
     assert mx.engine.stats()["errors"] == 500
     first = mx.engine.stats()
-    with pytest.raises(MXNetError, match="number [0-9]*[13579][.]"):  # none that was raised above
+    with pytest.raises(MXNetError, match="number [0-9]*[13579][.]"):  # none of those raised above
         mx.engine.waitall()
     mx.engine.waitall()
     assert mx.engine.stats()["failed"] == first["failed"]

@@ -1,4 +1,4 @@
-"""What fails while it runs is raised by who waits for the result, until that is written again."""
+"""Errors of running operations are raised by waits for the result, until it is overwritten."""
 
 import inspect
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def forget_errors():
-    """No error of one test surfaces in another."""
+    """Prevent errors of one test from surfacing in another."""
     yield
     try:
         mx.nd.waitall()

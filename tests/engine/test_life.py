@@ -1,4 +1,4 @@
-"""Fork, signals and exit, in programs of their own."""
+"""Fork, signals and exit, in separate programs."""
 
 import pytest
 

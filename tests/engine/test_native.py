@@ -2,6 +2,6 @@
 
 
 def test_stress(run_native):
-    """Programs of 100,000 operations on 50 variables among other things, on each engine."""
+    """Run stress.cc on each engine, with programs of 100,000 operations on 50 variables."""
     status, output = run_native("stress", 3400)
     assert (status, output) == (0, "done\n")

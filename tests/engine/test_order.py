@@ -12,7 +12,7 @@ FEW = 50
 
 
 def random_program(seed, length):
-    """(reads, writes) of operations, as numbers of variables."""
+    """(reads, writes) of operations, as variable indices."""
     chance = random.Random(seed)
     for _ in range(length):
         used = chance.sample(range(FEW), chance.choice((1, 1, 2, 2, 3, 4)))
@@ -21,14 +21,14 @@ def random_program(seed, length):
 
 
 def step(number, reads, writes, values):
-    """What operation `number` does: new values that depend on all that it sees."""
+    """Run operation `number`: new values depend on all values it reads."""
     seen = hash((number, *(values[i] for i in reads), *(values[i] for i in writes)))
     for i in writes:
         values[i] = seen
 
 
 def test_arrays_are_read_beside_other_readers_and_not_beside_writers():
-    """Small calls on arrays that queued operations read go ahead; what is written waits."""
+    """Small calls may read arrays that queued operations read; writes wait."""
     large, few = mx.nd.ones((700, 700)), mx.nd.full((700, 1), 2)
     for turn in range(5):
         slow = mx.nd.dot(mx.nd.dot(large, large), few)  # reads `few` for a while
@@ -146,7 +146,7 @@ def test_many_threads_push_and_wait(engine):
 
                 def add(target=target):
                     before = totals[target]
-                    time.sleep(0)  # lets others in, were there any
+                    time.sleep(0)  # lets other threads in, if there were any
                     totals[target] = before + 1
 
                 mx.engine.push(add, [variables[source]], [variables[target]])

@@ -1,4 +1,4 @@
-"""Networks whose plans depend on variables, and what is asked of these plans."""
+"""Networks whose plans depend on variables, and queries of these plans."""
 
 import numpy as np
 

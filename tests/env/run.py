@@ -1,4 +1,4 @@
-"""Programs in fresh interpreters, with environments of their own."""
+"""Run programs in fresh interpreters with a controlled environment."""
 
 import json
 import os
@@ -9,13 +9,13 @@ from pathlib import Path
 __all__ = ["Done", "python"]
 
 ROOT = Path(__file__).resolve().parents[2]
-#: what the surroundings must not decide; the front under test stays
+#: inherited variables to remove; the front under test is kept
 _OURS = ("MXNET_", "MXCY_", "NNVM_", "DMLC_", "OMP_", "KMP_", "GOMP_", "ONEDNN_", "DNNL_")
 _KEPT = ("MXNET_ENABLE_CYTHON", "MXNET_HOME", "MXCY_ISA", "MXCY_ONEDNN_LIBRARY")
 
 
 class Done:
-    """What a program printed.
+    """The output of a program.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class Done:
 
 
 def python(code, *arguments, options=(), fails=False, cwd=None, timeout=60, **variables):
-    """Run a program, with mxcy on its path and none of its variables set but those given.
+    """Run a program with mxcy on its path and only the given variables of mxcy set.
 
     Parameters
     ----------
     code : str
         The program; or ``"-m"``, with the module's name as the first argument.
     *arguments : str
-        What follows on the command line.
+        Command-line arguments.
     options : sequence of str
         Options of the interpreter.
     fails : bool

@@ -1,4 +1,4 @@
-"""Variables of the engine: its type, its threads, what it prints."""
+"""Engine variables: type, threads, output."""
 
 import pytest
 
@@ -83,7 +83,7 @@ print(json.dumps([meeting.broken, mx.engine.stats()]))
 
 
 def overlap(wait, context="mx.cpu()", kind="normal", **variables):
-    """Whether two operations ran at the same time, and the engine's figures."""
+    """Whether two operations ran concurrently, and the engine's statistics."""
     program = OVERLAP.replace("WAIT", str(wait)).replace("CONTEXT", context)
     broken, stats = python(program.replace("PROPERTY", repr(kind)), **variables).value
     return not broken, stats

@@ -1,4 +1,4 @@
-"""Variables that decide how plans are made and run; test_graphs.py has those of passes."""
+"""Variables that control how plans are built and run; test_graphs.py has those of passes."""
 
 import math
 import warnings
@@ -34,7 +34,7 @@ def test_match_range(monkeypatch):
     assert all(bytes_of["16"] <= actual for actual in bytes_of.values())
     monkeypatch.delenv("NNVM_EXEC_MATCH_RANGE")
     monkeypatch.setenv("MXNET_EXEC_MATCH_RANGE", "0")
-    with warnings.catch_warnings():  # the old name; only its first use in a process warns
+    with warnings.catch_warnings():  # the deprecated name; only its first use in a process warns
         warnings.simplefilter("ignore")
         assert described(net, **shape)["bytes"] / 2**20 == bytes_of["0"][0]
 
@@ -89,7 +89,7 @@ def segments(is_train):
 
 
 def pushed(is_train):
-    """How many operations of the engine the forward pass over a large array is."""
+    """The number of engine operations in the forward pass over a large array."""
     shape = (4200, 1000)  # heavy enough for a worker
     executor = chain().simple_bind(mx.cpu(), data=shape, grad_req="write" if is_train else "null")
     executor.forward(is_train=is_train)
@@ -169,7 +169,7 @@ print(json.dumps(results))
 
 
 def test_rnn_use_weight_cache():
-    """Parameters that are set count at once; with 1, plans keep those of their first run."""
+    """New parameter values count at once; with 1, plans keep those of their first run."""
     for value in "01":
         done = python(_SENTENCES, MXNET_RNN_USE_WEIGHT_CACHE=value)
         before, after, eager = done.value
@@ -178,7 +178,7 @@ def test_rnn_use_weight_cache():
         assert ("no effect" in done.err) == (value == "1")
 
 
-# --- what is kept by signature ------------------------------------------------------------------
+# --- caches by signature ------------------------------------------------------------------------
 
 _PLANS = """
 import json, mxcy as mx
@@ -196,7 +196,7 @@ print(json.dumps([plan.planned.new_outputs(1)[0].shape[0] for plan in plans]))
 
 
 def test_cached_plans():
-    """The plan that was used longest ago goes."""
+    """The least recently used plan is evicted."""
     assert len(python(_PLANS.format(rows="1 2 3 4 5 6")).value) == 6
     code = _PLANS.format(rows="1 2 3 4 2 5 6")
     assert sorted(python(code, MXCY_CACHED_PLANS="3").value) == [2, 5, 6]
@@ -220,7 +220,7 @@ print(json.dumps([new(range(1, 201)), new(range(150, 201)), new(range(1, 201))])
 
 
 def test_cached_calls():
-    """What was used lately needs no preparation; with a low limit what is older does again."""
+    """Recent calls need no preparation; with a low limit, older ones are prepared again."""
     assert python(_CALLS).value == [200, 0, 0]
     first, lately, again = python(_CALLS, MXCY_CACHED_CALLS="120").value
     assert (first, lately) == (200, 0) and 100 <= again <= 200

@@ -1,4 +1,4 @@
-"""Variables that decide where files come from and where they are kept."""
+"""Variables for the source and location of files."""
 
 import functools
 import hashlib
@@ -39,7 +39,7 @@ def mirror(tmp_path, monkeypatch):
 
 @pytest.fixture
 def address(mirror):
-    """The mirror behind a web server; its requests are counted."""
+    """The mirror behind a web server that counts requests."""
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(mirror))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -67,7 +67,7 @@ def test_gluon_repo(address, monkeypatch, tmp_path, ending, capfd):
     }
     asked = capfd.readouterr().err
     assert asked.count("GET /gluon/models/tiny-") == 1
-    assert fetched() == path and "GET" not in capfd.readouterr().err  # it is kept
+    assert fetched() == path and "GET" not in capfd.readouterr().err  # it is cached
     monkeypatch.setitem(
         model_store._model_sha1, "tiny", model_store._model_sha1["tiny"][:8] + "0" * 32
     )
@@ -91,7 +91,7 @@ def test_a_repo_that_does_not_answer(mirror, monkeypatch, tmp_path):
 
 
 def test_home(tmp_path):
-    """The folder of all that is kept; ``~`` is expanded, and later changes count."""
+    """The folder of all cached files; ``~`` is expanded, and later changes count."""
     code = (
         "import json, mxcy as mx\n"
         "found = [mx.base.data_dir()]\n"
@@ -113,11 +113,11 @@ def test_a_home_that_cannot_be_written(mirror, monkeypatch, tmp_path):
         fetched()
 
 
-# --- limits of what files announce ----------------------------------------------------------------
+# --- limits on announced sizes --------------------------------------------------------------------
 
 
 def png(width, height, pixels=b""):
-    """A PNG image that says it has a size, with other content."""
+    """A PNG image that claims a size, with other content."""
 
     def chunk(kind, content):
         head = struct.pack(">I", len(content)) + kind + content
@@ -159,7 +159,7 @@ def test_sizes_of_images(ending, colours):
 
 
 def test_max_announced_bytes(monkeypatch):
-    """132 bytes that would take 2 GB."""
+    """132 bytes that claim to hold 2 GB."""
     head = struct.pack("<3QIi", 0x112, 0, 1, 0xF993FAC9, 2)
     shapes = struct.pack("<iq", 1, 0) + struct.pack("<i2q", 2, 250_000_000, 10)
     rest = struct.pack("<3i", 1, 0, 0) + 2 * struct.pack("<iiq", 6, 1, 0) + struct.pack("<Q", 0)

@@ -1,4 +1,4 @@
-"""Variables that decide what passes make of graphs."""
+"""Variables that control graph passes."""
 
 import json
 
@@ -100,7 +100,7 @@ def test_each_fusion_has_a_switch(monkeypatch, part):
 
 @pytest.mark.parametrize("part", ["FUSE_BN_RELU", "BN_RELU_OPT"])
 def test_normalisation_with_relu(monkeypatch, part):
-    """A normalisation that no convolution takes in takes in its ReLU, unless that is off."""
+    """A normalisation that is not fused into a convolution fuses its ReLU, unless switched off."""
     options = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 16, "no_bias": True}
     out = mx.sym.relu(mx.sym.Convolution(mx.sym.var("data"), **options))
     out = mx.sym.relu(mx.sym.BatchNorm(out, fix_gamma=False))

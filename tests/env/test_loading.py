@@ -1,4 +1,4 @@
-"""Variables that decide what is loaded, and how the table itself is told and checked."""
+"""Variables for loading libraries, and the printed and checked table."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ def test_enforce_cython(tmp_path):
 
 @pytest.mark.parametrize("given", ["file", "folder"])
 def test_library_path(tmp_path, given):
-    """A library elsewhere is the one that is in the process, for both fronts."""
+    """A library at another path is the one loaded, for both fronts."""
     copy = shutil.copy(libinfo.find_lib_path()[0], tmp_path / "libmxcy.so")
     wanted = copy if given == "file" else tmp_path
     _, _, maps, actual, result, _ = python(_FRONT, MXNET_LIBRARY_PATH=str(wanted)).value
@@ -104,7 +104,7 @@ def test_mxnet_profile():
 
 
 def test_env_strict():
-    """What warns by default fails when that is requested."""
+    """Warnings become errors."""
     told = python("import mxcy", MXNET_ENGINE_TYP="x", MXNET_FC_TRUE_FP16="1")
     assert "MXNET_ENGINE_TYP; did you mean MXNET_ENGINE_TYPE?" in told.err
     assert "MXNET_FC_TRUE_FP16 has no effect: " in told.err
@@ -117,7 +117,7 @@ def test_the_command_prints_the_table():
     done = python("-m", "mxcy.env", MXNET_ENABLE_CYTHON="0", MXCY_ISA="v9")
     assert "MXNET_ENABLE_CYTHON = 0  (active)" in done.out
     assert "Read at import by mxcy._library.front. Proven by tests/env/test_loading.py" in done.out
-    assert "MXCY_ISA='v9': expected" in done.out  # bad values do not keep it from starting
+    assert "MXCY_ISA='v9': expected" in done.out  # invalid values do not prevent it from starting
 
 
 def test_the_command_checks_the_environment():
@@ -159,7 +159,7 @@ def test_the_page_is_fresh():
 
 
 def test_bad_values_are_not_blamed_on_arrays():
-    """A variable may first be read while an array is copied."""
+    """A variable may be read for the first time while an array is copied."""
     program = "import numpy as np, mxcy as mx; mx.nd.array(np.ones((3, 4)))"
     wrong = python(program, fails=True, MXCY_VERBOSE="nonsense")
     assert "EnvError: environment variable MXCY_VERBOSE='nonsense'" in wrong.err

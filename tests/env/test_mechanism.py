@@ -149,7 +149,7 @@ def test_a_value_that_does_nothing_warns_once_and_is_reported():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env.Environment({"MXNET_TENSORRT_USE_FP16": "1"}).read_import_time()
-        env.Environment({"CUDA_VISIBLE_DEVICES": "1"}).read_import_time()  # no more than an offer
+        env.Environment({"CUDA_VISIBLE_DEVICES": "1"}).read_import_time()  # only a suggestion
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Variables that decide what errors tell and what is printed."""
+"""Variables for error messages and printed output."""
 
 import pickle
 
@@ -25,7 +25,7 @@ def frames(text):
 
 
 def test_stack_trace_depth():
-    """Errors of Python code and of kernels name as many native functions as asked for."""
+    """Errors of Python code and of kernels list the requested number of native frames."""
     few = python(_ERRORS, DMLC_LOG_STACK_TRACE_DEPTH="5", DMLC_LOG_BEFORE_THROW="1")
     for text in few.value:
         assert 0 < len(frames(text)) <= 5 and "Stack trace:" in text
@@ -54,7 +54,7 @@ print(json.dumps([round(float(x), 3) for x in dense.asnumpy()[:, 0]]))
 
 
 def test_storage_fallback():
-    """A sparse array that becomes dense is told of once, unless that is switched off."""
+    """Converting a sparse array to dense warns once, unless switched off."""
     told = python(_SPARSE)
     assert told.err.count("Storage type fallback detected") == 1
     assert "operator = softmax\ninput storage types = [row_sparse, ]\n" in told.err

@@ -1,4 +1,4 @@
-"""Variables that decide about numbers and algorithms."""
+"""Variables for numerics and algorithms."""
 
 import pytest
 
@@ -54,7 +54,7 @@ print(json.dumps(float(run.forward()[0].sum().asscalar())))
 
 
 def test_choice_of_algorithms(tmp_path):
-    """Trials happen, are told of and remembered, unless switched off; Winograd can be too."""
+    """Trials run, are reported and cached, unless switched off; Winograd can be disabled too."""
     home = {"MXNET_HOME": str(tmp_path), "MXNET_ENABLE_CYTHON": None}
     told = python(_TRIALS, MXNET_CUDNN_ALGO_VERBOSE_LEVEL="2", **home)
     lines = [line for line in told.out.splitlines() if line.startswith("mxcy algorithm")]
@@ -107,14 +107,14 @@ print(json.dumps([digest, draws]))
 
 
 def test_enforce_determinism():
-    """The bits after some training are the same again, with another number of threads as well."""
+    """Training is bit-reproducible, also with another number of threads."""
     several = {"MXNET_CPU_PARALLEL_RAND_COPY": "4"}
     same = [
         python(_TRAINING, MXNET_ENFORCE_DETERMINISM="1", OMP_NUM_THREADS=threads, **more).value
         for threads, more in (("1", {}), ("2", {}), ("2", several))
     ]
     assert same[0] == same[1] == same[2]
-    # Otherwise draws come in turn from four sets of streams.
+    # Otherwise draws use four sets of streams in turn.
     assert python(_TRAINING, **several).value[1] != same[0][1]
 
 
@@ -133,7 +133,7 @@ def test_sets_of_streams():
 
 
 def test_numpy_types():
-    """The variable decides with which element types `mx.np` starts."""
+    """The variable sets the initial type policy of `mx.np`."""
     show = (
         "import json, mxcy as mx; print(json.dumps([mx.np.ones(1).dtype.name, "
         "mx.np.arange(2).dtype.name, mx.util.is_np_array(), mx.util.is_np_default_dtype()]))"

@@ -22,12 +22,12 @@ print(json.dumps([float(out.sum().asscalar()), mx.runtime.Features().is_enabled(
 
 
 def ran(done):
-    """What oneDNN says that it ran."""
+    """The primitives that oneDNN reports."""
     return [line for line in done.out.splitlines() if "verbose" in line and ",exec" in line]
 
 
 def test_onednn_enabled():
-    """With it convolutions run there, as it tells itself; without it the numbers are the same."""
+    """Enabled, oneDNN reports convolutions; disabled, the results are the same."""
     used = python(_LAYERS, ONEDNN_VERBOSE="1")
     assert any("convolution" in line for line in ran(used))
     silent = python(_LAYERS)
@@ -66,7 +66,7 @@ print(json.dumps(mx._library.onednn.cache_stats()))
 
 @pytest.mark.parametrize(("most", "kept"), [("4", 4), ("0", 0), (None, 40)])
 def test_onednn_cache_num(most, kept):
-    """Forty widths leave as many primitives behind as may be kept."""
+    """Forty widths leave as many primitives in the cache as it may hold."""
     stats = python(_WIDTHS, MXNET_ONEDNN_CACHE_NUM=most).value
     assert stats["entries"] == kept
     assert most is None or stats["capacity"] == kept
@@ -87,7 +87,7 @@ print(json.dumps([steps, float(run.forward()[0].sum().asscalar())]))
 
 
 def test_force_fc_ab_format():
-    """The weights of a dense layer are packed for it, unless they shall stay as they lie."""
+    """A dense layer's weights are packed, unless the plain layout is forced."""
     packed, plain = (python(_DENSE, MXNET_ONEDNN_FORCE_FC_AB_FORMAT=v).value for v in "01")
     assert "_pack_fc_weight" in packed[0] and "_pack_fc_weight" not in plain[0]
     assert plain[1] == pytest.approx(packed[1], rel=1e-5)
@@ -118,7 +118,7 @@ print(json.dumps([onednn.compared(), float(total)]))
 
 
 def test_onednn_debug():
-    """Every result that an own kernel can give as well is compared, and none differs."""
+    """Every result that our kernels can compute too is compared, and none differs."""
     compared, total = python(_MANY, MXNET_ONEDNN_DEBUG="1").value
     assert compared > 3
     nothing, same = python(_MANY).value
@@ -146,7 +146,7 @@ print(json.dumps([out.ravel().tolist(), weights.grad.asnumpy().tolist()]))
 
 @pytest.mark.parametrize("name", ["MXNET_USE_ONEDNN_RNN", "MXNET_USE_MKLDNN_RNN"])
 def test_use_onednn_rnn(name):
-    """Prediction runs oneDNN's layers unless told not to; outputs and gradients are the same."""
+    """Inference runs oneDNN's layers unless disabled; outputs and gradients are the same."""
     results = []
     for value, kernel in (("1", "rnn_onednn"), ("0", "rnn")):
         done = python(_RECURRENT, MXCY_VERBOSE="dispatch", **{name: value})

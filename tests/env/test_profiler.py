@@ -1,4 +1,4 @@
-"""MXNET_PROFILER_AUTOSTART and MXNET_PROFILER_MODE, in processes of their own."""
+"""MXNET_PROFILER_AUTOSTART and MXNET_PROFILER_MODE, in separate processes."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def profiled(tmp_path, code, **variables):
 
 
 def kinds(events):
-    """Which of the four kinds of events there are."""
+    """Which of the four categories of events there are."""
     categories = {e["cat"] for e in events if "cat" in e}
     return categories & {"operator", "MXNET_C_API", "Device Storage"}
 
@@ -181,7 +181,7 @@ import mxcy as mx
 for context in (mx.cpu(), mx.gpu(1)):
     a = mx.nd.ones((300, 300), ctx=context)
     mx.nd.dot(a, a)
-"""  # nobody waits: the file has what runs until the end
+"""  # without a wait: the file contains operations until the end
     events = profiled(tmp_path, code, MXCY_VIRTUAL_DEVICES="2", MXCY_ENGINE_WORK="0")
     processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
     threads = {

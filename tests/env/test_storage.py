@@ -1,4 +1,4 @@
-"""The variables of memory pools and resources: what each does to a family of devices."""
+"""Variables of memory pools and resources, for each family of devices."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def run(code, **variables):
 
 
 def refusals(*given, **others):
-    """What each family says to values of variables, (name, value) pairs."""
+    """The errors of each family for (name, value) pairs."""
     code = "".join(
         f"print(refused(contexts[{n}], **{{'MXNET_{family}_{name}': '{text}'}}))\n"
         for name, text in given
@@ -247,7 +247,7 @@ def test_random_copies_of_gpus():
 
     four, (uniform, dropped, both) = program()
     assert four == (4, 4) and len({*uniform}) == 7
-    assert both == uniform  # Dropout has streams of its own
+    assert both == uniform  # Dropout has separate streams
     two, (fewer, dropped_from_two, _) = program(
         MXNET_GPU_PARALLEL_RAND_COPY="2", MXNET_GPU_CUDNN_DROPOUT_STATE_COPY="1"
     )

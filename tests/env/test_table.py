@@ -1,4 +1,4 @@
-"""The table as a whole: every variable is there, with a test or the reason why it does nothing."""
+"""The complete table: every variable has a test, or the reason why it has no effect."""
 
 import ast
 import functools
@@ -11,7 +11,7 @@ from mxcy.env import document
 
 TESTS = Path(__file__).resolve().parents[1]
 
-#: all names that programs for MXNet may set: those of its documentation, old ones, and relatives
+#: all variables that programs for MXNet may set: documented, old and related ones
 NAMES = """
 MXNET_LIBRARY_PATH MXNET_INCLUDE_PATH MXNET_CONF_PATH MXNET_ENABLE_CYTHON MXNET_ENFORCE_CYTHON
 MXNET_ENV_STRICT

@@ -1,4 +1,4 @@
-"""The variables of threads, in processes of their own."""
+"""Variables of threads, in separate processes."""
 
 import os
 
@@ -37,7 +37,7 @@ from threadpoolctl import threadpool_info
 
 print(json.dumps([mx.runtime.omp_threads(), *(pool["num_threads"] for pool in threadpool_info())]))
 """
-#: one thread, so that the threads there are belong to the team
+#: one thread, so that all existing threads belong to the team
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "MXNET_ENGINE_TYPE": "NaiveEngine"}
 
 
@@ -47,7 +47,7 @@ def cpus():
 
 
 def everywhere():
-    """This process's CPUs, as the system writes them."""
+    """This process's CPUs, in the system's notation."""
     with open("/proc/self/status") as file:
         (line,) = (line for line in file if line.startswith("Cpus_allowed_list"))
     return line.split()[1]
@@ -99,7 +99,7 @@ def test_children_of_bound_processes_use_all_cpus():
 @needs_two
 @pytest.mark.parametrize("name", ["KMP_AFFINITY", "OMP_PLACES"])
 def test_workers_of_bound_processes_are_free(name):
-    """They do not all inherit the one CPU of the thread that starts them (MXNet's issue 14087)."""
+    """They do not all inherit the single CPU of the thread that starts them (MXNet issue 14087)."""
     code = (
         "import json, os, mxcy as mx\n"
         "found, bound = [], len(os.sched_getaffinity(0))\n"

@@ -1,4 +1,4 @@
-"""Variables that decide how weights are updated, on one device and on several."""
+"""Variables for weight updates, on one device and on several."""
 
 import itertools
 import math
@@ -45,7 +45,7 @@ def _weights_after(rule, dtype="float32", multi_precision=False, steps=3, **argu
 
 
 def _calls(rule):
-    """How many of ten weights are handed to the optimizer in each of its calls of one step."""
+    """The number of weights, of ten, in each optimizer call of one step."""
     optimizer, together = mx.optimizer.create(rule, **_RULES[rule]), []
     many = optimizer.update_multi_precision
     optimizer.update_multi_precision = lambda index, *rest: (
@@ -60,7 +60,7 @@ def _calls(rule):
 
 @pytest.mark.parametrize("rule", _RULES)
 def test_optimizer_aggregation_size(monkeypatch, rule):
-    """As many weights as asked for change in one call, and to the same bits."""
+    """The requested number of weights is updated per call, with bit-identical results."""
     collected = []
     for size in (1, 4, 45):
         monkeypatch.setenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", str(size))
@@ -102,7 +102,7 @@ def test_one_operator_takes_many_weights(monkeypatch):
 
 
 def test_kvstore_sums(monkeypatch):
-    """Big arrays are added up by the team, if it may; the bits do not depend on that."""
+    """Large arrays are summed by the team, if allowed, with bit-identical results."""
     monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", "1e3")
     random, sums = np.random.default_rng(0), []
     parts = [random.normal(size=(4, 1000)).astype("float32") for _ in range(3)]
@@ -150,7 +150,7 @@ def _reduced(shape, devices=8):
 
 @pytest.mark.parametrize("devices", [2, 3, 5, 8])
 def test_trees(monkeypatch, capfd, devices):
-    """Each root has a tree that joins every device once; sums are those without trees."""
+    """Each root has a tree that visits every device once; sums equal those without trees."""
     assert _reduced((3, 4), devices)["trees"] == []
     monkeypatch.setenv("MXNET_KVSTORE_USETREE", "1")
     monkeypatch.setenv("MXNET_KVSTORE_LOGTREE", "1")

@@ -1,4 +1,4 @@
-"""The variables of operator tuning, in processes of their own."""
+"""Variables of operator tuning, in separate processes."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.env.run import python
 
-#: operators of several types and sizes on either side of any threshold; prints the figures
+#: operators of several types and sizes on both sides of any threshold; prints the measurements
 RUN = """
 import json
 import mxcy as mx
@@ -21,7 +21,7 @@ found = {**mx.runtime.tuning(), "types_measured": sorted({row["dtype"] for row i
 found["region"] = str(found["region"])
 print(json.dumps(found))
 """
-#: how many threads two calls get
+#: the number of threads of two calls
 THREADS = """
 import json
 from mxcy._base import dtypes
@@ -110,7 +110,7 @@ def test_regions_are_measured_up_to_a_number_of_cores(home):
 
 
 def test_weight_scale_moves_the_threshold(home, tmp_path):
-    """With figures from the file, so that nothing depends on the machine."""
+    """Measurements come from a file, so that nothing depends on the machine."""
     python(RUN, **home)
     (path,) = (tmp_path / "op_tuning").iterdir()
     contents = json.loads(path.read_text())
@@ -169,7 +169,7 @@ def test_determinism_is_not_decided_by_time(home):
 
 
 def test_eager_calls_and_plans_obey(home):
-    """A team has more threads than the process had before its first parallel operator."""
+    """The first parallel operator adds the team's threads to the process."""
     code = """
 import json, os
 import mxcy as mx, numpy as np

@@ -1,4 +1,4 @@
-"""Variables of virtual devices and of what is left to the engine."""
+"""Variables of virtual devices and of calls pushed to the engine."""
 
 import pytest
 

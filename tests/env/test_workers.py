@@ -1,4 +1,4 @@
-"""Variables of worker processes: forked ones, and those of data loaders."""
+"""Variables of worker processes: forked ones and those of data loaders."""
 
 import pytest
 

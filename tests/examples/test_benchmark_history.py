@@ -1,4 +1,4 @@
-"""Kept figures of benchmarks: which runs count, and what is called slower."""
+"""Stored benchmark figures: which runs count, and what is reported as slower."""
 
 import json
 from types import SimpleNamespace

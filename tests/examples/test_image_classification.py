@@ -1,4 +1,4 @@
-"""The classifiers of examples/image_classification, and what the scoring table makes of them."""
+"""The classifiers of examples/image_classification, and the scoring table."""
 
 import importlib.util
 import json
@@ -94,7 +94,7 @@ def material(tmp_path, monkeypatch):
 
 
 def run(material, batch):
-    """What mxcy computes from the files."""
+    """mxcy's outputs for the files."""
     from benchmarks.score.with_mxcy import Contender
 
     contender = Contender(material.folder, 1)

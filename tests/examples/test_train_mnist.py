@@ -18,7 +18,7 @@ print("RESULT", json.dumps([losses, accuracy]))
 
 
 def train(run_python, enable_cython):
-    """(losses, accuracy) of 40 steps in an interpreter of its own."""
+    """(losses, accuracy) of 40 steps in a separate interpreter."""
     printed = run_python(
         PROGRAM, MXNET_ENABLE_CYTHON=enable_cython, MXNET_ENFORCE_CYTHON=enable_cython
     )

@@ -1,4 +1,4 @@
-"""The training table: its material, its programs for mxcy, its report."""
+"""The training table: its files, its programs for mxcy, its report."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which front is used: MXNET_ENABLE_CYTHON, MXNET_ENFORCE_CYTHON, a broken build."""
+"""The choice of the front: MXNET_ENABLE_CYTHON, MXNET_ENFORCE_CYTHON, a broken build."""
 
 import os
 import shutil
@@ -93,8 +93,8 @@ def test_bad_value_names_the_variable():
 
 
 @pytest.mark.parametrize("variable", [None, "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"])
-def test_how_the_team_waits_is_asked_for_only_while_loading(variable):
-    """The library sees a short spin, unless the user said something; nobody else does."""
+def test_the_spin_count_is_set_only_while_loading(variable):
+    """Only the library sees a short spin, and only if the user did not set one."""
     variables = {"OMP_WAIT_POLICY": "Passive", "GOMP_SPINCOUNT": "7"}
     code = (
         "import os, sys\n"

@@ -1,4 +1,4 @@
-"""The two fronts give identical bits: the battery's samples through both, in one process."""
+"""Both fronts are bit-identical on the records' samples, in one process."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ RECORDS = sorted(
 
 
 def other_front():
-    """The names of the front that is not in use, with a class of its own and started."""
+    """The interface of the front that is not in use, with its own array class."""
     package = "_ctypes" if front.package == "_cy" else "_cy"
     names = front.load(package)
     front.prepare_library(names)

@@ -1,4 +1,4 @@
-"""All fuzzers in turns until a time is over: ``python -m tests.fuzz MINUTES [FIRST_SEED]``."""
+"""Run all fuzzers in turn for a given time: ``python -m tests.fuzz MINUTES [FIRST_SEED]``."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ _TURN = 500  # cases
 
 
 def main(minutes, first=None):
-    """Run and print findings; the number of them."""
+    """Run and print findings; returns their number."""
     until = time.monotonic() + 60 * minutes
     first = int(time.time()) * 1000 if first is None else first
     findings, counts, turn = [], dict.fromkeys(fuzzers(), 0), 0

@@ -32,12 +32,12 @@ _WORDS = (
 
 
 def generator(seed):
-    """The random numbers of a case."""
+    """The random generator of a case."""
     return random.Random(seed)
 
 
 def damaged(content, rng, most=4):
-    """A file after one to `most` changes: bits, bytes, numbers, cuts, copies, words."""
+    """Apply one to `most` changes to a file: bits, bytes, numbers, cuts, copies, words."""
     content = bytearray(content)
     for _ in range(rng.randint(1, most)):
         rng.choice(_CHANGES)(content, rng)
@@ -45,7 +45,7 @@ def damaged(content, rng, most=4):
 
 
 def _place(content, rng):
-    # Heads are where sizes stand.
+    # Sizes are in headers.
     return rng.randrange(min(len(content), rng.choice((16, 128, len(content) + 1))) + 1)
 
 

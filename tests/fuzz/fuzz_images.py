@@ -8,7 +8,7 @@ from tests.fuzz.harness import SANITIZED, expected
 
 COUNT = 500
 _COMMON = (".jpg", ".png", ".bmp", ".webp")
-#: OpenCV writes some of these from beyond its arrays, where a sanitizer stops
+#: OpenCV reads beyond its arrays when writing some of these, which stops a sanitizer
 _RARE = (".tiff", ".ppm", ".gif", ".hdr", ".jp2", ".ras")
 _images = []
 

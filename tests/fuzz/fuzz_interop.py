@@ -29,7 +29,7 @@ def prepare():
 
 
 def case(seed):
-    """Load a file, and look at what it has."""
+    """Load a file and read its content."""
     rng = generator(seed)
     reader, content = rng.choice(_files[:-1])
     with open(_files[-1], "wb") as file:

@@ -1,4 +1,4 @@
-"""Damaged files of symbols: as bytes, and as JSON of other values."""
+"""Damaged symbol files: as bytes, and as JSON with other values."""
 
 import copy
 import json

@@ -11,7 +11,7 @@ _models = []
 
 
 def prepare():
-    """Read models that PyTorch wrote, and make others with open extents and of 8 bits."""
+    """Read models written by PyTorch, and create others with dynamic dimensions and int8 layers."""
     if importlib.util.find_spec("onnx") is None:
         return
     from tests.onnx.test_of_torch import ARCHIVE, MODELS
@@ -24,7 +24,7 @@ def prepare():
 
 
 def _changed(content, rng):
-    """The model with another number, name or operator somewhere."""
+    """The model with one number, name or operator changed."""
     import onnx
 
     model = onnx.load_from_string(content)
@@ -48,7 +48,7 @@ def _changed(content, rng):
 
 
 def case(seed):
-    """Import a model, and ask for the shapes of other inputs than it was made with."""
+    """Import a model, and infer shapes for inputs other than it was made with."""
     import onnx
 
     if not _models:

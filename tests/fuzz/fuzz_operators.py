@@ -1,4 +1,4 @@
-"""Random calls of random operators, internal ones included, by kernels, eagerly and in symbols."""
+"""Random calls of random operators, including internal ones: kernels, eager calls, symbols."""
 
 import json
 
@@ -20,7 +20,7 @@ _SAMPLES: dict[str, list] = {}
 
 
 def case(seed):
-    """Run the call that a seed stands for; what came of it."""
+    """Run the call of a seed; returns its outcome."""
     rng = np.random.default_rng(seed)
     call = draw(rng)
     how = (_by_kernels, _eagerly, _in_symbol)[rng.integers(3)]
@@ -86,7 +86,7 @@ def _shape(shape, rng):
 
 
 def _values(values, rng):
-    """The array with special numbers in some places."""
+    """The array with special values in some positions."""
     own = mutations.name_of(values)
     array = np.array(mutations.plain(values).real, np.float64)
     some = rng.random(array.shape) < rng.random()
@@ -102,13 +102,13 @@ def _by_kernels(call):
 
 
 def _eagerly(call):
-    """As `mx.nd` has it."""
+    """Call the function of `mx.nd`."""
     if not is_small(call):
         return "large"
     record = call.record
     wanted = None if record.variadic else len(record.arguments(call.static_attrs()))
     if wanted not in (None, len(call.inputs)):
-        return "refused"  # by Python's rules for arguments
+        return "refused"  # Python's errors for arguments
     arrays = [array_of(values) for values in call.inputs]
     attrs = {name: value for name, value in call.attrs.items() if name != record.num_args}
     with mx.autograd.train_mode() if call.train else mx.autograd.predict_mode():
@@ -119,7 +119,7 @@ def _eagerly(call):
 
 
 def _in_symbol(call):
-    """As a symbol's file may ask for it."""
+    """Run the call as a node of a symbol file."""
     if not is_small(call):
         return "large"
     symbol = mx.sym.load_json(_text(call))

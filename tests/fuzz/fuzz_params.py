@@ -14,7 +14,7 @@ _files = []
 
 
 def prepare():
-    """Read the files, and make those of NumPy's formats."""
+    """Read the files, and create those in NumPy's formats."""
     _files.extend(path.read_bytes() for path in sorted((DATA / "params").glob("*.params")))
     array = mx.nd.arange(12).reshape((3, 4))
     from mxcy.ndarray._files import serialization
@@ -26,7 +26,7 @@ def prepare():
 
 
 def case(seed):
-    """Load a file, and look at what it has."""
+    """Load a file and read its content."""
     rng = generator(seed)
     content = damaged(rng.choice(_files), rng)
     with expected():

@@ -1,4 +1,4 @@
-"""Damaged states of optimizers."""
+"""Damaged optimizer states."""
 
 import pickle
 from pathlib import Path
@@ -10,7 +10,7 @@ COUNT = 2000
 DATA = Path(__file__).resolve().parents[1] / "data"
 _files = []
 _GLUE = (b"b.", b"R.", b"\x81.", b"s.", b"u.", b"a.", b"\x85.", b"0.", b"2.", b"}b", b"N\x86b")
-#: instructions of pickles with their arguments, to be put in any order
+#: pickle opcodes with their arguments, combined in any order
 _INSTRUCTIONS = (
     b"N",
     b"K\x00",
@@ -79,7 +79,7 @@ def prepare():
 
 
 def case(seed):
-    """Set states; then the updater either works or has those it had."""
+    """Set states; the updater then works, or keeps its old states."""
     rng = generator(seed)
     if rng.random() < 0.4:
         content = bytearray(b"".join(rng.choices(_INSTRUCTIONS, k=rng.randint(2, 30))) + b".")

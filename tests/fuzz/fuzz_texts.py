@@ -115,7 +115,7 @@ def _lists(rng):
 
     (_folder / "x.png").write_bytes(cv2.imencode(".png", image)[1].tobytes())
     path = _file("a.lst", b"0\t1\tx.png\n1\t2\tx.png\n2\t0.5\tx.png\n", rng)
-    with expected(OSError):  # images that are not there
+    with expected(OSError):  # missing images
         if rng.random() < 0.5:
             data = mx.gluon.data.vision.ImageListDataset(str(_folder), path)
             for i in range(min(len(data), 3)):

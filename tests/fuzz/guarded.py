@@ -1,4 +1,4 @@
-"""NumPy arrays next to memory that nobody may touch: stepping over their end ends the process."""
+"""NumPy arrays next to inaccessible memory: accesses beyond their end kill the process."""
 
 import ctypes
 import math
@@ -12,7 +12,7 @@ __all__ = ["array_like", "empty"]
 _PAGE = mmap.PAGESIZE
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-_KEPT = 16  # blocks of a size that wait for their next user
+_KEPT = 16  # free blocks kept per size
 
 _idle: dict[int, list] = {}  # pages -> blocks
 

@@ -1,4 +1,4 @@
-"""Runs the cases of a fuzzer in a child process that may crash, hang or take all memory.
+"""Run the cases of a fuzzer in a child process that may crash, hang or exhaust memory.
 
 A fuzzer is a module ``tests/fuzz/fuzz_NAME.py``. Its ``case(seed)`` does one thing, the same for
 the same seed, and lets every error out that is not documented (`expected` keeps the others in);
@@ -22,13 +22,13 @@ __all__ = ["Finding", "expected", "fuzzers", "repeat", "run"]
 
 HERE = Path(__file__).resolve().parent
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
-_STARTING = 120  # seconds that importing and preparing may take
-_SLOWER = 5 if SANITIZED else 1  # what large memory costs more when it has a shadow
+_STARTING = 120  # seconds allowed for importing and preparing
+_SLOWER = 5 if SANITIZED else 1  # factor for memory with a sanitizer's shadow
 
 
 @dataclasses.dataclass
 class Finding:
-    """What a case should not have done."""
+    """A wrong outcome of a case."""
 
     fuzzer: str
     seed: int
@@ -39,7 +39,7 @@ class Finding:
 
 
 def repeat(fuzzer, seed):
-    """The command that runs a case again."""
+    """The command that repeats a case."""
     return f"python -m tests.fuzz.worker {fuzzer} {seed} 1"
 
 
@@ -50,13 +50,13 @@ def fuzzers():
 
 @contextlib.contextmanager
 def expected(*errors):
-    """Keep in MXNetError and other documented errors."""
+    """Suppress MXNetError and other documented errors."""
     with contextlib.suppress(MXNetError, *errors):
         yield
 
 
 def run(fuzzer, first, count, seconds=20, memory=2**30, until=None, step=1):
-    """Run cases, in a new child after each one that ended a child.
+    """Run cases, restarting the child after each case that ended it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Wrong calls, made from the records' samples: one thing about a sample is changed at a time."""
+"""Wrong calls derived from the records' samples, with one change each."""
 
 import zlib
 
@@ -48,7 +48,7 @@ DTYPES += ("complex64",)
 
 
 def typed(values, dtype):
-    """Values as the NumPy dtype that stands for an element type, whatever becomes of them."""
+    """Cast values to the NumPy dtype of an element type, with any loss of information."""
     with np.errstate(all="ignore"):
         if dtype == "bfloat16":
             return narrow(np.asarray(np.real(values), np.float32)).view(dtypes.bfloat16)
@@ -69,7 +69,7 @@ def name_of(values):
 
 
 def calls_of_samples(record):
-    """The calls that the record's samples stand for, in its first element type."""
+    """The calls of a record's samples, in its first element type."""
     samples = record.samples() if callable(record.samples) else record.samples
     for sample in samples:
         rng = np.random.default_rng(zlib.crc32(f"{record.name}{sample.attrs}".encode()))
@@ -95,7 +95,7 @@ def _drawn(source, record, dtype, rng):
 
 
 def mutations(call):
-    """The call itself, and all that differ from it in one respect.
+    """The call itself, and all calls that differ from it in one respect.
 
     Yields
     ------

@@ -1,6 +1,6 @@
 """Every record's samples, and all calls that differ from one of them in one respect.
 
-``total()`` tells how many there are. ``case(seed)`` runs number ``seed``. Numbers that grow are
+``total()`` is their number. ``case(seed)`` runs number ``seed``. Numbers that grow are
 cheap, the calls come from an iterator.
 """
 
@@ -30,7 +30,7 @@ def _call(number):
 
 
 def case(seed):
-    """Run a case; returns what came of it."""
+    """Run a case; returns its outcome."""
     call = _call(seed)
     try:
         return run(call)
@@ -53,7 +53,7 @@ def _counts():
 
 
 def total():
-    """How many cases there are."""
+    """The number of cases."""
     return sum(_counts().values())
 
 

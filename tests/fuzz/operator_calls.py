@@ -1,6 +1,6 @@
-"""Calls of operators that nobody should make, and what is allowed to come of them.
+"""Invalid operator calls and their allowed outcomes.
 
-A call either gives results of the shapes that inference promised, or is refused by an MXNetError
+A call either returns results of the inferred shapes, or raises an MXNetError
 (IndexError where MXNet documents that). Everything else is a finding: another exception, memory
 touched outside arrays, no end.
 """
@@ -23,12 +23,12 @@ from tests.fuzz import guarded
 __all__ = ["OperatorCall", "RECORDS", "Finding", "array_of", "is_small", "run"]
 
 MOST_BYTES = 1 << 26  # of a call's arrays: what needs more is prepared, but not run
-MOST_FOR_DEFINITION = 1 << 20  # it may take long loops of Python
+MOST_FOR_DEFINITION = 1 << 20  # it may run long Python loops
 RECORDS = {record.name: record for record in REGISTRY.values()}
 
 
 class Finding(AssertionError):
-    """A call that ended otherwise than it may."""
+    """A call with a forbidden outcome."""
 
 
 class OperatorCall:
@@ -68,7 +68,7 @@ def _shown(values):
 
 
 def run(call):
-    """Run a call by every kernel that takes it and by the definition.
+    """Run a call with every kernel that accepts it and with the reference.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def run(call):
     Raises
     ------
     Finding
-        When a call ends otherwise. Memory errors end the process.
+        For any other outcome. Memory errors end the process.
     """
     try:
         attrs = call.static_attrs()

@@ -1,4 +1,4 @@
-"""A child of the harness: ``python -m tests.fuzz.worker FUZZER SEED COUNT [BYTES [STEP]]``."""
+"""The harness's child process: ``python -m tests.fuzz.worker FUZZER SEED COUNT [BYTES [STEP]]``."""
 
 import faulthandler
 import importlib
@@ -18,7 +18,7 @@ def limit_memory(size):
 
 
 def main(fuzzer, seed, count, memory=0, step=1):
-    """Run cases, telling which one begins and ends."""
+    """Run cases, printing the beginning and end of each."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
     module = importlib.import_module(f"tests.fuzz.{fuzzer}")

@@ -1,4 +1,4 @@
-"""`gluon.contrib` and some layers give what MXNet 1.9.1 gave (golden/contrib.json.gz)."""
+"""`gluon.contrib` and some layers match MXNet 1.9.1 (golden/contrib.json.gz)."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Transforms of boxes give what MXNet 2.0.0b1 gave (golden/boxes.json); loaders of images."""
+"""Box transforms match MXNet 2.0.0b1 (golden/boxes.json); image loaders."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Convolution layers whose taps move."""
+"""Deformable convolution layers."""
 
 import numpy as np
 import pytest

@@ -35,7 +35,7 @@ class Counter(
     estimators.BatchBegin,
     estimators.BatchEnd,
 ):
-    """Notes what it is called for."""
+    """Records its calls."""
 
     def __init__(self, stop_after=None, priority=0):
         self.events, self.stop_after, self.priority = [], stop_after, priority

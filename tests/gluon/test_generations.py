@@ -1,4 +1,4 @@
-"""Gluon 2 beside Gluon 1.9: names, files and defaults under both profiles."""
+"""Gluon 1.9 and Gluon 2: names, files and defaults under both profiles."""
 
 import inspect
 import json
@@ -16,7 +16,7 @@ DATA = Path(__file__).parents[1] / "data" / "gluon2"
 
 @pytest.fixture(params=["1.9", "2.0"])
 def generation(request):
-    """The name of a profile, which is in force during the test."""
+    """The name of a profile, which is active during the test."""
     before = profile.current()
     mx.util.set_profile(request.param)
     yield request.param
@@ -285,7 +285,7 @@ class Stepping(mx.optimizer.SGD):
 
 
 class Plain(mx.optimizer.Optimizer):
-    """Has both kinds of step, as MXNet 2 has it."""
+    """Has both step methods, as in MXNet 2."""
 
     def step(self, indices, weights, grads, states):
         for weight in weights:

@@ -1,4 +1,4 @@
-"""Layers, losses, optimizers and so on give what MXNet 1.9.1 gave (golden/golden.npz)."""
+"""Layers, losses, optimizers and so on match MXNet 1.9.1 (golden/golden.npz)."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def golden():
 
 
 def tolerances(values):
-    """How far from the original a value may be: float16 weights have three digits."""
+    """Tolerances relative to MXNet: float16 weights have three digits."""
     return (
         {"rtol": 2e-3, "atol": 2e-3} if values.dtype == np.float16 else {"rtol": 3e-5, "atol": 3e-6}
     )

@@ -1,4 +1,4 @@
-"""Layers: what they are called, what they refuse, how they behave beyond golden values."""
+"""Layers: names, invalid arguments, and behaviour not covered by golden values."""
 
 import numpy as np
 import pytest

@@ -79,7 +79,7 @@ def test_constants(numpy_semantics):
 
 
 class Net(gluon.HybridBlock):
-    """Computes with functions of `mx.np` and goes by shapes."""
+    """Computes with functions of `mx.np` and depends on shapes."""
 
     def __init__(self):
         super().__init__()

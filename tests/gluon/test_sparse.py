@@ -1,4 +1,4 @@
-"""Sparse parameters and gradients in Gluon: what a trainer does with them, and their store."""
+"""Sparse parameters and gradients in Gluon, with trainers and stores."""
 
 import copy
 import gc
@@ -130,7 +130,7 @@ def test_linear_model_on_csr_batches():
 
 
 def sparse_parameters(contexts, count=2):
-    """Parameters of 4 rows in a store, whose step took `rate` from each, with their trainer."""
+    """Parameters of 4 rows in a store after a step that subtracted `rate`, and their trainer."""
     parameters = [
         gluon.Parameter(f"w{i}", shape=(4, 1), stype="row_sparse", grad_stype="row_sparse")
         for i in range(count)

@@ -210,7 +210,7 @@ def test_refused_arguments():
 @pytest.mark.parametrize("contexts", [[mx.cpu(0)], [mx.cpu(0), mx.cpu(1)]])
 @pytest.mark.parametrize("kind", ["device", "teststore"])
 def test_stores_given_as_objects(kind, contexts):
-    """The sum over contexts, whether a store of this process or another one makes it."""
+    """The sum over contexts, computed by a store of this process or another one."""
     x = gluon.Parameter("x", shape=(2,))
     x.initialize(init="ones", ctx=contexts)
     store, calls = mx.kv.create(kind), []
@@ -335,7 +335,7 @@ def test_subclasses_may_add_up_gradients_themselves():
 
 @pytest.mark.parametrize("contexts", [[mx.cpu(0)], [mx.cpu(0), mx.cpu(1)]])
 def test_programs_that_start_the_store_themselves(contexts):
-    """Sockeye and Horovod's and BytePS's trainers do, by these names."""
+    """As Sockeye and the trainers of Horovod and BytePS do, by these names."""
     x, late = (
         gluon.Parameter("x", shape=(2,)),
         gluon.Parameter("late", shape=(0,), allow_deferred_init=True),
@@ -366,7 +366,7 @@ def test_a_single_context_needs_no_store():
 @pytest.mark.parametrize("store", ["local", "device"])
 @pytest.mark.parametrize("how", ["set_data", "load"])
 def test_new_values_reach_the_store_that_updates_weights(store, how, tmp_path):
-    """A store with the optimizer has a copy of the weights, which would win at the next step."""
+    """A store with the optimizer holds a copy of the weights, used by the next step."""
     x = parameter(contexts=[mx.cpu(0), mx.cpu(1)])
     trainer = gluon.Trainer([x], "sgd", {"learning_rate": 1, "momentum": 0.5}, kvstore=store)
     backward(x)

@@ -112,14 +112,14 @@ def test_hook_handles():
 
 
 def serve(monkeypatch, answer):
-    """Have ``requests.get`` call a function, whether that package is installed or not."""
+    """Replace ``requests.get`` by a function, whether that package is installed or not."""
     module = types.ModuleType("requests")
     module.get = answer
     monkeypatch.setitem(sys.modules, "requests", module)
 
 
 class Response:
-    """What ``requests.get`` returns."""
+    """The return value of ``requests.get``."""
 
     content = b"three parts"
 

@@ -1,4 +1,4 @@
-"""What the tests of GPU contexts run on."""
+"""Devices of the GPU tests: the stand-in or a real GPU."""
 
 import os
 
@@ -9,19 +9,19 @@ from tests.gpu.standin.seam import is_chosen, is_real, put_under_cupy
 
 no_compiler = pytest.mark.skipif(CXX is None, reason="no g++ to compile CUDA text with")
 
-#: what needs a device runs in processes of its own, which test_device.py starts
+#: tests that need a device run in separate processes, started by test_device.py
 collect_ignore = [] if "MXCY_CUDA_DRIVER" in os.environ else ["device", "battery"]
 if is_chosen():
     put_under_cupy()
 
 
 def pytest_report_header():
-    """Say so where nobody can overlook it."""
+    """Show prominently which device is tested."""
     return "gpu: a real one" if is_real() else "gpu: stand-in (no GPU code ran)"
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what needs g++ where there is none."""
+    """Skip tests that need g++ if there is none."""
     for item in items:
         if CXX is None and not is_real() and "/gpu/" in item.path.as_posix():
             item.add_marker(no_compiler)

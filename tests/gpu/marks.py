@@ -1,4 +1,4 @@
-"""Order between streams by marks, as a model in Python of what the native runner is to do.
+"""Ordering of streams by marks: a Python model of the native runner.
 
 Memory carries marks: of its last writer, and of its readers since. A mark is a stream and the
 number of an operation on it. A stream waits for a mark of another stream that it does not know to
@@ -40,7 +40,7 @@ class Driver:
 
 
 class Stream:
-    """A stream, how much it has been given, and what it knows of others."""
+    """A stream, the number of its operations, and its knowledge of others."""
 
     def __init__(self, driver):
         self.driver, self.handle = driver, driver.create("cuStreamCreateWithPriority", 1, 0)
@@ -74,7 +74,7 @@ class Memory:
 
 
 def run(stream, reads, writes, push):
-    """Push an operation on a stream, behind what it depends on.
+    """Push an operation on a stream, after its dependencies.
 
     Parameters
     ----------

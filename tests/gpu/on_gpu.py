@@ -1,4 +1,4 @@
-"""A plugin of pytest that has any tests run on ``mx.gpu(0)``: ``pytest -p tests.gpu.on_gpu``.
+"""A pytest plugin that runs any tests on ``mx.gpu(0)``: ``pytest -p tests.gpu.on_gpu``.
 
 MXCY_CUDA_DRIVER names the stand-in, or is not set where there is a GPU.
 """
@@ -11,7 +11,7 @@ put_under_cupy()
 
 import mxcy as mx  # noqa: E402  it asks for CuPy when operators run
 
-#: tests that mean no GPU, and why
+#: tests that do not apply to GPUs, and why
 UNFIT = {
     "test_kinds_for_several_processes_are_refused[NCCL-GPUs]": "there are GPUs to add up on",
     "test_processes_of_mpi_in_place_of_the_libraries": "processes exchange memory of the host",
@@ -24,7 +24,7 @@ UNFIT = {
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what means no GPU."""
+    """Skip tests that do not apply to GPUs."""
     for item in items:
         for name, reason in UNFIT.items():
             if item.name.startswith(name):
@@ -38,6 +38,6 @@ def pytest_report_header():
 
 @pytest.fixture(autouse=True)
 def on_gpu():
-    """Arrays that are put nowhere in particular lie on the first GPU."""
+    """Make the first GPU the default context."""
     with mx.gpu(0):
         yield

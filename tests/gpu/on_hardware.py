@@ -22,7 +22,7 @@ from tests.gpu.hardware.notes import read
 from tests.gpu.hardware.report import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
-#: part -> (share of the time, the most seconds), in the order of what is wanted first
+#: part -> (share of the time, maximum seconds), most important first
 PARTS = {
     "machine": (0.03, 40),
     "device": (0.18, 200),
@@ -34,7 +34,7 @@ PARTS = {
     "libraries": (0.08, 120),
     "sanitizer": (0.12, 300),
 }
-_LEAST = 5  # seconds that a part is begun with
+_LEAST = 5  # minimum seconds for starting a part
 
 
 def parsed(words):
@@ -54,7 +54,7 @@ def parsed(words):
 
 
 def share(part, parts, left):
-    """The seconds of a part, of those that are left for it and the parts after it."""
+    """A part's share of the seconds left for it and the parts after it."""
     rest = parts[parts.index(part) :]
     weight = sum(PARTS[name][0] for name in rest)
     return min(PARTS[part][1], left * PARTS[part][0] / weight)
@@ -72,7 +72,7 @@ def environment():
 
 
 def run(part, options, seconds):
-    """Run a part; returns what it noted, with how it ended."""
+    """Run a part; returns its results and how it ended."""
     notes = options.out / f"{part}.jsonl"
     notes.unlink(missing_ok=True)
     command = [sys.executable, "-m", f"tests.gpu.hardware.{part}", str(notes), f"{seconds:.0f}"]
@@ -107,7 +107,7 @@ def main(words=None):
     Returns
     -------
     int
-        0 if all parts ended well and nothing they checked was wrong.
+        0 if all parts succeeded.
     """
     options = parsed(words)
     options.out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Make the files that need a real MXNet: ``python make.py``, run with 1.9.1 or 2.0.0b1.
+"""Write the files that need a real MXNet: ``python make.py``, run with 1.9.1 or 2.0.0b1.
 
 ``*_19`` come from 1.9.1, ``*_20`` from 2.0.0b1. csr_20 and rsp_20 are the fragments that 2.0.0b1
 leaves when it refuses to save sparse arrays; leg and np0 are an old-style and a NumPy-shape file.

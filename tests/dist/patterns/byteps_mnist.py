@@ -1,4 +1,4 @@
-"""Digits by gluon with the store of BytePS: every worker updates its weights by the sums."""
+"""Digits by gluon with the store of BytePS: every worker updates its weights with the sums."""
 
 import argparse
 
@@ -19,7 +19,7 @@ def options():
 if __name__ == "__main__":
     args = options()
     store = mx.kv.create("byteps")
-    mx.random.seed(0)  # the first gradients belong to the same weights
+    mx.random.seed(0)  # so that all workers' first gradients are for the same weights
     batches = get_mnist_iterator(args.data_dir, args.batch_size, store.num_workers, store.rank)
     model = conv_net()
     model.initialize(mx.init.Xavier(), ctx=mx.cpu())

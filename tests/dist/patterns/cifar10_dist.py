@@ -1,7 +1,7 @@
 """Small colour images by gluon in several processes, as programs for MXNet are written.
 
-Each process goes through a part of the data set that its sampler shuffles by itself, copies batches
-to its devices, and steps with the number of images of its own batch.
+Each process iterates over a part of the data set, shuffled by its own sampler, copies batches to
+its devices, and passes the number of images of its own batch to `step`.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from mxnet.gluon.data.sampler import Sampler
 
 
 class SplitSampler(Sampler):
-    """One process's part of the indices of a data set, in a new order each epoch."""
+    """A process's share of the indices of a data set, in a new order each epoch."""
 
     def __init__(self, length, num_parts=1, part_index=0):
         self.part_len = length // num_parts
@@ -30,7 +30,7 @@ class SplitSampler(Sampler):
 
 
 def transform(data, label):
-    """Planes of floats from an image of bytes."""
+    """Convert an image of bytes to float planes."""
     return nd.transpose(data.astype("float32"), (2, 0, 1)) / 255, label.astype("float32")
 
 
@@ -53,7 +53,7 @@ def network(contexts):
 
 
 def forward_backward(net, data, label, loss):
-    """The losses of a batch whose parts lie on the devices, with gradients."""
+    """Compute losses and gradients of a batch split over the devices."""
     with autograd.record():
         losses = [loss(net(x), y) for x, y in zip(data, label, strict=True)]
     for one in losses:
@@ -61,7 +61,7 @@ def forward_backward(net, data, label, loss):
 
 
 def train(net, contexts, batches, trainer, batch_size):
-    """Learn from each batch once."""
+    """Train for one epoch."""
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
     for batch in batches:
         data = gluon.utils.split_and_load(batch[0], contexts)
@@ -71,7 +71,7 @@ def train(net, contexts, batches, trainer, batch_size):
 
 
 def evaluate_accuracy(net, batches, contexts):
-    """The share of images whose kind is told."""
+    """The share of correctly classified images."""
     metric = mx.metric.Accuracy()
     for batch in batches:
         data = gluon.utils.split_and_load(batch[0], contexts)
@@ -95,7 +95,7 @@ if __name__ == "__main__":
     store = mx.kv.create("dist")
     contexts = [mx.cpu(0), mx.cpu(1)]
     random.seed(store.rank)
-    mx.random.seed(0)  # the first gradients belong to the same weights
+    mx.random.seed(0)  # so that all workers' first gradients are for the same weights
     net = network(contexts)
     trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.002}, kvstore=store)
     batches = loader(arguments.root, arguments.batch_size, store.num_workers, store.rank)

@@ -1,4 +1,4 @@
-"""Training a symbol by Module with a store that the command line names, as MXNet's examples do."""
+"""Train a symbol with Module and a store from the command line, as MXNet's examples do."""
 
 import logging
 import math
@@ -7,7 +7,7 @@ import mxnet as mx
 
 
 def add_fit_args(parser):
-    """Options of the training."""
+    """Add the training options."""
     train = parser.add_argument_group("Training")
     train.add_argument("--network", default="mlp")
     train.add_argument("--gpus", type=str)
@@ -29,7 +29,7 @@ def add_fit_args(parser):
 
 
 def lr_schedule(args, kv):
-    """The rate to begin with, and when it gets smaller: in updates of one worker."""
+    """The initial learning rate and its schedule, in updates of one worker."""
     epoch_size = args.num_examples / args.batch_size
     if "dist" in args.kv_store:
         epoch_size /= kv.num_workers
@@ -46,7 +46,7 @@ def lr_schedule(args, kv):
 
 
 def load_model(args, rank):
-    """What an earlier run has saved."""
+    """Load the checkpoint of an earlier run."""
     if args.load_epoch is None:
         return None, None, None
     prefix = args.model_prefix + (f"-{rank}" if rank > 0 else "")
@@ -54,7 +54,7 @@ def load_model(args, rank):
 
 
 def checkpoint(args, rank):
-    """What saves the model after each epoch; other workers than the first under another name."""
+    """A callback that saves the model after each epoch; only rank 0 uses the plain name."""
     if args.model_prefix is None:
         return None
     return mx.callback.do_checkpoint(args.model_prefix + (f"-{rank}" if rank > 0 else ""))
@@ -68,7 +68,7 @@ def fit(args, network, data_loader):
     args : argparse.Namespace
     network : Symbol
     data_loader : callable
-        ``data_loader(args, kv)`` gives iterators to learn from and to check with.
+        ``data_loader(args, kv)`` returns the training and the validation iterator.
     """
     kv = mx.kvstore.create(args.kv_store)
     if args.gc_type != "none":

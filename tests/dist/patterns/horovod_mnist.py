@@ -1,4 +1,4 @@
-"""Digits by gluon and Horovod, as programs for MXNet are written."""
+"""Digits with Gluon and Horovod, as in programs for MXNet."""
 
 import argparse
 import os
@@ -31,7 +31,7 @@ def conv_net():
 
 
 def train(net, trainer, batches, batch_size, epochs):
-    """Learn."""
+    """Train."""
     loss_fn = gluon.loss.SoftmaxCrossEntropyLoss()
     metric = mx.metric.Accuracy()
     for epoch in range(epochs):

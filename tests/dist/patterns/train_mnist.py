@@ -1,4 +1,4 @@
-"""Digits by Module: ``train_mnist.py --kv-store dist_sync``."""
+"""Digits with Module: ``train_mnist.py --kv-store dist_sync``."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ def mlp(num_classes):
 
 
 def get_mnist_iter(args, kv):
-    """Digits to learn from, of which each worker has a part, and to check with."""
+    """Training digits, of which each worker has a part, and validation digits."""
 
     def read(name, **settings):
         return mx.io.MNISTIter(

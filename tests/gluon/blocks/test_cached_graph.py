@@ -1,4 +1,4 @@
-"""The inputs that a hybridized block takes, and its graph by the names that programs know."""
+"""The inputs that a hybridized block accepts, and the private attributes that hold its graph."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ class Total(gluon.HybridBlock):
 
 
 class Nest(gluon.HybridBlock):
-    """Takes and returns nested lists, one of them from an operator with several outputs."""
+    """Accepts and returns nested lists, one of them from an operator with several outputs."""
 
     def hybrid_forward(self, F, x, pair):
         return [x + pair[0], [F.split(pair[1], num_outputs=2, axis=0), None]]
@@ -89,7 +89,7 @@ def test_all_calls_have_the_structure_of_the_first():
     for inputs in ((ones(), ones()), (ones(),), ([None], ones())):
         with pytest.raises(ValueError, match="structured differently"):
             net(*inputs)
-    net.hybridize()  # forgets the graph
+    net.hybridize()  # drops the graph
     assert net(ones(), ones()).asnumpy().tolist() == [2] * 4
 
 

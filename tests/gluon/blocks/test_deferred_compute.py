@@ -11,7 +11,7 @@ from mxcy.gluon import nn
 
 @pytest.fixture
 def arrays():
-    """NumPy array semantics, under which blocks are recorded."""
+    """Enable NumPy array semantics, under which blocks are recorded."""
     mx.util.set_np()
     yield
     mx.util.reset_np()
@@ -133,7 +133,7 @@ def test_functions_with_a_backward_of_their_own_are_refused():
 
 
 class Net(gluon.HybridBlock):
-    """Has a parameter of unknown shape, a constant, and code that goes by shapes."""
+    """Has a parameter of unknown shape, a constant, and code that depends on shapes."""
 
     def __init__(self):
         super().__init__()
@@ -282,8 +282,8 @@ def test_copies_to_other_devices_are_noted():
     assert evaluated(symbol, x=x + 1)[0].tolist() == [4, 6, 8]
 
 
-def test_errors_of_values_are_told_once(arrays):
-    """What fails while a graph is made for new shapes fails for the reader of its outputs alone."""
+def test_errors_of_values_are_raised_once(arrays):
+    """A failure while tracing for new shapes is raised only where the outputs are read."""
 
     class Checked(nn.HybridBlock):
         def forward(self, x):

@@ -1,4 +1,4 @@
-"""Hybrid blocks: both ways to write them, and parameters whose shapes the input decides."""
+"""Hybrid blocks: both styles, and parameters whose shapes depend on the input."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from mxcy.gluon import nn
 
 
 class Affine(gluon.HybridBlock):
-    """A dense layer in the style of MXNet 1.x that does not say how to infer shapes."""
+    """A dense layer in the style of MXNet 1.x without shape inference."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)

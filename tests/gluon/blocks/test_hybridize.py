@@ -29,7 +29,7 @@ def convolutional(prefix):
 
 
 class Branches(gluon.HybridBlock):
-    """Several inputs and outputs in lists, an own parameter, and one that is used twice."""
+    """Several inputs and outputs in lists, a parameter of its own, and one that is used twice."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -203,7 +203,7 @@ def test_symbol_block_of_internals():
 
 
 def test_symbol_block_has_states_after_its_other_parameters():
-    """Thus the same seed fills the same networks as in MXNet 1.9.1."""
+    """The same seed then initializes networks as in MXNet 1.9.1."""
     data = mx.sym.var("data")
     net = mx.sym.BatchNorm(data, name="b0")
     net = mx.sym.FullyConnected(mx.sym.BatchNorm(net, name="b1"), num_hidden=4, name="a")

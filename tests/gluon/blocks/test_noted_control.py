@@ -1,4 +1,4 @@
-"""Branches and loops in blocks that compute on arrays: they become nodes of graphs and files."""
+"""Branches and loops in `forward`: they become nodes of graphs and files."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Parameters: initialization, shapes found later, gradients, contexts, types."""
+"""Parameters: initialization, deferred shapes, gradients, contexts, types."""
 
 import numpy as np
 import pytest
@@ -205,7 +205,7 @@ def test_arrays_are_listed_by_context():
 
 
 class _Dropped(gluon.Parameter):
-    """A copy of a parameter that hands out its array with elements dropped, as in GluonNLP."""
+    """A copy of a parameter that returns its array with dropout, as in GluonNLP."""
 
     def __init__(self, parameter):
         super().__init__(
@@ -253,7 +253,7 @@ def test_another_parameter_in_the_place_of_a_layers_own(early, hybrid):
 
 @pytest.mark.parametrize("hybrid", [True, False])
 def test_results_in_the_place_of_a_parameters_array(hybrid):
-    """MXFusion samples weights, and puts them into the layers of a network so."""
+    """MXFusion samples weights and assigns them to a network's layers in this way."""
     contexts = [mx.cpu(0), mx.cpu(2)]
     dense = gluon.nn.Dense(1, in_units=2, use_bias=False)
     dense.initialize(ctx=contexts)

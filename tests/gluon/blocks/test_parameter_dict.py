@@ -1,4 +1,4 @@
-"""Dictionaries of parameters: finding, making, sharing, saving."""
+"""Dictionaries of parameters: lookup, creation, sharing, saving."""
 
 import numpy as np
 import pytest

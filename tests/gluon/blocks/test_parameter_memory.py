@@ -1,4 +1,4 @@
-"""Memory of parameters: gradients before they are computed, values while they are read."""
+"""Memory of parameters: gradients before they are computed, values while a file is read."""
 
 import ctypes
 import mmap
@@ -10,7 +10,7 @@ import pytest
 import mxcy as mx
 from mxcy.gluon import Parameter, nn
 
-LARGE = (1024, 700)  # more than fits into the pages that are shared with others
+LARGE = (1024, 700)  # too large for pages shared with other arrays
 
 
 def resident_pages(array):

@@ -1,4 +1,4 @@
-"""Functions that join items to batches."""
+"""Batchify functions, which combine items into batches."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Loaders that are derived from `DataLoader` as those of GluonCV and GluonNLP are."""
+"""Subclasses of `DataLoader` like those of GluonCV and GluonNLP."""
 
 import multiprocessing
 import time

@@ -1,4 +1,4 @@
-"""Data sets, samplers and the loader with its threads; processes: see test_workers.py."""
+"""Data sets, samplers, and the loader with threads; for processes see test_workers.py."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ def loaded(loader):
 
 
 class Faulty(gdata.Dataset):
-    """Six numbers, the fourth of which cannot be read."""
+    """Six items, the fourth of which cannot be read."""
 
     def __len__(self):
         return 6
@@ -204,7 +204,7 @@ def test_leaving_early_stops_the_work():
     for _ in loader:
         break
     count = -1
-    while count != len(read):  # what was begun is finished
+    while count != len(read):  # started batches are finished
         count = len(read)
         time.sleep(0.05)
     assert count < 20

@@ -1,4 +1,4 @@
-"""Names of the loader that older programs use."""
+"""Names of the loader module that older programs use."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""Shares of workers in a data set."""
+"""`SplitSampler`: the workers' shares of a data set."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_every_index_is_dealt(length, parts, shuffle):
 def test_epochs():
     one, other = (gluon.data.SplitSampler(100, 2, 1, seed=5) for _ in range(2))
     first, second = list(one), list(one)
-    assert first != second and sorted(first) != sorted(second)  # all indices are dealt anew
+    assert first != second and sorted(first) != sorted(second)  # all indices are redistributed
     other.set_epoch(1)
     assert list(other) == second
     assert list(gluon.data.SplitSampler(100, 2, 1, seed=6)) != first

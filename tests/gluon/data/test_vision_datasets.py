@@ -1,4 +1,4 @@
-"""Published data sets, from files made here."""
+"""Published data sets, read from files created here."""
 
 import gzip
 import hashlib

@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def program(tmp_path):
-    """A program that loads for long and prints the processes that do it."""
+    """A program that keeps loading and prints its worker processes."""
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

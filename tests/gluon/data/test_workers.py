@@ -36,7 +36,7 @@ def every_worker_ends():
 
 
 class Each(gdata.Dataset):
-    """As many items as there are, made by a function of the index."""
+    """A given number of items, computed from their index."""
 
     def __init__(self, length, function):
         self._length, self._function = length, function
@@ -177,7 +177,7 @@ def test_pinned_memory():
 
 
 class TwoPart(Exception):
-    """It cannot be unpickled."""
+    """An exception that cannot be unpickled."""
 
     def __init__(self, left, right):
         super().__init__(f"{left} and {right}")
@@ -203,7 +203,7 @@ def test_exceptions_arrive_with_their_traceback(error, kind, text):
         next(batches)
     assert "in faulty" in str(caught.value.__cause__)
     assert list(batches) == []
-    assert next(iter(loader)).asnumpy().tolist() == [0, 1]  # the workers go on
+    assert next(iter(loader)).asnumpy().tolist() == [0, 1]  # the workers continue
 
 
 def test_batches_that_cannot_be_sent():
@@ -263,7 +263,7 @@ def test_leaving_early_stops_the_work():
     for _ in loader:
         break
     count = -1
-    while count != board.asnumpy().sum():  # what was begun is finished
+    while count != board.asnumpy().sum():  # started batches are finished
         count = board.asnumpy().sum()
         time.sleep(0.05)
     assert count < 60
@@ -324,7 +324,7 @@ def test_nothing_stays_behind_after_many_batches():
 
 
 def test_batches_that_are_kept_stay_as_they_are():
-    # Workers use shared memory again, but only when the batch in it is gone.
+    # Workers reuse shared memory, but only after its batch is gone.
     rows = Each(120, lambda i: np.full(3000, i, "float32"))
     kept = {}
     for number, batch in enumerate(gdata.DataLoader(rows, 2, num_workers=2)):

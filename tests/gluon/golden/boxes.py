@@ -1,4 +1,4 @@
-"""Write ``boxes.json``: what transforms of boxes of real MXNet 2.0.0b1 give.
+"""Write ``boxes.json``: results of real MXNet 2.0.0b1's box transforms.
 
 With a Python that has MXNet 2.0.0b1: ``python tests/gluon/golden/boxes.py``
 """
@@ -50,7 +50,7 @@ def function(utils, name):
 
 
 def overlaps(utils):
-    """How much boxes overlap, in pixels and otherwise."""
+    """The overlap of boxes, in pixels and as a fraction."""
     return [utils.bbox_iou(BOXES, BOXES[:2], offset).tolist() for offset in (0, 1)]
 
 
@@ -71,7 +71,7 @@ def transform(mx, boxes, name):
 
 
 def main():
-    """Ask the original and write the file."""
+    """Run MXNet and write the file."""
     import mxnet as mx
     from mxnet.gluon.contrib.data.vision.transforms.bbox import bbox, utils
 

@@ -366,7 +366,7 @@ def training(mx, name):
 
 
 def resumed(mx, states):
-    """A weight after two steps, or after one more with the states in a file; and its trainer."""
+    """A weight after two steps, or after one more with states from a file; and its trainer."""
     weight = mx.gluon.Parameter("w", shape=(3,))
     weight.initialize(mx.init.One())
     rates = mx.lr_scheduler.FactorScheduler(1, 0.5, base_lr=0.1)

@@ -142,7 +142,7 @@ UNROLLED = {
 
 
 def unrolled(mx, name):
-    """What `dynamic_unroll` makes of an LSTM with projection."""
+    """The result of `dynamic_unroll` for an LSTM with projection."""
     options = dict(UNROLLED[name])
     if "valid_length" in options:
         options["valid_length"] = mx.nd.array(options["valid_length"])
@@ -224,7 +224,7 @@ def unrolled_names(mx, name):
 
 
 def estimated(mx, resumed=False):
-    """What an estimator tells, computes and saves."""
+    """An estimator's log, results and files."""
     estimators = mx.gluon.contrib.estimator
     loader, dataset = mx.gluon.data.DataLoader, mx.gluon.data.ArrayDataset
     labels = (np.arange(20) % 3).astype("float32")

@@ -1,4 +1,4 @@
-"""Write ``golden.npz`` and ``adam.states``: what ``cases.py`` gives with real MXNet 1.9.1.
+"""Write ``golden.npz`` and ``adam.states``: real MXNet 1.9.1's results for ``cases.py``.
 
 Run it with a Python that has MXNet 1.9.1: ``python make.py``.
 """

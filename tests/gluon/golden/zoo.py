@@ -1,4 +1,4 @@
-"""Write ``zoo.json.gz``: what real MXNet 1.9.1's classifiers look like and compute.
+"""Write ``zoo.json.gz``: structure and outputs of real MXNet 1.9.1's classifiers.
 
 With a Python that has MXNet 1.9.1: ``python tests/gluon/golden/zoo.py``
 """
@@ -46,7 +46,7 @@ def filled(mx, net):
 
 
 def images(height):
-    """Two pictures of noise."""
+    """Two images of noise."""
     return np.random.RandomState(7).standard_normal((2, 3, height, height)).astype("float32")
 
 
@@ -107,7 +107,7 @@ def _names():
 
 
 def main():
-    """Ask the original and write the file."""
+    """Run MXNet and write the file."""
     import mxnet as mx
 
     content = {

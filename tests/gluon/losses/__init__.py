@@ -1,1 +1,1 @@
-"""Losses of a hundred steps of training, beside those of MXNet 1.9.1."""
+"""Losses of a hundred training steps, compared with MXNet 1.9.1."""

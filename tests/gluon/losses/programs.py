@@ -1,6 +1,6 @@
-"""Small networks of the kinds that the training table has, for mxcy and for MXNet 1.9.1.
+"""Small networks like those of the training table, for mxcy and for MXNet 1.9.1.
 
-Weights and batches are drawn by NumPy, so that both packages start alike; nothing is dropped out.
+Weights and batches are drawn by NumPy, so that both packages start alike. There is no dropout.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def _residual(mx, row):
 
 
 def _branches(mx, row):
-    """Convolutions side by side, joined, as in Inception; then a depthwise one."""
+    """Parallel convolutions, concatenated as in Inception, then a depthwise one."""
     nn = mx.gluon.nn
 
     def layer(channels, kernel, groups=1):
@@ -70,12 +70,12 @@ ROWS = {
     )
 }
 CASES = [(name, dtype) for name in ROWS for dtype in ("float64", "float32")]
-CASES.remove(("bert", "float64"))  # MXNet's products of attention take nothing but float32 on CPUs
+CASES.remove(("bert", "float64"))  # MXNet's attention products accept only float32 on CPUs
 CASES.remove(("gru", "float64"))  # MXNet's own losses are not those of its float32 from step 2 on
 
 
 def losses(mx, name, dtype):
-    """Mean losses of the steps that a network is trained for.
+    """Train a network and return the mean loss of each step.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def losses(mx, name, dtype):
     batches = [tuple(mx.nd.array(a, dtype=dtype) for a in pair) for pair in row.batches()]
     net.initialize()
     net.cast(dtype)
-    net(batches[0][0])  # the layers learn their shapes
+    net(batches[0][0])  # infer the layers' shapes
     _draw(mx, net, dtype)
     net.hybridize()
     trainer = mx.gluon.Trainer(net.collect_params(), *row.optimizer)

@@ -1,4 +1,4 @@
-"""Training follows MXNet 1.9.1: a hundred losses of each kind of network."""
+"""Training matches MXNet 1.9.1: a hundred losses of each network."""
 
 from pathlib import Path
 
@@ -30,6 +30,6 @@ def test_follows_mxnet(of_mxnet, name, dtype):
         assert furthest(actual, expected) < 1e-9
     elif exact is None:
         assert furthest(actual, expected) < 1e-4
-    else:  # rounding takes it no further from the exact losses than it takes MXNet
+    else:  # rounding errors are no larger than MXNet's
         assert furthest(actual, exact) < max(furthest(expected, exact), 1e-6)
     assert expected[-10:].mean() < expected[:10].mean()  # it does learn

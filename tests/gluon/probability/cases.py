@@ -1,4 +1,4 @@
-"""Distributions of numbers that SciPy has, too: how to make them there, and values to try."""
+"""Scalar distributions that SciPy has too: their SciPy counterparts, and test values."""
 
 import dataclasses
 from collections.abc import Callable
@@ -16,7 +16,7 @@ COUNTS = np.array([[0.0, 1.0, 3.0], [2.0, 5.0, 4.0]])
 
 @dataclasses.dataclass
 class Case:
-    """A distribution, its parameters as NumPy's arrays, and SciPy's function of them."""
+    """A distribution, its parameters as NumPy arrays, and its SciPy counterpart."""
 
     name: str
     parameters: dict
@@ -24,7 +24,7 @@ class Case:
     values: np.ndarray
     outside: tuple = ()  # values whose density is zero
     discrete: bool = False
-    lacks: tuple = ()  # what it does not define
+    lacks: tuple = ()  # methods it does not define
     density: Callable | None = None  # SciPy's function of the densities, where it is another
 
     def make(self, mx, dtype="float32", **options):
@@ -55,7 +55,7 @@ def distributions(ss):
 
 
 def _of_place(ss):
-    """What a place and a scale describe."""
+    """Location-scale distributions."""
     yield Case("Normal", {"loc": LOC, "scale": SCALE}, ss.norm, REAL)
     yield Case("Laplace", {"loc": LOC, "scale": SCALE}, ss.laplace, REAL)
     yield Case("Cauchy", {"loc": LOC, "scale": SCALE}, ss.cauchy, REAL)
@@ -75,7 +75,7 @@ def _of_place(ss):
 
 
 def _of_shape(ss):
-    """What has a shape of its own."""
+    """Distributions with a shape parameter."""
     yield Case(
         "Weibull",
         {"concentration": SHAPE, "scale": SCALE},
@@ -119,7 +119,7 @@ def _of_shape(ss):
 
 
 def _of_counts(ss):
-    """Discrete ones."""
+    """Discrete distributions."""
     logit = np.log(PROB / (1 - PROB))
     trials = np.array([[5.0, 5.0, 3.0], [2.0, 9.0, 10.0]])
     for odds in ({"prob": PROB}, {"logit": logit}):
@@ -171,7 +171,7 @@ def _of_counts(ss):
 
 
 def cases():
-    """All of them, if SciPy is there."""
+    """All cases, if SciPy is installed."""
     try:
         import scipy.stats
     except ImportError:

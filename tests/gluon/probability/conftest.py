@@ -1,4 +1,4 @@
-"""What tests of probability share."""
+"""Fixtures of the tests of probability."""
 
 import pytest
 

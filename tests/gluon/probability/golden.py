@@ -1,4 +1,4 @@
-"""Write ``golden.json``: what distributions of real MXNet 2.0.0b1 give.
+"""Write ``golden.json``: results of real MXNet 2.0.0b1's distributions.
 
 With a Python that has MXNet 2.0.0b1: ``python tests/gluon/probability/golden.py``
 """
@@ -14,7 +14,7 @@ FILE = Path(__file__).parent / "golden.json"
 
 
 def results(mx, every):
-    """What each part of each case gives: ``"case/part"`` -> list, or None where it fails."""
+    """The result of each part of each case: ``"case/part"`` -> list, or None if it fails."""
     collected = {}
     for case in every:
         below = mx.np.array(np.array([[0.1, 0.5, 0.9], [0.25, 0.6, 0.01]]))

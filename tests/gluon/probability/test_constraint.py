@@ -1,4 +1,4 @@
-"""What constraints allow, and what they say of the rest."""
+"""Values that constraints allow, and errors for all others."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ MATRICES = {
     "full": [[2.0, 1], [1, 2]],
     "odd": [[1.0, 2], [2, 1]],
 }
-#: a constraint, what it allows, what it does not, and words for it
+#: a constraint, allowed values, forbidden values, and its description
 RULES = [
     (constraint.Real(), [0, -3, INF], [NAN], "a real number"),
     (constraint.Boolean(), [0, 1], [0.5, -1, 2], "0 or 1"),

@@ -1,4 +1,4 @@
-"""Distributions at their edges: borders, bad parameters, what is not defined, the users' own."""
+"""Edge cases of distributions: bounds, invalid parameters, undefined methods, subclasses."""
 
 import numpy as np
 import pytest
@@ -169,7 +169,7 @@ def test_distributions_of_the_users():
 
 
 def test_exponential_families_have_an_entropy():
-    """What natural parameters and the log normalizer give, also its gradient."""
+    """The entropy from natural parameters and the log normalizer, and its gradient."""
     mgp = mx.gluon.probability
     general = mgp.ExponentialFamily.entropy
     a = mx.np.array
@@ -198,7 +198,7 @@ def test_exponential_families_have_an_entropy():
 
 
 def test_properties_follow_records():
-    """What is computed while recording is not kept for later."""
+    """Values computed while recording are not cached."""
     logit = mx.np.array([0.5, 1.0])
     logit.attach_grad()
     distribution = mx.gluon.probability.Bernoulli(logit=logit)

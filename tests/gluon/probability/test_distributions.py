@@ -1,4 +1,4 @@
-"""Distributions of numbers: densities and moments are SciPy's, eagerly and as graphs."""
+"""Scalar distributions: densities and moments equal SciPy's, eagerly and as graphs."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_shapes(case):
 
 @each
 def test_numbers_are_parameters(case):
-    """Numbers serve as arrays do, and never decide the type of results."""
+    """Numbers work like arrays, but never determine the result type."""
     numbers = {name: float(values[0, 2]) for name, values in case.parameters.items()}
     if "n" in numbers:
         numbers["n"] = int(numbers["n"])
@@ -163,7 +163,7 @@ def test_graphs_compute_the_same(case):
 
 @each
 def test_gradients_of_densities(case):
-    """Those of parameters, and of values of continuous distributions, by differences."""
+    """Gradients of parameters, and of values of continuous distributions, against differences."""
     arrays = {k: mx.np.array(v, dtype="float64") for k, v in case.parameters.items()}
     value = mx.np.array(case.values, dtype="float64")
     cls = getattr(mx.gluon.probability, case.name)
@@ -207,7 +207,7 @@ def test_samples_have_the_moments(case):
 
 @each
 def test_gradients_of_samples(case):
-    """At a constant probability, samples move as -(dF/dparameter) / density says."""
+    """At constant probability, samples move by -(dF/dparameter) / density."""
     actual = case.make(mx)
     if not actual.has_grad:
         assert case.name not in ("Normal", "Laplace", "Uniform", "Weibull")

@@ -14,7 +14,7 @@ def a(*values):
     return mx.np.array(values, dtype="float64")
 
 
-#: pairs of which p allows nothing that q excludes, and where values of p are looked for
+#: pairs in which the support of q contains that of p, and a range for values of p
 GRID = {  # the middles of equal intervals
     "reals": (np.arange(240000) + 0.5) / 2000 - 60,
     "positive": (np.arange(960000) + 0.5) / 8000,

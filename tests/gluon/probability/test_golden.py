@@ -1,4 +1,4 @@
-"""Densities, moments and samples are those of MXNet 2.0.0b1, where these are right."""
+"""Densities, moments and samples equal MXNet 2.0.0b1's where these are right."""
 
 import json
 from unittest import mock

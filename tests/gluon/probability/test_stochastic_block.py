@@ -1,4 +1,4 @@
-"""Blocks that tell losses beside their outputs."""
+"""Stochastic blocks, which collect losses in addition to their outputs."""
 
 import numpy as np
 import pytest

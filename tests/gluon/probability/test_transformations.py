@@ -1,4 +1,4 @@
-"""Transformations, distributions of what they make of samples, and maps of constraints."""
+"""Transformations, transformed distributions, and registries of constraints."""
 
 import gc
 
@@ -105,7 +105,7 @@ def test_sigmoids_far_out():
 
 
 def test_transformed_distributions():
-    """A log-normal distribution, and what falls."""
+    """A log-normal distribution, and a decreasing transformation."""
     stats = pytest.importorskip("scipy.stats")
     mx.np.random.seed(1)
     loc, scale = np.array([0.0, 1.0]), np.array([0.5, 1.5])

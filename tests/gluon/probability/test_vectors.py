@@ -28,7 +28,7 @@ def close(actual, expected, tolerance=1e-9):
 
 
 def odds(name):
-    """Probabilities, or logarithms of weights that need not sum up to one."""
+    """Probabilities, or logarithms of weights that need not sum to one."""
     return {name: array(PROB if name == "prob" else np.log(PROB) + 1.5)}
 
 

@@ -253,7 +253,7 @@ def test_what_cells_cannot_do_is_not_unfused():
 @pytest.mark.parametrize("options", [{}, {"num_layers": 3}, {"layout": "NTC"}])
 @pytest.mark.parametrize("kind", [rnn.RNN, rnn.LSTM, rnn.GRU])
 def test_graphs_tell_both_directions_the_width_of_their_inputs(kind, options):
-    """A network that has never run eagerly, so that its symbol alone tells shapes."""
+    """A network that has never run eagerly, so that shapes come from its symbol alone."""
     net = mx.gluon.nn.HybridSequential()
     net.add(kind(4, bidirectional=True, **options), mx.gluon.nn.Dense(3))
     net.initialize()

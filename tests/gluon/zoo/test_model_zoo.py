@@ -83,7 +83,7 @@ def test_model_is_found_by_name():
 
 
 class Published:
-    """A mirror with one small "model", and a folder for what is fetched."""
+    """A mirror with one small "model", and a folder for downloads."""
 
     def __init__(self, folder):
         self.mirror, self.root = folder / "mirror", folder / "models"

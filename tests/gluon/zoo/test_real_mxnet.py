@@ -1,4 +1,4 @@
-"""The model zoo and the original's: each loads the other's parameters and computes the same.
+"""The model zoos of mxcy and MXNet: each loads the other's parameters and computes the same.
 
 Runs where the environment names originals; see tests/originals.py.
 """
@@ -22,7 +22,7 @@ originals.skip_without_any()
 pytestmark = pytest.mark.needs_real_mxnet
 SCRIPT = Path(__file__).parent / "real_zoo.py"
 real = originals.fixture_for(SCRIPT)
-#: heights of pictures: small ones where the network has no pooling of a fixed size
+#: image heights: small ones for networks without pooling of a fixed size
 HEIGHTS = {"alexnet": 67, "inceptionv3": 299, "densenet": 224, "squeezenet": 224}
 NAMES = sorted(vision._models())
 

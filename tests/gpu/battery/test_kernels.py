@@ -10,7 +10,7 @@ from mxcy.gpu.library import prepare as prepare_on_device
 from tests.ops.test_records import RECORDS, draw, draws, full_attrs, samples_of, to_array
 
 GPU = mx.gpu(0)
-#: units in the last place of 1 by which functions of CUDA's and of ours may differ, by the bits
+#: units in the last place of 1 by which CUDA's functions and ours may differ, by the bits
 #: of an element's fraction
 STEPS = {"float16": 2**-9, "bfloat16": 2**-6, "float32": 2e-5, "float64": 1e-11}
 
@@ -26,7 +26,7 @@ def arrays_of(inputs, context):
 
 
 def runs_on_device(op, attrs, arrays):
-    """Whether a call gets launches; tests would prove nothing of it otherwise."""
+    """Whether a call gets launches; otherwise tests would prove nothing."""
     values = op.schema.intern(op.name, attrs)
     specs = [mx.ndarray.infer.Spec(a.shape, a.dtype_code) for a in arrays]
     call = mx.ndarray.prepare.prepare(op, values, specs, front_library())
@@ -44,7 +44,7 @@ def values_of(array):
     return array.astype("float32").asnumpy() if is_bfloat16 else array.asnumpy()
 
 
-@pytest.mark.timeout(900)  # dozens of texts to compile, on a machine that may be busy
+@pytest.mark.timeout(900)  # dozens of kernels to compile, on a machine that may be busy
 @pytest.mark.parametrize("record", list(cases()))
 @pytest.mark.filterwarnings("ignore")
 def test_record(record):
@@ -80,7 +80,7 @@ def compare(result, wanted, dtype, sample):
         step = max(step, STEPS["float16"])
     assert result.dtype == wanted.dtype
     if result.dtype.kind in "iub" and dtype not in STEPS:
-        # Functions of integers are computed in float and cut off.
+        # Functions of integers are computed in float and truncated.
         assert np.abs(result.astype(np.int64) - wanted.astype(np.int64)).max(initial=0) <= 1
         return
     np.testing.assert_allclose(result, wanted, rtol=step, atol=step)

@@ -1,4 +1,4 @@
-"""The loss of connectionist temporal classification on gpu(0) against the CPU's."""
+"""CTC loss on gpu(0) compared with the CPU."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ GPU = mx.gpu(0)
 
 
 def compare(data, label, *lengths, tolerance=1e-5, **attrs):
-    """Losses and gradients, which weights of the losses scale."""
+    """Compare losses, and gradients of weighted losses."""
     results = []
     for ctx in (mx.cpu(), GPU):
         x = mx.nd.array(data, ctx=ctx, dtype=data.dtype)
@@ -49,7 +49,7 @@ def test_lengths():
 
 
 def test_impossible_labels():
-    """Too many, or none at all that a length may name."""
+    """More labels than time steps allow, or none at all."""
     rng = np.random.default_rng(2)
     data, label = rng.standard_normal((4, 3, 5)), np.full((3, 4), 2)  # alike: blanks between
     loss = compare(data, label, np.array([4, -1, 2]), use_label_lengths=True)

@@ -1,4 +1,4 @@
-"""Arrays on gpu(0): where they lie, copies, views, keys and the figures of their memory."""
+"""Arrays on gpu(0): location, copies, views, indexing and memory statistics."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Attention on gpu(0) against the CPU: its products one by one, and all of it in one launch."""
+"""Attention on gpu(0) against the CPU: as separate products, and in one launch."""
 
 import numpy as np
 import pytest
@@ -48,13 +48,13 @@ def test_interleaved_heads(way, monkeypatch):
     steps = 9
     if way == "our own":
         monkeypatch.setattr(products, "strided_products", lambda request: None)
-        steps = 10  # prepared calls are kept by their shapes
+        steps = 10  # prepared calls are cached by shape
     compared(self_attention, drawn(steps, 2, 3 * 3 * 5))
     compared(cross_attention, drawn(steps, 2, 2 * 7), drawn(steps + 3, 2, 2 * 2 * 7))
 
 
 class Heads(mx.gluon.HybridBlock):
-    """What networks write; a pass makes it one operator."""
+    """Attention as networks write it; a pass fuses it into one operator."""
 
     def __init__(self, masked):
         super().__init__()
@@ -77,7 +77,7 @@ def test_one_operator(masked):
 
 @pytest.mark.skipif(not is_chosen(), reason="the stand-in counts launches")
 def test_launches():
-    """One forward, four backward; what is added beside are copies and sums of gradients."""
+    """One launch forward, four backward; the rest are copies and sums of gradients."""
     block = Heads(masked=False)
     block.hybridize()
     arrays = [mx.nd.array(drawn(2, 40, 8), ctx=GPU) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Products of matrices by cuBLAS: layouts, batches, element types, and how they add up."""
+"""Matrix products by cuBLAS: layouts, batches, element types, and accumulation modes."""
 
 import ctypes
 import itertools
@@ -84,7 +84,7 @@ def test_sums_with_what_there_was():
 
 @pytest.mark.parametrize("order", ["eager", "random:1", "random:2"])
 def test_streams_wait(order):
-    """A product on one stream of what another one makes, and the other way round."""
+    """A product on one stream reads another stream's result, and vice versa."""
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.gpu.device.test_streams import run_in
@@ -106,8 +106,8 @@ _extent = itertools.count(20)
 
 
 def way_to_add_up(dtype="float32"):
-    """cuBLAS' number of the way in which the last product was to be added up."""
-    n = next(_extent)  # calls of shapes that were seen keep what was decided then
+    """cuBLAS's compute type of the last product."""
+    n = next(_extent)  # calls with known shapes keep their compute type
     a, b = on_gpu(drawn(2, n, dtype=dtype), drawn(n, 2, dtype=dtype))
     mx.nd.dot(a, b).wait_to_read()
     return ctypes.CDLL("libcublas.so.13").standin_last_compute()

@@ -1,4 +1,4 @@
-"""Random choices on gpu(0): how often what is chosen, and what must not come twice."""
+"""Random choices on gpu(0): frequencies, and absence of repetitions."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def seeded():
 
 
 def assert_shares(drawn, probabilities):
-    """Each number has come as often as its probability says, within 5 standard deviations."""
+    """Check frequencies against probabilities, within 5 standard deviations."""
     counts = np.bincount(np.ravel(drawn).astype(int), minlength=len(probabilities))
     n, p = counts.sum(), np.asarray(probabilities, float)
     assert len(counts) == len(p)
@@ -127,7 +127,7 @@ def test_numpy_multinomial():
 
 
 def test_seeds_and_calls():
-    """The same seed draws the same, further calls something else."""
+    """The same seed repeats numbers; further calls draw others."""
     data = mx.nd.array([0.25] * 4, ctx=GPU)
     drawn = []
     for _ in range(2):

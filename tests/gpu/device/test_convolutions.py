@@ -1,4 +1,4 @@
-"""Convolutions by cuDNN: real plans, which on the stand-in are run by its own library."""
+"""Convolutions by cuDNN: real plans, which the stand-in runs with its own library."""
 
 import re
 
@@ -48,7 +48,7 @@ def computed(ctx, shape, kernel=(3, 3), groups=1, dtype="float32", tol=1e-4, **h
 
 @pytest.fixture
 def plans(monkeypatch):
-    """The plans that convolutions have asked for."""
+    """The plans requested by convolutions."""
     asked = []
     original = convolutions._plan
 
@@ -92,7 +92,7 @@ _extents = iter(range(20, 100))
 
 
 def told(capfd, dtype="float32", level="2", **how):
-    """What is printed of the plans of a convolution that has not been requested before."""
+    """The output about the plans of a new convolution."""
     x = mx.nd.ones((1, 16, next(_extents), 4), ctx=GPU, dtype=dtype)
     w = mx.nd.ones((16, 16, 3, 3), ctx=GPU, dtype=dtype)
     capfd.readouterr()
@@ -171,7 +171,7 @@ def test_without_cudnn(plans):
 
 
 def test_choices_are_kept(monkeypatch):
-    """The next process asks for nothing again."""
+    """The next process requests no plan again."""
     monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "1")
     shape = (1, 3, next(_extents), 5)
     expected = computed(GPU, shape)

@@ -1,4 +1,4 @@
-"""Boxes and regions on gpu(0) against the CPU: more of them than a block has threads."""
+"""Boxes and regions on gpu(0) against the CPU, more than a block has threads."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_overlaps():
 
 
 def test_single_shot_detector():
-    """What it learns and what it finds, with and without mining."""
+    """Targets and detections, with and without hard negative mining."""
     rng = np.random.default_rng(2)
     anchors = mx.nd.contrib.MultiBoxPrior(
         mx.nd.zeros((1, 1, 12, 10)), sizes=(0.2, 0.35), ratios=(1, 2, 0.5)
@@ -117,7 +117,7 @@ def test_proposals(iou_loss):
 
 
 def regions(rng, count, images, extent):
-    """Numbers of images and boxes, some of which reach beyond the image."""
+    """Image indices and boxes, some of which extend beyond the image."""
     low = rng.uniform(-3, extent - 2, (count, 2))
     high = low + rng.uniform(0.2, extent, (count, 2))
     return np.concatenate([rng.integers(0, images, (count, 1)), low, high], axis=-1)
@@ -181,13 +181,13 @@ POOLINGS = {
 
 @pytest.mark.parametrize("name", POOLINGS)
 def test_regions_of_no_image(name):
-    """The error that the CPU raises comes where somebody waits."""
+    """A wait raises the CPU's error."""
     for ctx in (mx.cpu(), GPU):
         x, rois = mx.nd.ones((1, 4, 4, 4), ctx=ctx), mx.nd.array([[3, 0, 0, 2, 2]], ctx=ctx)
         with pytest.raises(MXNetError, match=f"{name}.*an image that is not there"):
             POOLINGS[name](x, rois).wait_to_read()
     rois = mx.nd.array([[0, 0, 0, 2, 2]], ctx=GPU)
-    assert (POOLINGS[name](x, rois).asnumpy() == 1).all()  # it was told once
+    assert (POOLINGS[name](x, rois).asnumpy() == 1).all()  # it is raised once
 
 
 def test_codes_of_boxes():
@@ -208,7 +208,7 @@ def test_codes_of_boxes():
 @pytest.mark.parametrize("is_ascend", [False, True])
 @pytest.mark.parametrize("topk", [-1, 5])
 def test_pairs(is_ascend, topk):
-    """The best pairs first, of many equal ones the first."""
+    """The best pairs come first; of equal ones, the first."""
     scores = np.random.default_rng(8).integers(0, 40, (3, 17, 23)) / 40
     attrs = {"is_ascend": is_ascend, "topk": topk, "threshold": 0.5}
     partner, _ = check(lambda x: mx.nd.contrib.bipartite_matching(x, **attrs), scores)

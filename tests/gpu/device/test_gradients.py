@@ -1,4 +1,4 @@
-"""Gradients of variables: plans write them where they lie, unless somebody would notice."""
+"""Gradients of variables: plans write them in place, unless they are read meanwhile."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ VALUES = np.random.default_rng(0).standard_normal((3, 4)).astype("float32")
 
 
 class Product(gluon.HybridBlock):
-    """Operators enough for a plan: the sum of tanh(x * w) * w."""
+    """Enough operators for a plan: the sum of tanh(x * w) * w."""
 
     def hybrid_forward(self, F, x, w):
         return F.sum(F.tanh(F.exp(x * w) + 1) * w)
@@ -32,7 +32,7 @@ def variables(ctx, **attached):
 
 
 def on_both(program):
-    """What a program returns on the CPU and on the GPU, as arrays of NumPy."""
+    """A program's results on the CPU and on the GPU, as NumPy arrays."""
     return [[array.asnumpy() for array in program(ctx)] for ctx in (mx.cpu(), GPU)]
 
 

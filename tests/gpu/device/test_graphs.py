@@ -1,4 +1,4 @@
-"""CUDA graphs: plans' segments are captured once, repeated as one, and compute the same."""
+"""CUDA graphs: plan segments are captured once, launched as graphs, with the same results."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def enabled(monkeypatch):
 
 
 def dense(ctx=GPU, layers=3):
-    """Layers with weights that are the same everywhere."""
+    """Dense layers with constant weights."""
     net = gluon.nn.HybridSequential()
     for _ in range(layers):
         net.add(gluon.nn.Dense(6, in_units=6, activation="tanh"))
@@ -41,7 +41,7 @@ def given(seed, rows=4):
 
 
 def since(call):
-    """What the stand-in was given by a call, and what it returned."""
+    """The work that a call gave the stand-in, and its result."""
     before, graphs_before = counts(), graphs.stats()
     result = call()
     after, graphs_after = counts(), graphs.stats()
@@ -51,7 +51,7 @@ def since(call):
 
 
 def trained(ctx, steps):
-    """The losses of steps of training, and what each of them gave the device to do."""
+    """The losses of training steps, and the device work of each."""
     net, losses, told = dense(ctx), [], []
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9})
     data = mx.nd.array(given(1), ctx=ctx)
@@ -106,7 +106,7 @@ def test_training(enabled):
 
 
 def test_what_is_written_meanwhile_is_seen(enabled):
-    """A graph reads the arrays anew: data that was copied there, weights that were set."""
+    """A graph reads current values: copied data, new weights."""
     net, x = dense(layers=4), mx.nd.array(given(2), ctx=GPU)
     other, host = dense(mx.cpu(), layers=4), mx.nd.array(given(2))
     for seed in range(6):
@@ -126,7 +126,7 @@ def test_other_addresses_and_shapes_have_graphs_of_their_own(enabled):
 
 
 def test_two_places_in_turn(enabled):
-    """The second run captures where the first one was, too."""
+    """The second run also captures for the first run's addresses."""
     net, other = dense(), dense(mx.cpu())
     arrays = [mx.nd.array(given(seed), ctx=GPU) for seed in (1, 2)]
     expected = [other(x.as_in_context(mx.cpu())).asnumpy() for x in arrays]
@@ -167,7 +167,7 @@ def test_executors(enabled):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_graphs_wait_for_other_streams(enabled, seed):
-    """What threads give their streams while graphs run on this one's."""
+    """Other threads use their streams while graphs run on this thread's stream."""
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.gpu.device.test_streams import run_in
@@ -202,7 +202,7 @@ for _ in range(3):
 
 
 def told(**variables):
-    """What a process with three networks prints on its standard error stream of graphs."""
+    """The graph messages that a process with three networks prints to standard error."""
     environment = {**os.environ, "MXNET_ENABLE_CUDA_GRAPHS": "1", **variables}
     program = [sys.executable, "-c", PROGRAM.format(root=ROOT)]
     done = subprocess.run(program, env=environment, capture_output=True, text=True, check=True)

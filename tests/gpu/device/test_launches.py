@@ -1,4 +1,4 @@
-"""Kernels of our own on gpu(0): which calls have one, and how many launches there are."""
+"""Our kernels on gpu(0): which calls have one, and the number of launches."""
 
 import ctypes
 import os
@@ -20,21 +20,21 @@ class Counts(ctypes.Structure):
 
 
 def standin():
-    """The stand-in's functions for tests, which skips those that need them on a GPU."""
+    """The stand-in's test functions; tests that need them are skipped on a GPU."""
     if not is_chosen():
         pytest.skip("it asks the stand-in what it was given")
     return ctypes.CDLL(os.environ["MXCY_CUDA_DRIVER"])
 
 
 def counts():
-    """What the stand-in has been given so far."""
+    """The stand-in's counts of work so far."""
     now = Counts()
     standin().standin_counts(ctypes.byref(now))
     return now
 
 
 def launches():
-    """How many kernels the stand-in has been given."""
+    """The number of kernels launched on the stand-in."""
     return counts().launches
 
 

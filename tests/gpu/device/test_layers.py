@@ -1,4 +1,4 @@
-"""Layers by kernels of our own, against the CPU: products, convolutions, norms, pooling."""
+"""Layers by our kernels, against the CPU: products, convolutions, norms, pooling."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ GPU = mx.gpu(0)
 
 
 def both(function, *values, dtype="float32"):
-    """Results and gradients of a function on the CPU and on the GPU; there, how many launches."""
+    """Results and gradients of a function on the CPU and on the GPU, and its launches."""
     results = []
     for ctx in (mx.cpu(), GPU):
         arrays = [mx.nd.array(value, ctx=ctx, dtype=dtype) for value in values]
@@ -162,7 +162,7 @@ def lenet(act="tanh"):
 
 
 def losses(net, ctx, shape, rate=0.01, steps=5):
-    """The losses of steps of training, and how many launches each took on a device."""
+    """The losses of training steps, and the number of launches of each."""
     rng = np.random.default_rng(0)
     x = mx.nd.array(rng.standard_normal(shape), ctx=ctx)
     labels = mx.nd.array(rng.integers(0, 10, shape[0]), ctx=ctx)

@@ -1,4 +1,4 @@
-"""Reductions and softmax by kernels of our own, against the CPU."""
+"""Reductions and softmax by our kernels, against the CPU."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ GPU = mx.gpu(0)
 
 
 def both(function, *values):
-    """What a function gives on the CPU and on the GPU, where it has one launch."""
+    """A function's results on the CPU and, with one launch, on the GPU."""
     results = []
     for ctx in (mx.cpu(), GPU):
         arrays = [mx.nd.array(v, ctx=ctx) for v in values]

@@ -1,4 +1,4 @@
-"""Operators on gpu(0): results, gradients, order, random numbers, and errors where one waits."""
+"""Operators on gpu(0): results, gradients, order, random numbers, and errors at waits."""
 
 import numpy as np
 import pytest
@@ -85,11 +85,11 @@ def test_errors_are_raised_where_one_waits(x):
     array = mx.nd.array(x, ctx=GPU)
     places, ones = mx.np.array([[9], [0]], ctx=GPU), mx.np.ones((1,), ctx=GPU)
     written = mx.npx.index_update(array.as_np_ndarray(), places, ones)
-    after = written + 1  # it hands the error on
+    after = written + 1  # it propagates the error
     for failed in (written, after):
         with pytest.raises((MXNetError, IndexError), match="index_update"):
             failed.wait_to_read()
-    mx.nd.waitall()  # of which somebody has been told
+    mx.nd.waitall()  # already raised
     np.testing.assert_array_equal((array + 0).asnumpy(), x)
 
 

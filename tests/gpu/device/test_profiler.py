@@ -1,4 +1,4 @@
-"""Lanes of the trace: what a device did and when, by its own events."""
+"""Lanes of the trace: a device's work, timed by its events."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -35,7 +35,7 @@ def lanes(path):
 
 
 def profiled(profiler, work):
-    """The lanes of what `work` has the device do."""
+    """The lanes of the device work of `work`."""
     mx.nd.waitall()
     profiler.set_state("run")
     work()

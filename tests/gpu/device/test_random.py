@@ -174,7 +174,7 @@ def test_dropout(axes):
 
 
 def test_sets_of_streams_take_turns():
-    """The fifth draw goes on in the first of four sets; Dropout has sets of its own."""
+    """The fifth draw continues in the first of four sets; Dropout has separate sets."""
     first = mx.nd.random.uniform(shape=(4,), ctx=GPU).asnumpy()
     others = [mx.nd.random.uniform(shape=(4,), ctx=GPU).asnumpy() for _ in range(3)]
     assert len({values.tobytes() for values in (first, *others)}) == 4
@@ -185,7 +185,7 @@ def test_sets_of_streams_take_turns():
 
 
 def test_graphs_draw_anew(monkeypatch):
-    """A CUDA graph that is replayed drops other elements each time, as launches would."""
+    """A replayed CUDA graph drops different elements each time, as separate launches would."""
     results = {}
     for enabled in ("0", "1"):
         monkeypatch.setenv("MXNET_ENABLE_CUDA_GRAPHS", enabled)

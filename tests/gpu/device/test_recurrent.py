@@ -13,7 +13,7 @@ STEPS, BATCH, INPUTS, HIDDEN = 5, 4, 3, 6
 
 
 def drawn(mode, layers, directions, dtype="float64", projection=None):
-    """Data, parameters and states of a net."""
+    """Random data, parameters and states of a network."""
     rng, gates, size = np.random.default_rng(1), CELLS[mode].gates, projection or HIDDEN
     rows = gates * HIDDEN * directions
     count = rows * (INPUTS + size + 2 + (layers - 1) * (directions * size + size + 2))
@@ -83,7 +83,7 @@ def test_narrower_types(mode, dtype, tolerance):
 
 @pytest.mark.parametrize("mode", ["gru", "lstm"])
 def test_products_of_our_own(mode, monkeypatch):
-    """What runs where there is no cuBLAS."""
+    """Kernels used without cuBLAS."""
     monkeypatch.setattr(recurrent, "is_open", lambda: False)
     arrays = drawn(mode, 2, 2)
     arrays[0] = np.concatenate([arrays[0]] * 17, axis=1)  # more rows than a tile has
@@ -114,7 +114,7 @@ def test_a_projection_is_one_more_product():
 
 
 def test_dropout():
-    """Its masks are drawn on the device; with none dropped the gradient is that of the kept."""
+    """Masks are drawn on the device; the gradient at a rate near 0 is that without dropout."""
     arrays = [mx.nd.array(v, ctx=GPU, dtype=v.dtype) for v in drawn("gru", 2, 1)]
     arrays[1][:] = 0
     arrays[1][-HIDDEN:] = 1  # the last bias of the second layer
@@ -134,7 +134,7 @@ def test_dropout():
 
 
 def test_gradient_of_dropout():
-    """By differences: the same seed draws the same masks."""
+    """Against finite differences, as the same seed draws the same masks."""
     values = drawn("lstm", 2, 2)
     attrs = {"state_size": HIDDEN, "num_layers": 2, "mode": "lstm", "bidirectional": True}
 

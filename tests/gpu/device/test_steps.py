@@ -1,4 +1,4 @@
-"""Steps of optimizers by kernels of our own, against the CPU."""
+"""Optimizer steps by our kernels, against the CPU."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_many_weights_are_one_launch(x):
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_a_trainer_with_many_weights(optimizer):
-    """More weights than one launch takes."""
+    """More weights than fit into one launch."""
     results = []
     for ctx in (mx.cpu(), GPU):
         rng = np.random.default_rng(4)
@@ -84,7 +84,7 @@ def test_a_trainer_with_many_weights(optimizer):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("optimizer", ["sgd", "nag", "adam", "adamw"])
 def test_mixed_precision(optimizer, dtype):
-    """The weights that count are float32, whatever those that are used."""
+    """Master weights are float32, whatever the type of the weights."""
     kept = []
     for ctx in (mx.cpu(), GPU):
         rng = np.random.default_rng(5)

@@ -1,7 +1,7 @@
-"""Streams: operations are launched and not awaited, and marks keep them in order.
+"""Streams: operations are launched asynchronously, and marks keep them in order.
 
-Each thread has a stream of its own. The tests hand operations to threads one by one, so that the
-order of launches is that of the program, and only the stand-in decides when they run.
+Each thread has a stream. The tests pass operations to threads one by one, so that launches are in
+program order, and only the stand-in decides when they run.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ ORDERS = ["lazy", "eager", *(f"random:{seed}" for seed in range(8))]
 
 @pytest.fixture
 def threads():
-    """Four threads with a stream each, which take one operation after the other."""
+    """Four threads with a stream each, which run one operation at a time."""
     pools = [ThreadPoolExecutor(1) for _ in range(4)]
     for pool in pools:
         pool.submit(lambda: (mx.nd.ones((2,), ctx=GPU) + 1).wait_to_read()).result()
@@ -45,19 +45,19 @@ def lazy_again():
 
 
 def run_in(order):
-    """Have the stand-in run its work in an order; a GPU has its own."""
+    """Make the stand-in run its work in a given order; a GPU chooses its own."""
     if is_chosen():
         standin().standin_order(order.encode())
 
 
 def differing(arrays, expected):
-    """How many arrays differ from NumPy's."""
+    """The number of arrays that differ from NumPy's."""
     pairs = zip(arrays, expected, strict=True)
     return sum(not np.array_equal(array.asnumpy(), values) for array, values in pairs)
 
 
 def random_operations(threads, order, steps=60, count=6):
-    """Differing arrays after operations of random streams on random arrays."""
+    """Count wrong arrays after operations of random streams on random arrays."""
     rng = np.random.default_rng(5)
     expected = rng.standard_normal((count, 40)).astype(np.float32)
     arrays = [mx.nd.array(values, ctx=GPU) for values in expected]
@@ -72,7 +72,7 @@ def random_operations(threads, order, steps=60, count=6):
 
 
 def copies_between(threads, order, steps=40, count=6):
-    """Differing arrays and readings after operations, uploads and downloads of random threads."""
+    """Count wrong arrays and reads after operations, uploads and downloads of random threads."""
     rng = np.random.default_rng(6)
     expected = rng.standard_normal((count, 40)).astype(np.float32)
     arrays = [mx.nd.array(values, ctx=GPU) for values in expected]
@@ -94,7 +94,7 @@ def copies_between(threads, order, steps=40, count=6):
 
 
 def overwriting(threads, order, steps=30):
-    """Differing arrays after one stream overwrites what another one has been told to read."""
+    """Count wrong arrays after one stream overwrites what another one is about to read."""
     constants = [mx.nd.full((40,), float(step), ctx=GPU) for step in range(steps)]
     shared, one = mx.nd.zeros((40,), ctx=GPU), mx.nd.ones((40,), ctx=GPU)
     copies = [mx.nd.zeros((40,), ctx=GPU) for _ in range(steps)]
@@ -116,7 +116,7 @@ def test_threads_have_streams_in_order(threads, order):
 
 @pytest.mark.parametrize("program", [random_operations, copies_between, overwriting])
 def test_without_waits_results_are_wrong(threads, program):
-    """What the tests above see if streams do not wait for each other."""
+    """The tests above detect streams that do not wait for each other."""
     wrong = 0
     for order in ORDERS[2:]:
         standin().standin_deaf(1)
@@ -126,8 +126,8 @@ def test_without_waits_results_are_wrong(threads, program):
     assert wrong > 0
 
 
-def test_nothing_is_awaited(threads):
-    """The host does not wait before it looks."""
+def test_launches_are_asynchronous(threads):
+    """The host does not wait until it reads a result."""
     x = mx.nd.ones((8,), ctx=GPU)
     y = (x + 1) * 2
     y.wait_to_read()
@@ -140,7 +140,7 @@ def test_nothing_is_awaited(threads):
 
 
 def test_copies_wait_for_what_they_copy_alone(threads):
-    """A copy to the host does not wait for what its thread launched since, on other memory."""
+    """A copy to the host does not wait for its thread's later launches on other memory."""
     x, y = (mx.nd.ones((8,), ctx=GPU) for _ in range(2))
     thread = threads[0]
 
@@ -163,8 +163,8 @@ def test_copies_wait_for_what_they_copy_alone(threads):
 
 
 @pytest.mark.parametrize("kind", ["normal", "prioritized"])
-def test_prioritized_operations_have_streams_of_their_own(kind):
-    """A priority of the engine is one of the stream: lower numbers come first."""
+def test_prioritized_operations_have_separate_streams(kind):
+    """The engine's priority becomes the stream's: lower numbers come first."""
     priority, library = (
         ctypes.c_int(1),
         ctypes.CDLL(os.environ.get("MXCY_CUDA_DRIVER", "libcuda.so.1")),
@@ -196,7 +196,7 @@ def test_one_event_serves_many_waits(threads):
 
 @pytest.mark.parametrize("order", ["lazy", "random:3"])
 def test_freed_memory_keeps_its_marks(threads, order):
-    """Another stream gets memory that the last one still uses."""
+    """Another stream gets memory that the previous one still uses."""
     run_in(order)
     results = []
     for number in range(12):
@@ -214,7 +214,7 @@ def test_freed_memory_keeps_its_marks(threads, order):
 
 
 def test_streams_are_handed_on(threads):
-    """A thread that begins takes the stream of one that has ended."""
+    """A new thread takes the stream of one that has ended."""
     before = driver.streams(0)
     for _ in range(5):
         with ThreadPoolExecutor(1) as pool:

@@ -10,7 +10,7 @@ from tests.gpu.standin.seam import is_chosen
 
 NETWORKS = {
     "LeNet": (lenet, (4, 1, 28, 28), 10, "float32", 1e-4),
-    # Its last layers normalise four numbers, which blows up what float32 rounds: on the CPU, losses
+    # Its last layers normalise four numbers, which amplifies float32 rounding: on the CPU, losses
     # in float32 are 7 % away from those in float64 after four steps.
     "ResNet-18": (zoo("resnet18_v1"), (4, 3, 32, 32), 1000, "float64", 1e-8),
 }

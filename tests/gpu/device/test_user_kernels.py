@@ -1,4 +1,4 @@
-"""What users bring along: CUDA source, CuPy in custom operators, several GPUs."""
+"""User code: CUDA source, CuPy in custom operators, several GPUs."""
 
 import numpy as np
 import pytest

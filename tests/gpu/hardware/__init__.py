@@ -1,1 +1,1 @@
-"""What only a GPU can tell, as parts of one program: ``python -m tests.gpu.on_hardware``."""
+"""The parts of ``python -m tests.gpu.on_hardware``, which checks everything that needs a GPU."""

@@ -1,4 +1,4 @@
-"""Kernels that move bytes: how much of what a copy on the device moves in a second."""
+"""Bandwidth of memory-bound kernels, relative to a copy on the device."""
 
 import numpy as np
 

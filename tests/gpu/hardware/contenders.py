@@ -1,4 +1,4 @@
-"""Who else can do the same on this machine."""
+"""The other libraries available on this machine."""
 
 import functools
 
@@ -10,7 +10,7 @@ __all__ = ["device_wait", "on_cupy", "torch"]
 
 @functools.cache
 def torch():
-    """PyTorch where it is and sees a GPU, else None."""
+    """PyTorch, if installed and able to use a GPU, else None."""
     if not isinstance(compiler(), Nvrtc):
         return None  # on the stand-in
     try:
@@ -21,7 +21,7 @@ def torch():
 
 
 def device_wait():
-    """Wait for all that CuPy and others have been told."""
+    """Wait for all work of CuPy and others."""
     cupy().cuda.Device(0).synchronize()
 
 

@@ -1,4 +1,4 @@
-"""What a call costs the host: launches, calls of operators, plans, graphs, events."""
+"""Host time of launches, operator calls, plans, graphs and events."""
 
 import ctypes
 import os

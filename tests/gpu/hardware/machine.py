@@ -1,4 +1,4 @@
-"""What the machine is."""
+"""Description of the machine."""
 
 import importlib.metadata
 import platform
@@ -10,7 +10,7 @@ from mxcy.gpu import driver
 from mxcy.gpu.compile import architecture, compiler
 from tests.gpu.hardware.notes import begun
 
-#: the driver's numbers of what a device is
+#: the driver's device attributes
 ATTRIBUTES = {
     "multiprocessors": 16,
     "kilohertz": 13,

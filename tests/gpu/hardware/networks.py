@@ -1,4 +1,4 @@
-"""Networks: losses as on the CPU, and pictures a second, with CUDA graphs and without."""
+"""Networks: losses as on the CPU, and images per second, with and without CUDA graphs."""
 
 import os
 
@@ -54,7 +54,7 @@ class Training:
         self.label = mx.nd.array(rng.integers(0, classes, shape[0]), ctx=ctx)
         self.net = make()
         self.net.initialize(mx.init.Xavier(), ctx=mx.cpu())
-        self.net(mx.nd.zeros((1, *shape[1:])))  # tells the shapes of parameters
+        self.net(mx.nd.zeros((1, *shape[1:])))  # infers the shapes of parameters
         self.parameters = list(self.net.collect_params().values())
         for parameter, value in zip(self.parameters, values or [], strict=False):
             parameter.set_data(mx.nd.array(value))
@@ -100,7 +100,7 @@ def like_the_cpu(notes, name, make, shape, classes, steps=5, dtype="float32"):
 
 
 def speed(notes, name, make, shape, classes):
-    """Pictures a second of training and inference."""
+    """Images per second of training and inference."""
     contests = {"training": Contest(notes.is_small), "inference": Contest(notes.is_small)}
     for label, enabled in (("launches", "0"), ("CUDA graphs", "1")):
         os.environ["MXNET_ENABLE_CUDA_GRAPHS"] = enabled
@@ -129,7 +129,7 @@ def speed(notes, name, make, shape, classes):
 
 
 def enter_torch(contests, name, shape, classes):
-    """Let PyTorch take part, in float32 without and with TF32."""
+    """Add PyTorch, in float32 without and with TF32."""
     try:
         from torchvision import models
     except ImportError:
@@ -169,7 +169,7 @@ def main(notes):
     if notes.is_small:
         notes.tried("LeNet", speed, notes, "LeNet", lenet, few, 10)
         return
-    # Normalisation of few numbers blows up what float32 rounds: two CPUs would part, too.
+    # Normalisation of few numbers amplifies float32 rounding: two CPUs would differ, too.
     few, make = (4, 3, 64, 64), zoo("resnet18_v1")
     notes.tried("ResNet-18", like_the_cpu, notes, "resnet18_v1", make, few, 1000, 5, "float64")
     notes.tried("LeNet", speed, notes, "LeNet", lenet, (64, 1, 28, 28), 10)

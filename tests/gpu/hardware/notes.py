@@ -1,4 +1,4 @@
-"""What a part of the program notes: lines of JSON, so that nothing is lost when it is ended."""
+"""The results of a part of the program: lines of JSON, so that an abort loses nothing."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ __all__ = ["Notes", "begun", "read"]
 
 
 class Notes:
-    """Where a part notes what it finds.
+    """A part's output of results.
 
     Parameters
     ----------
@@ -18,9 +18,9 @@ class Notes:
     seconds : float
         The part's time.
     is_small : bool
-        Whether it is only tried out.
+        Whether this is only a trial run.
     select : str
-        Which tests are wanted, as pytest's ``-k`` takes it; all if empty.
+        Selection of tests for pytest's ``-k``; all if empty.
     """
 
     def __init__(self, path, seconds, is_small, select=""):
@@ -33,19 +33,19 @@ class Notes:
         return self._end - time.monotonic()
 
     def fact(self, name, value):
-        """Note something that is so."""
+        """Record a fact."""
         self._write(kind="fact", name=name, value=value)
 
     def row(self, table, **cells):
-        """Note a line of a table."""
+        """Record a row of a table."""
         self._write(kind="row", table=table, cells=cells)
 
     def wrong(self, text):
-        """Note something that must not be."""
+        """Record a failure."""
         self._write(kind="wrong", text=text)
 
     def tried(self, name, call, *args):
-        """Call a function; what it raises is noted as wrong, and the part goes on."""
+        """Call a function and record its exception as a failure, so that the part continues."""
         if self.left <= 0:
             self.row("left out", what=name, why="no time")
             return None
@@ -61,13 +61,13 @@ class Notes:
 
 
 def begun():
-    """The notes of this process, which `tests.gpu.on_hardware` has started."""
+    """The results of this process, started by `tests.gpu.on_hardware`."""
     path, seconds, size, select = sys.argv[1:5]
     return Notes(path, float(seconds), size == "small", select)
 
 
 def read(path):
-    """What a part has noted.
+    """Read the results of a part.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Products and convolutions: operations a second, beside cuBLAS and cuDNN."""
+"""Products and convolutions: operations per second, compared with cuBLAS and cuDNN."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ CONVOLUTIONS = (
 
 
 def told(notes, table, what, operations, contest):
-    """Note the rates of a contest, and how much of the best one is ours."""
+    """Record the rates of a contest, and ours relative to the best."""
     rates = {who: operations / seconds / 1e12 for who, seconds in contest.times().items()}
     ours = rates.pop("ours")
     best = max(rates.values(), default=ours)
@@ -28,7 +28,7 @@ def told(notes, table, what, operations, contest):
 
 
 def gemm(notes, n, dtype):
-    """C = A B of square matrices; the result is checked in float64 on some rows."""
+    """C = A B of square matrices; some rows of the result are checked in float64."""
     rng = np.random.default_rng(n)
     a, b = (mx.nd.array(rng.standard_normal((n, n)), ctx=GPU, dtype=dtype) for _ in range(2))
     c = mx.nd.dot(a, b).asnumpy()[:4].astype("float64")

@@ -1,4 +1,4 @@
-"""Our kernels under compute-sanitizer: addresses, races, barriers, memory that nobody wrote."""
+"""Our kernels under compute-sanitizer: addresses, races, barriers, uninitialized memory."""
 
 import re
 import shutil

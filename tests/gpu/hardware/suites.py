@@ -1,4 +1,4 @@
-"""Tests of pytest as parts of the program: what passed, and what failed with its message."""
+"""Pytest suites as parts of the program: counts, and failures with their messages."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 __all__ = ["run_tests"]
 
 ROOT = Path(__file__).resolve().parents[3]
-_MOST = 40  # failures that are told in full
+_MOST = 40  # failures reported in full
 
 
 def _cases(file):
@@ -29,15 +29,15 @@ def _outcome(case):
 
 
 def run_tests(notes, *words, before=(), name="tests", seconds=None):
-    """Run tests in a process of its own; failures are noted as wrong.
+    """Run tests in a separate process and record failures.
 
     Parameters
     ----------
     notes : Notes
     *words : str
-        What follows ``pytest`` on the command line.
+        Arguments of ``pytest``.
     before : sequence of str
-        What stands before the interpreter, such as a sanitizer with its options.
+        Command before the interpreter, such as a sanitizer with its options.
     name : str
         Of the row that tells the counts.
     seconds : float, optional
@@ -60,7 +60,7 @@ def run_tests(notes, *words, before=(), name="tests", seconds=None):
             try:
                 process.wait(seconds)
             except subprocess.TimeoutExpired:
-                process.send_signal(2)  # pytest ends, and tells of what has run
+                process.send_signal(2)  # pytest ends and reports what has run
                 try:
                     process.wait(10)
                 except subprocess.TimeoutExpired:

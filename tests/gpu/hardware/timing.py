@@ -1,4 +1,4 @@
-"""Times of work that a device does while the host goes on."""
+"""Timing of asynchronous device work."""
 
 import statistics
 import time
@@ -38,7 +38,7 @@ def seconds_of(call, wait, is_small=False):
 
 
 class Contest:
-    """Contenders that take turns at the same work.
+    """Interleaved timing of contenders.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Contest:
         self._is_small, self._contenders = is_small, {}
 
     def enter(self, name, call, wait):
-        """Let somebody take part: `call` starts the work, `wait` waits for the device."""
+        """Add a contender: `call` starts the work, `wait` waits for the device."""
         self._contenders[name] = call, wait
 
     def times(self):
