@@ -13,7 +13,7 @@ import numpy as np
 
 __all__ = ["SharedBuffers"]
 
-_CHUNK_BYTES = 2 << 20  # of arrays that are copied to the input buffer: they stay in the cache
+_CHUNK_BYTES = 8 << 20  # of arrays that are copied to the input buffer
 _ALIGNMENT = 64  # bytes
 
 
