@@ -180,21 +180,21 @@ move(const B* x, const Long* order, B* y, Long n, Long inner) {
 """
 
 
-def chance_text(body, given, out=None, bits="unsigned"):
+def chance_text(body, dtype, out=None, bits="unsigned"):
     """Return CUDA source with the types of a draw.
 
     Parameters
     ----------
     body : str
         The kernels.
-    given, out : int
-        The element types of probabilities, and of results.
+    dtype, out : int
+        The dtypes of probabilities, and of results.
     bits : str
         The unsigned type by which items are moved.
     """
-    computed = "double" if given == _CODES["float64"] else "float"
-    types = f"typedef {computed} T;\ntypedef {TYPES[given]} S;\ntypedef {bits} B;\n"
-    types += f"typedef {TYPES[given if out is None else out]} O;\n"
+    computed = "double" if dtype == _CODES["float64"] else "float"
+    types = f"typedef {computed} T;\ntypedef {TYPES[dtype]} S;\ntypedef {bits} B;\n"
+    types += f"typedef {TYPES[dtype if out is None else out]} O;\n"
     philox = text_of("philox.cuh")
     return f"{elements()}{text_of('alarms.cuh')}{philox}{types}{COUNTED}{body}"
 
@@ -204,9 +204,9 @@ def _counted(text):
     return Launch(text, "counted", (1,), [Random()], block=1)
 
 
-def _chosen(text, given, out, choices, draws, logarithm=False):
+def _chosen(text, probabilities, out, choices, draws, logarithm=False):
     """Return the launches that draw from rows of probabilities."""
-    rows = given.size // choices
+    rows = probabilities.size // choices
     last = Output(1) if logarithm else I64(0)
     arguments = [Random(), Input(0), Workspace(), Output(0), last]
     arguments += map(I64, (out.size, choices, draws))
@@ -220,16 +220,17 @@ def _chosen(text, given, out, choices, draws, logarithm=False):
 @kernel("sample_multinomial")
 def multinomial(request):
     """Indices along the last axis, distributed by the probabilities there."""
-    (given,), (out, *rest) = request.ins, request.outs
-    choices = given.shape[-1]
-    if given.dtype not in _REAL or not choices or not out.size:
+    (probabilities,), (out, *logarithms) = request.ins, request.outs
+    choices = probabilities.shape[-1]
+    if probabilities.dtype not in _REAL or not choices or not out.size:
         return "requires probabilities and draws"
-    rows = given.size // choices
+    rows = probabilities.size // choices
     if rows > _MOST_BLOCKS:
         return "has more rows than a grid has blocks"
-    request.workspace = given.size * (8 if given.dtype == _CODES["float64"] else 4)
-    text = chance_text(_TABLE, given.dtype, out.dtype)
-    return _chosen(text, given, out, choices, out.size // rows, bool(rest))
+    request.workspace = probabilities.size * (8 if probabilities.dtype == _CODES["float64"] else 4)
+    text = chance_text(_TABLE, probabilities.dtype, out.dtype)
+    draws = out.size // rows
+    return _chosen(text, probabilities, out, choices, draws, bool(logarithms))
 
 
 def _order(text, n, k, to, weights):
@@ -241,9 +242,9 @@ def _order(text, n, k, to, weights):
     return Launch(text, "permute", spread(k), [Random(), to, *sizes])
 
 
-def _weighted_order(given, n, k):
+def _weighted_order(dtype, n, k):
     """Return the launches that find the first k of more than a chunk of weighted items."""
-    text = chance_text(ordering_text() + _RANKS, given)
+    text = chance_text(ordering_text() + _RANKS, dtype)
     keys, items = Workspace(), Workspace(8 * n)
     return [
         Launch(text, "draw_keys", spread(n), [Random(), Input(0), keys, I64(n)]),
@@ -273,21 +274,21 @@ def choice(request):
     """Random integers below n, with or without weights and replacement."""
     values, (out,) = request.values, request.outs
     weighted, n, k = bool(request.ins), values["n"], out.size
-    given = request.ins[0].dtype if weighted else _CODES["float32"]
-    if given not in _REAL or out.dtype != _CODES["int64"] or not k:
+    dtype = request.ins[0].dtype if weighted else _CODES["float32"]
+    if dtype not in _REAL or out.dtype != _CODES["int64"] or not k:
         return "requires floating-point probabilities"
     if values["replace"] and weighted:
-        request.workspace = n * (8 if given == _CODES["float64"] else 4)
-        text = chance_text(_TABLE, given, out.dtype)
+        request.workspace = n * (8 if dtype == _CODES["float64"] else 4)
+        text = chance_text(_TABLE, dtype, out.dtype)
         return _chosen(text, request.ins[0], out, n, k)
     if values["replace"]:
-        text = chance_text(INTEGERS, given, out.dtype)
+        text = chance_text(INTEGERS, dtype, out.dtype)
         arguments = [Random(), Output(0), I64(k), I64(0), I64(n)]
         return [Launch(text, "draw", spread(k), arguments), _counted(text)]
     if weighted and n > _CHUNK:
         request.workspace = 12 * n
-        return _weighted_order(given, n, k) if n <= _MOST_WEIGHTS else "has more than 2**20 weights"
-    text = chance_text(_ORDER, given)
+        return _weighted_order(dtype, n, k) if n <= _MOST_WEIGHTS else "has more than 2**20 weights"
+    text = chance_text(_ORDER, dtype)
     weights = Input(0) if weighted else I64(0)
     return [_order(text, n, k, Output(0), weights), _counted(text)]
 
@@ -295,11 +296,12 @@ def choice(request):
 @kernel("np_multinomial")
 def shares(request):
     """Multinomial counts."""
-    values, (given,), (out,) = request.values, request.ins, request.outs
-    if given.dtype not in _REAL or not given.size:
+    values, (probabilities,), (out,) = request.values, request.ins, request.outs
+    if probabilities.dtype not in _REAL or not probabilities.size:
         return "requires floating-point probabilities"
-    text = chance_text(_TABLE, given.dtype, out.dtype)
-    rows = out.size // given.size
+    text = chance_text(_TABLE, probabilities.dtype, out.dtype)
+    rows = out.size // probabilities.size
     alarm = Alarm("np.random.multinomial: sum(pvals[:-1]) <= 1 is required", "ValueError: ")
-    arguments = [Random(), Input(0), Output(0), alarm, *map(I64, (rows, given.size, values["n"]))]
+    sizes = map(I64, (rows, probabilities.size, values["n"]))
+    arguments = [Random(), Input(0), Output(0), alarm, *sizes]
     return [Launch(text, "shares", spread(rows), arguments), _counted(text)]

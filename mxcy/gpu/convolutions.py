@@ -75,7 +75,7 @@ class Choice:
     engines: tuple
 
 
-def _choice(attrs, wanted):
+def _choice(attrs, convolution):
     """Return the `Choice` for a convolution from its attributes and the variables."""
     default = env.get("MXNET_CUDNN_AUTOTUNE_DEFAULT")
     tune = _TUNES.get(getattr(attrs, "cudnn_tune", None), default)
@@ -84,7 +84,7 @@ def _choice(attrs, wanted):
     without = [note for name, note in _ALLOWED.items() if not env.get(name)]
     if not env.get("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"):
         without.append("DOWN_CONVERT_INPUTS")
-        if wanted.dtype == _FLOAT32:  # on them it would be rounded to TF32
+        if convolution.dtype == _FLOAT32:  # on them it would be rounded to TF32
             without.append("TENSOR_CORE")
     if env.get("MXNET_ENFORCE_DETERMINISM"):
         tune = 0
@@ -94,66 +94,67 @@ def _choice(attrs, wanted):
         "A" if env.get("MXNET_CUDNN_HEUR_MODE") == 0 else "B",
         None if tune == 2 else getattr(attrs, "workspace", 1024) * _MEGABYTE,
         tuple(sorted(set(without))),
-        tuple(env.get(_DISABLED[wanted.direction])),
+        tuple(env.get(_DISABLED[convolution.direction])),
     )
 
 
-def _seconds(offer, wanted, device):
+def _seconds(candidate, convolution, device):
     """Time a plan in seconds."""
-    plan, workspace = driver.conv_plan(device, cudnn.properties(device), offer.text)
+    plan, workspace = driver.conv_plan(device, cudnn.properties(device), candidate.text)
     try:
-        width = memory_type(wanted.dtype).itemsize
-        sizes = [math.prod(shape) * width for shape in wanted.operands]
+        width = memory_type(convolution.dtype).itemsize
+        sizes = [math.prod(shape) * width for shape in convolution.operands]
         return driver.conv_seconds(device, plan, sizes, workspace)
     finally:
         driver.forget_conv_plan(plan)
 
 
-def _report(offer, wanted, device, mode, mark, took):
+def _report(candidate, convolution, device, mode, mark, time):
     """Print a plan."""
-    notes = cudnn.notes(wanted, cudnn.properties(device), mode, offer.number)
+    notes = cudnn.notes(convolution, cudnn.properties(device), mode, candidate.number)
     words = "".join(f", {note.lower()}" for note in notes)
-    text = f"{offer.name}, workspace {offer.workspace}{took}{words}"
-    print(f"mxcy cuDNN {wanted.direction}{mark}{text}", flush=True)
+    text = f"{candidate.name}, workspace {candidate.workspace}{time}{words}"
+    print(f"mxcy cuDNN {convolution.direction}{mark}{text}", flush=True)
 
 
-def _choose(wanted, device, choice, verbose):
+def _choose(convolution, device, choice, verbose):
     """Select a plan; None if there is none."""
-    found = cudnn.offers(
-        wanted, cudnn.properties(device), choice.mode, choice.without, choice.engines
+    listed = cudnn.candidates(
+        convolution, cudnn.properties(device), choice.mode, choice.without, choice.engines
     )
-    fitting = (o for o in found if choice.limit is None or o.workspace <= choice.limit)
+    within_limit = (c for c in listed if choice.limit is None or c.workspace <= choice.limit)
     most = {0: 1, 1: _MOST_TRIED}.get(choice.tune)
-    offers = list(itertools.islice(fitting, None if verbose == 2 else most))
-    times = [_seconds(offer, wanted, device) for offer in offers[:most]] if choice.tune else []
-    best = offers[times.index(min(times)) if times else 0] if offers else None
+    candidates = list(itertools.islice(within_limit, None if verbose == 2 else most))
+    timed = candidates[:most] if choice.tune else []
+    times = [_seconds(candidate, convolution, device) for candidate in timed]
+    best = candidates[times.index(min(times)) if times else 0] if candidates else None
     if verbose and best is None:
-        print(f"mxcy cuDNN {wanted.direction}: no plan left, using mxcy's kernel", flush=True)
+        print(f"mxcy cuDNN {convolution.direction}: no plan left, using mxcy's kernel", flush=True)
     elif verbose:
-        for number, offer in enumerate(offers):
-            if verbose == 2 or offer is best:
-                took = f", {1e6 * times[number]:.0f} us" if number < len(times) else ""
-                _report(offer, wanted, device, choice.mode, " *"[offer is best], took)
+        for number, candidate in enumerate(candidates):
+            if verbose == 2 or candidate is best:
+                time = f", {1e6 * times[number]:.0f} us" if number < len(times) else ""
+                _report(candidate, convolution, device, choice.mode, " *"[candidate is best], time)
     return best
 
 
 @functools.cache
-def _plan(wanted, device, choice):
+def _plan(convolution, device, choice):
     """Return (plan, bytes of its workspace) of a convolution; (0, 0) without a plan."""
-    about, verbose = cudnn.properties(device), env.get("MXNET_CUDNN_ALGO_VERBOSE_LEVEL")
-    key = repr((cudnn.version(), about, wanted, choice))
+    device_json, verbose = cudnn.properties(device), env.get("MXNET_CUDNN_ALGO_VERBOSE_LEVEL")
+    key = repr((cudnn.version(), device_json, convolution, choice))
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
     file = Path(env.get("MXNET_HOME"), "mxcy", "cuda", f"{name}.plan")
     if file.exists() and not verbose:
         text = file.read_text("utf-8")
     else:
-        best = _choose(wanted, device, choice, verbose)
+        best = _choose(convolution, device, choice, verbose)
         text = "" if best is None else best.text
         with contextlib.suppress(OSError):  # the next process chooses again
             file.parent.mkdir(parents=True, exist_ok=True)
             with replacing(file) as stream:
                 stream.write(text.encode())
-    return driver.conv_plan(device, about, text) if text else (0, 0)
+    return driver.conv_plan(device, device_json, text) if text else (0, 0)
 
 
 def _bias(dtype, device):
@@ -163,7 +164,7 @@ def _bias(dtype, device):
     return function(f"{elements()}{types}{_BIAS}", "add_bias", device)
 
 
-def _wanted(values, direction, dtype):
+def _requested(values, direction, dtype):
     """Return the `Convolution` to request from cuDNN."""
     flat = values["source"][0] == values["target"][0] == values["kernel"][0] == 1
     first = int(flat and not values["pad"][0])  # drop a leading extent of 1
@@ -206,11 +207,11 @@ def planned(request, direction):
         return None
     if not cudnn.is_open():
         return None
-    wanted = _wanted(values, direction, dtype)
-    plan, workspace = _plan(wanted, request.device, _choice(attrs, wanted))
+    convolution = _requested(values, direction, dtype)
+    plan, workspace = _plan(convolution, request.device, _choice(attrs, convolution))
     if not plan:
         return None
-    shape, has_bias = wanted.operands[2], len(request.ins) > 2
+    shape, has_bias = convolution.operands[2], len(request.ins) > 2
     params = CONV_PLAN.pack(
         device=request.device,
         grid=spread(math.prod(shape))[0],

@@ -16,11 +16,11 @@ from mxcy.gpu import driver
 __all__ = [
     "TYPES",
     "Convolution",
-    "Offer",
+    "Candidate",
     "advice",
     "is_open",
     "notes",
-    "offers",
+    "candidates",
     "properties",
     "use_library",
     "version",
@@ -112,9 +112,9 @@ def version():
 @functools.cache
 def properties(device):
     """Return the device properties for cuDNN as JSON."""
-    about = {name: driver.attribute(device, number) for name, number in _ATTRIBUTES.items()}
+    values = {name: driver.attribute(device, number) for name, number in _ATTRIBUTES.items()}
     major, minor = (driver.attribute(device, number) for number in (75, 76))
-    about |= {
+    values |= {
         "cudaDeviceId": device,
         "deviceVer": 100 * major + 10 * minor,
         "driverVer": driver.version(),
@@ -125,7 +125,7 @@ def properties(device):
         "oversizedSharedMemoryPerBlock": 0,
         "totalGlobalMem": driver.memory(device)[1],
     }
-    return json.dumps(about)
+    return json.dumps(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Convolution:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Candidate:
     """A plan that cuDNN offers.
 
     Parameters
@@ -191,33 +191,33 @@ def _strides(shape):
     return steps
 
 
-def _graph(wanted, about):
+def _graph(convolution, device_json):
     """Return the frontend's graph of a convolution on a device."""
     cudnn = _frontend()
-    held, computed = (getattr(cudnn.data_type, name) for name in TYPES[wanted.dtype])
-    known = json.loads(about)
+    io_type, compute_type = (getattr(cudnn.data_type, name) for name in TYPES[convolution.dtype])
+    device = json.loads(device_json)
     graph = cudnn.pygraph(
-        io_data_type=held,
-        intermediate_data_type=computed,
-        compute_data_type=computed,
-        device_property=cudnn.create_device_properties(about),
-        sm_version=known["deviceVer"] // 10,
-        sm_count=known["multiProcessorCount"],
+        io_data_type=io_type,
+        intermediate_data_type=compute_type,
+        compute_data_type=compute_type,
+        device_property=cudnn.create_device_properties(device_json),
+        sm_version=device["deviceVer"] // 10,
+        sm_count=device["multiProcessorCount"],
     )
     tensors = []
-    for name, shape in enumerate(wanted.operands[:2], 1):
-        tensors.append(graph.tensor(dim=shape, stride=_strides(shape), data_type=held))
+    for name, shape in enumerate(convolution.operands[:2], 1):
+        tensors.append(graph.tensor(dim=shape, stride=_strides(shape), data_type=io_type))
         tensors[-1].set_uid(name)
-    windows = {name: list(getattr(wanted, name)) for name in ("padding", "stride", "dilation")}
-    make, names = {
+    windows = {name: list(getattr(convolution, name)) for name in ("padding", "stride", "dilation")}
+    method, names = {
         "fwd": (graph.conv_fprop, ("image", "weight")),
         "dgrad": (graph.conv_dgrad, ("loss", "filter")),
         "wgrad": (graph.conv_wgrad, ("image", "loss")),
-    }[wanted.direction]
-    result = make(**dict(zip(names, tensors, strict=True)), **windows)
-    shape = wanted.operands[2]
+    }[convolution.direction]
+    result = method(**dict(zip(names, tensors, strict=True)), **windows)
+    shape = convolution.operands[2]
     result.set_uid(3).set_dim(list(shape)).set_stride(_strides(shape))
-    result.set_output(True).set_data_type(held)
+    result.set_output(True).set_data_type(io_type)
     graph.validate()
     graph.build_operation_graph()
     return graph
@@ -238,10 +238,10 @@ def _unfit():
     return RuntimeError, _frontend().cudnnGraphNotSupportedError
 
 
-def _listed(wanted, about, mode, without, engines):
+def _listed(convolution, device_json, mode, without, engines):
     """Return the graph of a convolution with its plans listed and filtered."""
     cudnn = _frontend()
-    graph = _graph(wanted, about)
+    graph = _graph(convolution, device_json)
     graph.create_execution_plans([getattr(cudnn.heur_mode, mode), cudnn.heur_mode.FALLBACK])
     graph.deselect_numeric_notes([getattr(cudnn.numerical_note, note) for note in without])
     graph.deselect_engines([f"eng{engine}" for engine in engines])
@@ -249,13 +249,13 @@ def _listed(wanted, about, mode, without, engines):
     return graph
 
 
-def offers(wanted, about, mode, without=(), engines=()):
+def candidates(convolution, device_json, mode, without=(), engines=()):
     """Yield cuDNN's plans for a convolution, the most promising first.
 
     Parameters
     ----------
-    wanted : Convolution
-    about : str
+    convolution : Convolution
+    device_json : str
         `properties` of a device.
     mode : {'A', 'B'}
         cuDNN's heuristics: a decision tree, or a neural network.
@@ -266,11 +266,11 @@ def offers(wanted, about, mode, without=(), engines=()):
 
     Yields
     ------
-    Offer
+    Candidate
         Plans are built on request, which can take a second.
     """
     try:
-        graph = _listed(wanted, about, mode, without, engines)
+        graph = _listed(convolution, device_json, mode, without, engines)
     except _unfit():
         return
     for number in range(graph.get_execution_plan_count()):
@@ -279,28 +279,28 @@ def offers(wanted, about, mode, without=(), engines=()):
             size, text = graph.get_workspace_size_plan_at_index(number), _text(graph)
         except _unfit():
             continue  # it is excluded, or not for this device
-        yield Offer(graph.get_plan_name_at_index(number), size, text, number)
+        yield Candidate(graph.get_plan_name_at_index(number), size, text, number)
 
 
-def notes(wanted, about, mode, number):
+def notes(convolution, device_json, mode, number):
     """Return the numerical notes of a plan.
 
     Parameters
     ----------
-    wanted, about, mode
-        As for `offers`.
+    convolution, device_json, mode
+        As for `candidates`.
     number : int
-        An `Offer`'s number.
+        An `Candidate`'s number.
 
     Returns
     -------
     list of str
     """
-    found = []
+    noted = []
     for note in _NOTES:
-        graph = _listed(wanted, about, mode, (note,), ())
+        graph = _listed(convolution, device_json, mode, (note,), ())
         try:
             graph.build_plan_at_index(number)
         except _unfit():
-            found.append(note)
-    return found
+            noted.append(note)
+    return noted

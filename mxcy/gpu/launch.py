@@ -157,9 +157,9 @@ def packed(launches, device, mutated=(), name=""):
     kinds, indices, values, patches = [], [], [], []
     lists = {name: [] for name in ("function", "wide", "grid", "block", "shared")}
     firsts = []
-    for one in launches:
+    for launch in launches:
         firsts.append(len(kinds))
-        for kind, content in one.arguments:
+        for kind, content in launch.arguments:
             kinds.append(kind)
             if kind == _ALARM:
                 indices.append(_alarm_number(device, name, *content))
@@ -173,12 +173,12 @@ def packed(launches, device, mutated=(), name=""):
                 if attribute is not None:
                     patches.append((attribute, LAUNCH.offsets["value"] + 8 * len(values)))
                 values.append(float(value))
-        lists["function"].append(function(one.text, one.name, device))
-        lists["wide"].append(function(one.text, one.wide, device) if one.wide else 0)
-        lists["grid"] += (*one.grid, 1, 1)[:3]
-        lists["block"].append(one.block)
-        lists["shared"].append(one.shared)
-    counts = [len(one.arguments) for one in launches]
+        lists["function"].append(function(launch.text, launch.name, device))
+        lists["wide"].append(function(launch.text, launch.wide, device) if launch.wide else 0)
+        lists["grid"] += (*launch.grid, 1, 1)[:3]
+        lists["block"].append(launch.block)
+        lists["shared"].append(launch.shared)
+    counts = [len(launch.arguments) for launch in launches]
     params = LAUNCH.pack(
         device=device,
         count=len(launches),

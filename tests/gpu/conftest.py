@@ -1,4 +1,4 @@
-"""Devices of the GPU tests: the stand-in or a real GPU."""
+"""Fixtures for tests of GPU contexts."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 from tests.gpu.standin.compiler import CXX
 from tests.gpu.standin.seam import is_chosen, is_real, put_under_cupy
 
-no_compiler = pytest.mark.skipif(CXX is None, reason="no g++ to compile CUDA text with")
+no_compiler = pytest.mark.skipif(CXX is None, reason="no g++ to compile CUDA source")
 
 #: tests that need a device run in separate processes, started by test_device.py
 collect_ignore = [] if "MXCY_CUDA_DRIVER" in os.environ else ["device", "battery"]
@@ -16,12 +16,12 @@ if is_chosen():
 
 
 def pytest_report_header():
-    """Show prominently which device is tested."""
+    """Name the stand-in in the header of each run."""
     return "gpu: a real one" if is_real() else "gpu: stand-in (no GPU code ran)"
 
 
 def pytest_collection_modifyitems(items):
-    """Skip tests that need g++ if there is none."""
+    """Skip tests that need g++ if it is missing."""
     for item in items:
         if CXX is None and not is_real() and "/gpu/" in item.path.as_posix():
             item.add_marker(no_compiler)
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def cupy():
-    """The real CuPy, on the stand-in or on a GPU."""
+    """CuPy on the stand-in or on a GPU."""
     if not is_chosen() and not is_real():
         from tests.gpu.standin import cupy_seam
 

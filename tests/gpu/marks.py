@@ -1,9 +1,8 @@
-"""Ordering of streams by marks: a Python model of the native runner.
+"""Order between streams by marks: a Python model of kernels/cuda/order.cc.
 
-Memory carries marks: of its last writer, and of its readers since. A mark is a stream and the
-number of an operation on it. A stream waits for a mark of another stream that it does not know to
-be passed, and then for all that the other has been given so far: one event for many waits. The
-host waits likewise.
+Memory carries marks of its last writer and of the readers since. A mark is a stream and the number
+of an operation on it. A stream waits for marks of other streams that it has not waited for yet, and
+then for everything launched there so far: one event serves many waits. The host waits likewise.
 """
 
 import ctypes
@@ -28,7 +27,7 @@ class Driver:
             raise RuntimeError(text.value.decode())
 
     def create(self, name, *args):
-        """The handle that a function returns through its first argument."""
+        """Return the handle that a function stores in its first argument."""
         handle = ctypes.c_void_p()
         self.call(name, ctypes.byref(handle), *args)
         return handle
@@ -40,16 +39,16 @@ class Driver:
 
 
 class Stream:
-    """A stream, the number of its operations, and its knowledge of others."""
+    """A stream, its number of operations, and those of others it has waited for."""
 
     def __init__(self, driver):
         self.driver, self.handle = driver, driver.create("cuStreamCreateWithPriority", 1, 0)
         self.pushed = 0
-        self.passed = {}  # another stream -> the operation of it up to which this one has waited
+        self.passed = {}  # other stream -> number of its last operation waited for
         self.event, self.recorded = driver.create("cuEventCreate", 2), 0
 
     def event_after(self, number):
-        """An event not before an operation; recorded anew only if the last record is too old."""
+        """Return an event after an operation; recorded again only if the last one is older."""
         if self.recorded < number:
             self.driver.call("cuEventRecord", self.event, self.handle)
             self.recorded = self.pushed
@@ -74,7 +73,7 @@ class Memory:
 
 
 def run(stream, reads, writes, push):
-    """Push an operation on a stream, after its dependencies.
+    """Push an operation on a stream after its dependencies.
 
     Parameters
     ----------

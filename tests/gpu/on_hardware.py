@@ -3,11 +3,10 @@
     python -m tests.gpu.on_hardware --minutes 9 --out "$OUT"
     python -m tests.gpu.on_hardware --parts tests,sanitizer
 
-Each part runs in a process of its own, which is ended when its share of the time is over; what it
-had found out by then is kept. ``report.json`` and ``report.md`` are written anew after each part.
-It needs a built mxcy (either front), CuPy, pytest and NVRTC; PyTorch and compute-sanitizer are used
-where they are. Where MXCY_CUDA_DRIVER names the stand-in it runs there, with ``--small``, which
-proves the program and no speed.
+Each part runs in its own process, which is ended at its time limit; its results so far are kept.
+``report.json`` and ``report.md`` are rewritten after each part. It needs a built mxcy (either
+front), CuPy, pytest and NVRTC; PyTorch and compute-sanitizer are used if present. With
+MXCY_CUDA_DRIVER set to the stand-in and ``--small`` it tests the program, not speed.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from tests.gpu.hardware.notes import read
 from tests.gpu.hardware.report import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
-#: part -> (share of the time, maximum seconds), most important first
+#: part -> (share of the time, limit in seconds), most important first
 PARTS = {
     "machine": (0.03, 40),
     "device": (0.18, 200),
@@ -34,17 +33,17 @@ PARTS = {
     "libraries": (0.08, 120),
     "sanitizer": (0.12, 300),
 }
-_LEAST = 5  # minimum seconds for starting a part
+_LEAST = 5  # a part starts only with this many seconds left
 
 
 def parsed(words):
-    """The program's options."""
+    """Parse the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=9, help="for all parts together")
     parser.add_argument("--out", type=Path, default=Path(os.environ.get("OUT", "build/hardware")))
     parser.add_argument("--parts", default=",".join(PARTS), help="some of them, by commas")
-    parser.add_argument("--small", action="store_true", help="tiny sizes: a try of the program")
-    parser.add_argument("--select", default="", help="only tests whose names fit, as pytest's -k")
+    parser.add_argument("--small", action="store_true", help="tiny sizes, to test the program")
+    parser.add_argument("--select", default="", help="select tests, as pytest's -k")
     options = parser.parse_args(words)
     options.parts = options.parts.split(",")
     unknown = set(options.parts) - set(PARTS)
@@ -54,14 +53,14 @@ def parsed(words):
 
 
 def share(part, parts, left):
-    """A part's share of the seconds left for it and the parts after it."""
+    """Return the seconds of a part, given those left for it and the following parts."""
     rest = parts[parts.index(part) :]
     weight = sum(PARTS[name][0] for name in rest)
     return min(PARTS[part][1], left * PARTS[part][0] / weight)
 
 
 def environment():
-    """The variables of a part's process: the real driver, unless another one is named."""
+    """Return the environment of a part: the real driver, unless another one is named."""
     paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {
         "MXCY_CUDA_DRIVER": "libcuda.so.1",
@@ -72,7 +71,7 @@ def environment():
 
 
 def run(part, options, seconds):
-    """Run a part; returns its results and how it ended."""
+    """Run a part; return its notes, with how it ended."""
     notes = options.out / f"{part}.jsonl"
     notes.unlink(missing_ok=True)
     command = [sys.executable, "-m", f"tests.gpu.hardware.{part}", str(notes), f"{seconds:.0f}"]
@@ -107,7 +106,7 @@ def main(words=None):
     Returns
     -------
     int
-        0 if all parts succeeded.
+        0 if all parts completed and all checks passed.
     """
     options = parsed(words)
     options.out.mkdir(parents=True, exist_ok=True)

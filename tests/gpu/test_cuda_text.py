@@ -1,4 +1,4 @@
-"""CUDA source on the CPU: right kernels compute, wrong ones are told what is wrong."""
+"""CUDA source on the CPU: correct kernels run, faulty ones raise errors that name the fault."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the real cuDNN offers for GPUs that are not there, and how variables narrow it down."""
+"""Plans of the real cuDNN for GPUs that are not present, and how variables filter them."""
 
 import json
 
@@ -8,7 +8,7 @@ from mxcy.gpu import convolutions, cudnn
 from tests.gpu.standin.seam import offer_cudnn
 
 ARCHITECTURES = (75, 80, 90, 100)
-#: of an H100, but for the architecture
+#: properties of an H100, except the architecture
 ABOUT = {
     "cudaDeviceId": 0, "driverVer": 13000, "maxGridSize": [2147483647, 65535, 65535],
     "maxBlockSize": [1024, 1024, 64], "regsPerBlock": 65536, "multiProcessorCount": 132,
@@ -36,20 +36,21 @@ def case(direction, dtype=0):
 
 
 def names(direction, dtype, architecture, *without):
-    return [o.name for o in cudnn.offers(case(direction, dtype), about(architecture), "A", without)]
+    convolution, device = case(direction, dtype), about(architecture)
+    return [plan.name for plan in cudnn.candidates(convolution, device, "A", without)]
 
 
 @pytest.mark.parametrize("direction", ["fwd", "dgrad", "wgrad"])
 @pytest.mark.parametrize("dtype", cudnn.TYPES)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_there_are_plans(architecture, dtype, direction):
-    offer = next(cudnn.offers(case(direction, dtype), about(architecture), "B"), None)
+    candidate = next(cudnn.candidates(case(direction, dtype), about(architecture), "B"), None)
     if architecture == 75 and cudnn.TYPES[dtype][0] == "BFLOAT16":
-        assert offer is None  # mxcy's own kernel computes them there
+        assert candidate is None  # mxcy's own kernel computes them there
         return
-    text = json.loads(offer.text)
+    text = json.loads(candidate.text)
     assert text["GPUProfile"]["deviceVer"] == 10 * architecture
-    assert text["engine"]["engineId"] == int(offer.name.split("_")[0].removeprefix("eng"))
+    assert text["engine"]["engineId"] == int(candidate.name.split("_")[0].removeprefix("eng"))
     assert [t["name"] for t in text["operationGraph"]["tensors"]].count("3") == 1
 
 
@@ -62,7 +63,7 @@ def test_there_are_plans(architecture, dtype, direction):
     ],
 )
 def test_notes_narrow_it_down(note, direction, dtype):
-    """Of the GPUs here it is sm_75 for which cuDNN has plans with all of these notes."""
+    """Only sm_75 has plans with all of these notes."""
     everything, left = names(direction, dtype, 75), names(direction, dtype, 75, note)
     assert left
     assert set(left) < set(everything)
@@ -70,7 +71,7 @@ def test_notes_narrow_it_down(note, direction, dtype):
 
 @pytest.mark.parametrize("name", convolutions._ALLOWED)
 def test_variables_name_notes(name, monkeypatch):
-    """Also those of which no GPU here has plans: cuDNN 9 seems to have none by FFT."""
+    """Including notes without plans: cuDNN 9 seems to have none by FFT."""
     note = convolutions._ALLOWED[name]
     monkeypatch.setenv("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION", "1")
     assert note not in convolutions._choice(None, case("fwd")).without
@@ -80,9 +81,9 @@ def test_variables_name_notes(name, monkeypatch):
 
 @pytest.mark.parametrize("direction", ["fwd", "dgrad", "wgrad"])
 def test_engines(direction, monkeypatch):
-    first = next(cudnn.offers(case(direction), about(90), "B")).name.split("_")[0]
+    first = next(cudnn.candidates(case(direction), about(90), "B")).name.split("_")[0]
     variable = f"MXNET_CUDNN_DISABLED_CONV_{direction.upper()}_ENGINES"
     monkeypatch.setenv(variable, first.removeprefix("eng"))
     choice = convolutions._choice(None, case(direction))
-    left = next(cudnn.offers(case(direction), about(90), choice.mode, (), choice.engines))
+    left = next(cudnn.candidates(case(direction), about(90), choice.mode, (), choice.engines))
     assert left.name.split("_")[0] != first

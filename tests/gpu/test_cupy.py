@@ -1,4 +1,4 @@
-"""The real CuPy on the stand-in: its own kernels, compiled by g++, compute what NumPy computes."""
+"""The real CuPy on the stand-in: its kernels, compiled by g++, against NumPy."""
 
 import os
 from importlib.util import find_spec

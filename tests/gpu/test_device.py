@@ -1,4 +1,4 @@
-"""GPU contexts on the stand-in: the tests of ``device/``, in a process that computes there."""
+"""GPU contexts on the stand-in: the tests in ``device/``, run in separate processes."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ if find_spec("cupy") is None or find_spec("Cython") is None:
 
 
 def run_tests(*arguments, **variables):
-    """Run tests in a process of its own, on the stand-in; returns what it prints."""
+    """Run tests in a separate process on the stand-in; return its output."""
     paths = os.pathsep.join([str(ROOT), *(path for path in sys.path if path)])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]

@@ -1,4 +1,4 @@
-"""The stand-in for the driver punishes what a GPU would punish, and marks order streams rightly."""
+"""The stand-in's driver reports errors as CUDA does, and marks order streams correctly."""
 
 import ctypes
 import signal
@@ -22,7 +22,7 @@ HALF, COUNT = ctypes.c_float(0.5), ctypes.c_int(LENGTH)
 
 
 class Counts(ctypes.Structure):
-    """What `standin_counts` fills in."""
+    """Struct of `standin_counts`."""
 
     _fields_ = tuple(
         (name, ctypes.c_int64)
@@ -63,7 +63,7 @@ def launch_axpy(driver, axpy, stream, a, b, c):
 
 
 def wrong_results(driver, order, run_operation, steps=100, chunks=12):
-    """How many chunks differ from NumPy's after random operations on four streams."""
+    """Count the chunks that differ from NumPy's after random operations on four streams."""
     driver.library.standin_order(order.encode())
     axpy, rng = kernel(driver, "axpy"), np.random.default_rng(7)
     streams = [Stream(driver) for _ in range(4)]
@@ -95,14 +95,14 @@ def test_marks_suffice(driver, order):
 
 
 def run_without_readers(stream, reads, writes, push):
-    """`run` that does not wait for those who still read what it overwrites."""
+    """A faulty `run` that does not wait for readers of what it overwrites."""
     for memory in writes:
         memory.readers = []
     run(stream, reads, writes, push)
 
 
 def run_without_writers(stream, reads, writes, push):
-    """`run` that does not wait for those who write what it reads."""
+    """A faulty `run` that does not wait for writers of what it reads."""
     writers = [memory.writer for memory in reads]
     for memory in reads:
         memory.writer = []
@@ -190,7 +190,7 @@ def test_pageable_memory_is_staged(driver):
 
 
 def captured(driver, memory, stream, other):
-    """A graph of two launches on two streams."""
+    """Capture a graph of two launches on two streams."""
     axpy, (a, b, c) = kernel(driver, "axpy"), memory
     driver.call("cuStreamBeginCapture_v2", stream.handle, 0)
     run(stream, [a, b], [c], lambda: launch_axpy(driver, axpy, stream, a, b, c))

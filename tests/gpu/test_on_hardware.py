@@ -1,4 +1,4 @@
-"""The program of the checks on a GPU, tried out on the stand-in with tiny sizes."""
+"""The program of hardware checks, on the stand-in with tiny sizes."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def test_what_a_part_found_is_kept(tmp_path):
     notes.row("t", x=1.5, y="a|b")
     notes.tried("division", lambda: 1 / 0)
     with path.open("a", encoding="utf-8") as file:
-        file.write('\n{"kind": "fa')  # the process was ended while it wrote
+        file.write('\n{"kind": "fa')  # the process was killed while writing
     found = read(path)
     assert found["facts"] == {"a": 1}
     assert found["tables"] == {"t": [{"x": 1.5, "y": "a|b"}]}

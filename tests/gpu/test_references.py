@@ -1,4 +1,4 @@
-"""Every record's reference with ``xp=cupy``: the results of NumPy, computed on the device."""
+"""Every record's reference with ``xp=cupy`` against NumPy."""
 
 from importlib.util import find_spec
 
@@ -11,7 +11,7 @@ if find_spec("cupy") is None or find_spec("Cython") is None:
 
 from tests.ops.test_records import RECORDS, draw, draws, full_attrs, samples_of  # noqa: E402
 
-#: what CuPy says when machine code of NVIDIA's libraries would have to run -> the library
+#: CuPy's message if it needs machine code of one of NVIDIA's libraries -> the library
 LIBRARIES = {
     "cusolver": "cuSOLVER",
     "nvjitlink": "cuSOLVER",
@@ -26,18 +26,18 @@ LIBRARIES = {
 }
 
 
-#: what CuPy says of references that it cannot run, which need kernels or fixing -> why
+#: CuPy's message for a reference that it cannot run -> reason
 UNFIT = {
-    "Implicit conversion to a NumPy array": "it gives arrays of the device to NumPy",
-    "Unsupported type <class 'list'>": "it makes an array of a list of the device's numbers",
-    "Unsupported type <class 'numpy.ndarray'>": "it mixes arrays of the host and the device",
+    "Implicit conversion to a NumPy array": "it passes device arrays to NumPy",
+    "Unsupported type <class 'list'>": "it builds an array from a list of device scalars",
+    "Unsupported type <class 'numpy.ndarray'>": "it mixes host and device arrays",
     "module 'cupy' has no attribute": "a function of NumPy that CuPy lacks",
     "NotImplementedError": "xp.vectorize of a function of math",
 }
 
 
 def first_samples():
-    """The first sample of each record that has a reference and does not draw random numbers."""
+    """Yield the first sample of each deterministic record with a reference."""
     for name, record in RECORDS:
         samples = samples_of(record)
         if record.eager is None and record.ref is not None and samples:
@@ -55,7 +55,7 @@ def results(record, sample, xp, inputs):
 
 
 def explanation(error, reasons):
-    """What a table says of an exception, or of one that it came from."""
+    """Look up an exception, or one of its causes, in a table of messages."""
     while error is not None:
         text = f"{type(error).__name__} {type(error).__module__} {error}".lower()
         for word, reason in reasons.items():
@@ -65,7 +65,7 @@ def explanation(error, reasons):
     return None
 
 
-@pytest.mark.timeout(300)  # CuPy compiles a text for each function it has not seen
+@pytest.mark.timeout(300)  # CuPy compiles each new function
 @pytest.mark.parametrize(("record", "sample"), list(first_samples()))
 @pytest.mark.filterwarnings("ignore")
 def test_reference(cupy, record, sample):

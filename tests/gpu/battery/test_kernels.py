@@ -1,4 +1,4 @@
-"""Every record that has a kernel on gpu(0), against the CPU: all samples and element types."""
+"""Every record with a kernel on gpu(0) against the CPU: all samples and dtypes."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from mxcy.gpu.library import prepare as prepare_on_device
 from tests.ops.test_records import RECORDS, draw, draws, full_attrs, samples_of, to_array
 
 GPU = mx.gpu(0)
-#: units in the last place of 1 by which CUDA's functions and ours may differ, by the bits
-#: of an element's fraction
+#: fraction bits of a dtype -> tolerance between CUDA's functions and ours, in units in the last
+#: place of 1
 STEPS = {"float16": 2**-9, "bfloat16": 2**-6, "float32": 2e-5, "float64": 1e-11}
 
 
@@ -26,7 +26,7 @@ def arrays_of(inputs, context):
 
 
 def runs_on_device(op, attrs, arrays):
-    """Whether a call gets launches; otherwise tests would prove nothing."""
+    """Return whether a call has launches; else its test would be void."""
     values = op.schema.intern(op.name, attrs)
     specs = [mx.ndarray.infer.Spec(a.shape, a.dtype_code) for a in arrays]
     call = mx.ndarray.prepare.prepare(op, values, specs, front_library())
@@ -44,7 +44,7 @@ def values_of(array):
     return array.astype("float32").asnumpy() if is_bfloat16 else array.asnumpy()
 
 
-@pytest.mark.timeout(900)  # dozens of kernels to compile, on a machine that may be busy
+@pytest.mark.timeout(900)  # compiles dozens of sources, perhaps on a busy machine
 @pytest.mark.parametrize("record", list(cases()))
 @pytest.mark.filterwarnings("ignore")
 def test_record(record):
@@ -71,7 +71,7 @@ def test_record(record):
             for i in record.mutated(len(here)):
                 compare(values_of(there[i]), values_of(here[i]), dtype, sample)
     if not launched:
-        pytest.skip("no launches: its definition computes it")
+        pytest.skip("no launches: runs its reference")
 
 
 def compare(result, wanted, dtype, sample):

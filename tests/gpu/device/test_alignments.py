@@ -1,4 +1,4 @@
-"""CTC loss on gpu(0) compared with the CPU."""
+"""CTC loss on gpu(0) against the CPU."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ GPU = mx.gpu(0)
 
 
 def compare(data, label, *lengths, tolerance=1e-5, **attrs):
-    """Compare losses, and gradients of weighted losses."""
+    """Compare losses and weighted gradients with the CPU's."""
     results = []
     for ctx in (mx.cpu(), GPU):
         x = mx.nd.array(data, ctx=ctx, dtype=data.dtype)
@@ -32,7 +32,7 @@ def compare(data, label, *lengths, tolerance=1e-5, **attrs):
 def test_more_states_and_classes_than_threads(blank, dtype):
     rng = np.random.default_rng(0)
     data = rng.standard_normal((300, 2, 400)).astype(dtype)
-    label = rng.integers(1, 6, (2, 140))  # many alike, some of them neighbours
+    label = rng.integers(1, 6, (2, 140))  # many equal labels, some of them adjacent
     label[1, 9:] = 0 if blank == "first" else -1
     compare(data, label, blank_label=blank)
 
@@ -43,15 +43,15 @@ def test_lengths():
     times, counts = np.array([9, 4, 2, 0, 12]), np.array([4, 2, 4, 1, 0])
     uses = {"use_data_lengths": True, "use_label_lengths": True}
     loss = compare(data, label, times, counts, tolerance=1e-12, **uses)
-    assert loss[2] == 0  # two steps have no room for four labels
+    assert loss[2] == 0  # two steps are too few for four labels
     compare(data, label, counts, use_label_lengths=True, tolerance=1e-12)
     compare(data, label, times, use_data_lengths=True, tolerance=1e-12)
 
 
 def test_impossible_labels():
-    """More labels than time steps allow, or none at all."""
+    """Too many labels, or none that a length may select."""
     rng = np.random.default_rng(2)
-    data, label = rng.standard_normal((4, 3, 5)), np.full((3, 4), 2)  # alike: blanks between
+    data, label = rng.standard_normal((4, 3, 5)), np.full((3, 4), 2)  # blanks needed
     loss = compare(data, label, np.array([4, -1, 2]), use_label_lengths=True)
     assert loss[0] == loss[1] == 0
 

@@ -1,4 +1,4 @@
-"""Arrays on gpu(0): location, copies, views, indexing and memory statistics."""
+"""Arrays on gpu(0): placement, copies, views, indexing and memory statistics."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Attention on gpu(0) against the CPU: as separate products, and in one launch."""
+"""Attention on gpu(0) against the CPU: separate products, and the fused operator."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_interleaved_heads(way, monkeypatch):
 
 
 class Heads(mx.gluon.HybridBlock):
-    """Attention as networks write it; a pass fuses it into one operator."""
+    """Attention as networks write it, which a pass fuses into one operator."""
 
     def __init__(self, masked):
         super().__init__()
@@ -68,7 +68,7 @@ class Heads(mx.gluon.HybridBlock):
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_one_operator(masked):
-    """More queries, keys and columns than a block computes at once."""
+    """More queries, keys and columns than a tile has."""
     block = Heads(masked)
     block.hybridize()
     mask = np.where(np.arange(150) % 7 == 3, -1e9, 0).astype("float32").reshape(1, 1, 150)
@@ -77,7 +77,7 @@ def test_one_operator(masked):
 
 @pytest.mark.skipif(not is_chosen(), reason="the stand-in counts launches")
 def test_launches():
-    """One launch forward, four backward; the rest are copies and sums of gradients."""
+    """One launch forward, four backward, plus copies and sums of gradients."""
     block = Heads(masked=False)
     block.hybridize()
     arrays = [mx.nd.array(drawn(2, 40, 8), ctx=GPU) for _ in range(3)]

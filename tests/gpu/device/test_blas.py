@@ -1,4 +1,4 @@
-"""Matrix products by cuBLAS: layouts, batches, element types, and accumulation modes."""
+"""Matrix products by cuBLAS: layouts, batches, dtypes and compute types."""
 
 import ctypes
 import itertools
@@ -84,7 +84,7 @@ def test_sums_with_what_there_was():
 
 @pytest.mark.parametrize("order", ["eager", "random:1", "random:2"])
 def test_streams_wait(order):
-    """A product on one stream reads another stream's result, and vice versa."""
+    """Streams wait for products of other streams, and products for other streams."""
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.gpu.device.test_streams import run_in
@@ -106,8 +106,8 @@ _extent = itertools.count(20)
 
 
 def way_to_add_up(dtype="float32"):
-    """cuBLAS's compute type of the last product."""
-    n = next(_extent)  # calls with known shapes keep their compute type
+    """Return the compute type of the last product."""
+    n = next(_extent)  # prepared calls keep their compute type
     a, b = on_gpu(drawn(2, n, dtype=dtype), drawn(n, 2, dtype=dtype))
     mx.nd.dot(a, b).wait_to_read()
     return ctypes.CDLL("libcublas.so.13").standin_last_compute()

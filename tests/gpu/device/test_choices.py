@@ -1,4 +1,4 @@
-"""Random choices on gpu(0): frequencies, and absence of repetitions."""
+"""Random choice on gpu(0): frequencies, and absence of duplicates."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_shuffle(shape):
 
 @pytest.mark.parametrize("n", [5, 2100])
 def test_shuffled_places_are_uniform(n):
-    """The first place, and the average of the first half of them, in 400 orders."""
+    """The first place, and the mean of the first half, in 400 permutations."""
     x = mx.nd.arange(n, ctx=GPU)
     orders = np.stack([mx.nd.shuffle(x).asnumpy() for _ in range(400)])
     deviation = n / np.sqrt(12)
@@ -95,7 +95,7 @@ def test_numpy_choice():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_choice_among_many_weights(dtype):
-    """Items of no weight are not chosen, heavy ones come first, and none comes twice."""
+    """Items of zero weight are not chosen, heavy ones come earlier, and none repeats."""
     n, k = 5001, 2300
     weights = np.tile([0.0, 1.0, 3.0], n // 3)
     p = (weights / weights.sum()).astype(dtype)
@@ -107,7 +107,7 @@ def test_choice_among_many_weights(dtype):
     assert len(set(values.tolist())) == k
     assert (weights[values] > 0).all()
     assert (values != again).any()
-    # Of the first 500 about three of four weigh three, and they come from everywhere.
+    # About three quarters of the first 500 have weight 3, and they are spread evenly.
     heavy = (weights[values[:500]] == 3).mean()
     assert abs(heavy - 0.73) < 0.1
     assert abs(values[:500].mean() - n / 2) < 5 * n / np.sqrt(12 * 500)
@@ -127,7 +127,7 @@ def test_numpy_multinomial():
 
 
 def test_seeds_and_calls():
-    """The same seed repeats numbers; further calls draw others."""
+    """The same seed repeats the draws; further calls differ."""
     data = mx.nd.array([0.25] * 4, ctx=GPU)
     drawn = []
     for _ in range(2):
@@ -151,7 +151,7 @@ def test_seeds_and_calls():
 )
 def test_no_draw_is_made_on_the_host(call, count):
     with mx.Context(GPU):
-        call().wait_to_read()  # its operands are made by launches, too
+        call().wait_to_read()  # creating its operands takes launches, too
         before = launches()
         call().wait_to_read()
     assert count <= launches() - before <= count + 1

@@ -1,4 +1,4 @@
-"""Convolutions by cuDNN: real plans, which the stand-in runs with its own library."""
+"""Convolutions by plans of the real cuDNN, run by the stand-in's library."""
 
 import re
 
@@ -30,7 +30,7 @@ CASES = {
 
 
 def computed(ctx, shape, kernel=(3, 3), groups=1, dtype="float32", tol=1e-4, **how):
-    """The result of a convolution and its gradients, in float64."""
+    """Return a convolution and its gradients in float64."""
     rng = np.random.default_rng(0)
     filters = 6
     arrays = [
@@ -48,7 +48,7 @@ def computed(ctx, shape, kernel=(3, 3), groups=1, dtype="float32", tol=1e-4, **h
 
 @pytest.fixture
 def plans(monkeypatch):
-    """The plans requested by convolutions."""
+    """Record the plans that convolutions request."""
     asked = []
     original = convolutions._plan
 
@@ -92,7 +92,7 @@ _extents = iter(range(20, 100))
 
 
 def told(capfd, dtype="float32", level="2", **how):
-    """The output about the plans of a new convolution."""
+    """Return what a new convolution prints about its plans."""
     x = mx.nd.ones((1, 16, next(_extents), 4), ctx=GPU, dtype=dtype)
     w = mx.nd.ones((16, 16, 3, 3), ctx=GPU, dtype=dtype)
     capfd.readouterr()
@@ -150,7 +150,7 @@ def test_trials(capfd, monkeypatch):
     assert all(" us" in line for line in told(capfd, cudnn_tune="fastest"))
     sizes = [int(re.search(r"workspace (\d+)", line)[1]) for line in told(capfd, workspace=0)]
     assert set(sizes) == {0}
-    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")  # whatever the operator wants
+    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")  # overrides the operator's attribute
     assert not any(" us" in line for line in told(capfd, cudnn_tune="fastest"))
 
 
@@ -171,12 +171,12 @@ def test_without_cudnn(plans):
 
 
 def test_choices_are_kept(monkeypatch):
-    """The next process requests no plan again."""
+    """The next process reads the choice from the cache."""
     monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "1")
     shape = (1, 3, next(_extents), 5)
     expected = computed(GPU, shape)
     convolutions._plan.cache_clear()
-    monkeypatch.setattr(cudnn, "offers", None)
+    monkeypatch.setattr(cudnn, "candidates", None)
     out = (1, 6, shape[2] - 2, 3)
     case = cudnn.Convolution("fwd", 0, shape, (6, 3, 3, 3), out, (0, 0), (1, 1), (1, 1))
     plan, _ = convolutions._plan(case, 0, convolutions._choice(None, case))
@@ -206,7 +206,7 @@ def test_streams_wait(order, monkeypatch):
 
 
 def test_graphs(monkeypatch):
-    """Plans can be captured, and compute the same when they are repeated."""
+    """Plans can be captured and replayed."""
     monkeypatch.setenv("MXNET_ENABLE_CUDA_GRAPHS", "1")
     monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")
     net = gluon.nn.HybridSequential()

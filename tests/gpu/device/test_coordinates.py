@@ -1,4 +1,4 @@
-"""Operators with coordinates on gpu(0) against the CPU, and coordinates out of bounds."""
+"""Indexing by coordinates on gpu(0) against the CPU, and errors of indices out of bounds."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ CONTEXTS = mx.cpu(), GPU
 
 
 def both(function):
-    """A function's results on the CPU and on the device, as NumPy arrays."""
+    """Return a function's results on the CPU and on the device as NumPy arrays."""
     results = [function(ctx) for ctx in CONTEXTS]
     for ctx, arrays in zip(CONTEXTS, results, strict=True):
         assert all(array.context == ctx for array in arrays)
@@ -25,7 +25,7 @@ def same(function):
 
 @pytest.fixture
 def coordinates():
-    """Coordinates for more blocks than a block has threads, many equal, some negative."""
+    """Coordinates of more rows than a block has threads, with duplicates and negative ones."""
     rng = np.random.default_rng(0)
     return np.stack([rng.integers(-7, 7, 700), rng.integers(0, 5, 700)])
 
@@ -81,7 +81,7 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("wait", ["wait_to_read", "asnumpy", "waitall"])
 def test_out_of_bounds(name, wait):
-    """A wait raises the CPU's error, once."""
+    """The next wait raises the CPU's error; waitall raises it once."""
     texts = []
     for ctx in CONTEXTS:
         x, index = mx.nd.ones((3, 4), ctx=ctx), mx.nd.array([0, 7, 1], ctx=ctx)
@@ -95,7 +95,7 @@ def test_out_of_bounds(name, wait):
 
 
 def test_an_alarm_of_a_graph():
-    """A hybridized block raises it too, and again when its launches are repeated."""
+    """A hybridized block raises the error, too, also in further runs."""
 
     class Rows(mx.gluon.HybridBlock):
         def hybrid_forward(self, F, x, index):
@@ -111,7 +111,7 @@ def test_an_alarm_of_a_graph():
 
 
 def test_errors_stay():
-    """Failed arrays and results computed from them raise each time, until overwritten."""
+    """A failed array and results of it raise on each wait, until they are overwritten."""
     x = mx.nd.ones((3, 4), ctx=GPU)
     out = mx.nd.gather_nd(x, mx.nd.array([[0, 3]], ctx=GPU))
     for _ in range(3):
@@ -134,7 +134,7 @@ def test_errors_stay():
 
 
 def test_memory_that_failed_is_used_again():
-    """A new array in the place of one that failed has no error."""
+    """A new array in the memory of a failed one has no error."""
     x = mx.nd.ones((3, 4), ctx=GPU)
     for _ in range(4):
         out = mx.nd.gather_nd(x, mx.nd.array([[0, 3]], ctx=GPU))

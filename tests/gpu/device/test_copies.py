@@ -1,4 +1,4 @@
-"""Copies between GPUs: from one to the other, or through the host."""
+"""Copies between GPUs, directly or through the host."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Boxes and regions on gpu(0) against the CPU, more than a block has threads."""
+"""Boxes and regions on gpu(0) against the CPU; more than a block has threads."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def test_proposals(iou_loss):
 
 
 def regions(rng, count, images, extent):
-    """Image indices and boxes, some of which extend beyond the image."""
+    """Return image numbers and boxes, some of which extend beyond the image."""
     low = rng.uniform(-3, extent - 2, (count, 2))
     high = low + rng.uniform(0.2, extent, (count, 2))
     return np.concatenate([rng.integers(0, images, (count, 1)), low, high], axis=-1)
@@ -181,7 +181,7 @@ POOLINGS = {
 
 @pytest.mark.parametrize("name", POOLINGS)
 def test_regions_of_no_image(name):
-    """A wait raises the CPU's error."""
+    """The next wait raises the CPU's error."""
     for ctx in (mx.cpu(), GPU):
         x, rois = mx.nd.ones((1, 4, 4, 4), ctx=ctx), mx.nd.array([[3, 0, 0, 2, 2]], ctx=ctx)
         with pytest.raises(MXNetError, match=f"{name}.*an image that is not there"):
@@ -208,7 +208,7 @@ def test_codes_of_boxes():
 @pytest.mark.parametrize("is_ascend", [False, True])
 @pytest.mark.parametrize("topk", [-1, 5])
 def test_pairs(is_ascend, topk):
-    """The best pairs come first; of equal ones, the first."""
+    """Best pairs first; ties: the first."""
     scores = np.random.default_rng(8).integers(0, 40, (3, 17, 23)) / 40
     attrs = {"is_ascend": is_ascend, "topk": topk, "threshold": 0.5}
     partner, _ = check(lambda x: mx.nd.contrib.bipartite_matching(x, **attrs), scores)

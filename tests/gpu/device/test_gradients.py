@@ -1,4 +1,4 @@
-"""Gradients of variables: plans write them in place, unless they are read meanwhile."""
+"""Gradients of variables: plans write them in place where that is unobservable."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ VALUES = np.random.default_rng(0).standard_normal((3, 4)).astype("float32")
 
 
 class Product(gluon.HybridBlock):
-    """Enough operators for a plan: the sum of tanh(x * w) * w."""
+    """A small plan: the sum of tanh(x * w) * w."""
 
     def hybrid_forward(self, F, x, w):
         return F.sum(F.tanh(F.exp(x * w) + 1) * w)
@@ -24,7 +24,7 @@ def product():
 
 
 def variables(ctx, **attached):
-    """Two arrays with gradients."""
+    """Return two arrays with gradients."""
     arrays = [mx.nd.array(VALUES * factor, ctx=ctx) for factor in (1, 0.5)]
     for array in arrays:
         array.attach_grad(**attached)
@@ -32,7 +32,7 @@ def variables(ctx, **attached):
 
 
 def on_both(program):
-    """A program's results on the CPU and on the GPU, as NumPy arrays."""
+    """Return a program's results on the CPU and on the GPU as NumPy arrays."""
     return [[array.asnumpy() for array in program(ctx)] for ctx in (mx.cpu(), GPU)]
 
 
@@ -95,7 +95,7 @@ def test_grad_leaves_those_of_variables():
 
 
 def test_what_reads_the_gradient_itself():
-    """A gradient that is an input of the block, or the head's gradient."""
+    """A gradient that is also an input of the block, or the head gradient."""
 
     def program(ctx):
         x, w = variables(ctx)

@@ -1,4 +1,4 @@
-"""CUDA graphs: plan segments are captured once, launched as graphs, with the same results."""
+"""CUDA graphs: segments of plans are captured once and replayed, with the same results."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def enabled(monkeypatch):
 
 
 def dense(ctx=GPU, layers=3):
-    """Dense layers with constant weights."""
+    """Return layers with the same weights on all contexts."""
     net = gluon.nn.HybridSequential()
     for _ in range(layers):
         net.add(gluon.nn.Dense(6, in_units=6, activation="tanh"))
@@ -41,7 +41,7 @@ def given(seed, rows=4):
 
 
 def since(call):
-    """The work that a call gave the stand-in, and its result."""
+    """Return the stand-in's counts during a call, and its result."""
     before, graphs_before = counts(), graphs.stats()
     result = call()
     after, graphs_after = counts(), graphs.stats()
@@ -51,7 +51,7 @@ def since(call):
 
 
 def trained(ctx, steps):
-    """The losses of training steps, and the device work of each."""
+    """Return losses of training steps, and the stand-in's counts in each."""
     net, losses, told = dense(ctx), [], []
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9})
     data = mx.nd.array(given(1), ctx=ctx)
@@ -99,14 +99,14 @@ def test_training(enabled):
     np.testing.assert_allclose(losses, trained(mx.cpu(), 5)[0], rtol=1e-5)
     assert losses[-1] < losses[0]
     if is_chosen():
-        for work in told[2:]:  # the first two steps take memory
-            assert work["replayed"] >= 2  # forwards and backwards
+        for work in told[2:]:  # the first two steps allocate
+            assert work["replayed"] >= 2  # forward and backward
             assert work["launches"] < told[0]["launches"]
             assert work["captured"] == work["taken"] == 0
 
 
 def test_what_is_written_meanwhile_is_seen(enabled):
-    """A graph reads current values: copied data, new weights."""
+    """A replay sees data copied and weights set since the capture."""
     net, x = dense(layers=4), mx.nd.array(given(2), ctx=GPU)
     other, host = dense(mx.cpu(), layers=4), mx.nd.array(given(2))
     for seed in range(6):
@@ -126,7 +126,7 @@ def test_other_addresses_and_shapes_have_graphs_of_their_own(enabled):
 
 
 def test_two_places_in_turn(enabled):
-    """The second run also captures for the first run's addresses."""
+    """The second run also captures the addresses of the first."""
     net, other = dense(), dense(mx.cpu())
     arrays = [mx.nd.array(given(seed), ctx=GPU) for seed in (1, 2)]
     expected = [other(x.as_in_context(mx.cpu())).asnumpy() for x in arrays]
@@ -167,7 +167,7 @@ def test_executors(enabled):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_graphs_wait_for_other_streams(enabled, seed):
-    """Other threads use their streams while graphs run on this thread's stream."""
+    """Replays are ordered with work of other threads' streams."""
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.gpu.device.test_streams import run_in
@@ -202,7 +202,7 @@ for _ in range(3):
 
 
 def told(**variables):
-    """The graph messages that a process with three networks prints to standard error."""
+    """Return what a process with three networks prints about graphs."""
     environment = {**os.environ, "MXNET_ENABLE_CUDA_GRAPHS": "1", **variables}
     program = [sys.executable, "-c", PROGRAM.format(root=ROOT)]
     done = subprocess.run(program, env=environment, capture_output=True, text=True, check=True)

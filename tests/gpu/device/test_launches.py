@@ -1,4 +1,4 @@
-"""Our kernels on gpu(0): which calls have one, and the number of launches."""
+"""Our kernels on gpu(0): which calls have one, and their numbers of launches."""
 
 import ctypes
 import os
@@ -20,21 +20,21 @@ class Counts(ctypes.Structure):
 
 
 def standin():
-    """The stand-in's test functions; tests that need them are skipped on a GPU."""
+    """Return the stand-in's test functions; skip the test on a GPU."""
     if not is_chosen():
         pytest.skip("it asks the stand-in what it was given")
     return ctypes.CDLL(os.environ["MXCY_CUDA_DRIVER"])
 
 
 def counts():
-    """The stand-in's counts of work so far."""
+    """Return the stand-in's counts."""
     now = Counts()
     standin().standin_counts(ctypes.byref(now))
     return now
 
 
 def launches():
-    """The number of kernels launched on the stand-in."""
+    """Return the stand-in's number of launches."""
     return counts().launches
 
 

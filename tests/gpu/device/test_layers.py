@@ -1,4 +1,4 @@
-"""Layers by our kernels, against the CPU: products, convolutions, norms, pooling."""
+"""Layers by our kernels against the CPU: products, convolutions, norms, pooling."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def draw(*shapes):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_dense(dtype):
-    """More rows, columns and depth than a tile has, none of them a multiple."""
+    """Sizes beyond a tile, and not multiples of it."""
     tolerance = 4e-3 if dtype == "float16" else 2e-5
     values = draw((70, 150), (97, 150), (97,))
     check(
@@ -117,7 +117,7 @@ def test_norms_of_rows(name):
 @pytest.mark.parametrize("convention", ["valid", "full"])
 def test_pooling(pool_type, convention):
     (x,) = draw((2, 3, 9, 10))
-    x[0, 0, 2:4] = 1.5  # equal maxima: the first has the gradient
+    x[0, 0, 2:4] = 1.5  # ties: the first maximum gets the gradient
     check(
         lambda a: mx.nd.Pooling(
             a,
@@ -162,7 +162,7 @@ def lenet(act="tanh"):
 
 
 def losses(net, ctx, shape, rate=0.01, steps=5):
-    """The losses of training steps, and the number of launches of each."""
+    """Return losses of training steps, and the launches of each."""
     rng = np.random.default_rng(0)
     x = mx.nd.array(rng.standard_normal(shape), ctx=ctx)
     labels = mx.nd.array(rng.integers(0, 10, shape[0]), ctx=ctx)

@@ -1,4 +1,4 @@
-"""Reductions and softmax by our kernels, against the CPU."""
+"""Reductions and softmax by our kernels against the CPU."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Losses, norms, rectifiers, positions and sequences on gpu(0) against the CPU."""
+"""Losses, norms, rectifiers, indexing and sequences on gpu(0) against the CPU."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ RNG = np.random.default_rng
 
 
 def check(function, *arrays, most=None, gradients=True, tolerance=1e-10):
-    """Compare a function and its gradients with the CPU's; `most` limits forward launches."""
+    """Compare a function and its gradients with the CPU's; `most`: limit of forward launches."""
     results = []
     for ctx in (mx.cpu(), GPU):
         given = [mx.nd.array(values, ctx=ctx, dtype=values.dtype) for values in arrays]

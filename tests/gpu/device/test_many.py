@@ -1,4 +1,4 @@
-"""Multi-array operators on gpu(0), against NumPy."""
+"""Reductions over lists of arrays on gpu(0) against NumPy."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_all_finite(bad):
     arrays = [mx.nd.array(v, ctx=GPU, dtype="float16") for v in values]
     result = mx.nd.multi_all_finite(*arrays, num_arrays=len(arrays))
     assert result.asscalar() == (bad is None)
-    # Without initialization the output accumulates.
+    # Without init the output accumulates.
     good = [mx.nd.ones((3,), ctx=GPU)]
     mx.nd.multi_all_finite(*good, num_arrays=1, init_output=False, out=result)
     assert result.asscalar() == (bad is None)

@@ -1,4 +1,4 @@
-"""Networks on gpu(0): imperative, hybridized and bound, trained as on the CPU."""
+"""Networks on gpu(0), imperative, hybridized and bound, against the CPU."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ GPU = mx.gpu(0)
 
 
 def trained(ctx, hybridize, steps=3):
-    """The losses of a small convolutional network."""
+    """Return the losses of a small convolutional network."""
     rng = np.random.default_rng(0)
     net = gluon.nn.HybridSequential()
     net.add(

@@ -1,4 +1,4 @@
-"""Samples of `mx.np.random` on gpu(0) whose parameters are arrays, and their derivatives."""
+"""Samples of mx.np.random on gpu(0) with array parameters, and their derivatives."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.gpu.standin.seam import is_chosen
 GPU = mx.gpu(0)
 ROWS = 3000
 
-#: name -> arguments of which the first array is differentiated, and the derivative of samples x
+#: name -> arguments, the first array of which has a gradient; and the derivative of samples x
 CASES = {
     "uniform": (lambda r, a: r.uniform(-1.0, a, size=(ROWS, 3)), lambda x, a: (x + 1) / (a + 1)),
     "normal": (lambda r, a: r.normal(0.5, a, size=(ROWS, 3)), lambda x, a: (x - 0.5) / a),
@@ -33,7 +33,7 @@ def seeded():
 
 
 def drawn(function, ctx):
-    """Samples, and the gradients of the array of parameters."""
+    """Return samples, and the gradient of the parameter array."""
     with mx.Context(ctx):
         parameters = mx.np.array(PARAMETERS, dtype="float64")
         parameters.attach_grad()

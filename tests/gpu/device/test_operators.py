@@ -1,4 +1,4 @@
-"""Operators on gpu(0): results, gradients, order, random numbers, and errors at waits."""
+"""Operators on gpu(0): results, gradients, order, random numbers, and asynchronous errors."""
 
 import numpy as np
 import pytest
@@ -89,12 +89,12 @@ def test_errors_are_raised_where_one_waits(x):
     for failed in (written, after):
         with pytest.raises((MXNetError, IndexError), match="index_update"):
             failed.wait_to_read()
-    mx.nd.waitall()  # already raised
+    mx.nd.waitall()  # which has been raised
     np.testing.assert_array_equal((array + 0).asnumpy(), x)
 
 
 def test_order_with_operations_of_the_host(x):
-    """Copies both ways between operations keep their order."""
+    """Copies in both directions are ordered with operations."""
     array, host = mx.nd.array(x, ctx=GPU), mx.nd.array(x)
     for _ in range(5):
         array = array * 2

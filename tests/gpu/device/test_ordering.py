@@ -1,4 +1,4 @@
-"""Sorting on gpu(0): short axes in shared memory, long ones, and those left to CuPy."""
+"""Sorting on gpu(0): short lines in shared memory, long ones, and those left to CuPy."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ GPU = mx.gpu(0)
 
 
 def drawn(*shape, dtype="float32"):
-    """Numbers with many ties, infinities and NaN."""
+    """Return values with ties, infinities and NaN."""
     values = np.random.default_rng(0).integers(-50, 50, shape).astype(dtype)
     if dtype.startswith("float"):
         flat = values.reshape(-1)
@@ -45,7 +45,7 @@ def test_one_launch():
 
 
 def test_long_lines(monkeypatch):
-    """CuPy sorts these on a GPU, or the host if CuPy cannot."""
+    """Lines for CuPy's sort, or for the host's if CuPy cannot."""
     monkeypatch.setattr(ordering, "_LONGEST", 16)
     values = drawn(1, 17)
     result = mx.nd.argsort(mx.nd.array(values, ctx=GPU), dtype="int32").asnumpy()

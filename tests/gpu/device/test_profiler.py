@@ -1,4 +1,4 @@
-"""Lanes of the trace: a device's work, timed by its events."""
+"""Lanes of the trace: device activity timed by its events."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +16,7 @@ GPU = mx.gpu(0)
 
 
 def lanes(path):
-    """{name of a row of gpu(0): its events in order, (name, begin, end, arguments)}."""
+    """Return {row of gpu(0): its events (name, begin, end, arguments)}."""
     events = checked(path)
     pid = next(e["pid"] for e in events if e["ph"] == "M" and e["args"]["name"] == "gpu/0")
     rows = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
@@ -35,7 +35,7 @@ def lanes(path):
 
 
 def profiled(profiler, work):
-    """The lanes of the device work of `work`."""
+    """Return the lanes of `work`."""
     mx.nd.waitall()
     profiler.set_state("run")
     work()
@@ -112,7 +112,7 @@ def test_graphs(profiler, monkeypatch, enabled):
         assert len(found) >= 3
 
 
-@pytest.mark.timeout(600)  # on a machine that may be busy
+@pytest.mark.timeout(600)  # perhaps on a busy machine
 def test_more_events_than_wait_at_a_time(profiler):
     x = mx.nd.ones((2,), ctx=GPU)
 

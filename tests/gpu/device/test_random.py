@@ -1,4 +1,4 @@
-"""Random numbers on gpu(0): Philox's own vectors, distributions, seeds, sets of streams, graphs."""
+"""Random numbers on gpu(0): Philox's test vectors, distributions, seeds, streams, graphs."""
 
 import ctypes
 import math
@@ -16,7 +16,7 @@ from tests.gpu.device.test_launches import launches
 GPU = mx.gpu(0)
 COUNT = 4000
 
-#: counter, key and result of Random123's known-answer tests of philox4x32 with 10 rounds
+#: counter, key and result of Random123's known-answer tests of philox4x32-10
 VECTORS = (
     ([0] * 4, [0] * 2, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
     ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
@@ -67,7 +67,7 @@ DISTRIBUTIONS = {
 
 
 def is_like(samples, mean, variance):
-    """Whether mean and variance lie within six standard errors, wide for the variance's."""
+    """Return whether mean and variance are within six standard errors."""
     samples = np.asarray(samples, np.float64).reshape(-1)
     error = math.sqrt(variance / samples.size)
     spread = np.square(samples - mean)
@@ -84,7 +84,7 @@ def test_distributions(name, dtype):
     samples = draw(shape=(COUNT,), ctx=GPU, dtype=dtype, **attrs)
     assert samples.context == GPU
     values = samples.asnumpy()
-    assert launches() == before + 2  # samples, and counting the call
+    assert launches() == before + 2  # the draw, and advancing the streams
     assert values.dtype == dtype
     is_like(values, mean, variance)
     again = draw(shape=(COUNT,), ctx=GPU, dtype=dtype, **attrs).asnumpy()
@@ -101,7 +101,7 @@ def test_uniform_numbers_fill_their_range():
     assert 0.995 < values.max() < 1
     counts, _ = np.histogram(values, 16, (0, 1))
     expected = COUNT / 16
-    assert ((counts - expected) ** 2 / expected).sum() < 45  # chi-square of 15, once in 10,000
+    assert ((counts - expected) ** 2 / expected).sum() < 45  # chi-square, p = 1e-4
 
 
 def test_neighbours_are_unrelated():
@@ -185,7 +185,7 @@ def test_sets_of_streams_take_turns():
 
 
 def test_graphs_draw_anew(monkeypatch):
-    """A replayed CUDA graph drops different elements each time, as separate launches would."""
+    """Each replay of a CUDA graph drops different elements."""
     results = {}
     for enabled in ("0", "1"):
         monkeypatch.setenv("MXNET_ENABLE_CUDA_GRAPHS", enabled)

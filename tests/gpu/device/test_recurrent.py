@@ -13,7 +13,7 @@ STEPS, BATCH, INPUTS, HIDDEN = 5, 4, 3, 6
 
 
 def drawn(mode, layers, directions, dtype="float64", projection=None):
-    """Random data, parameters and states of a network."""
+    """Return random data, parameters and states."""
     rng, gates, size = np.random.default_rng(1), CELLS[mode].gates, projection or HIDDEN
     rows = gates * HIDDEN * directions
     count = rows * (INPUTS + size + 2 + (layers - 1) * (directions * size + size + 2))
@@ -24,7 +24,7 @@ def drawn(mode, layers, directions, dtype="float64", projection=None):
 
 
 def run(arrays, lengths, ctx, **attrs):
-    """Outputs and gradients, as NumPy's."""
+    """Return outputs and gradients as NumPy arrays."""
     arrays = [mx.nd.array(values, ctx=ctx, dtype=values.dtype) for values in arrays]
     for array in arrays:
         array.attach_grad()
@@ -83,7 +83,7 @@ def test_narrower_types(mode, dtype, tolerance):
 
 @pytest.mark.parametrize("mode", ["gru", "lstm"])
 def test_products_of_our_own(mode, monkeypatch):
-    """Kernels used without cuBLAS."""
+    """Our products, which run without cuBLAS."""
     monkeypatch.setattr(recurrent, "is_open", lambda: False)
     arrays = drawn(mode, 2, 2)
     arrays[0] = np.concatenate([arrays[0]] * 17, axis=1)  # more rows than a tile has
@@ -92,7 +92,7 @@ def test_products_of_our_own(mode, monkeypatch):
 
 
 def test_prediction():
-    """Nothing is saved outside of training."""
+    """Nothing is saved in prediction."""
     arrays = drawn("lstm", 2, 2)
     results = []
     for ctx in (mx.cpu(), GPU):
@@ -100,7 +100,7 @@ def test_prediction():
         given = [mx.nd.array(values, ctx=ctx, dtype=values.dtype) for values in arrays]
         out = mx.nd.RNN(*given, state_size=HIDDEN, num_layers=2, mode="lstm", bidirectional=True)
         results.append(out.asnumpy())
-    assert launches() - before == 2 * 2 * STEPS  # besides cuBLAS: one for each step of a direction
+    assert launches() - before == 2 * 2 * STEPS  # besides cuBLAS: one per step and direction
     np.testing.assert_allclose(results[1], results[0], rtol=1e-12, atol=1e-12)
 
 
@@ -110,11 +110,11 @@ def test_a_projection_is_one_more_product():
     before = launches()
     attrs = {"state_size": HIDDEN, "num_layers": 1, "mode": "lstm", "projection_size": 4}
     mx.nd.RNN(*given, **attrs).wait_to_read()
-    assert launches() - before == STEPS + 1  # the last one: the hidden state that comes back
+    assert launches() - before == STEPS + 1  # one more for the last hidden state
 
 
 def test_dropout():
-    """Masks are drawn on the device; the gradient at a rate near 0 is that without dropout."""
+    """Masks are drawn on the device, and repeat with the seed."""
     arrays = [mx.nd.array(v, ctx=GPU, dtype=v.dtype) for v in drawn("gru", 2, 1)]
     arrays[1][:] = 0
     arrays[1][-HIDDEN:] = 1  # the last bias of the second layer
@@ -134,7 +134,7 @@ def test_dropout():
 
 
 def test_gradient_of_dropout():
-    """Against finite differences, as the same seed draws the same masks."""
+    """By finite differences: the same seed draws the same masks."""
     values = drawn("lstm", 2, 2)
     attrs = {"state_size": HIDDEN, "num_layers": 2, "mode": "lstm", "bidirectional": True}
 

@@ -1,4 +1,4 @@
-"""Optimizer steps by our kernels, against the CPU."""
+"""Optimizer steps by our kernels against the CPU."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_a_trainer_with_many_weights(optimizer):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("optimizer", ["sgd", "nag", "adam", "adamw"])
 def test_mixed_precision(optimizer, dtype):
-    """Master weights are float32, whatever the type of the weights."""
+    """Master weights are float32."""
     kept = []
     for ctx in (mx.cpu(), GPU):
         rng = np.random.default_rng(5)

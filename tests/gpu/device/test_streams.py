@@ -1,7 +1,7 @@
 """Streams: operations are launched asynchronously, and marks keep them in order.
 
-Each thread has a stream. The tests pass operations to threads one by one, so that launches are in
-program order, and only the stand-in decides when they run.
+Each thread has a stream. The tests pass operations to threads one by one, so launches are in
+program order, and the stand-in alone decides when they run.
 """
 
 import ctypes
@@ -45,13 +45,13 @@ def lazy_again():
 
 
 def run_in(order):
-    """Make the stand-in run its work in a given order; a GPU chooses its own."""
+    """Set the stand-in's order of execution; a GPU has its own."""
     if is_chosen():
         standin().standin_order(order.encode())
 
 
 def differing(arrays, expected):
-    """The number of arrays that differ from NumPy's."""
+    """Count the arrays that differ from NumPy's."""
     pairs = zip(arrays, expected, strict=True)
     return sum(not np.array_equal(array.asnumpy(), values) for array, values in pairs)
 
@@ -94,7 +94,7 @@ def copies_between(threads, order, steps=40, count=6):
 
 
 def overwriting(threads, order, steps=30):
-    """Count wrong arrays after one stream overwrites what another one is about to read."""
+    """Count wrong arrays after a stream overwrites what another one has yet to read."""
     constants = [mx.nd.full((40,), float(step), ctx=GPU) for step in range(steps)]
     shared, one = mx.nd.zeros((40,), ctx=GPU), mx.nd.ones((40,), ctx=GPU)
     copies = [mx.nd.zeros((40,), ctx=GPU) for _ in range(steps)]
@@ -116,7 +116,7 @@ def test_threads_have_streams_in_order(threads, order):
 
 @pytest.mark.parametrize("program", [random_operations, copies_between, overwriting])
 def test_without_waits_results_are_wrong(threads, program):
-    """The tests above detect streams that do not wait for each other."""
+    """The tests above fail if streams do not wait for each other."""
     wrong = 0
     for order in ORDERS[2:]:
         standin().standin_deaf(1)
@@ -127,7 +127,7 @@ def test_without_waits_results_are_wrong(threads, program):
 
 
 def test_launches_are_asynchronous(threads):
-    """The host does not wait until it reads a result."""
+    """The host waits only when it reads."""
     x = mx.nd.ones((8,), ctx=GPU)
     y = (x + 1) * 2
     y.wait_to_read()
@@ -140,7 +140,7 @@ def test_launches_are_asynchronous(threads):
 
 
 def test_copies_wait_for_what_they_copy_alone(threads):
-    """A copy to the host does not wait for its thread's later launches on other memory."""
+    """A copy to the host does not wait for later launches on other memory."""
     x, y = (mx.nd.ones((8,), ctx=GPU) for _ in range(2))
     thread = threads[0]
 
@@ -158,13 +158,13 @@ def test_copies_wait_for_what_they_copy_alone(threads):
     mx.nd.waitall()
     run_in("lazy")
     x_alone, in_all = thread.submit(work).result()
-    assert x_alone <= 8  # the two copies, and waits for events that have come
+    assert x_alone <= 8  # the two copies, and waits for completed events
     assert in_all >= x_alone + 20
 
 
 @pytest.mark.parametrize("kind", ["normal", "prioritized"])
 def test_prioritized_operations_have_separate_streams(kind):
-    """The engine's priority becomes the stream's: lower numbers come first."""
+    """Prioritized operations have streams with priority; lower numbers come first."""
     priority, library = (
         ctypes.c_int(1),
         ctypes.CDLL(os.environ.get("MXCY_CUDA_DRIVER", "libcuda.so.1")),
@@ -196,7 +196,7 @@ def test_one_event_serves_many_waits(threads):
 
 @pytest.mark.parametrize("order", ["lazy", "random:3"])
 def test_freed_memory_keeps_its_marks(threads, order):
-    """Another stream gets memory that the previous one still uses."""
+    """A stream may get memory that another one still uses."""
     run_in(order)
     results = []
     for number in range(12):
@@ -205,7 +205,7 @@ def test_freed_memory_keeps_its_marks(threads, order):
         def chain(number=number):
             x = mx.nd.full((64,), float(number), ctx=GPU)
             for _ in range(4):
-                x = x + 1  # the memory of x before goes back to the pool
+                x = x + 1  # the memory of the previous x returns to the pool
             return x
 
         results.append(thread.submit(chain).result())

@@ -1,4 +1,4 @@
-"""LeNet and ResNet-18 on gpu(0), with fusion, aggregation and CUDA graphs: the CPU's losses."""
+"""LeNet and ResNet-18 on gpu(0) with fusion, aggregation and CUDA graphs against the CPU."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from tests.gpu.standin.seam import is_chosen
 
 NETWORKS = {
     "LeNet": (lenet, (4, 1, 28, 28), 10, "float32", 1e-4),
-    # Its last layers normalise four numbers, which amplifies float32 rounding: on the CPU, losses
-    # in float32 are 7 % away from those in float64 after four steps.
+    # The last layers normalise four values, which amplifies rounding errors: on the CPU, losses in
+    # float32 differ by 7 % from those in float64 after four steps.
     "ResNet-18": (zoo("resnet18_v1"), (4, 3, 32, 32), 1000, "float64", 1e-8),
 }
 
@@ -37,8 +37,8 @@ def test_losses_are_those_of_the_cpu(name, monkeypatch):
     np.testing.assert_allclose(losses, expected, rtol=tolerance)
     if not is_chosen():
         return
-    for work in told[2:]:  # the first two steps take memory
-        assert work["replayed"] == told[-1]["replayed"] >= 4  # two forwards and two backwards
+    for work in told[2:]:  # the first two steps allocate
+        assert work["replayed"] == told[-1]["replayed"] >= 4  # two forward and two backward
         assert work["captured"] == work["taken"] == 0
-        # What is left: the gradient of the losses, the optimizer.
+        # The rest: the gradient of the losses, and the optimizer.
         assert work["launches"] <= 4 < told[0]["launches"] / 10

@@ -1,1 +1,1 @@
-"""The parts of ``python -m tests.gpu.on_hardware``, which checks everything that needs a GPU."""
+"""Parts of the hardware checks: ``python -m tests.gpu.on_hardware``."""

@@ -1,4 +1,4 @@
-"""Bandwidth of memory-bound kernels, relative to a copy on the device."""
+"""Bandwidth of memory-bound kernels relative to a device copy."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def fused(x):
 
 
 def works(rows, columns):
-    """(name, bytes moved, our call, CuPy's call or None) for a matrix of float32."""
+    """Yield (name, bytes moved, our call, CuPy's call or None) for a float32 matrix."""
     rng = np.random.default_rng(0)
     x = mx.nd.array(rng.standard_normal((rows, columns)), ctx=GPU)
     y, half = mx.nd.zeros_like(x), x.astype("float16")
@@ -54,7 +54,7 @@ def copies(notes, size):
 
 
 def kernels(notes, rows, columns):
-    """All works at a size."""
+    """Measure all kernels at a size."""
     best = None
     for name, moved, ours, theirs in works(rows, columns):
         if notes.left <= 0:

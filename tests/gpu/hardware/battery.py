@@ -1,4 +1,4 @@
-"""Every record that has a kernel on devices, against the CPU."""
+"""Every record with a device kernel, against the CPU."""
 
 from tests.gpu.hardware.notes import begun
 from tests.gpu.hardware.suites import run_tests

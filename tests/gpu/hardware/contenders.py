@@ -1,4 +1,4 @@
-"""The other libraries available on this machine."""
+"""Other frameworks on this machine, for comparison."""
 
 import functools
 
@@ -10,7 +10,7 @@ __all__ = ["device_wait", "on_cupy", "torch"]
 
 @functools.cache
 def torch():
-    """PyTorch, if installed and able to use a GPU, else None."""
+    """Return PyTorch if it finds a GPU, else None."""
     if not isinstance(compiler(), Nvrtc):
         return None  # on the stand-in
     try:
@@ -26,5 +26,5 @@ def device_wait():
 
 
 def on_cupy(array):
-    """An array on a device as CuPy's, over the same memory."""
+    """Return a CuPy array over the memory of a device array."""
     return cupy().asarray(array)

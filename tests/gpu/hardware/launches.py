@@ -1,4 +1,4 @@
-"""Host time of launches, operator calls, plans, graphs and events."""
+"""Host costs of launches, operator calls, plans, graphs and events."""
 
 import ctypes
 import os
@@ -16,7 +16,7 @@ ADD = 'extern "C" __global__ void add(float* x) { x[threadIdx.x] += 1.f; }'
 
 
 def empty_kernels(notes):
-    """Launches by the driver and by CuPy."""
+    """Empty kernels by the driver and by CuPy."""
     from mxcy.gpu.views import cupy
 
     kernel, one = function(EMPTY, "nothing", 0), (1, 1, 1)
@@ -47,7 +47,7 @@ def calls(notes):
 
 
 def chain(count):
-    """A network of small products, which is a launch each."""
+    """Return a network of small products, each one launch."""
     net = mx.gluon.nn.HybridSequential()
     for _ in range(count):
         net.add(mx.gluon.nn.Dense(16, in_units=16))
@@ -73,7 +73,7 @@ def plans(notes):
 
 
 def events(notes):
-    """Recording an event, and having a stream wait for it."""
+    """Record an event, and make a stream wait for it."""
     library = ctypes.CDLL(os.environ.get("MXCY_CUDA_DRIVER", "libcuda.so.1"))
     stream, event = ctypes.c_void_p(driver.stream(0)), ctypes.c_void_p()
     library.cuEventCreate(ctypes.byref(event), 2)
@@ -86,7 +86,7 @@ def events(notes):
 
 
 def main(notes):
-    """Note all of these."""
+    """Note all host costs."""
     for measure in (empty_kernels, calls, plans, events):
         notes.tried(measure.__name__, measure, notes)
 

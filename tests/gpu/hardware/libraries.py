@@ -1,4 +1,4 @@
-"""The records' references by CuPy, those too that need NVIDIA's libraries."""
+"""References of records by CuPy, including those that need NVIDIA's libraries."""
 
 from tests.gpu.hardware.notes import begun
 from tests.gpu.hardware.suites import run_tests

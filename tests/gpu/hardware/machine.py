@@ -10,7 +10,7 @@ from mxcy.gpu import driver
 from mxcy.gpu.compile import architecture, compiler
 from tests.gpu.hardware.notes import begun
 
-#: the driver's device attributes
+#: device attributes by their numbers in the driver
 ATTRIBUTES = {
     "multiprocessors": 16,
     "kilohertz": 13,
@@ -26,7 +26,7 @@ PACKAGES = (
 
 
 def versions():
-    """(package, version) of those that are installed."""
+    """Yield (package, version) of installed packages."""
     for name in PACKAGES:
         try:
             yield name, importlib.metadata.version(name)
@@ -35,7 +35,7 @@ def versions():
 
 
 def main(notes):
-    """Note what there is."""
+    """Note the machine and versions."""
     notes.fact("machine", platform.platform())
     notes.fact("Python", platform.python_version())
     notes.fact("front", mx.libinfo.__version__ + " " + type(mx.nd.ones((1,))).__module__)

@@ -1,4 +1,4 @@
-"""Networks: losses as on the CPU, and images per second, with and without CUDA graphs."""
+"""Networks: losses against the CPU, and images per second with and without CUDA graphs."""
 
 import os
 
@@ -29,7 +29,7 @@ def lenet():
 
 
 def zoo(name):
-    """A maker of a network of the model zoo."""
+    """Return a constructor of a model zoo network."""
     return lambda: gluon.model_zoo.vision.get_model(name, classes=1000)
 
 
@@ -69,7 +69,7 @@ class Training:
         )
 
     def step(self):
-        """One step; returns the losses."""
+        """Run one step; return the losses."""
         with autograd.record():
             losses = self.loss(self.net(self.data), self.label)
         losses.backward()
@@ -77,12 +77,12 @@ class Training:
         return losses
 
     def infer(self):
-        """The outputs for the same batch."""
+        """Run inference on the same batch."""
         return self.net(self.data)
 
 
 def like_the_cpu(notes, name, make, shape, classes, steps=5, dtype="float32"):
-    """Some steps on both devices."""
+    """Compare some training steps with the CPU's."""
     here = Training(make, shape, classes, mx.cpu(), dtype=dtype)
     there = Training(make, shape, classes, GPU, here.values, dtype)
     losses = [[float(one.step().mean().asscalar()) for _ in range(steps)] for one in (here, there)]
@@ -100,7 +100,7 @@ def like_the_cpu(notes, name, make, shape, classes, steps=5, dtype="float32"):
 
 
 def speed(notes, name, make, shape, classes):
-    """Images per second of training and inference."""
+    """Measure images per second in training and inference."""
     contests = {"training": Contest(notes.is_small), "inference": Contest(notes.is_small)}
     for label, enabled in (("launches", "0"), ("CUDA graphs", "1")):
         os.environ["MXNET_ENABLE_CUDA_GRAPHS"] = enabled
@@ -129,7 +129,7 @@ def speed(notes, name, make, shape, classes):
 
 
 def enter_torch(contests, name, shape, classes):
-    """Add PyTorch, in float32 without and with TF32."""
+    """Enter PyTorch, in float32 without and with TF32."""
     try:
         from torchvision import models
     except ImportError:
@@ -169,7 +169,7 @@ def main(notes):
     if notes.is_small:
         notes.tried("LeNet", speed, notes, "LeNet", lenet, few, 10)
         return
-    # Normalisation of few numbers amplifies float32 rounding: two CPUs would differ, too.
+    # Normalising few values amplifies float32 rounding errors: two CPUs would diverge, too.
     few, make = (4, 3, 64, 64), zoo("resnet18_v1")
     notes.tried("ResNet-18", like_the_cpu, notes, "resnet18_v1", make, few, 1000, 5, "float64")
     notes.tried("LeNet", speed, notes, "LeNet", lenet, (64, 1, 28, 28), 10)

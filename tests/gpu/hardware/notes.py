@@ -1,4 +1,4 @@
-"""The results of a part of the program: lines of JSON, so that an abort loses nothing."""
+"""Notes of a part as lines of JSON, which survive its termination."""
 
 import json
 import sys
@@ -29,23 +29,23 @@ class Notes:
 
     @property
     def left(self):
-        """float: seconds of the part's time that are left."""
+        """float: seconds left for the part."""
         return self._end - time.monotonic()
 
     def fact(self, name, value):
-        """Record a fact."""
+        """Note a fact."""
         self._write(kind="fact", name=name, value=value)
 
     def row(self, table, **cells):
-        """Record a row of a table."""
+        """Note a row of a table."""
         self._write(kind="row", table=table, cells=cells)
 
     def wrong(self, text):
-        """Record a failure."""
+        """Note a failed check."""
         self._write(kind="wrong", text=text)
 
     def tried(self, name, call, *args):
-        """Call a function and record its exception as a failure, so that the part continues."""
+        """Call a function; note an exception as a failed check, and continue."""
         if self.left <= 0:
             self.row("left out", what=name, why="no time")
             return None
@@ -57,17 +57,17 @@ class Notes:
 
     def _write(self, **line):
         with open(self.path, "a", encoding="utf-8") as file:
-            file.write("\n" + json.dumps(line, default=str))  # the one before may be cut off
+            file.write("\n" + json.dumps(line, default=str))  # the previous line may be incomplete
 
 
 def begun():
-    """The results of this process, started by `tests.gpu.on_hardware`."""
+    """Return the notes of this process, which `tests.gpu.on_hardware` started."""
     path, seconds, size, select = sys.argv[1:5]
     return Notes(path, float(seconds), size == "small", select)
 
 
 def read(path):
-    """Read the results of a part.
+    """Read the notes of a part.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def read(path):
         try:
             entry = json.loads(line)
         except ValueError:
-            continue  # empty, or the process was ended while it wrote this
+            continue  # empty, or the process was killed while writing
         if entry["kind"] == "fact":
             facts[entry["name"]] = entry["value"]
         elif entry["kind"] == "row":

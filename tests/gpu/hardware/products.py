@@ -1,4 +1,4 @@
-"""Products and convolutions: operations per second, compared with cuBLAS and cuDNN."""
+"""Operations per second of products and convolutions, compared with cuBLAS and cuDNN."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ CONVOLUTIONS = (
 
 
 def told(notes, table, what, operations, contest):
-    """Record the rates of a contest, and ours relative to the best."""
+    """Note the rates of a contest, and ours relative to the best."""
     rates = {who: operations / seconds / 1e12 for who, seconds in contest.times().items()}
     ours = rates.pop("ours")
     best = max(rates.values(), default=ours)
@@ -28,7 +28,7 @@ def told(notes, table, what, operations, contest):
 
 
 def gemm(notes, n, dtype):
-    """C = A B of square matrices; some rows of the result are checked in float64."""
+    """C = A B of square matrices; some rows are checked in float64."""
     rng = np.random.default_rng(n)
     a, b = (mx.nd.array(rng.standard_normal((n, n)), ctx=GPU, dtype=dtype) for _ in range(2))
     c = mx.nd.dot(a, b).asnumpy()[:4].astype("float64")
@@ -45,7 +45,7 @@ def gemm(notes, n, dtype):
 
 
 def convolution(notes, batch, channels, height, filters, kernel, stride, groups):
-    """A layer forwards, and both gradients."""
+    """A convolution and both gradients."""
     pad, out = kernel // 2, -(-height // stride)
     operations = 2 * batch * filters * out * out * channels // groups * kernel * kernel
     x = mx.nd.random.normal(shape=(batch, channels, height, height), ctx=mx.cpu())

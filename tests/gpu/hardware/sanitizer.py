@@ -1,4 +1,4 @@
-"""Our kernels under compute-sanitizer: addresses, races, barriers, uninitialized memory."""
+"""Our kernels under compute-sanitizer: memcheck, racecheck, synccheck, initcheck."""
 
 import re
 import shutil
@@ -6,7 +6,7 @@ import shutil
 from tests.gpu.hardware.notes import begun
 from tests.gpu.hardware.suites import run_tests
 
-#: records whose kernels differ most from each other
+#: records with a variety of kernels
 RECORDS = "FullyConnected or Convolution or BatchNorm or LayerNorm or Pooling or softmax or sum"
 RECORDS += " or transpose or concat or sgd_mom_update or adam_update or pick or exp or slice"
 _SUMMARY = re.compile(r"^=+ (ERROR SUMMARY: .*|RACECHECK SUMMARY: .*)$", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Pytest suites as parts of the program: counts, and failures with their messages."""
+"""Pytest runs as parts of the program: counts, and messages of failures."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ _MOST = 40  # failures reported in full
 
 
 def _cases(file):
-    """The test cases of JUnit's file; none if pytest was ended before it wrote it."""
+    """Return the test cases of the JUnit file; none if pytest was killed before writing it."""
     try:
         return list(xml.parse(file).getroot().iter("testcase"))
     except (OSError, xml.ParseError):
@@ -29,7 +29,7 @@ def _outcome(case):
 
 
 def run_tests(notes, *words, before=(), name="tests", seconds=None):
-    """Run tests in a separate process and record failures.
+    """Run tests in a separate process; note failures.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def run_tests(notes, *words, before=(), name="tests", seconds=None):
             try:
                 process.wait(seconds)
             except subprocess.TimeoutExpired:
-                process.send_signal(2)  # pytest ends and reports what has run
+                process.send_signal(2)  # pytest ends with a report of what has run
                 try:
                     process.wait(10)
                 except subprocess.TimeoutExpired:

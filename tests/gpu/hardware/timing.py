@@ -5,7 +5,7 @@ import time
 
 __all__ = ["Contest", "seconds_of"]
 
-_LEAST = 0.02  # seconds of a measurement
+_LEAST = 0.02  # seconds per measurement
 _ROUNDS = 5
 
 
@@ -29,7 +29,7 @@ def seconds_of(call, wait, is_small=False):
     is_small : bool
         Whether once is enough.
     """
-    _once(call, wait, 1)  # compiles, and takes memory
+    _once(call, wait, 1)  # compiles and allocates
     if is_small:
         return _once(call, wait, 1)
     alone = max(_once(call, wait, 2), 1e-7)
@@ -38,7 +38,7 @@ def seconds_of(call, wait, is_small=False):
 
 
 class Contest:
-    """Interleaved timing of contenders.
+    """Contenders that take turns at the same task.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Contest:
         self._contenders[name] = call, wait
 
     def times(self):
-        """The median seconds of each, by name."""
+        """Return the median seconds by name."""
         counts, found = {}, {name: [] for name in self._contenders}
         for name, (call, wait) in self._contenders.items():
             alone = max(_once(call, wait, 1), _once(call, wait, 1), 1e-7)

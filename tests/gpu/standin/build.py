@@ -1,8 +1,8 @@
-"""Build the stand-ins: libcuda, libcublas and, where CuPy and Cython are, the seam under CuPy.
+"""Build the stand-ins: libcuda, libcublas and, if CuPy and Cython are installed, the seam.
 
     python -m tests.gpu.standin.build [driver]
 
-Everything lies in one folder, named after the sources, so that a change makes a new one.
+All files are in one folder, named by a hash of the sources.
 """
 
 import fcntl
@@ -20,10 +20,10 @@ from tests.gpu.standin.compiler import CACHE, CXX
 __all__ = ["build_cudnn", "build_driver", "build_seam"]
 
 HERE = Path(__file__).parent
-DRIVER = "libcuda_standin.so"  # not libcuda.so.1: real CUDA runtimes would find it, and crash
+DRIVER = "libcuda_standin.so"  # not libcuda.so.1, which real CUDA runtimes would load, and crash
 CUBLAS = "libcublas.so.13"
-CUDNN = "libcudnn_standin.so"  # the real one makes the plans
-CUDA_FOR_PLANS = "libcuda.so.1"  # which the real one looks for
+CUDNN = "libcudnn_standin.so"  # the real cuDNN makes the plans
+CUDA_FOR_PLANS = "libcuda.so.1"  # libcuda for the real cuDNN
 SEAM = ("standin_runtime", "standin_driver")
 FLAGS = ("-O1", "-g", "-std=c++17", "-fPIC", "-shared", "-w")
 
@@ -44,7 +44,7 @@ def _folder():
 
 
 def _built_once(make):
-    """Call ``make(target)`` unless another process has; the target appears when it is whole."""
+    """Call ``make(target)`` once among all processes; the target appears when complete."""
 
     @functools.wraps(make)
     def built(name):
@@ -74,7 +74,7 @@ def _link_driver():
 
 
 def _functions_cupy_links_to():
-    """The names of cuBLAS in CuPy's own libraries."""
+    """Return the cuBLAS functions that CuPy's modules link to."""
     (root,) = importlib.util.find_spec("cupy_backends").submodule_search_locations
     for library in Path(root, "cuda", "libs").glob("cublas*.so"):
         table = subprocess.run(
@@ -137,7 +137,7 @@ def build_driver():
 
 
 def build_cudnn():
-    """Build what runs plans of the real cuDNN, and what that looks for.
+    """Build the library that runs plans of the real cuDNN, and the libcuda it needs.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def build_cudnn():
 
 
 def build_seam():
-    """Build what the real CuPy needs to run on the stand-in.
+    """Build the seam that runs the real CuPy on the stand-in.
 
     Returns
     -------

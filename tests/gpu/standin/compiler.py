@@ -1,4 +1,4 @@
-"""CUDA C text, compiled by g++ and run on the CPU; ``cuda_text/`` has what stands in front of it.
+"""CUDA C source compiled by g++ and run on the CPU; ``cuda_text/`` has its headers.
 
 >>> module = Module(text)
 >>> module.run("softmax", grid=(64,), block=(256,), args=[x, y, np.int32(1000)])
@@ -36,7 +36,7 @@ ORDERS = ("forward", "backward", "shuffled")
 
 
 def _cache_folder():
-    """A folder for compiled texts that nobody else can put libraries into."""
+    """Return a folder for compiled sources that only this user can write to."""
     default = Path(tempfile.gettempdir(), f"mxcy-standin-{os.getuid()}")
     folder = Path(os.environ.get("MXCY_STANDIN_CACHE", default))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ _MEETING = re.compile(r"__sync(?:threads|warp)|__shfl|__(?:ballot|any|all)_sync"
 
 
 class LaunchError(RuntimeError):
-    """What a kernel, its text or its arguments did wrong."""
+    """An error in a kernel, its source or its arguments."""
 
 
 class _LaunchSpec(ctypes.Structure):
@@ -76,7 +76,7 @@ def _without_comments(text):
 
 
 def kernel_names(text):
-    """The ``__global__`` functions of a CUDA source, in order.
+    """Return the ``__global__`` functions of a CUDA source in order.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def kernel_names(text):
 
 
 def instance_name(expression):
-    """The name under which an instance of a template, such as ``"add<float>"``, can be launched.
+    """Return the launchable name of a template instance such as ``"add<float>"``.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def instance_name(expression):
 
 
 def _translated(text, instances):
-    """The text for g++: headers in front, entries of the kernels behind."""
+    """Return the source for g++: headers before, entries of the kernels after."""
     fibers = int(bool(_MEETING.search(_without_comments(text))))
     body = _DYNAMIC.sub(r"CUDA_TEXT_DYNAMIC_SHARED(\1, \2)", text)
     kernels = {instance_name(expression): expression for expression in instances}
@@ -124,7 +124,7 @@ def _headers_digest():
 
 
 def compile_text(text, options=(), instances=()):
-    """Compile a CUDA source for this CPU, unless that has been done before.
+    """Compile a CUDA source for this CPU, cached.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def compile_text(text, options=(), instances=()):
     options : sequence of str
         Further options for g++, such as ``"-DNAME=1"``.
     instances : sequence of str
-        Instances of templates to compile, such as ``"add<float>"``, instead of all kernels.
+        Template instances to compile, such as ``"add<float>"``, instead of all kernels.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def compile_text(text, options=(), instances=()):
     Raises
     ------
     LaunchError
-        If g++ refuses the text.
+        If g++ rejects the source.
     """
     source = _translated(text, instances)
     key = hashlib.sha256(repr((source, tuple(options), FLAGS, _headers_digest())).encode())
@@ -156,13 +156,13 @@ def compile_text(text, options=(), instances=()):
         command = [CXX, *FLAGS, f"-I{HEADERS}", *options, file, "-o", output]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
-            raise LaunchError(f"g++ refuses the text:\n{result.stderr}")
+            raise LaunchError(f"g++ rejects the source:\n{result.stderr}")
         output.replace(library)
     return library
 
 
 class Module:
-    """The kernels of a CUDA source, to be run on NumPy's memory.
+    """The kernels of a CUDA source, run on NumPy arrays.
 
     Parameters
     ----------
@@ -183,18 +183,18 @@ class Module:
         grid, block : tuple of int
             Up to three sizes each.
         args : sequence of numpy.ndarray or numpy scalar
-            An array stands for the address of its memory, a scalar has the parameter's very type.
+            An array passes its address; a scalar has exactly the parameter's type.
         shared_bytes : int
             Dynamic shared memory.
         order : {'forward', 'backward', 'shuffled'}
-            In which order blocks, warps and lanes go on.
+            Order in which blocks, warps and lanes run.
         seed : int
             Of the shuffled order.
 
         Raises
         ------
         LaunchError
-            If the arguments are not the kernel's, or the kernel does what CUDA leaves undefined.
+            If the arguments do not match, or the kernel has undefined behaviour.
         """
         values = [
             np.uint64(arg.ctypes.data) if isinstance(arg, np.ndarray) else arg for arg in args

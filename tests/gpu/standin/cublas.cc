@@ -1,5 +1,5 @@
-// Of cuBLAS, the matrix products: column-major as there, run by the streams of the driver's
-// stand-in. build.py adds functions that refuse by name for everything else that CuPy links to.
+// cuBLAS's matrix products, column-major, run on the streams of the stand-in's driver. build.py
+// adds functions that fail by name for everything else that CuPy links to.
 #include <stdint.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #define API extern "C" __attribute__((visibility("default")))
-// Of the driver's stand-in: have a stream do something, each time if a graph is captured.
+// From the stand-in's driver: push work on a stream; a captured graph repeats it.
 extern "C" int standin_push(void* stream, const std::function<int()>& work, const char* label);
 
 enum Status {
@@ -19,7 +19,7 @@ enum Status {
 };
 enum DataType { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kInt8 = 3, kInt32 = 10, kBfloat16 = 14 };
 
-// The numbers of the ways to add up that were asked for last; tests look at them.
+// Compute types of the last products, for tests.
 int last_compute = 0;
 
 struct Handle {

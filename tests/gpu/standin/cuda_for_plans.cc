@@ -1,5 +1,5 @@
-// As much of libcuda.so.1 as the real cuDNN needs to choose and build plans for a GPU that is not
-// there. It has no cuInit: so CUDA runtimes in the same process find no driver, and do without.
+// The part of libcuda.so.1 that the real cuDNN needs to select and build plans for an absent GPU.
+// Without cuInit, CUDA runtimes in the same process find no driver.
 #include <stddef.h>
 
 #define API extern "C" __attribute__((visibility("default"))) int

@@ -1,5 +1,5 @@
-// Of cuDNN, the running of convolutions' plans: real plans, as the real cuDNN writes them down,
-// from which shapes and strides are read. Which engine computes makes no difference here.
+// Execution of cuDNN's convolution plans: serialized plans of the real cuDNN, from which shapes and
+// strides are read. The choice of engine has no effect here.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #define API extern "C" __attribute__((visibility("default")))
-// Of the driver's stand-in: have a stream do something, each time if a graph is captured.
+// From the stand-in's driver: push work on a stream; a captured graph repeats it.
 extern "C" int standin_push(void* stream, const std::function<int()>& work, const char* label);
 
 enum Status { kSuccess = 0, kBadParam = 2000, kNotSupported = 3000, kExecutionFailed = 5000 };
@@ -23,7 +23,7 @@ enum {
   kPackPointers,
   kPackWorkspace = 1003
 };
-constexpr int64_t kWorkspace = 256;  // bytes that each plan asks for, and writes
+constexpr int64_t kWorkspace = 256;  // bytes that each plan requests and writes
 
 struct Handle {
   void* stream = nullptr;
@@ -118,7 +118,7 @@ void store(void* base, int64_t i, const std::string& type, double value) {
   }
 }
 
-// Call `visit` with all places within extents.
+// Call `visit` with all indices within extents.
 void each(const Numbers& extents, const std::function<void(const Numbers&)>& visit) {
   Numbers place(extents.size(), 0);
   for (;;) {
@@ -129,7 +129,7 @@ void each(const Numbers& extents, const std::function<void(const Numbers&)>& vis
   }
 }
 
-// Sums in double, whatever the result: each product of the convolution goes to one of its elements.
+// Sums are in double for all types; each product is added to one element of the result.
 void convolve(const Convolution& c, const std::map<std::string, void*>& memory) {
   const Tensor &x = c.tensors.at("X"), &w = c.tensors.at("W"), &y = c.tensors.at("Y");
   const std::string out = c.operation == "FORWARD"         ? "Y"

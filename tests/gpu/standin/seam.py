@@ -1,4 +1,4 @@
-"""Whether this process computes on the stand-in, and CuPy with it."""
+"""Selecting the stand-in for this process, CuPy included."""
 
 import ctypes
 import importlib.util
@@ -12,17 +12,17 @@ __all__ = ["Compiler", "is_chosen", "is_real", "offer_cudnn", "put_under_cupy"]
 
 
 def is_chosen():
-    """Whether MXCY_CUDA_DRIVER names the stand-in."""
+    """Return whether MXCY_CUDA_DRIVER names the stand-in."""
     return os.path.basename(os.environ.get("MXCY_CUDA_DRIVER", "")) == DRIVER
 
 
 def is_real():
-    """Whether MXCY_CUDA_DRIVER names a driver that is not the stand-in."""
+    """Return whether MXCY_CUDA_DRIVER names another driver than the stand-in."""
     return "MXCY_CUDA_DRIVER" in os.environ and not is_chosen()
 
 
 def put_under_cupy():
-    """Put it under CuPy, if it is chosen; CuPy must not have been imported yet."""
+    """Install the seam under CuPy if the stand-in is chosen; CuPy must not be imported yet."""
     if is_chosen() and importlib.util.find_spec("cupy"):
         from tests.gpu.standin import cupy_seam
 
@@ -35,7 +35,7 @@ def put_under_cupy():
 
 
 def offer_cudnn():
-    """Have the real cuDNN make plans, which the stand-in runs; returns whether there is cuDNN."""
+    """Let the real cuDNN make plans for the stand-in; return whether there is cuDNN."""
     if importlib.util.find_spec("cudnn") is None or CXX is None:
         return False
     from mxcy.gpu import cudnn
@@ -51,12 +51,12 @@ def offer_cudnn():
 
 
 class Compiler:
-    """What stands in for `mxcy.gpu.compile.Nvrtc`: g++, which makes libraries for this CPU."""
+    """Replacement of `mxcy.gpu.compile.Nvrtc` by g++, which builds libraries for this CPU."""
 
     version = "g++"
 
     def compile(self, text, architecture, options=(), instances=()):
-        """Compile a text; see `mxcy.gpu.compile.Nvrtc.compile`."""
+        """Compile CUDA source; see `mxcy.gpu.compile.Nvrtc.compile`."""
         from mxcy.base import MXNetError
 
         try:

@@ -1,5 +1,4 @@
-// Atomic functions: fibers of one thread of the operating system need no more than the plain
-// operation.
+// Atomic functions: plain operations suffice, for all fibers share one OS thread.
 #pragma once
 
 namespace cuda_text {

@@ -1,9 +1,9 @@
-// One block of a grid: its threads, its shared memory, and the places where threads meet.
+// One block of a grid: threads, shared memory, and synchronisation points.
 //
-// All threads are fibers of one thread of the operating system, so a run is deterministic. The
-// order in which they go on can be chosen; a kernel whose result depends on it lacks a barrier.
-// What CUDA leaves undefined is an error here: barriers that only some threads reach or that stand
-// on different lines, masks that name lanes which have returned, addresses outside of memory.
+// All threads are fibers of one OS thread, so runs are deterministic. Their order can be chosen; a
+// kernel whose result depends on it lacks a barrier. What CUDA leaves undefined is an error here:
+// barriers that only some threads reach or that are on different lines, masks with lanes that have
+// returned, addresses out of bounds.
 #pragma once
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +25,11 @@ struct Thread {
   int number;
   bool finished;
   void* stack_pointer;
-  const uint64_t* awaited;  // asleep until this differs from `generation`
+  const uint64_t* awaited;  // waits until this differs from `generation`
   uint64_t generation;
 };
 
-// The lanes of a mask exchange values here; two rounds of slots, for quick lanes are one ahead.
+// The lanes of a mask exchange values here; two rounds of slots, for fast lanes are one ahead.
 struct Warp {
   uint32_t arrived, returned;
   uint64_t generation;
@@ -46,7 +46,7 @@ struct Block {
   uint3 index;
   dim3 size, grid;
   int threads, live;
-  bool fibers;  // false: no thread waits for another, one fiber runs them all
+  bool fibers;  // false: no synchronisation, one fiber runs all threads
   bool failed;
   Barrier barrier;
   Thread thread[kMaxThreads];
@@ -87,7 +87,7 @@ inline void open_barrier() {
   ++barrier.generation;
 }
 
-// How many threads voted.
+// The number of votes.
 inline int meet_at_barrier(int line, bool vote) {
   Barrier& barrier = block.barrier;
   if (barrier.arrived && barrier.line != line)
@@ -102,7 +102,7 @@ inline int meet_at_barrier(int line, bool vote) {
 
 inline int lane() { return running->number % kWarpSize; }
 
-// Waits for all lanes of a mask; returns what each of them brought.
+// Wait for all lanes of a mask; returns their values.
 template <class T>
 const unsigned char (*exchange(uint32_t mask, T value, int line))[16] {
   static_assert(sizeof(T) <= 16 && std::is_trivially_copyable<T>::value,

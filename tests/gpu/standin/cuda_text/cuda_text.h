@@ -1,5 +1,4 @@
-// What stands in front of a CUDA source so that g++ compiles it; compiler.py adds the kernels'
-// entries.
+// Prelude of a CUDA source for g++; compiler.py adds the kernels' entries.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// The threads of a block as fibers: stacks of their own within one thread of the operating system.
+// The threads of a block as fibers: separate stacks within one OS thread.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -6,11 +6,10 @@
 
 namespace cuda_text {
 
-// Not a power of two, so that equal places of different stacks do not compete for a cache set.
+// Not a power of two, to avoid cache set conflicts between stacks.
 constexpr size_t kStackBytes = (64u << 10) + 832;
 
-// Saves the callee's registers on the stack, keeps the stack pointer in *save and goes on at
-// `resume`.
+// Save callee-saved registers on the stack and the stack pointer in *save; continue at `resume`.
 extern "C" void cuda_text_switch(void** save, void* resume) __attribute__((visibility("hidden")));
 asm(R"(
   .pushsection .text
@@ -36,8 +35,7 @@ cuda_text_switch:
   .popsection
 )");
 
-// The stack pointer of a fiber that has not run: what cuda_text_switch pops, then where it returns
-// to.
+// The initial stack of a fiber: what cuda_text_switch pops, then its return address.
 inline void* fresh_stack(char* stack, void (*entry)()) {
   constexpr int kSavedRegisters = 6;
   void** top = (void**)((uintptr_t)(stack + kStackBytes) & ~(uintptr_t)15);
@@ -45,7 +43,7 @@ inline void* fresh_stack(char* stack, void (*entry)()) {
   return top - 2 - kSavedRegisters;
 }
 
-// Memory that costs nothing until it is touched.
+// Memory that is committed on first use.
 inline char* reserve(size_t bytes) {
   return (char*)mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

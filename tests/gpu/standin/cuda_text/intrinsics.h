@@ -1,4 +1,4 @@
-// CUDA's mathematical functions and bit operations that C++ lacks or names otherwise.
+// CUDA's mathematical functions and bit operations that C++ lacks or names differently.
 #pragma once
 #include <math.h>
 #include <stdint.h>

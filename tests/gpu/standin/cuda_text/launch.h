@@ -1,10 +1,10 @@
-// A launch: blocks one after the other, warps and lanes in the order that was requested.
+// A launch: blocks one by one, warps and lanes in the requested order.
 #pragma once
 #include <signal.h>
 
 #include "block.h"
 
-// Static shared memory is a section, so that each block can start with undefined (NaN) contents.
+// Static shared memory is an ELF section, so each block can start with NaN contents.
 extern "C" char __start_cuda_shared[] __attribute__((weak, visibility("hidden")));
 extern "C" char __stop_cuda_shared[] __attribute__((weak, visibility("hidden")));
 
@@ -26,7 +26,7 @@ inline void resume(Thread* thread) {
   cuda_text_switch(&block.scheduler, thread->stack_pointer);
 }
 
-// Lets each lane of a warp that can go on do so until it waits; whether there was one.
+// Run each runnable lane of a warp until it waits; returns whether there was one.
 inline bool run_warp(int warp, int order) {
   const int first = warp * kWarpSize, count = std::min(kWarpSize, block.threads - first);
   int lanes[kWarpSize];
@@ -66,7 +66,7 @@ inline void run_block(const LaunchSpec& spec) {
     bool progress = false;
     for (int i = 0; i < warps; ++i)
       while (!block.failed && run_warp(numbers[i], spec.order)) {
-        progress = true;  // a warp goes as far as it can, or at random not so far
+        progress = true;  // a warp runs as far as it can, or randomly less far
         if (!block.live || (spec.order == kShuffled && random_below(8) == 0)) break;
       }
     if (progress || block.failed) continue;
@@ -78,7 +78,7 @@ inline void run_block(const LaunchSpec& spec) {
   }
 }
 
-// While one lives, bad addresses (misaligned vectors too) end the launch, as on a GPU.
+// During its lifetime bad addresses (also misaligned vectors) end the launch, as on a GPU.
 class FaultHandlers {
  public:
   FaultHandlers() {
@@ -129,7 +129,7 @@ inline int launch(LaunchSpec* spec, bool fibers, void (*body)(void*), void* argu
   return block.failed ? -1 : 0;
 }
 
-// What a launch has to know of a kernel, read off its type.
+// Properties of a kernel, deduced from its type.
 template <class Function>
 struct Signature;
 template <class... Parameters>
@@ -156,8 +156,7 @@ struct Signature<void (*)(Parameters...)> {
 
 }  // namespace cuda_text
 
-// The two functions by which a kernel, or an instance of a template, is known outside of its
-// library.
+// The two exported functions of a kernel or template instance.
 #define CUDA_TEXT_KERNEL(name, fibers, ...)                                             \
   extern "C" __attribute__((visibility("default"))) int cuda_launch_##name(             \
       cuda_text::LaunchSpec* spec, void** arguments) {                                  \

@@ -1,4 +1,4 @@
-// The seam between kernels and whoever launches them: driver/modules.cc, and compiler.py by ctypes.
+// Interface between kernels and their callers: driver/modules.cc, and compiler.py by ctypes.
 #pragma once
 
 namespace cuda_text {

@@ -1,4 +1,4 @@
-// CUDA's vector types, with its alignments.
+// CUDA's vector types and their alignments.
 #pragma once
 
 #define CUDA_TEXT_VECTORS(T, name)                                              \

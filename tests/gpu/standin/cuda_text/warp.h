@@ -1,4 +1,4 @@
-// Barriers, votes and shuffles. The line of the call tells one meeting from another.
+// Barriers, votes and shuffles, identified by the line of the call.
 #pragma once
 #include "block.h"
 
@@ -38,7 +38,7 @@ T shuffle(uint32_t mask, T value, int source, int line) {
   return received;
 }
 
-// A lane whose source lies outside of its group of `width` lanes keeps its value.
+// A lane whose source is outside of its group of `width` lanes keeps its value.
 template <class T>
 T shuffle_within(uint32_t mask, T value, int source, int width, int line) {
   const bool outside = source < 0 || source / width != lane() / width;

@@ -1,9 +1,8 @@
-"""Puts the stand-in under the real CuPy, before CuPy is imported.
+"""The seam that runs the real CuPy on the stand-in; installed before CuPy is imported.
 
 CuPy's modules find ``runtime`` and ``driver`` by the C pointers in ``__pyx_capi__``, which carry
-their C types as text. Those pointers are replaced before any of CuPy's modules has looked; a CuPy
-whose types differ is refused. What is not replaced stays CuPy's own and raises
-cudaErrorInsufficientDriver.
+their C types as text. Those pointers are replaced before any of CuPy's modules reads them; a CuPy
+with other types is rejected. Functions that are not replaced raise cudaErrorInsufficientDriver.
 """
 
 import ctypes
@@ -26,14 +25,14 @@ _capsule.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_vo
 
 
 def _c_types(capsule):
-    """The C types of a function, without the names of modules in those of structures."""
+    """Return the C types of a function, without module names in structures."""
     text = ctypes.string_at(_capsule.PyCapsule_GetName(capsule)).decode()
     text = re.sub(r"struct __pyx_obj_\w+ \*", "PyObject *", text)
     return re.sub(r"struct __pyx_opt_args_\w+ ", "struct optional ", text)
 
 
 def _replace(module, standin):
-    """Replace a module's functions, those for C and those for Python, by the stand-in's."""
+    """Replace a module's C and Python functions by the stand-in's."""
     table = module.__pyx_capi__
     for name, capsule in standin.__pyx_capi__.items():
         original = table.get(name)
@@ -52,18 +51,18 @@ def install():
     Raises
     ------
     ImportError
-        If CuPy has been imported already, or is of a version that the stand-in does not fit.
+        If CuPy is imported already, or its version does not match the stand-in.
     """
     if "cupy" in sys.modules:
         raise ImportError("cupy was imported before the stand-in was put under it")
-    os.environ["CUPY_ACCELERATORS"] = ""  # CUB's kernels are machine code of GPUs
+    os.environ["CUPY_ACCELERATORS"] = ""  # CUB's kernels are GPU machine code
     folder = build_seam()
     os.environ["CUPY_CACHE_DIR"] = str(folder / "cupy")
     flags = sys.getdlopenflags()
     sys.path.insert(0, str(folder))
     for name in ("runtime", "driver"):
         original = importlib.import_module(f"cupy_backends.cuda.api.{name}")
-        # Another libcuda may be there for all, as cuDNN's tests have it.
+        # Another libcuda may be loaded globally, as in cuDNN's tests.
         sys.setdlopenflags(os.RTLD_NOW | os.RTLD_DEEPBIND)
         standin = importlib.import_module(f"standin_{name}")
         sys.setdlopenflags(flags)

@@ -1,4 +1,4 @@
-"""What NVRTC is to CuPy, by g++: an image is a shared library for this CPU."""
+"""Replacement of CuPy's NVRTC by g++: images are shared libraries for this CPU."""
 
 import itertools
 
@@ -13,7 +13,7 @@ class _Program:
 
 
 def _usable(option):
-    """Whether g++ takes an option: definitions, and CuPy's headers but not those of a toolkit."""
+    """Return whether to pass an option to g++: definitions, and CuPy's own headers."""
     return option.startswith("-D") or (option.startswith("-I") and "cupy" in option)
 
 
@@ -22,7 +22,7 @@ def install():
     from cupy_backends.cuda.libs import nvrtc
 
     class Refusal(nvrtc.NVRTCError):
-        """CuPy's own asks the real library for its text."""
+        """A compilation error with a text; CuPy's class asks the real library for it."""
 
         def __init__(self, text):
             RuntimeError.__init__(self, text)
@@ -45,11 +45,11 @@ def install():
             raise Refusal("NVRTC_ERROR_COMPILATION") from None
         program.image = library.read_bytes()
 
-    nvrtc.getVersion = lambda: (13, 0)  # CuPy asks which devices it knows
+    nvrtc.getVersion = lambda: (13, 0)  # CuPy asks for supported architectures
     nvrtc.createProgram, nvrtc.compileProgram = create, compile_program
     nvrtc.destroyProgram = programs.pop
     nvrtc.addNameExpression = lambda number, text: programs[number].instances.append(text)
     nvrtc.getLoweredName = lambda number, text: instance_name(text)
     nvrtc.getCUBIN = lambda number: programs[number].image
-    nvrtc.getPTX = lambda number: b"// compiled by g++\n"  # part of the key of CuPy's cache
+    nvrtc.getPTX = lambda number: b"// compiled by g++\n"  # part of CuPy's cache key
     nvrtc.getProgramLog = lambda number: programs[number].log

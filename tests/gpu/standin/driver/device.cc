@@ -130,7 +130,7 @@ API int standin_is_pinned(CUdeviceptr address) {
   Lock lock(state.mutex);
   return is_pinned(address, 1);
 }
-// The context works again after a failed kernel; what had been pushed is dropped.
+// Reset the context after a failed kernel; pending tasks are dropped.
 API void standin_repair() {
   Lock lock(state.mutex);
   state.sticky_error = CUDA_SUCCESS;

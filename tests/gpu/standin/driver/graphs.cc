@@ -1,4 +1,4 @@
-// Capture of streams into graphs, and their launches.
+// Graph capture and launches.
 #include <stdio.h>
 
 #include "state.h"
@@ -40,7 +40,7 @@ API CUresult cuGraphInstantiateWithFlags(Graph** instance, Graph* graph, unsigne
 API CUresult cuGraphGetNodes(Graph* graph, void**, size_t* count) {
   return *count = graph->nodes.size(), CUDA_SUCCESS;
 }
-// A file for graphviz; flag 1 asks for all there is to tell.
+// Write a graphviz file; flag 1: verbose.
 API CUresult cuGraphDebugDotPrint(Graph* graph, const char* path, unsigned flags) {
   FILE* file = fopen(path, "w");
   if (!file) return error(CUDA_ERROR_INVALID_VALUE, std::string("cannot write ") + path);

@@ -32,7 +32,7 @@ void protect_all(int protection) {
     mprotect((void*)address, allocation.mapped_bytes, protection);
 }
 
-// The entry of a map from addresses that an address falls behind.
+// The last entry of a map that begins at or before an address.
 template <class Map>
 typename Map::const_iterator entry_before(const Map& map, CUdeviceptr address) {
   auto entry = map.upper_bound(address);
@@ -69,7 +69,7 @@ CUresult copy(CUdeviceptr target, Side target_side, CUdeviceptr source, Side sou
 
 }  // namespace
 
-// Nested runs protect once: changing many mappings takes long.
+// Nested runs change protection once, for that takes long.
 DeviceRuns::DeviceRuns() {
   if (runs++ == 0) protect_all(PROT_READ | PROT_WRITE);
 }
@@ -133,7 +133,7 @@ API CUresult cuMemFree_v2(CUdeviceptr address) {
   const auto entry = allocations.find(address);
   if (entry == allocations.end())
     return error(CUDA_ERROR_INVALID_VALUE, "a release of what is not device memory");
-  if (const CUresult status = wait_for_device()) return status;  // CUDA waits there too
+  if (const CUresult status = wait_for_device()) return status;  // as in CUDA
   const Allocation allocation = entry->second;
   if (!guard_is_whole(address, allocation)) {
     fprintf(stderr, "stand-in: a kernel wrote behind the end of its memory\n");
@@ -141,7 +141,7 @@ API CUresult cuMemFree_v2(CUdeviceptr address) {
   }
   allocations.erase(entry);
   used_bytes[allocation.device] -= allocation.bytes;
-  mprotect((void*)address, allocation.mapped_bytes, PROT_NONE);  // late users are caught
+  mprotect((void*)address, allocation.mapped_bytes, PROT_NONE);  // catches use after free
   madvise((void*)address, allocation.mapped_bytes, MADV_DONTNEED);
   return CUDA_SUCCESS;
 }

@@ -23,14 +23,14 @@ struct Module {
 
 namespace {
 
-// An ELF file tells its size: the table of sections comes last.
+// The size of an ELF file: the section table is at its end.
 size_t size_of_image(const void* image) {
   const Elf64_Ehdr& header = *(const Elf64_Ehdr*)image;
   if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_machine != EM_X86_64) return 0;
   return header.e_shoff + (size_t)header.e_shentsize * header.e_shnum;
 }
 
-// By a file of a name of its own: dlopen answers a path it knows with the library it has.
+// Use a unique file name, for dlopen returns the same library for a known path.
 void* open_image(const void* image, size_t bytes) {
   char path[] = "/tmp/mxcy-kernel-XXXXXX";
   const int file = mkstemp(path);

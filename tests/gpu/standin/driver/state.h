@@ -1,13 +1,13 @@
-// The stand-in for the CUDA driver: a "GPU" that is this CPU, slow and strict on purpose.
+// The stand-in for the CUDA driver: a "GPU" on this CPU, slow and strict on purpose.
 //
 // * The host cannot touch device memory: it is mapped only while the device runs. It starts as NaN
-//   (0xff), ends with guard bytes, and memory once freed is never mapped again.
-// * Work runs when somebody waits, and then only what he waits for (order "lazy"), or at random
-//   moments ("random:SEED"), or at once ("eager"). So a missing wait shows.
-// * A kernel that fails breaks the context: from then on every call returns its error, as on a GPU.
+//   (0xff) and ends with guard bytes; freed memory is never mapped again.
+// * Work runs when the host waits, and then only what it waits for ("lazy"), or at random moments
+//   ("random:SEED"), or at once ("eager"), which reveals missing waits.
+// * A failing kernel breaks the context: every later call returns its error, as on a GPU.
 // * A module's image is a shared library made by compiler.py.
 //
-// Names and numbers are those of cuda.h; of its functions, those that mxcy and CuPy use are here.
+// Names and numbers are those of cuda.h. The functions that mxcy and CuPy use are implemented.
 #pragma once
 #include <stdint.h>
 
@@ -52,7 +52,7 @@ constexpr int kMaxDevices = 16;
 struct Stream;
 using Work = std::function<CUresult()>;
 
-// Something to do, or (without work) to wait until `stream` has finished `count` tasks.
+// A task; without work it waits until `stream` has finished `count` tasks.
 struct Task {
   Work work;
   Stream* stream = nullptr;
@@ -61,7 +61,7 @@ struct Task {
 
 struct Graph {
   std::vector<Work> nodes;
-  std::vector<std::string> labels;  // of each
+  std::vector<std::string> labels;  // one per task
 };
 
 struct Stream {
@@ -74,7 +74,7 @@ struct Stream {
 
 struct Event {
   Stream* stream = nullptr;
-  uint64_t count = 0;  // of the stream's tasks before it
+  uint64_t count = 0;  // number of the stream's tasks before it
   Graph* capture = nullptr;
   bool reached = false;
   double time = 0;
@@ -86,7 +86,7 @@ struct Context {
 
 enum class Timing { kLazy, kEager, kRandom };
 
-// What tests ask of `standin_counts`.
+// Result of `standin_counts`.
 struct Counts {
   int64_t launches, copies, graphs, waits, allocations, records, orders;
 };
@@ -97,7 +97,7 @@ struct State {
   int devices = 1;
   size_t memory_bytes = (size_t)1 << 30;
   Timing timing = Timing::kLazy;
-  bool is_deaf = false;  // streams do not wait for events: what it would be without these calls
+  bool is_deaf = false;  // streams ignore events, for mutation tests
   uint64_t random = 1;
   CUresult sticky_error = CUDA_SUCCESS;
   std::string message;
@@ -122,7 +122,7 @@ CUresult wait_for_stream(Stream* handle);
 CUresult wait_for_device();
 
 // memory.cc
-// The device's memory can be used while one lives.
+// Device memory is accessible during its lifetime.
 class DeviceRuns {
  public:
   DeviceRuns();

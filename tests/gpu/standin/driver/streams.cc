@@ -1,4 +1,4 @@
-// Streams, events, and when their tasks run.
+// Streams, events, and scheduling of tasks.
 #include <chrono>
 #include <iterator>
 
@@ -11,7 +11,7 @@ Stream* default_streams[kMaxDevices];
 
 CUresult run_first_task(Stream* stream);
 
-// Runs a stream until it has finished `count` tasks.
+// Run a stream until it has finished `count` tasks.
 CUresult run_until(Stream* stream, uint64_t count) {
   if (stream->finished >= count) return state.sticky_error;
   const DeviceRuns runs;
@@ -36,7 +36,7 @@ CUresult run_first_task(Stream* stream) {
   return state.sticky_error;
 }
 
-// Under random timing, streams go on at moments nobody asked for.
+// With random timing, streams also progress at other moments.
 void run_some() {
   if (state.timing != Timing::kRandom) return;
   for (uint64_t left = random_below(8); left > 0; --left)
@@ -57,7 +57,7 @@ CUresult push_task(Stream* stream, Task task) {
 }
 
 CUresult status_of(Stream* stream, uint64_t count) {
-  run_first_task(stream);  // time goes by, or who asks again and again would ask for ever
+  run_first_task(stream);  // make progress, or polling would never end
   if (state.sticky_error) return state.sticky_error;
   return stream->finished < count ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
@@ -119,7 +119,7 @@ API CUresult cuStreamGetPriority(Stream* handle, int* priority) {
   Lock lock(state.mutex);
   return *priority = stream_of(handle)->priority, CUDA_SUCCESS;
 }
-API CUresult cuStreamDestroy_v2(Stream* stream) {  // kept, for events may name it
+API CUresult cuStreamDestroy_v2(Stream* stream) {  // kept, for events may refer to it
   Lock lock(state.mutex);
   return run_until(stream, stream->pushed), CUDA_SUCCESS;
 }
@@ -150,7 +150,7 @@ API CUresult standin_push(Stream* stream, const std::function<int()>& work, cons
   Lock lock(state.mutex);
   return push(stream, work, label);
 }
-// How many tasks of all streams have run.
+// Number of tasks of all streams that have run.
 API int64_t standin_finished() {
   Lock lock(state.mutex);
   int64_t finished = 0;
