@@ -3,6 +3,7 @@
 Which one these take depends on the version, so that in time releases take them all.
 """
 
+import os
 import zlib
 
 import pytest
@@ -13,7 +14,8 @@ from tests.fuzz.harness import SANITIZED, run
 
 STEP = 9  # calls from one that runs to the next
 OFFSET = 1 + zlib.crc32(mx.__version__.encode()) % (STEP - 1) if SANITIZED else 0
-PARTS = 2 if SANITIZED else 1  # side by side; each has to make all the calls that it passes over
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+PARTS = WORKERS if SANITIZED else 1  # each has to make all the calls that it passes over
 
 
 @pytest.mark.timeout(7200)

@@ -204,8 +204,12 @@ def test_every_kernel_accepts_a_sample(name, record):
                 refusals[kernel].add(reason)
     for position, reasons in enumerate(refusals.values()):
         reached = None in reasons or reasons & REACHED_ELSEWHERE.keys()
-        missing = not CYTHON or (
-            onednn.version() is None and any("_onednn" in str(reason) for reason in reasons)
+        # some kernels are for the widest vectors alone
+        narrow = front.block() < 16 and all("there is no" in str(reason) for reason in reasons)
+        missing = (
+            not CYTHON
+            or narrow
+            or (onednn.version() is None and any("_onednn" in str(reason) for reason in reasons))
         )
         assert reached or missing, f"kernel {position} of {name} accepts no sample: {reasons}"
 
