@@ -28,7 +28,7 @@ def BatchNormWithReLU(
     cudnn_off: bool = False, min_calib_range: float | None = None,
     max_calib_range: float | None = None, out: _Out = None, name: str | None = None,
 ) -> Any:
-    """BatchNorm followed by ``max(x, 0)``; see BatchNorm."""
+    """Apply batch normalisation followed by ``max(x, 0)``; see BatchNorm."""
 def BilinearResize2D(
     data: NDArray, like: NDArray | None = None, height: int = 1, width: int = 1,
     scale_height: float | None = None, scale_width: float | None = None,
@@ -131,7 +131,7 @@ def SyncBatchNorm(
     use_global_stats: bool = False, output_mean_var: bool = False, ndev: int = 1, key: str = ...,
     out: _Out = None, name: str | None = None,
 ) -> Any:
-    """BatchNorm over axis 1 whose statistics are those of all devices."""
+    """Apply batch normalisation over axis 1, synchronised across devices."""
 def adabelief_update(
     weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0,
     clip_gradient=-1, out=None, name=None, **kwargs,
@@ -196,14 +196,14 @@ def calibrate_entropy(
     hist: NDArray, hist_edges: NDArray, num_quantized_bins: int = 255, out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Find the threshold at which quantized numbers tell most about a histogram's."""
+    """Find the quantization threshold of minimal KL divergence for a histogram."""
 def cond(pred, then_func, else_func):
     """What one of two functions returns."""
 def count_sketch(
     data: NDArray, h: NDArray, s: NDArray, out_dim: int = ..., processing_batch_size: int = 32,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Add ``s[j] * data[..., j]`` to element ``h[j]`` of the last axis, which gets ..."""
+    """Compute the count sketch: add ``s[j] * data[..., j]`` to ``out[..., h[j]]``."""
 def ctc_loss(
     data: NDArray, label: NDArray | None = None, data_lengths: NDArray | None = None,
     label_lengths: NDArray | None = None, use_data_lengths: bool = False,
@@ -215,7 +215,7 @@ def dequantize(
     data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal["float32"] = "float32",
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Turn 8-bit integers back into floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
+    """Dequantize 8-bit integers to floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
 def dgl_adjacency(data):
     """A graph with 1 for each edge."""
 def dgl_csr_neighbor_non_uniform_sample(
@@ -236,19 +236,19 @@ def div_sqrt_dim(data: NDArray, out: _Out = None, name: str | None = None) -> ND
 def dynamic_reshape(
     data: NDArray, shape: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """`data` with the extents that `shape` holds, which may be 0, -1, -2, -3 and -4 as ..."""
+    """Reshape `data` to the extents in array `shape`, with the codes of Reshape."""
 def edge_id(data, u, v) -> NDArray:
     """The numbers of edges."""
 def fft(
     data: NDArray, compute_size: int = 128, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The Fourier transform along the last axis."""
+    """Compute the discrete Fourier transform along the last axis."""
 def foreach(body, data, init_states):
     """Call a function for each element of arrays along their first axis."""
 def getnnz(
     data: NDArray, axis: int | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """How many elements of a csr array are stored: in all, or by row or column."""
+    """Count the stored elements of a csr array: in all, or per row or column."""
 def gradientmultiplier(
     data: NDArray, scalar: float = 1.0, is_int: bool = True, out: _Out = None,
     name: str | None = None,
@@ -259,16 +259,16 @@ def group_adagrad_update(
     clip_gradient: float = -1.0, epsilon: float = 9.99999975e-06, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """AdaGrad with one step length per row: ``weight - lr * grad / sqrt(history + ..."""
+    """Update a weight by row-wise AdaGrad: ``weight - lr * grad / sqrt(history + epsilon)``."""
 def hawkesll(
     lda: NDArray, alpha: NDArray, beta: NDArray, state: NDArray, lags: NDArray, marks: NDArray,
     valid_length: NDArray, max_time: NDArray, out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """The logarithm of the likelihood of sequences of events, and the state after them."""
+    """Compute the log-likelihood of event sequences under a marked Hawkes process."""
 def ifft(
     data: NDArray, compute_size: int = 128, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The real part of the inverse Fourier transform along the last axis, times its ..."""
+    """Compute the real part of the unnormalised inverse Fourier transform along the last ..."""
 def index_array(
     data: NDArray, axes: _Shape | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -302,22 +302,22 @@ def intgemm_fully_connected(
     bias: NDArray | None = None, num_hidden: int = ..., no_bias: bool = False, flatten: bool = True,
     out_type: Literal["float32", "int32"] = "float32", out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Multiply data by a prepared int8 weight: ``scaling * (data . weight^T) + bias``."""
+    """Apply a dense layer with prepared int8 weight: ``scaling * (data . weight^T) + bias``."""
 def intgemm_maxabsolute(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The largest magnitude of float32 data, as an array of shape (1,); 0 of no data."""
+    """Return the largest magnitude of float32 data, with shape (1,); 0 if empty."""
 def intgemm_prepare_data(
     data: NDArray, maxabs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Turn floats into int8: ``data * 127 / maxabs`` rounded half to even, cut to -127 ..."""
+    """Quantize floats to int8: ``data * 127 / maxabs``, rounded half to even, in [-127, ..."""
 def intgemm_prepare_weight(
     weight: NDArray, maxabs: NDArray | None = None, already_quantized: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Turn weights into the int8 form of `intgemm_fully_connected`."""
+    """Convert weights to the int8 form of `intgemm_fully_connected`."""
 def intgemm_take_weight(
     weight: NDArray, indices: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Rows of a prepared weight; their number is a multiple of 8, as is the weight's."""
+    """Take rows of a prepared weight; their number must be a multiple of 8."""
 def isfinite(data):
     """1 where an element is neither infinite nor NaN, else 0; as `isinf`."""
 def isinf(data) -> NDArray:
@@ -383,24 +383,24 @@ def quantize(
     data: NDArray, min_range: NDArray, max_range: NDArray,
     out_type: Literal["int8", "uint8"] = "uint8", out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Turn floats of a known range into 8-bit integers."""
+    """Quantize floats of a known range to 8-bit integers."""
 def quantize_asym(
     data: NDArray, min_calib_range: float | None = None, max_calib_range: float | None = None,
     out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Turn floats into uint8 so that the whole range is used: ``data * scale + shift``."""
+    """Quantize floats to uint8 asymmetrically: ``data * scale + shift``."""
 def quantize_v2(
     data: NDArray, out_type: Literal["auto", "int8", "uint8"] = "int8",
     min_calib_range: float | None = None, max_calib_range: float | None = None, out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Turn floats into 8-bit integers."""
+    """Quantize floats to 8-bit integers."""
 def quantized_act(
     data: NDArray, min_data: NDArray, max_data: NDArray,
     act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ..., out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Replace negative numbers of quantized data by 0; the range stays."""
+    """Apply ReLU to quantized data; the range is unchanged."""
 def quantized_batch_norm(
     data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
     min_data: NDArray, max_data: NDArray, eps: float = 0.0010000000474974513,
@@ -409,11 +409,11 @@ def quantized_batch_norm(
     min_calib_range: float | None = None, max_calib_range: float | None = None, out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Normalise each channel of quantized data by the running statistics; the result is ..."""
+    """Apply batch normalisation with running statistics to quantized data, with int8 result."""
 def quantized_concat(
     *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Join `num_args` quantized arrays along the dimension `dim`."""
+    """Concatenate `num_args` quantized arrays along dimension `dim`."""
 def quantized_conv(
     data: NDArray, weight: NDArray | None = None, bias: NDArray | None = None,
     min_data: NDArray | None = None, max_data: NDArray | None = None,
@@ -425,7 +425,7 @@ def quantized_conv(
     cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
     out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Convolve int8 or uint8 data with int8 filters: sums of 32 bits and their range."""
+    """Convolve int8 or uint8 data with int8 filters; return 32-bit sums and their range."""
 def quantized_elemwise_add(
     lhs: NDArray, rhs: NDArray, lhs_min: NDArray, lhs_max: NDArray, rhs_min: NDArray,
     rhs_max: NDArray, min_calib_range: float | None = None, max_calib_range: float | None = None,
@@ -443,11 +443,11 @@ def quantized_embedding(
     output_dim: int = ..., dtype: _DType = "float32", sparse_grad: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Replace each integer by its row of an int8 weight; the result has the weight's range."""
+    """Look up rows of an int8 weight; the result has the weight's range."""
 def quantized_flatten(
     data: NDArray, min_data: NDArray, max_data: NDArray, out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Join all dimensions of quantized data but the first; the range stays."""
+    """Flatten all dimensions of quantized data but the first; the range is unchanged."""
 def quantized_fully_connected(
     data: NDArray, weight: NDArray | None = None, bias: NDArray | None = None,
     min_data: NDArray | None = None, max_data: NDArray | None = None,
@@ -455,7 +455,7 @@ def quantized_fully_connected(
     min_bias: NDArray | None = None, max_bias: NDArray | None = None, num_hidden: int = ...,
     no_bias: bool = False, flatten: bool = True, out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Multiply int8 or uint8 data by int8 weights: sums of 32 bits and their range."""
+    """Apply a dense layer to int8 or uint8 data; return 32-bit sums and their range."""
 def quantized_pooling(
     data: NDArray, min_data: NDArray, max_data: NDArray, kernel: _Shape = (),
     pool_type: Literal["avg", "lp", "max", "sum"] = "max", global_pool: bool = False,
@@ -465,13 +465,13 @@ def quantized_pooling(
     layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = None,
     output_size: _Shape | None = None, out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Reduce windows of quantized data to their maximum or average; the range stays."""
+    """Apply max or average pooling to quantized data; the range is unchanged."""
 def quantized_reshape(
     data: NDArray, min_data: NDArray, max_data: NDArray, shape: _Shape = (), reverse: bool = False,
     target_shape: _Shape = (), keep_highest: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Give quantized data another shape, as Reshape does; the range stays."""
+    """Reshape quantized data, as Reshape does; the range is unchanged."""
 def quantized_rnn(
     data: NDArray, parameters: NDArray | None = None, state: NDArray | None = None,
     state_cell: NDArray | None = None, sequence_length: NDArray | None = None,
@@ -483,12 +483,12 @@ def quantized_rnn(
     lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> Any:
-    """Run LSTM layers over uint8 sequences: a number stands for ``(data - shift) / scale``."""
+    """Run LSTM layers over uint8 sequences, which represent ``(data - shift) / scale``."""
 def quantized_transpose(
     data: NDArray, min_data: NDArray, max_data: NDArray, axes: _Shape = (), out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Permute the dimensions of quantized data, as transpose does; the range stays."""
+    """Transpose quantized data, as transpose does; the range is unchanged."""
 def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
     """Draw classes from an approximately log-uniform (Zipfian) distribution."""
 def requantize(
@@ -496,7 +496,7 @@ def requantize(
     out_type: Literal["auto", "int8", "uint8"] = "int8", min_calib_range: float | None = None,
     max_calib_range: float | None = None, out: _Out = None, name: str | None = None,
 ) -> list[NDArray]:
-    """Turn numbers of 32 bits, as products of quantized arrays are, into 8-bit integers."""
+    """Requantize 32-bit integers, such as sums of quantized products, to 8 bits."""
 def round_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """`round` with a straight-through gradient."""
 def sign_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:

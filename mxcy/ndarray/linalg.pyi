@@ -10,58 +10,58 @@ from mxcy.ndarray.ndarray import (
 _Out: TypeAlias = NDArray | list[NDArray] | None
 
 def det(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The determinants of square matrices; one matrix gives shape (1,)."""
+    """Compute the determinants of square matrices; a single matrix gives shape (1,)."""
 def extractdiag(A: NDArray, offset: int = 0, out: _Out = None, name: str | None = None) -> NDArray:
-    """The diagonals of square matrices; `offset` counts diagonals, positive ones lie above."""
+    """Extract the diagonals of square matrices; a positive `offset` is above the main ..."""
 def extracttrian(
     A: NDArray, offset: int = 0, lower: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The triangles of square matrices, each as a vector."""
+    """Extract triangles of square matrices as vectors."""
 def gelqf(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
-    """LQ factors of wide matrices: ``A = L Q`` with orthonormal rows of Q and lower ..."""
+    """Compute the LQ factorisation ``A = L Q``: orthonormal rows in Q, lower triangular L."""
 def gemm(
     A: NDArray, B: NDArray, C: NDArray, transpose_a: bool = False, transpose_b: bool = False,
     alpha: float = 1.0, beta: float = 1.0, axis: int = -2, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Products of matrices: ``alpha * op(A) op(B) + beta * C``."""
+    """Compute matrix products with addition: ``alpha * op(A) op(B) + beta * C``."""
 def gemm2(
     A: NDArray, B: NDArray, transpose_a: bool = False, transpose_b: bool = False,
     alpha: float = 1.0, axis: int = -2, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Products of matrices: ``alpha * op(A) op(B)``."""
+    """Compute matrix products: ``alpha * op(A) op(B)``."""
 def inverse(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The inverses of square matrices; an error when there is none."""
+    """Compute the inverse of square matrices; singular matrices raise an error."""
 def inverse_or_zero(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The inverses of square matrices, and zeros for those that have none."""
+    """Compute the inverse of square matrices; singular matrices give zeros."""
 def makediag(A: NDArray, offset: int = 0, out: _Out = None, name: str | None = None) -> NDArray:
-    """Square matrices with the given diagonals, which lie `offset` above the main one."""
+    """Construct square matrices with the given diagonals at `offset` above the main one."""
 def maketrian(
     A: NDArray, offset: int = 0, lower: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Square matrices with the given triangles and zeros elsewhere."""
+    """Construct square matrices with the given triangles and zeros elsewhere."""
 def potrf(A: NDArray, lower: bool = True, out: _Out = None, name: str | None = None) -> NDArray:
-    """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive ..."""
+    """Compute the Cholesky factor L, lower triangular, of positive definite ``A = L L^T``."""
 def potri(A: NDArray, lower: bool = True, out: _Out = None, name: str | None = None) -> NDArray:
-    """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors."""
+    """Compute the inverse of ``A A^T`` for lower triangular A, such as a Cholesky factor."""
 def slogdet(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
-    """The signs and the logarithms of the magnitudes of determinants; one matrix gives ..."""
+    """Compute the signs and log-magnitudes of determinants; a single matrix gives shape ..."""
 def sumlogdiag(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The sums of the logarithms of the diagonals of square matrices."""
+    """Compute the sum of the logarithms of the diagonals of square matrices."""
 def syevd(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
-    """Eigenvectors and eigenvalues of symmetric matrices: ``A = U^T diag(L) U``."""
+    """Compute the eigendecomposition of symmetric matrices: ``A = U^T diag(L) U``."""
 def syrk(
     A: NDArray, transpose: bool = False, alpha: float = 1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Products with the own transpose: ``alpha * A A^T``, or ``alpha * A^T A`` with ..."""
+    """Multiply a matrix by its transpose: ``alpha * A A^T``, with `transpose` ``alpha * ..."""
 def trmm(
     A: NDArray, B: NDArray, transpose: bool = False, rightside: bool = False, lower: bool = True,
     alpha: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Products with triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``."""
+    """Multiply by triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``."""
 def trsm(
     A: NDArray, B: NDArray, transpose: bool = False, rightside: bool = False, lower: bool = True,
     alpha: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Solutions X of triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``."""
+    """Solve triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``, for X."""

@@ -29,21 +29,21 @@ def BatchNorm(
     cudnn_off: bool = False, min_calib_range: float | None = None,
     max_calib_range: float | None = None, out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Normalise each channel over the batch and scale and shift it."""
+    """Apply batch normalisation: normalise each channel over the batch, then scale and ..."""
 def BatchNorm_v1(
     data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
     eps: float = 0.00100000005, momentum: float = 0.899999976, fix_gamma: bool = True,
     use_global_stats: bool = False, output_mean_var: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> Any:
-    """BatchNorm over axis 1, as older models use it."""
+    """Apply batch normalisation over axis 1, as older models do."""
 def BilinearSampler(
     data: NDArray, grid: NDArray, cudnn_off: bool | None = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
     """Sample images at the positions of a grid by bilinear interpolation."""
 def BlockGrad(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The input itself; gradients do not pass backwards through it."""
+    """Return the input unchanged, but stop gradients."""
 def CTCLoss(
     data: NDArray, label: NDArray | None = None, data_lengths: NDArray | None = None,
     label_lengths: NDArray | None = None, use_data_lengths: bool = False,
@@ -56,7 +56,7 @@ def Cast(data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None 
 def Concat(
     *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+    """Concatenate arrays along dimension `dim`."""
 def Convolution(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: _Shape = ...,
     stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), num_filter: int = ...,
@@ -85,7 +85,7 @@ def Crop(
     *data: NDArray, num_args: int = ..., offset: _Shape = (0, 0), h_w: _Shape = (0, 0),
     center_crop: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Cut a rectangle out of the last two dimensions of an array (batch, channel, ..."""
+    """Crop the last two dimensions of images (batch, channel, height, width)."""
 def Deconvolution(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: _Shape = ...,
     stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), adj: _Shape = (),
@@ -99,7 +99,7 @@ def Dropout(
     data: NDArray, p: float = 0.5, mode: Literal["always", "training"] = "training",
     axes: _Shape = (), cudnn_off: bool | None = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Zero each element with probability p and scale the others by 1 / (1 - p), in ..."""
+    """Apply dropout: in training, zero elements with probability p and scale the others."""
 def ElementWiseSum(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -110,12 +110,12 @@ def Embedding(
 ) -> NDArray:
     """Look up the row of a weight matrix for each index."""
 def Flatten(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+    """Flatten all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
 def FullyConnected(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, num_hidden: int = ...,
     no_bias: bool = False, flatten: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Affine map of the last axis: ``out = data . weight^T + bias``."""
+    """Apply an affine map (dense layer): ``out = data . weight^T + bias``."""
 def GridGenerator(
     data: NDArray, transform_type: Literal["affine", "warp"] = ..., target_shape: _Shape = (0, 0),
     out: _Out = None, name: str | None = None,
@@ -125,7 +125,7 @@ def GroupNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, num_groups: int = 1, eps: float = 9.99999975e-06,
     output_mean_var: bool = False, out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Normalise groups of channels of each sample, and scale and shift."""
+    """Apply group normalisation: normalise groups of channels per sample, then scale and ..."""
 def IdentityAttachKLSparseReg(
     data: NDArray, moving_avg: NDArray, sparseness_target: float = 0.100000001,
     penalty: float = 0.00100000005, momentum: float = 0.899999976, out: _Out = None,
@@ -136,23 +136,23 @@ def InstanceNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, eps: float = 0.00100000005, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Normalise each channel of each sample, and scale and shift."""
+    """Apply instance normalisation: normalise each channel per sample, then scale and shift."""
 def L2Normalization(
     data: NDArray, eps: float = 1.00000001e-10,
     mode: Literal["channel", "instance", "spatial"] = "instance", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Divide by the root of the sum of squares: ``data / sqrt(sum(data ** 2) + eps)``."""
+    """Apply L2 normalisation: ``data / sqrt(sum(data ** 2) + eps)``."""
 def LRN(
     data: NDArray, alpha: float = 9.99999975e-05, beta: float = 0.75, knorm: float = 2.0,
     nsize: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Divide by a power of the energy of neighbouring channels."""
+    """Apply local response normalisation across channels."""
 def LayerNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, axis: int = -1, eps: float = 9.99999975e-06,
     output_mean_var: bool = False, out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Normalise along one axis and scale and shift."""
+    """Apply layer normalisation: normalise along one axis, then scale and shift."""
 def LeakyReLU(
     data: NDArray, gamma: NDArray | None = None,
     act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] = "leaky",
@@ -185,7 +185,7 @@ def Pad(
     data: NDArray, mode: Literal["constant", "edge", "reflect"] = ..., pad_width: _Shape = ...,
     constant_value: float = 0.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Add margins to the dimensions of an array behind the first two."""
+    """Pad all dimensions of an array but the first two."""
 def Pooling(
     data: NDArray, kernel: _Shape = (), pool_type: Literal["avg", "lp", "max", "sum"] = "max",
     global_pool: bool = False, cudnn_off: bool = False,
@@ -194,7 +194,7 @@ def Pooling(
     layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm."""
+    """Apply max, average, sum or p-norm pooling over the spatial dimensions."""
 def Pooling_v1(
     data: NDArray, kernel: _Shape = (), pool_type: Literal["avg", "max", "sum"] = "max",
     global_pool: bool = False, pooling_convention: Literal["full", "valid"] = "valid",
@@ -211,7 +211,7 @@ def RNN(
     lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> Any:
-    """Run recurrent layers over a batch of sequences."""
+    """Apply stacked recurrent layers (RNN, LSTM or GRU) to a batch of sequences."""
 def ROIPooling(
     data: NDArray, rois: NDArray, pooled_size: _Shape = ..., spatial_scale: float = ...,
     out: _Out = None, name: str | None = None,
@@ -221,7 +221,7 @@ def Reshape(
     data: NDArray, shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
     keep_highest: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Give the elements of an array another shape with as many elements."""
+    """Reshape an array, keeping the number of elements."""
 def SVMOutput(
     data: NDArray, label: NDArray, margin: float = 1.0, regularization_coefficient: float = 1.0,
     use_linear: bool = False, out: _Out = None, name: str | None = None,
@@ -246,7 +246,7 @@ def SliceChannel(
     data: NDArray, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Cut an array into `num_outputs` equal parts along `axis`."""
+    """Split an array into `num_outputs` equal parts along `axis`."""
 def Softmax(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, ignore_label: float = -1.0,
     multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False,
@@ -275,7 +275,7 @@ def SpatialTransformer(
 def SwapAxis(
     data: NDArray, dim1: int = 0, dim2: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Exchange the two dimensions `dim1` and `dim2`."""
+    """Swap dimensions `dim1` and `dim2`."""
 def UpSampling(
     *data: NDArray, scale: int = ..., num_filter: int = 0,
     sample_type: Literal["bilinear", "nearest"] = ...,
@@ -291,7 +291,7 @@ def adam_update(
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     lazy_update: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Adam, without the correction of the first steps, which callers put into `lr`."""
+    """Update a weight by Adam, without bias correction, which callers include in `lr`."""
 def add_n(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -299,7 +299,7 @@ def add_n(
 def all_finite(
     data: NDArray, init_output: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Whether all elements are finite: 1 or 0 as float32 of shape (1,)."""
+    """Test whether all elements are finite: 1 or 0 as float32 of shape (1,)."""
 def amp_cast(
     data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -325,14 +325,14 @@ def argmax(
     data: NDArray, axis: int | None = None, keepdims: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the maximum along an axis, as a float; the first of equal ones."""
+    """Return the index of the maximum along an axis, as float; the first on ties."""
 def argmax_channel(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The position of the largest element along axis 1, as a float."""
+    """Return the index of the maximum along axis 1, as float."""
 def argmin(
     data: NDArray, axis: int | None = None, keepdims: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the minimum along an axis, as a float; the first of equal ones."""
+    """Return the index of the minimum along an axis, as float; the first on ties."""
 def argsort(
     data: NDArray, axis: int | None = -1, is_ascend: bool = True, dtype: _DType = "float32",
     out: _Out = None, name: str | None = None,
@@ -343,7 +343,7 @@ def batch_dot(
     forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The matrix product of each pair of a batch: (b, m, k) and (b, k, n) give (b, m, n)."""
+    """Compute batched matrix products: (b, m, k) and (b, k, n) give (b, m, n)."""
 def batch_take(a: NDArray, indices: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Take element ``a[i, indices[i]]`` of each row i; `indices` are int32 and clipped."""
 def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -351,11 +351,11 @@ def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None
 def broadcast_axes(
     data: NDArray, axis: _Shape = (), size: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
 def broadcast_axis(
     data: NDArray, axis: _Shape = (), size: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
 def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_equal(
@@ -386,7 +386,7 @@ def broadcast_like(
     lhs: NDArray, rhs: NDArray, lhs_axes: _Shape | None = None, rhs_axes: _Shape | None = None,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Stretch `lhs` to the shape of `rhs`: all dimensions, or those of `lhs_axes` to ..."""
+    """Broadcast `lhs` to the shape of `rhs`: all dimensions, or `lhs_axes` to `rhs_axes`."""
 def broadcast_logical_and(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -432,14 +432,14 @@ def broadcast_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None
 def broadcast_to(
     data: NDArray, shape: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Stretch dimensions of extent 1 to `shape`, which has as many entries; 0 keeps an ..."""
+    """Broadcast dimensions of extent 1 to `shape`, of equal rank; 0 keeps an extent."""
 def cast(data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None) -> NDArray:
     """Cast to another dtype; floats are truncated to integers towards zero."""
 def cast_storage(
     data: NDArray, stype: Literal["csr", "default", "row_sparse"] = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """A copy of an array with another storage type."""
+    """Cast an array to another storage type."""
 def cbrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Cube root."""
 def ceil(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -462,7 +462,7 @@ def col2im(
 def concat(
     *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+    """Concatenate arrays along dimension `dim`."""
 def cos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Cosine."""
 def cosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -471,7 +471,7 @@ def crop(
     data: NDArray, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (), out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+    """Slice the first dimensions by ``begin:end:step``, as Python does."""
 def ctc_loss(
     data: NDArray, label: NDArray | None = None, data_lengths: NDArray | None = None,
     label_lengths: NDArray | None = None, use_data_lengths: bool = False,
@@ -489,12 +489,12 @@ def degrees(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray
 def depth_to_space(
     data: NDArray, block_size: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Move blocks of channels to blocks of pixels: (n, c, h, w) becomes (n, c/b/b, h*b, ..."""
+    """Rearrange channels into blocks of pixels: (n, c, h, w) becomes (n, c/b/b, h*b, w*b)."""
 def diag(
     data: NDArray, k: int = 0, axis1: int = 0, axis2: int = 1, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The diagonal `k` of an array over two dimensions, or a matrix with a vector on it."""
+    """Extract diagonal `k` over two dimensions, or construct a matrix from a vector."""
 def digamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The digamma function, the logarithmic derivative of the gamma function."""
 def dot(
@@ -502,7 +502,7 @@ def dot(
     forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
+    """Compute the dot product over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Sum. Both arrays have the same shape."""
 def elemwise_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -530,9 +530,9 @@ def fill_element_0index(
 def fix(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Round towards zero."""
 def flatten(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+    """Flatten all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
 def flip(data: NDArray, axis: _Shape = ..., out: _Out = None, name: str | None = None) -> NDArray:
-    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+    """Reverse the order of elements along the dimensions `axis` (non-negative)."""
 def floor(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Round down to the largest integer not above x."""
 def ftml_update(
@@ -541,13 +541,13 @@ def ftml_update(
     t: int = ..., wd: float = 0.0, rescale_grad: float = 1.0, clip_grad: float = -1.0,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Follow the moving leader; `t` counts the updates from 1."""
+    """Update a weight by FTML (follow the moving leader); `t` counts updates from 1."""
 def ftrl_update(
     weight: NDArray, grad: NDArray, z: NDArray, n: NDArray, lr: float = ...,
     lamda1: float = 0.00999999978, beta: float = 1.0, wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Follow the regularised leader, with the penalty `lamda1` on magnitudes."""
+    """Update a weight by FTRL (follow the regularised leader) with L1 penalty `lamda1`."""
 def gamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The gamma function."""
 def gammaln(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -561,7 +561,7 @@ def hard_sigmoid(
 ) -> NDArray:
     """Compute the hard sigmoid: ``alpha * x + beta`` clipped to [0, 1]."""
 def identity(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """A copy of an array."""
+    """Return a copy of an array."""
 def im2col(
     data: NDArray, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
     out: _Out = None, name: str | None = None,
@@ -577,72 +577,72 @@ def lamb_update_phase1(
     bias_correction: bool = True, wd: float = ..., rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The first half of LAMB: the direction of the step."""
+    """Compute phase 1 of LAMB: the direction of the step."""
 def lamb_update_phase2(
     weight: NDArray, g: NDArray, r1: NDArray, r2: NDArray, lr: float = ...,
     lower_bound: float = -1.0, upper_bound: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
+    """Apply phase 2 of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
 def linalg_det(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The determinants of square matrices; one matrix gives shape (1,)."""
+    """Compute the determinants of square matrices; a single matrix gives shape (1,)."""
 def linalg_extractdiag(
     A: NDArray, offset: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The diagonals of square matrices; `offset` counts diagonals, positive ones lie above."""
+    """Extract the diagonals of square matrices; a positive `offset` is above the main ..."""
 def linalg_extracttrian(
     A: NDArray, offset: int = 0, lower: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The triangles of square matrices, each as a vector."""
+    """Extract triangles of square matrices as vectors."""
 def linalg_gelqf(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
-    """LQ factors of wide matrices: ``A = L Q`` with orthonormal rows of Q and lower ..."""
+    """Compute the LQ factorisation ``A = L Q``: orthonormal rows in Q, lower triangular L."""
 def linalg_gemm(
     A: NDArray, B: NDArray, C: NDArray, transpose_a: bool = False, transpose_b: bool = False,
     alpha: float = 1.0, beta: float = 1.0, axis: int = -2, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Products of matrices: ``alpha * op(A) op(B) + beta * C``."""
+    """Compute matrix products with addition: ``alpha * op(A) op(B) + beta * C``."""
 def linalg_gemm2(
     A: NDArray, B: NDArray, transpose_a: bool = False, transpose_b: bool = False,
     alpha: float = 1.0, axis: int = -2, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Products of matrices: ``alpha * op(A) op(B)``."""
+    """Compute matrix products: ``alpha * op(A) op(B)``."""
 def linalg_inverse(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The inverses of square matrices; an error when there is none."""
+    """Compute the inverse of square matrices; singular matrices raise an error."""
 def linalg_makediag(
     A: NDArray, offset: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Square matrices with the given diagonals, which lie `offset` above the main one."""
+    """Construct square matrices with the given diagonals at `offset` above the main one."""
 def linalg_maketrian(
     A: NDArray, offset: int = 0, lower: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Square matrices with the given triangles and zeros elsewhere."""
+    """Construct square matrices with the given triangles and zeros elsewhere."""
 def linalg_potrf(
     A: NDArray, lower: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive ..."""
+    """Compute the Cholesky factor L, lower triangular, of positive definite ``A = L L^T``."""
 def linalg_potri(
     A: NDArray, lower: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors."""
+    """Compute the inverse of ``A A^T`` for lower triangular A, such as a Cholesky factor."""
 def linalg_slogdet(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
-    """The signs and the logarithms of the magnitudes of determinants; one matrix gives ..."""
+    """Compute the signs and log-magnitudes of determinants; a single matrix gives shape ..."""
 def linalg_sumlogdiag(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The sums of the logarithms of the diagonals of square matrices."""
+    """Compute the sum of the logarithms of the diagonals of square matrices."""
 def linalg_syrk(
     A: NDArray, transpose: bool = False, alpha: float = 1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Products with the own transpose: ``alpha * A A^T``, or ``alpha * A^T A`` with ..."""
+    """Multiply a matrix by its transpose: ``alpha * A A^T``, with `transpose` ``alpha * ..."""
 def linalg_trmm(
     A: NDArray, B: NDArray, transpose: bool = False, rightside: bool = False, lower: bool = True,
     alpha: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Products with triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``."""
+    """Multiply by triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``."""
 def linalg_trsm(
     A: NDArray, B: NDArray, transpose: bool = False, rightside: bool = False, lower: bool = True,
     alpha: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Solutions X of triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``."""
+    """Solve triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``, for X."""
 def log(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Natural logarithm."""
 def log10(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -661,7 +661,7 @@ def log_softmax(
 def logical_not(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Logical NOT: 1 where x is zero, 0 elsewhere."""
 def make_loss(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
+    """Return the input unchanged as a loss: its gradient is 1, ignoring the head gradient."""
 def masked_log_softmax(
     data: NDArray, mask: NDArray, axis: int = -1, temperature: float | None = None,
     normalize: bool | None = True, out: _Out = None, name: str | None = None,
@@ -676,116 +676,116 @@ def max(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Largest value over axes."""
+    """Compute the maximum over axes."""
 def max_axis(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Largest value over axes."""
+    """Compute the maximum over axes."""
 def mean(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Mean over axes; integers are cut towards zero."""
+    """Compute the mean over axes; integer results are truncated towards zero."""
 def min(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Smallest value over axes."""
+    """Compute the minimum over axes."""
 def min_axis(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Smallest value over axes."""
+    """Compute the minimum over axes."""
 def mish(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The mish function x * tanh(log(1 + exp(x)))."""
 def moments(
     data: NDArray, axes: _Shape | None = None, keepdims: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The mean and the biased variance over `axes`, which must be given."""
+    """Compute the mean and the biased variance over `axes`, which must be given."""
 def mp_lamb_update_phase1(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray,
     beta1: float = 0.899999976, beta2: float = 0.999000013, epsilon: float = 9.99999997e-07,
     t: int = ..., bias_correction: bool = True, wd: float = ..., rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The first half of LAMB: the direction of the step."""
+    """Compute phase 1 of LAMB: the direction of the step."""
 def mp_lamb_update_phase2(
     weight: NDArray, g: NDArray, r1: NDArray, r2: NDArray, weight32: NDArray, lr: float = ...,
     lower_bound: float = -1.0, upper_bound: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
+    """Apply phase 2 of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
 def mp_nag_mom_update(
     weight: NDArray, grad: NDArray, mom: NDArray, weight32: NDArray, lr: float = ...,
     momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Nesterov's accelerated gradient."""
+    """Update a weight by SGD with Nesterov momentum (NAG)."""
 def mp_sgd_mom_update(
     weight: NDArray, grad: NDArray, mom: NDArray, weight32: NDArray, lr: float = ...,
     momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     lazy_update: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Gradient descent with momentum."""
+    """Update a weight by SGD with momentum."""
 def mp_sgd_update(
     weight: NDArray, grad: NDArray, weight32: NDArray, lr: float = ..., wd: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+    """Update a weight by SGD: ``weight - lr * (grad + wd * weight)``."""
 def multi_all_finite(
     *data: NDArray, num_arrays: int = 1, init_output: bool = True, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,)."""
+    """Test whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,)."""
 def multi_lars(
     lrs: NDArray, weights_sum_sq: NDArray, grads_sum_sq: NDArray, wds: NDArray, eta: float = ...,
     eps: float = ..., rescale_grad: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The learning rates of LARS for many weights at once."""
+    """Compute the learning rates of LARS for several weights."""
 def multi_mp_sgd_mom_update(
     *data: NDArray, lrs: _Floats = ..., wds: _Floats = ..., momentum: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, out: _Out = None,
     name: str | None = None,
 ) -> Any:
-    """Like sgd_mom_update, each weight with its own learning rate and weight decay."""
+    """Update several weights as sgd_mom_update, each with its own lr and wd."""
 def multi_mp_sgd_update(
     *data: NDArray, lrs: _Floats = ..., wds: _Floats = ..., rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, num_weights: int = 1, out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Like sgd_update, each weight with its own learning rate and weight decay."""
+    """Update several weights as sgd_update, each with its own lr and wd."""
 def multi_sgd_mom_update(
     *data: NDArray, lrs: _Floats = ..., wds: _Floats = ..., momentum: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, out: _Out = None,
     name: str | None = None,
 ) -> Any:
-    """Like sgd_mom_update, each weight with its own learning rate and weight decay."""
+    """Update several weights as sgd_mom_update, each with its own lr and wd."""
 def multi_sgd_update(
     *data: NDArray, lrs: _Floats = ..., wds: _Floats = ..., rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, num_weights: int = 1, out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Like sgd_update, each weight with its own learning rate and weight decay."""
+    """Update several weights as sgd_update, each with its own lr and wd."""
 def multi_sum_sq(
     *data: NDArray, num_arrays: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The sum of the squares of each array: one float32 for each."""
+    """Compute the sum of squares of each array, as one float32 per array."""
 def nag_mom_update(
     weight: NDArray, grad: NDArray, mom: NDArray, lr: float = ..., momentum: float = 0.0,
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Nesterov's accelerated gradient."""
+    """Update a weight by SGD with Nesterov momentum (NAG)."""
 def nanprod(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Product over axes with NaN taken as 1."""
+    """Compute the product over axes, treating NaN as 1."""
 def nansum(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Sum over axes with NaN taken as 0."""
+    """Compute the sum over axes, treating NaN as 0."""
 def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Negation."""
 def norm(
@@ -793,7 +793,7 @@ def norm(
     out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
     keepdims: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+    """Compute the 1-norm (sum of magnitudes) or 2-norm (root of sum of squares) over axes."""
 def normal(
     loc: float = 0.0, scale: float = 1.0, shape: _Shape | None = None,
     ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
@@ -811,7 +811,7 @@ def pad(
     data: NDArray, mode: Literal["constant", "edge", "reflect"] = ..., pad_width: _Shape = ...,
     constant_value: float = 0.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Add margins to the dimensions of an array behind the first two."""
+    """Pad all dimensions of an array but the first two."""
 def pick(
     data: NDArray, index: NDArray, axis: int | None = -1, keepdims: bool = False,
     mode: Literal["clip", "wrap"] = "clip", out: _Out = None, name: str | None = None,
@@ -821,38 +821,38 @@ def preloaded_multi_mp_sgd_mom_update(
     *data: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     num_weights: int = 1, out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Like sgd_mom_update, with learning rates and weight decays in arrays."""
+    """Update several weights as sgd_mom_update, with lrs and wds in arrays."""
 def preloaded_multi_mp_sgd_update(
     *data: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
     out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Like sgd_update, with learning rates and weight decays in arrays."""
+    """Update several weights as sgd_update, with lrs and wds in arrays."""
 def preloaded_multi_sgd_mom_update(
     *data: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     num_weights: int = 1, out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Like sgd_mom_update, with learning rates and weight decays in arrays."""
+    """Update several weights as sgd_mom_update, with lrs and wds in arrays."""
 def preloaded_multi_sgd_update(
     *data: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
     out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Like sgd_update, with learning rates and weight decays in arrays."""
+    """Update several weights as sgd_update, with lrs and wds in arrays."""
 def prod(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Product over axes."""
+    """Compute the product over axes."""
 def quantized_reshape(
     data: NDArray, min_data: NDArray, max_data: NDArray, shape: _Shape = (), reverse: bool = False,
     target_shape: _Shape = (), keep_highest: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Give quantized data another shape, as Reshape does; the range stays."""
+    """Reshape quantized data, as Reshape does; the range is unchanged."""
 def quantized_transpose(
     data: NDArray, min_data: NDArray, max_data: NDArray, axes: _Shape = (), out: _Out = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Permute the dimensions of quantized data, as transpose does; the range stays."""
+    """Transpose quantized data, as transpose does; the range is unchanged."""
 def radians(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Convert degrees to radians."""
 def random_binomial(
@@ -864,7 +864,7 @@ def random_exponential(
     lam: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
     dtype: _DType = "None", out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Draw samples from the exponential distribution with rate lam, the inverse of the mean."""
+    """Draw samples from the exponential distribution with rate lam (1 / mean)."""
 def random_gamma(
     alpha: float = 1.0, beta: float = 1.0, shape: _Shape | None = None,
     ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
@@ -892,40 +892,40 @@ def random_pdf_dirichlet(
     sample: NDArray, alpha: NDArray, is_log: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the Dirichlet distribution with concentrations alpha, for each row ..."""
+    """Compute the Dirichlet density with concentrations alpha of each row along the last ..."""
 def random_pdf_exponential(
     sample: NDArray, lam: NDArray, is_log: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The density of the exponential distribution with rate lam."""
+    """Compute the probability density of the exponential distribution with rate lam."""
 def random_pdf_gamma(
     sample: NDArray, alpha: NDArray, beta: NDArray, is_log: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the gamma distribution with shape alpha and rate beta, the inverse ..."""
+    """Compute the probability density of the gamma distribution with shape alpha and ..."""
 def random_pdf_generalized_negative_binomial(
     sample: NDArray, mu: NDArray, alpha: NDArray, is_log: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the generalized negative binomial distribution with mean mu and ..."""
+    """Compute the probability density of the generalized negative binomial distribution ..."""
 def random_pdf_negative_binomial(
     sample: NDArray, k: NDArray, p: NDArray, is_log: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the negative binomial distribution: failures with probability p ..."""
+    """Compute the probability density of the negative binomial distribution: failures ..."""
 def random_pdf_normal(
     sample: NDArray, mu: NDArray, sigma: NDArray, is_log: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the normal distribution with mean mu and standard deviation sigma."""
+    """Compute the probability density of the normal distribution with mean mu and ..."""
 def random_pdf_poisson(
     sample: NDArray, lam: NDArray, is_log: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The density of the Poisson distribution with rate lam."""
+    """Compute the probability density of the Poisson distribution with rate lam."""
 def random_pdf_uniform(
     sample: NDArray, low: NDArray, high: NDArray, is_log: bool = False, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the uniform distribution on [low, high], wherever the sample lies."""
+    """Compute the probability density of the uniform distribution on [low, high], ..."""
 def random_poisson(
     lam: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
     dtype: _DType = "None", out: _Out = None, name: str | None = None,
@@ -956,26 +956,26 @@ def repeat(
     data: NDArray, repeats: int = ..., axis: int | None = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Repeat every element `repeats` times along `axis`, or of the flattened array by ..."""
+    """Repeat each element `repeats` times along `axis`, by default of the flattened array."""
 def reset_arrays(
     *data: NDArray, num_arrays: int = ..., out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Fill each array with zeros."""
+    """Set all arrays to zero."""
 def reshape(
     data: NDArray, shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
     keep_highest: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Give the elements of an array another shape with as many elements."""
+    """Reshape an array, keeping the number of elements."""
 def reshape_like(
     lhs: NDArray, rhs: NDArray, lhs_begin: int | None = None, lhs_end: int | None = None,
     rhs_begin: int | None = None, rhs_end: int | None = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Give `lhs` the shape of `rhs`, or replace a range of its dimensions by a range of ..."""
+    """Reshape `lhs` to the shape of `rhs`, or replace a range of its dimensions by one ..."""
 def reverse(
     data: NDArray, axis: _Shape = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+    """Reverse the order of elements along the dimensions `axis` (non-negative)."""
 def rint(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Round to the nearest integer, halves down."""
 def rmsprop_update(
@@ -984,14 +984,14 @@ def rmsprop_update(
     clip_gradient: float = -1.0, clip_weights: float = -1.0, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """RMSProp: ``weight - lr * grad / sqrt(n + epsilon)``, where n averages the squared ..."""
+    """Update a weight by RMSProp: ``weight - lr * grad / sqrt(n + epsilon)``."""
 def rmspropalex_update(
     weight: NDArray, grad: NDArray, n: NDArray, g: NDArray, delta: NDArray, lr: float = ...,
     gamma1: float = 0.949999988, gamma2: float = 0.899999976, epsilon: float = 9.99999994e-09,
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     clip_weights: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """RMSProp as Graves gave it: centred, with momentum."""
+    """Update a weight by centred RMSProp with momentum (Graves)."""
 def round(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Round to the nearest integer, halves away from zero."""
 def rsqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -1000,52 +1000,52 @@ def sample_binomial(
     n: NDArray, p: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Draw samples for each element of the parameter arrays, from the binomial ..."""
+    """Draw samples for each element of parameter arrays from the binomial distribution: ..."""
 def sample_categorical(
     data: NDArray, shape: _Shape = (), get_prob: bool = False, dtype: _DType = "int32",
     out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Draw indices along the last axis of an array with the probabilities that stand there."""
+    """Draw indices with the probabilities along the last axis of an array."""
 def sample_exponential(
     lam: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Draw samples for each element of the parameter arrays, from the exponential ..."""
+    """Draw samples for each element of parameter arrays from the exponential ..."""
 def sample_gamma(
     alpha: NDArray, beta: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Draw samples for each element of the parameter arrays, from the gamma distribution ..."""
+    """Draw samples for each element of parameter arrays from the gamma distribution with ..."""
 def sample_generalized_negative_binomial(
     mu: NDArray, alpha: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Draw samples for each element of the parameter arrays, from the generalized ..."""
+    """Draw samples for each element of parameter arrays from the generalized negative ..."""
 def sample_multinomial(
     data: NDArray, shape: _Shape = (), get_prob: bool = False, dtype: _DType = "int32",
     out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Draw indices along the last axis of an array with the probabilities that stand there."""
+    """Draw indices with the probabilities along the last axis of an array."""
 def sample_negative_binomial(
     k: NDArray, p: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Draw samples for each element of the parameter arrays, from the negative binomial ..."""
+    """Draw samples for each element of parameter arrays from the negative binomial ..."""
 def sample_normal(
     mu: NDArray, sigma: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Draw samples for each element of the parameter arrays, from the normal ..."""
+    """Draw samples for each element of parameter arrays from the normal distribution ..."""
 def sample_poisson(
     lam: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Draw samples for each element of the parameter arrays, from the Poisson ..."""
+    """Draw samples for each element of parameter arrays from the Poisson distribution ..."""
 def sample_uniform(
     low: NDArray, high: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Draw samples for each element of the parameter arrays, from the uniform ..."""
+    """Draw samples for each element of parameter arrays from the uniform distribution on ..."""
 def scatter_nd(
     data: NDArray, indices: NDArray, shape: _Shape = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -1055,15 +1055,15 @@ def sgd_mom_update(
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     lazy_update: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Gradient descent with momentum."""
+    """Update a weight by SGD with momentum."""
 def sgd_update(
     weight: NDArray, grad: NDArray, lr: float = ..., wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, lazy_update: bool = True, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+    """Update a weight by SGD: ``weight - lr * (grad + wd * weight)``."""
 def shape_array(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The extents of an array as a 1-D int64 array."""
+    """Return the shape of an array as a 1-D int64 array."""
 def shuffle(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Shuffle an array along its first axis; not differentiable."""
 def sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -1074,34 +1074,34 @@ def signsgd_update(
     weight: NDArray, grad: NDArray, lr: float = ..., wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Steps of fixed length: ``(1 - lr * wd) * weight - lr * sign(grad)``."""
+    """Update a weight by signSGD: ``(1 - lr * wd) * weight - lr * sign(grad)``."""
 def signum_update(
     weight: NDArray, grad: NDArray, mom: NDArray, lr: float = ..., momentum: float = 0.0,
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, wd_lh: float = 0.0,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Steps of fixed length along the momentum: ``(1 - lr * wd_lh) * weight + lr * ..."""
+    """Update a weight by Signum: ``(1 - lr * wd_lh) * weight + lr * sign(mom)``."""
 def sin(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Sine."""
 def sinh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Hyperbolic sine."""
 def size_array(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The number of elements of an array as an int64 array of shape (1,)."""
+    """Return the number of elements of an array as an int64 array of shape (1,)."""
 def slice(
     data: NDArray, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (), out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+    """Slice the first dimensions by ``begin:end:step``, as Python does."""
 def slice_axis(
     data: NDArray, axis: int = ..., begin: int = ..., end: int | None = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements ``begin:end`` along one dimension; negative positions count from its end."""
+    """Slice one dimension by ``begin:end``; negative positions count from its end."""
 def slice_like(
     data: NDArray, shape_like: NDArray, axes: _Shape = (), out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Cut `data` from its first element on to the extents of `shape_like`."""
+    """Slice `data` from the origin to the extents of `shape_like`."""
 def smooth_l1(
     data: NDArray, scalar: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -1131,12 +1131,12 @@ def sort(
 def space_to_depth(
     data: NDArray, block_size: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Move blocks of pixels to channels: (n, c, h, w) becomes (n, c*b*b, h/b, w/b)."""
+    """Rearrange blocks of pixels into channels: (n, c, h, w) becomes (n, c*b*b, h/b, w/b)."""
 def split(
     data: NDArray, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> Any:
-    """Cut an array into `num_outputs` equal parts along `axis`."""
+    """Split an array into `num_outputs` equal parts along `axis`."""
 def sqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Square root."""
 def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -1148,23 +1148,23 @@ def squeeze(
 def stack(
     *data: NDArray, axis: int = 0, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Join arrays of one shape along a new dimension at position `axis` of the result."""
+    """Stack arrays of the same shape along a new dimension `axis`."""
 def stop_gradient(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The input itself; gradients do not pass backwards through it."""
+    """Return the input unchanged, but stop gradients."""
 def sum(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Sum over axes."""
+    """Compute the sum over axes."""
 def sum_axis(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Sum over axes."""
+    """Compute the sum over axes."""
 def swapaxes(
     data: NDArray, dim1: int = 0, dim2: int = 0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Exchange the two dimensions `dim1` and `dim2`."""
+    """Swap dimensions `dim1` and `dim2`."""
 def take(
     a: NDArray, indices: NDArray, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip",
     out: _Out = None, name: str | None = None,
@@ -1175,7 +1175,7 @@ def tan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def tanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Hyperbolic tangent."""
 def tile(data: NDArray, reps: _Shape = ..., out: _Out = None, name: str | None = None) -> NDArray:
-    """Repeat the whole array ``reps[i]`` times along dimension i."""
+    """Tile an array: repeat it ``reps[i]`` times along dimension i."""
 def topk(
     data: NDArray, axis: int | None = -1, k: int = 1,
     ret_typ: Literal["both", "indices", "mask", "value"] = "indices", is_ascend: bool = False,
@@ -1185,7 +1185,7 @@ def topk(
 def transpose(
     data: NDArray, axes: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Permute the dimensions: dimension i of the output is ``axes[i]`` of the input."""
+    """Permute the dimensions: dimension i of the result is ``axes[i]`` of the input."""
 def trunc(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Round towards zero."""
 def uniform(

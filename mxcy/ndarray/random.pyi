@@ -20,13 +20,13 @@ def exponential(scale=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> 
 def exponential_like(
     data: NDArray, lam: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Draw samples, with the shape and dtype of an array, from the exponential ..."""
+    """Draw samples with the shape and dtype of an array from the exponential ..."""
 def gamma(alpha=1, beta=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
     """Draw samples from a gamma distribution."""
 def gamma_like(
     data: NDArray, alpha: float = 1.0, beta: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Draw samples, with the shape and dtype of an array, from the gamma distribution ..."""
+    """Draw samples with the shape and dtype of an array from the gamma distribution with ..."""
 def generalized_negative_binomial(
     mu=1, alpha=1, shape=..., dtype=..., ctx=None, out=None, **kwargs,
 ) -> NDArray:
@@ -34,7 +34,7 @@ def generalized_negative_binomial(
 def generalized_negative_binomial_like(
     data: NDArray, mu: float = 1.0, alpha: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Draw samples, with the shape and dtype of an array, from the generalized negative ..."""
+    """Draw samples with the shape and dtype of an array from the generalized negative ..."""
 def multinomial(
     data=None, shape=..., get_prob=False, out=None, dtype=None, *, n=None, p=None, **kwargs,
 ):
@@ -44,19 +44,19 @@ def negative_binomial(k=1, p=1, shape=..., dtype=..., ctx=None, out=None, **kwar
 def negative_binomial_like(
     data: NDArray, k: int = 1, p: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Draw samples, with the shape and dtype of an array, from the negative binomial ..."""
+    """Draw samples with the shape and dtype of an array from the negative binomial ..."""
 def normal(loc=0, scale=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
     """Draw samples from a normal distribution."""
 def normal_like(
     data: NDArray, loc: float = 0.0, scale: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Draw samples, with the shape and dtype of an array, from the normal distribution ..."""
+    """Draw samples with the shape and dtype of an array from the normal distribution ..."""
 def poisson(lam=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
     """Draw samples, floating-point numbers, from a Poisson distribution."""
 def poisson_like(
     data: NDArray, lam: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Draw samples, with the shape and dtype of an array, from the Poisson distribution ..."""
+    """Draw samples with the shape and dtype of an array from the Poisson distribution ..."""
 def randint(low, high, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
     """Draw integers from the uniform distribution on [low, high)."""
 def randn(*shape, **kwargs) -> NDArray:
@@ -68,4 +68,4 @@ def uniform(low=0, high=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -
 def uniform_like(
     data: NDArray, low: float = 0.0, high: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Draw samples, with the shape and dtype of an array, from the uniform distribution ..."""
+    """Draw samples with the shape and dtype of an array from the uniform distribution on ..."""

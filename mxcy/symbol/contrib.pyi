@@ -30,7 +30,7 @@ def BatchNormWithReLU(
     max_calib_range: float | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """BatchNorm followed by ``max(x, 0)``; see BatchNorm."""
+    """Apply batch normalisation followed by ``max(x, 0)``; see BatchNorm."""
 def BilinearResize2D(
     data: Symbol | None = None, like: Symbol | None = None, height: int = 1, width: int = 1,
     scale_height: float | None = None, scale_width: float | None = None,
@@ -139,7 +139,7 @@ def SyncBatchNorm(
     output_mean_var: bool = False, ndev: int = 1, key: str = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """BatchNorm over axis 1 whose statistics are those of all devices."""
+    """Apply batch normalisation over axis 1, synchronised across devices."""
 def adamw_update(
     weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0,
     clip_gradient=-1, out=None, name=None, **kwargs,
@@ -207,7 +207,7 @@ def calibrate_entropy(
     hist: Symbol | None = None, hist_edges: Symbol | None = None, num_quantized_bins: int = 255,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Find the threshold at which quantized numbers tell most about a histogram's."""
+    """Find the quantization threshold of minimal KL divergence for a histogram."""
 def cond(pred, then_func, else_func, name="cond"):
     """One of two results, by a condition."""
 def count_sketch(
@@ -215,7 +215,7 @@ def count_sketch(
     out_dim: int = ..., processing_batch_size: int = 32, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Add ``s[j] * data[..., j]`` to element ``h[j]`` of the last axis, which gets ..."""
+    """Compute the count sketch: add ``s[j] * data[..., j]`` to ``out[..., h[j]]``."""
 def ctc_loss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: bool = False,
@@ -228,7 +228,7 @@ def dequantize(
     out_type: Literal["float32"] = "float32", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn 8-bit integers back into floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
+    """Dequantize 8-bit integers to floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
 def div_sqrt_dim(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -237,12 +237,12 @@ def dynamic_reshape(
     data: Symbol | None = None, shape: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """`data` with the extents that `shape` holds, which may be 0, -1, -2, -3 and -4 as ..."""
+    """Reshape `data` to the extents in array `shape`, with the codes of Reshape."""
 def fft(
     data: Symbol | None = None, compute_size: int = 128, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The Fourier transform along the last axis."""
+    """Compute the discrete Fourier transform along the last axis."""
 def foreach(body, data, init_states, name="foreach"):
     """Call a function for each element of arrays along their first axis."""
 def full(shape, val, dtype=None, **kwargs) -> Symbol:
@@ -251,7 +251,7 @@ def getnnz(
     data: Symbol | None = None, axis: int | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """How many elements of a csr array are stored: in all, or by row or column."""
+    """Count the stored elements of a csr array: in all, or per row or column."""
 def gradientmultiplier(
     data: Symbol | None = None, scalar: float = 1.0, is_int: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -262,19 +262,19 @@ def group_adagrad_update(
     lr: float = ..., rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     epsilon: float = 9.99999975e-06, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """AdaGrad with one step length per row: ``weight - lr * grad / sqrt(history + ..."""
+    """Update a weight by row-wise AdaGrad: ``weight - lr * grad / sqrt(history + epsilon)``."""
 def hawkesll(
     lda: Symbol | None = None, alpha: Symbol | None = None, beta: Symbol | None = None,
     state: Symbol | None = None, lags: Symbol | None = None, marks: Symbol | None = None,
     valid_length: Symbol | None = None, max_time: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The logarithm of the likelihood of sequences of events, and the state after them."""
+    """Compute the log-likelihood of event sequences under a marked Hawkes process."""
 def ifft(
     data: Symbol | None = None, compute_size: int = 128, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The real part of the inverse Fourier transform along the last axis, times its ..."""
+    """Compute the real part of the unnormalised inverse Fourier transform along the last ..."""
 def index_array(
     data: Symbol | None = None, axes: _Shape | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -311,26 +311,26 @@ def intgemm_fully_connected(
     out_type: Literal["float32", "int32"] = "float32", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Multiply data by a prepared int8 weight: ``scaling * (data . weight^T) + bias``."""
+    """Apply a dense layer with prepared int8 weight: ``scaling * (data . weight^T) + bias``."""
 def intgemm_maxabsolute(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The largest magnitude of float32 data, as an array of shape (1,); 0 of no data."""
+    """Return the largest magnitude of float32 data, with shape (1,); 0 if empty."""
 def intgemm_prepare_data(
     data: Symbol | None = None, maxabs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn floats into int8: ``data * 127 / maxabs`` rounded half to even, cut to -127 ..."""
+    """Quantize floats to int8: ``data * 127 / maxabs``, rounded half to even, in [-127, ..."""
 def intgemm_prepare_weight(
     weight: Symbol | None = None, maxabs: Symbol | None = None, already_quantized: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn weights into the int8 form of `intgemm_fully_connected`."""
+    """Convert weights to the int8 form of `intgemm_fully_connected`."""
 def intgemm_take_weight(
     weight: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Rows of a prepared weight; their number is a multiple of 8, as is the weight's."""
+    """Take rows of a prepared weight; their number must be a multiple of 8."""
 def mp_adamw_update(
     weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08,
     wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
@@ -353,25 +353,25 @@ def quantize(
     out_type: Literal["int8", "uint8"] = "uint8", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn floats of a known range into 8-bit integers."""
+    """Quantize floats of a known range to 8-bit integers."""
 def quantize_asym(
     data: Symbol | None = None, min_calib_range: float | None = None,
     max_calib_range: float | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn floats into uint8 so that the whole range is used: ``data * scale + shift``."""
+    """Quantize floats to uint8 asymmetrically: ``data * scale + shift``."""
 def quantize_v2(
     data: Symbol | None = None, out_type: Literal["auto", "int8", "uint8"] = "int8",
     min_calib_range: float | None = None, max_calib_range: float | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn floats into 8-bit integers."""
+    """Quantize floats to 8-bit integers."""
 def quantized_act(
     data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
     act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Replace negative numbers of quantized data by 0; the range stays."""
+    """Apply ReLU to quantized data; the range is unchanged."""
 def quantized_batch_norm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     moving_mean: Symbol | None = None, moving_var: Symbol | None = None,
@@ -382,12 +382,12 @@ def quantized_batch_norm(
     max_calib_range: float | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Normalise each channel of quantized data by the running statistics; the result is ..."""
+    """Apply batch normalisation with running statistics to quantized data, with int8 result."""
 def quantized_concat(
     *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Join `num_args` quantized arrays along the dimension `dim`."""
+    """Concatenate `num_args` quantized arrays along dimension `dim`."""
 def quantized_conv(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     min_data: Symbol | None = None, max_data: Symbol | None = None,
@@ -399,7 +399,7 @@ def quantized_conv(
     cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Convolve int8 or uint8 data with int8 filters: sums of 32 bits and their range."""
+    """Convolve int8 or uint8 data with int8 filters; return 32-bit sums and their range."""
 def quantized_elemwise_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_min: Symbol | None = None,
     lhs_max: Symbol | None = None, rhs_min: Symbol | None = None, rhs_max: Symbol | None = None,
@@ -420,12 +420,12 @@ def quantized_embedding(
     dtype: _DType = "float32", sparse_grad: bool = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Replace each integer by its row of an int8 weight; the result has the weight's range."""
+    """Look up rows of an int8 weight; the result has the weight's range."""
 def quantized_flatten(
     data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Join all dimensions of quantized data but the first; the range stays."""
+    """Flatten all dimensions of quantized data but the first; the range is unchanged."""
 def quantized_fully_connected(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     min_data: Symbol | None = None, max_data: Symbol | None = None,
@@ -434,7 +434,7 @@ def quantized_fully_connected(
     no_bias: bool = False, flatten: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Multiply int8 or uint8 data by int8 weights: sums of 32 bits and their range."""
+    """Apply a dense layer to int8 or uint8 data; return 32-bit sums and their range."""
 def quantized_pooling(
     data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
     kernel: _Shape = (), pool_type: Literal["avg", "lp", "max", "sum"] = "max",
@@ -444,13 +444,13 @@ def quantized_pooling(
     layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = None,
     output_size: _Shape | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Reduce windows of quantized data to their maximum or average; the range stays."""
+    """Apply max or average pooling to quantized data; the range is unchanged."""
 def quantized_reshape(
     data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
     shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
     keep_highest: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Give quantized data another shape, as Reshape does; the range stays."""
+    """Reshape quantized data, as Reshape does; the range is unchanged."""
 def quantized_rnn(
     data: Symbol | None = None, parameters: Symbol | None = None, state: Symbol | None = None,
     state_cell: Symbol | None = None, sequence_length: Symbol | None = None,
@@ -462,12 +462,12 @@ def quantized_rnn(
     lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Run LSTM layers over uint8 sequences: a number stands for ``(data - shift) / scale``."""
+    """Run LSTM layers over uint8 sequences, which represent ``(data - shift) / scale``."""
 def quantized_transpose(
     data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
     axes: _Shape = (), name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Permute the dimensions of quantized data, as transpose does; the range stays."""
+    """Transpose quantized data, as transpose does; the range is unchanged."""
 def rand_zipfian(true_classes, num_sampled, range_max):
     """Draw classes from an approximately log-uniform (Zipfian) distribution."""
 def requantize(
@@ -476,7 +476,7 @@ def requantize(
     max_calib_range: float | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Turn numbers of 32 bits, as products of quantized arrays are, into 8-bit integers."""
+    """Requantize 32-bit integers, such as sums of quantized products, to 8 bits."""
 def round_ste(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

@@ -31,14 +31,14 @@ def BatchNorm(
     max_calib_range: float | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Normalise each channel over the batch and scale and shift it."""
+    """Apply batch normalisation: normalise each channel over the batch, then scale and ..."""
 def BatchNorm_v1(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     moving_mean: Symbol | None = None, moving_var: Symbol | None = None, eps: float = 0.00100000005,
     momentum: float = 0.899999976, fix_gamma: bool = True, use_global_stats: bool = False,
     output_mean_var: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """BatchNorm over axis 1, as older models use it."""
+    """Apply batch normalisation over axis 1, as older models do."""
 def BilinearSampler(
     data: Symbol | None = None, grid: Symbol | None = None, cudnn_off: bool | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -47,7 +47,7 @@ def BilinearSampler(
 def BlockGrad(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The input itself; gradients do not pass backwards through it."""
+    """Return the input unchanged, but stop gradients."""
 def CTCLoss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: bool = False,
@@ -64,7 +64,7 @@ def Concat(
     *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+    """Concatenate arrays along dimension `dim`."""
 def Convolution(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
@@ -93,7 +93,7 @@ def Crop(
     *data: Symbol, num_args: int = ..., offset: _Shape = (0, 0), h_w: _Shape = (0, 0),
     center_crop: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Cut a rectangle out of the last two dimensions of an array (batch, channel, ..."""
+    """Crop the last two dimensions of images (batch, channel, height, width)."""
 def Deconvolution(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
@@ -109,7 +109,7 @@ def Dropout(
     axes: _Shape = (), cudnn_off: bool | None = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Zero each element with probability p and scale the others by 1 / (1 - p), in ..."""
+    """Apply dropout: in training, zero elements with probability p and scale the others."""
 def ElementWiseSum(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -123,13 +123,13 @@ def Embedding(
 def Flatten(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+    """Flatten all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
 def FullyConnected(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     num_hidden: int = ..., no_bias: bool = False, flatten: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Affine map of the last axis: ``out = data . weight^T + bias``."""
+    """Apply an affine map (dense layer): ``out = data . weight^T + bias``."""
 def GridGenerator(
     data: Symbol | None = None, transform_type: Literal["affine", "warp"] = ...,
     target_shape: _Shape = (0, 0), name: str | None = None, attr: dict[str, str] | None = None,
@@ -140,7 +140,7 @@ def GroupNorm(
     num_groups: int = 1, eps: float = 9.99999975e-06, output_mean_var: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Normalise groups of channels of each sample, and scale and shift."""
+    """Apply group normalisation: normalise groups of channels per sample, then scale and ..."""
 def IdentityAttachKLSparseReg(
     data: Symbol | None = None, moving_avg: Symbol | None = None,
     sparseness_target: float = 0.100000001, penalty: float = 0.00100000005,
@@ -151,25 +151,25 @@ def InstanceNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     eps: float = 0.00100000005, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Normalise each channel of each sample, and scale and shift."""
+    """Apply instance normalisation: normalise each channel per sample, then scale and shift."""
 def L2Normalization(
     data: Symbol | None = None, eps: float = 1.00000001e-10,
     mode: Literal["channel", "instance", "spatial"] = "instance", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Divide by the root of the sum of squares: ``data / sqrt(sum(data ** 2) + eps)``."""
+    """Apply L2 normalisation: ``data / sqrt(sum(data ** 2) + eps)``."""
 def LRN(
     data: Symbol | None = None, alpha: float = 9.99999975e-05, beta: float = 0.75,
     knorm: float = 2.0, nsize: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Divide by a power of the energy of neighbouring channels."""
+    """Apply local response normalisation across channels."""
 def LayerNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     axis: int = -1, eps: float = 9.99999975e-06, output_mean_var: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Normalise along one axis and scale and shift."""
+    """Apply layer normalisation: normalise along one axis, then scale and shift."""
 def LeakyReLU(
     data: Symbol | None = None, gamma: Symbol | None = None,
     act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] = "leaky",
@@ -203,7 +203,7 @@ def Pad(
     pad_width: _Shape = ..., constant_value: float = 0.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Add margins to the dimensions of an array behind the first two."""
+    """Pad all dimensions of an array but the first two."""
 def Pooling(
     data: Symbol | None = None, kernel: _Shape = (),
     pool_type: Literal["avg", "lp", "max", "sum"] = "max", global_pool: bool = False,
@@ -213,7 +213,7 @@ def Pooling(
     layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm."""
+    """Apply max, average, sum or p-norm pooling over the spatial dimensions."""
 def Pooling_v1(
     data: Symbol | None = None, kernel: _Shape = (),
     pool_type: Literal["avg", "max", "sum"] = "max", global_pool: bool = False,
@@ -231,7 +231,7 @@ def RNN(
     lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Run recurrent layers over a batch of sequences."""
+    """Apply stacked recurrent layers (RNN, LSTM or GRU) to a batch of sequences."""
 def ROIPooling(
     data: Symbol | None = None, rois: Symbol | None = None, pooled_size: _Shape = ...,
     spatial_scale: float = ..., name: str | None = None, attr: dict[str, str] | None = None,
@@ -242,7 +242,7 @@ def Reshape(
     target_shape: _Shape = (), keep_highest: bool = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Give the elements of an array another shape with as many elements."""
+    """Reshape an array, keeping the number of elements."""
 def SVMOutput(
     data: Symbol | None = None, label: Symbol | None = None, margin: float = 1.0,
     regularization_coefficient: float = 1.0, use_linear: bool = False, name: str | None = None,
@@ -271,7 +271,7 @@ def SliceChannel(
     data: Symbol | None = None, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Cut an array into `num_outputs` equal parts along `axis`."""
+    """Split an array into `num_outputs` equal parts along `axis`."""
 def Softmax(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False,
@@ -303,7 +303,7 @@ def SwapAxis(
     data: Symbol | None = None, dim1: int = 0, dim2: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Exchange the two dimensions `dim1` and `dim2`."""
+    """Swap dimensions `dim1` and `dim2`."""
 def UpSampling(
     *data: Symbol, scale: int = ..., num_filter: int = 0,
     sample_type: Literal["bilinear", "nearest"] = ...,
@@ -322,7 +322,7 @@ def adam_update(
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Adam, without the correction of the first steps, which callers put into `lr`."""
+    """Update a weight by Adam, without bias correction, which callers include in `lr`."""
 def add_n(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -331,7 +331,7 @@ def all_finite(
     data: Symbol | None = None, init_output: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Whether all elements are finite: 1 or 0 as float32 of shape (1,)."""
+    """Test whether all elements are finite: 1 or 0 as float32 of shape (1,)."""
 def amp_cast(
     data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -370,16 +370,16 @@ def argmax(
     data: Symbol | None = None, axis: int | None = None, keepdims: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Position of the maximum along an axis, as a float; the first of equal ones."""
+    """Return the index of the maximum along an axis, as float; the first on ties."""
 def argmax_channel(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The position of the largest element along axis 1, as a float."""
+    """Return the index of the maximum along axis 1, as float."""
 def argmin(
     data: Symbol | None = None, axis: int | None = None, keepdims: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Position of the minimum along an axis, as a float; the first of equal ones."""
+    """Return the index of the minimum along an axis, as float; the first on ties."""
 def argsort(
     data: Symbol | None = None, axis: int | None = -1, is_ascend: bool = True,
     dtype: _DType = "float32", name: str | None = None, attr: dict[str, str] | None = None,
@@ -390,7 +390,7 @@ def batch_dot(
     transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The matrix product of each pair of a batch: (b, m, k) and (b, k, n) give (b, m, n)."""
+    """Compute batched matrix products: (b, m, k) and (b, k, n) give (b, m, n)."""
 def batch_take(
     a: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -405,12 +405,12 @@ def broadcast_axes(
     data: Symbol | None = None, axis: _Shape = (), size: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
 def broadcast_axis(
     data: Symbol | None = None, axis: _Shape = (), size: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
 def broadcast_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -450,7 +450,7 @@ def broadcast_like(
     lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_axes: _Shape | None = None,
     rhs_axes: _Shape | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Stretch `lhs` to the shape of `rhs`: all dimensions, or those of `lhs_axes` to ..."""
+    """Broadcast `lhs` to the shape of `rhs`: all dimensions, or `lhs_axes` to `rhs_axes`."""
 def broadcast_logical_and(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -515,7 +515,7 @@ def broadcast_to(
     data: Symbol | None = None, shape: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Stretch dimensions of extent 1 to `shape`, which has as many entries; 0 keeps an ..."""
+    """Broadcast dimensions of extent 1 to `shape`, of equal rank; 0 keeps an extent."""
 def cast(
     data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -525,7 +525,7 @@ def cast_storage(
     data: Symbol | None = None, stype: Literal["csr", "default", "row_sparse"] = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """A copy of an array with another storage type."""
+    """Cast an array to another storage type."""
 def cbrt(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -555,7 +555,7 @@ def concat(
     *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+    """Concatenate arrays along dimension `dim`."""
 def cos(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -568,7 +568,7 @@ def crop(
     data: Symbol | None = None, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (),
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+    """Slice the first dimensions by ``begin:end:step``, as Python does."""
 def ctc_loss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: bool = False,
@@ -589,12 +589,12 @@ def depth_to_space(
     data: Symbol | None = None, block_size: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Move blocks of channels to blocks of pixels: (n, c, h, w) becomes (n, c/b/b, h*b, ..."""
+    """Rearrange channels into blocks of pixels: (n, c, h, w) becomes (n, c/b/b, h*b, w*b)."""
 def diag(
     data: Symbol | None = None, k: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The diagonal `k` of an array over two dimensions, or a matrix with a vector on it."""
+    """Extract diagonal `k` over two dimensions, or construct a matrix from a vector."""
 def digamma(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -604,7 +604,7 @@ def dot(
     transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
+    """Compute the dot product over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -658,12 +658,12 @@ def fix(
 def flatten(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+    """Flatten all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
 def flip(
     data: Symbol | None = None, axis: _Shape = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+    """Reverse the order of elements along the dimensions `axis` (non-negative)."""
 def floor(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -675,14 +675,14 @@ def ftml_update(
     wd: float = 0.0, rescale_grad: float = 1.0, clip_grad: float = -1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Follow the moving leader; `t` counts the updates from 1."""
+    """Update a weight by FTML (follow the moving leader); `t` counts updates from 1."""
 def ftrl_update(
     weight: Symbol | None = None, grad: Symbol | None = None, z: Symbol | None = None,
     n: Symbol | None = None, lr: float = ..., lamda1: float = 0.00999999978, beta: float = 1.0,
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Follow the regularised leader, with the penalty `lamda1` on magnitudes."""
+    """Update a weight by FTRL (follow the regularised leader) with L1 penalty `lamda1`."""
 def gamma(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -704,7 +704,7 @@ def hard_sigmoid(
 def identity(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """A copy of an array."""
+    """Return a copy of an array."""
 def im2col(
     data: Symbol | None = None, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (),
     pad: _Shape = (), name: str | None = None, attr: dict[str, str] | None = None,
@@ -721,92 +721,92 @@ def lamb_update_phase1(
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The first half of LAMB: the direction of the step."""
+    """Compute phase 1 of LAMB: the direction of the step."""
 def lamb_update_phase2(
     weight: Symbol | None = None, g: Symbol | None = None, r1: Symbol | None = None,
     r2: Symbol | None = None, lr: float = ..., lower_bound: float = -1.0, upper_bound: float = -1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
+    """Apply phase 2 of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
 def linalg_det(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The determinants of square matrices; one matrix gives shape (1,)."""
+    """Compute the determinants of square matrices; a single matrix gives shape (1,)."""
 def linalg_extractdiag(
     A: Symbol | None = None, offset: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The diagonals of square matrices; `offset` counts diagonals, positive ones lie above."""
+    """Extract the diagonals of square matrices; a positive `offset` is above the main ..."""
 def linalg_extracttrian(
     A: Symbol | None = None, offset: int = 0, lower: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The triangles of square matrices, each as a vector."""
+    """Extract triangles of square matrices as vectors."""
 def linalg_gelqf(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """LQ factors of wide matrices: ``A = L Q`` with orthonormal rows of Q and lower ..."""
+    """Compute the LQ factorisation ``A = L Q``: orthonormal rows in Q, lower triangular L."""
 def linalg_gemm(
     A: Symbol | None = None, B: Symbol | None = None, C: Symbol | None = None,
     transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0, beta: float = 1.0,
     axis: int = -2, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Products of matrices: ``alpha * op(A) op(B) + beta * C``."""
+    """Compute matrix products with addition: ``alpha * op(A) op(B) + beta * C``."""
 def linalg_gemm2(
     A: Symbol | None = None, B: Symbol | None = None, transpose_a: bool = False,
     transpose_b: bool = False, alpha: float = 1.0, axis: int = -2, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Products of matrices: ``alpha * op(A) op(B)``."""
+    """Compute matrix products: ``alpha * op(A) op(B)``."""
 def linalg_inverse(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The inverses of square matrices; an error when there is none."""
+    """Compute the inverse of square matrices; singular matrices raise an error."""
 def linalg_makediag(
     A: Symbol | None = None, offset: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Square matrices with the given diagonals, which lie `offset` above the main one."""
+    """Construct square matrices with the given diagonals at `offset` above the main one."""
 def linalg_maketrian(
     A: Symbol | None = None, offset: int = 0, lower: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Square matrices with the given triangles and zeros elsewhere."""
+    """Construct square matrices with the given triangles and zeros elsewhere."""
 def linalg_potrf(
     A: Symbol | None = None, lower: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive ..."""
+    """Compute the Cholesky factor L, lower triangular, of positive definite ``A = L L^T``."""
 def linalg_potri(
     A: Symbol | None = None, lower: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors."""
+    """Compute the inverse of ``A A^T`` for lower triangular A, such as a Cholesky factor."""
 def linalg_slogdet(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The signs and the logarithms of the magnitudes of determinants; one matrix gives ..."""
+    """Compute the signs and log-magnitudes of determinants; a single matrix gives shape ..."""
 def linalg_sumlogdiag(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sums of the logarithms of the diagonals of square matrices."""
+    """Compute the sum of the logarithms of the diagonals of square matrices."""
 def linalg_syrk(
     A: Symbol | None = None, transpose: bool = False, alpha: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Products with the own transpose: ``alpha * A A^T``, or ``alpha * A^T A`` with ..."""
+    """Multiply a matrix by its transpose: ``alpha * A A^T``, with `transpose` ``alpha * ..."""
 def linalg_trmm(
     A: Symbol | None = None, B: Symbol | None = None, transpose: bool = False,
     rightside: bool = False, lower: bool = True, alpha: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Products with triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``."""
+    """Multiply by triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``."""
 def linalg_trsm(
     A: Symbol | None = None, B: Symbol | None = None, transpose: bool = False,
     rightside: bool = False, lower: bool = True, alpha: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Solutions X of triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``."""
+    """Solve triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``, for X."""
 def log(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -840,7 +840,7 @@ def logical_not(
 def make_loss(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
+    """Return the input unchanged as a loss: its gradient is 1, ignoring the head gradient."""
 def masked_log_softmax(
     data: Symbol | None = None, mask: Symbol | None = None, axis: int = -1,
     temperature: float | None = None, normalize: bool | None = True, name: str | None = None,
@@ -857,27 +857,27 @@ def max(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Largest value over axes."""
+    """Compute the maximum over axes."""
 def max_axis(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Largest value over axes."""
+    """Compute the maximum over axes."""
 def mean(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Mean over axes; integers are cut towards zero."""
+    """Compute the mean over axes; integer results are truncated towards zero."""
 def min(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Smallest value over axes."""
+    """Compute the minimum over axes."""
 def min_axis(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Smallest value over axes."""
+    """Compute the minimum over axes."""
 def mish(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -886,7 +886,7 @@ def moments(
     data: Symbol | None = None, axes: _Shape | None = None, keepdims: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The mean and the biased variance over `axes`, which must be given."""
+    """Compute the mean and the biased variance over `axes`, which must be given."""
 def mp_lamb_update_phase1(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None,
     var: Symbol | None = None, weight32: Symbol | None = None, beta1: float = 0.899999976,
@@ -894,91 +894,91 @@ def mp_lamb_update_phase1(
     bias_correction: bool = True, wd: float = ..., rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The first half of LAMB: the direction of the step."""
+    """Compute phase 1 of LAMB: the direction of the step."""
 def mp_lamb_update_phase2(
     weight: Symbol | None = None, g: Symbol | None = None, r1: Symbol | None = None,
     r2: Symbol | None = None, weight32: Symbol | None = None, lr: float = ...,
     lower_bound: float = -1.0, upper_bound: float = -1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
+    """Apply phase 2 of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
 def mp_nag_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
     weight32: Symbol | None = None, lr: float = ..., momentum: float = 0.0, wd: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Nesterov's accelerated gradient."""
+    """Update a weight by SGD with Nesterov momentum (NAG)."""
 def mp_sgd_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
     weight32: Symbol | None = None, lr: float = ..., momentum: float = 0.0, wd: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Gradient descent with momentum."""
+    """Update a weight by SGD with momentum."""
 def mp_sgd_update(
     weight: Symbol | None = None, grad: Symbol | None = None, weight32: Symbol | None = None,
     lr: float = ..., wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     lazy_update: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+    """Update a weight by SGD: ``weight - lr * (grad + wd * weight)``."""
 def multi_all_finite(
     *data: Symbol, num_arrays: int = 1, init_output: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,)."""
+    """Test whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,)."""
 def multi_lars(
     lrs: Symbol | None = None, weights_sum_sq: Symbol | None = None,
     grads_sum_sq: Symbol | None = None, wds: Symbol | None = None, eta: float = ...,
     eps: float = ..., rescale_grad: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The learning rates of LARS for many weights at once."""
+    """Compute the learning rates of LARS for several weights."""
 def multi_mp_sgd_mom_update(
     *data: Symbol, lrs: _Floats = ..., wds: _Floats = ..., momentum: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Like sgd_mom_update, each weight with its own learning rate and weight decay."""
+    """Update several weights as sgd_mom_update, each with its own lr and wd."""
 def multi_mp_sgd_update(
     *data: Symbol, lrs: _Floats = ..., wds: _Floats = ..., rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, num_weights: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Like sgd_update, each weight with its own learning rate and weight decay."""
+    """Update several weights as sgd_update, each with its own lr and wd."""
 def multi_sgd_mom_update(
     *data: Symbol, lrs: _Floats = ..., wds: _Floats = ..., momentum: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Like sgd_mom_update, each weight with its own learning rate and weight decay."""
+    """Update several weights as sgd_mom_update, each with its own lr and wd."""
 def multi_sgd_update(
     *data: Symbol, lrs: _Floats = ..., wds: _Floats = ..., rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, num_weights: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Like sgd_update, each weight with its own learning rate and weight decay."""
+    """Update several weights as sgd_update, each with its own lr and wd."""
 def multi_sum_sq(
     *data: Symbol, num_arrays: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The sum of the squares of each array: one float32 for each."""
+    """Compute the sum of squares of each array, as one float32 per array."""
 def nag_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
     lr: float = ..., momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Nesterov's accelerated gradient."""
+    """Update a weight by SGD with Nesterov momentum (NAG)."""
 def nanprod(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Product over axes with NaN taken as 1."""
+    """Compute the product over axes, treating NaN as 1."""
 def nansum(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum over axes with NaN taken as 0."""
+    """Compute the sum over axes, treating NaN as 0."""
 def negative(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -988,7 +988,7 @@ def norm(
     out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
     keepdims: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+    """Compute the 1-norm (sum of magnitudes) or 2-norm (root of sum of squares) over axes."""
 def normal(
     loc: float = 0.0, scale: float = 1.0, shape: _Shape | None = None,
     ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
@@ -1009,7 +1009,7 @@ def pad(
     pad_width: _Shape = ..., constant_value: float = 0.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Add margins to the dimensions of an array behind the first two."""
+    """Pad all dimensions of an array but the first two."""
 def pick(
     data: Symbol | None = None, index: Symbol | None = None, axis: int | None = -1,
     keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip", name: str | None = None,
@@ -1020,38 +1020,38 @@ def preloaded_multi_mp_sgd_mom_update(
     *data: Symbol, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Like sgd_mom_update, with learning rates and weight decays in arrays."""
+    """Update several weights as sgd_mom_update, with lrs and wds in arrays."""
 def preloaded_multi_mp_sgd_update(
     *data: Symbol, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Like sgd_update, with learning rates and weight decays in arrays."""
+    """Update several weights as sgd_update, with lrs and wds in arrays."""
 def preloaded_multi_sgd_mom_update(
     *data: Symbol, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Like sgd_mom_update, with learning rates and weight decays in arrays."""
+    """Update several weights as sgd_mom_update, with lrs and wds in arrays."""
 def preloaded_multi_sgd_update(
     *data: Symbol, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Like sgd_update, with learning rates and weight decays in arrays."""
+    """Update several weights as sgd_update, with lrs and wds in arrays."""
 def prod(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Product over axes."""
+    """Compute the product over axes."""
 def quantized_reshape(
     data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
     shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
     keep_highest: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Give quantized data another shape, as Reshape does; the range stays."""
+    """Reshape quantized data, as Reshape does; the range is unchanged."""
 def quantized_transpose(
     data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
     axes: _Shape = (), name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Permute the dimensions of quantized data, as transpose does; the range stays."""
+    """Transpose quantized data, as transpose does; the range is unchanged."""
 def radians(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1065,7 +1065,7 @@ def random_exponential(
     lam: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
     dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples from the exponential distribution with rate lam, the inverse of the mean."""
+    """Draw samples from the exponential distribution with rate lam (1 / mean)."""
 def random_gamma(
     alpha: float = 1.0, beta: float = 1.0, shape: _Shape | None = None,
     ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
@@ -1093,42 +1093,42 @@ def random_pdf_dirichlet(
     sample: Symbol | None = None, alpha: Symbol | None = None, is_log: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The density of the Dirichlet distribution with concentrations alpha, for each row ..."""
+    """Compute the Dirichlet density with concentrations alpha of each row along the last ..."""
 def random_pdf_exponential(
     sample: Symbol | None = None, lam: Symbol | None = None, is_log: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The density of the exponential distribution with rate lam."""
+    """Compute the probability density of the exponential distribution with rate lam."""
 def random_pdf_gamma(
     sample: Symbol | None = None, alpha: Symbol | None = None, beta: Symbol | None = None,
     is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The density of the gamma distribution with shape alpha and rate beta, the inverse ..."""
+    """Compute the probability density of the gamma distribution with shape alpha and ..."""
 def random_pdf_generalized_negative_binomial(
     sample: Symbol | None = None, mu: Symbol | None = None, alpha: Symbol | None = None,
     is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The density of the generalized negative binomial distribution with mean mu and ..."""
+    """Compute the probability density of the generalized negative binomial distribution ..."""
 def random_pdf_negative_binomial(
     sample: Symbol | None = None, k: Symbol | None = None, p: Symbol | None = None,
     is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The density of the negative binomial distribution: failures with probability p ..."""
+    """Compute the probability density of the negative binomial distribution: failures ..."""
 def random_pdf_normal(
     sample: Symbol | None = None, mu: Symbol | None = None, sigma: Symbol | None = None,
     is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The density of the normal distribution with mean mu and standard deviation sigma."""
+    """Compute the probability density of the normal distribution with mean mu and ..."""
 def random_pdf_poisson(
     sample: Symbol | None = None, lam: Symbol | None = None, is_log: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The density of the Poisson distribution with rate lam."""
+    """Compute the probability density of the Poisson distribution with rate lam."""
 def random_pdf_uniform(
     sample: Symbol | None = None, low: Symbol | None = None, high: Symbol | None = None,
     is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The density of the uniform distribution on [low, high], wherever the sample lies."""
+    """Compute the probability density of the uniform distribution on [low, high], ..."""
 def random_poisson(
     lam: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
     dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
@@ -1166,29 +1166,29 @@ def repeat(
     data: Symbol | None = None, repeats: int = ..., axis: int | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Repeat every element `repeats` times along `axis`, or of the flattened array by ..."""
+    """Repeat each element `repeats` times along `axis`, by default of the flattened array."""
 def reset_arrays(
     *data: Symbol, num_arrays: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Fill each array with zeros."""
+    """Set all arrays to zero."""
 def reshape(
     data: Symbol | None = None, shape: _Shape = (), reverse: bool = False,
     target_shape: _Shape = (), keep_highest: bool = False, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Give the elements of an array another shape with as many elements."""
+    """Reshape an array, keeping the number of elements."""
 def reshape_like(
     lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_begin: int | None = None,
     lhs_end: int | None = None, rhs_begin: int | None = None, rhs_end: int | None = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Give `lhs` the shape of `rhs`, or replace a range of its dimensions by a range of ..."""
+    """Reshape `lhs` to the shape of `rhs`, or replace a range of its dimensions by one ..."""
 def reverse(
     data: Symbol | None = None, axis: _Shape = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+    """Reverse the order of elements along the dimensions `axis` (non-negative)."""
 def rint(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1199,7 +1199,7 @@ def rmsprop_update(
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, clip_weights: float = -1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """RMSProp: ``weight - lr * grad / sqrt(n + epsilon)``, where n averages the squared ..."""
+    """Update a weight by RMSProp: ``weight - lr * grad / sqrt(n + epsilon)``."""
 def rmspropalex_update(
     weight: Symbol | None = None, grad: Symbol | None = None, n: Symbol | None = None,
     g: Symbol | None = None, delta: Symbol | None = None, lr: float = ...,
@@ -1207,7 +1207,7 @@ def rmspropalex_update(
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     clip_weights: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """RMSProp as Graves gave it: centred, with momentum."""
+    """Update a weight by centred RMSProp with momentum (Graves)."""
 def round(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1220,52 +1220,52 @@ def sample_binomial(
     n: Symbol | None = None, p: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples for each element of the parameter arrays, from the binomial ..."""
+    """Draw samples for each element of parameter arrays from the binomial distribution: ..."""
 def sample_categorical(
     data: Symbol | None = None, shape: _Shape = (), get_prob: bool = False, dtype: _DType = "int32",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw indices along the last axis of an array with the probabilities that stand there."""
+    """Draw indices with the probabilities along the last axis of an array."""
 def sample_exponential(
     lam: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples for each element of the parameter arrays, from the exponential ..."""
+    """Draw samples for each element of parameter arrays from the exponential ..."""
 def sample_gamma(
     alpha: Symbol | None = None, beta: Symbol | None = None, shape: _Shape = (),
     dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples for each element of the parameter arrays, from the gamma distribution ..."""
+    """Draw samples for each element of parameter arrays from the gamma distribution with ..."""
 def sample_generalized_negative_binomial(
     mu: Symbol | None = None, alpha: Symbol | None = None, shape: _Shape = (),
     dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples for each element of the parameter arrays, from the generalized ..."""
+    """Draw samples for each element of parameter arrays from the generalized negative ..."""
 def sample_multinomial(
     data: Symbol | None = None, shape: _Shape = (), get_prob: bool = False, dtype: _DType = "int32",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw indices along the last axis of an array with the probabilities that stand there."""
+    """Draw indices with the probabilities along the last axis of an array."""
 def sample_negative_binomial(
     k: Symbol | None = None, p: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None",
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples for each element of the parameter arrays, from the negative binomial ..."""
+    """Draw samples for each element of parameter arrays from the negative binomial ..."""
 def sample_normal(
     mu: Symbol | None = None, sigma: Symbol | None = None, shape: _Shape = (),
     dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples for each element of the parameter arrays, from the normal ..."""
+    """Draw samples for each element of parameter arrays from the normal distribution ..."""
 def sample_poisson(
     lam: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None", name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples for each element of the parameter arrays, from the Poisson ..."""
+    """Draw samples for each element of parameter arrays from the Poisson distribution ..."""
 def sample_uniform(
     low: Symbol | None = None, high: Symbol | None = None, shape: _Shape = (),
     dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples for each element of the parameter arrays, from the uniform ..."""
+    """Draw samples for each element of parameter arrays from the uniform distribution on ..."""
 def scatter_nd(
     data: Symbol | None = None, indices: Symbol | None = None, shape: _Shape = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -1277,17 +1277,17 @@ def sgd_mom_update(
     clip_gradient: float = -1.0, lazy_update: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Gradient descent with momentum."""
+    """Update a weight by SGD with momentum."""
 def sgd_update(
     weight: Symbol | None = None, grad: Symbol | None = None, lr: float = ..., wd: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+    """Update a weight by SGD: ``weight - lr * (grad + wd * weight)``."""
 def shape_array(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The extents of an array as a 1-D int64 array."""
+    """Return the shape of an array as a 1-D int64 array."""
 def shuffle(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1305,14 +1305,14 @@ def signsgd_update(
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Steps of fixed length: ``(1 - lr * wd) * weight - lr * sign(grad)``."""
+    """Update a weight by signSGD: ``(1 - lr * wd) * weight - lr * sign(grad)``."""
 def signum_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
     lr: float = ..., momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, wd_lh: float = 0.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Steps of fixed length along the momentum: ``(1 - lr * wd_lh) * weight + lr * ..."""
+    """Update a weight by Signum: ``(1 - lr * wd_lh) * weight + lr * sign(mom)``."""
 def sin(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1324,22 +1324,22 @@ def sinh(
 def size_array(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The number of elements of an array as an int64 array of shape (1,)."""
+    """Return the number of elements of an array as an int64 array of shape (1,)."""
 def slice(
     data: Symbol | None = None, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (),
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+    """Slice the first dimensions by ``begin:end:step``, as Python does."""
 def slice_axis(
     data: Symbol | None = None, axis: int = ..., begin: int = ..., end: int | None = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elements ``begin:end`` along one dimension; negative positions count from its end."""
+    """Slice one dimension by ``begin:end``; negative positions count from its end."""
 def slice_like(
     data: Symbol | None = None, shape_like: Symbol | None = None, axes: _Shape = (),
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Cut `data` from its first element on to the extents of `shape_like`."""
+    """Slice `data` from the origin to the extents of `shape_like`."""
 def smooth_l1(
     data: Symbol | None = None, scalar: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -1375,12 +1375,12 @@ def space_to_depth(
     data: Symbol | None = None, block_size: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Move blocks of pixels to channels: (n, c, h, w) becomes (n, c*b*b, h/b, w/b)."""
+    """Rearrange blocks of pixels into channels: (n, c, h, w) becomes (n, c*b*b, h/b, w/b)."""
 def split(
     data: Symbol | None = None, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Cut an array into `num_outputs` equal parts along `axis`."""
+    """Split an array into `num_outputs` equal parts along `axis`."""
 def sqrt(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1398,26 +1398,26 @@ def stack(
     *data: Symbol, axis: int = 0, num_args: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Join arrays of one shape along a new dimension at position `axis` of the result."""
+    """Stack arrays of the same shape along a new dimension `axis`."""
 def stop_gradient(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The input itself; gradients do not pass backwards through it."""
+    """Return the input unchanged, but stop gradients."""
 def sum(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum over axes."""
+    """Compute the sum over axes."""
 def sum_axis(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum over axes."""
+    """Compute the sum over axes."""
 def swapaxes(
     data: Symbol | None = None, dim1: int = 0, dim2: int = 0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Exchange the two dimensions `dim1` and `dim2`."""
+    """Swap dimensions `dim1` and `dim2`."""
 def take(
     a: Symbol | None = None, indices: Symbol | None = None, axis: int = 0,
     mode: Literal["clip", "raise", "wrap"] = "clip", name: str | None = None,
@@ -1436,7 +1436,7 @@ def tile(
     data: Symbol | None = None, reps: _Shape = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Repeat the whole array ``reps[i]`` times along dimension i."""
+    """Tile an array: repeat it ``reps[i]`` times along dimension i."""
 def topk(
     data: Symbol | None = None, axis: int | None = -1, k: int = 1,
     ret_typ: Literal["both", "indices", "mask", "value"] = "indices", is_ascend: bool = False,
@@ -1447,7 +1447,7 @@ def transpose(
     data: Symbol | None = None, axes: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Permute the dimensions: dimension i of the output is ``axes[i]`` of the input."""
+    """Permute the dimensions: dimension i of the result is ``axes[i]`` of the input."""
 def trunc(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

@@ -16,21 +16,21 @@ def exponential_like(
     data: Symbol | None = None, lam: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples, with the shape and dtype of an array, from the exponential ..."""
+    """Draw samples with the shape and dtype of an array from the exponential ..."""
 def gamma(alpha=1, beta=1, shape=..., dtype=..., **kwargs) -> Symbol:
     """Draw samples from a gamma distribution."""
 def gamma_like(
     data: Symbol | None = None, alpha: float = 1.0, beta: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples, with the shape and dtype of an array, from the gamma distribution ..."""
+    """Draw samples with the shape and dtype of an array from the gamma distribution with ..."""
 def generalized_negative_binomial(mu=1, alpha=1, shape=..., dtype=..., **kwargs) -> Symbol:
     """Draw samples, floating-point numbers, from a negative binomial distribution with a ..."""
 def generalized_negative_binomial_like(
     data: Symbol | None = None, mu: float = 1.0, alpha: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples, with the shape and dtype of an array, from the generalized negative ..."""
+    """Draw samples with the shape and dtype of an array from the generalized negative ..."""
 def multinomial(data, shape=..., get_prob=True, dtype="int32", **kwargs) -> Symbol:
     """Draw indices along the last axis of an array with the probabilities that stand there."""
 def negative_binomial(k=1, p=1, shape=..., dtype=..., **kwargs) -> Symbol:
@@ -39,21 +39,21 @@ def negative_binomial_like(
     data: Symbol | None = None, k: int = 1, p: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples, with the shape and dtype of an array, from the negative binomial ..."""
+    """Draw samples with the shape and dtype of an array from the negative binomial ..."""
 def normal(loc=0, scale=1, shape=..., dtype=..., **kwargs) -> Symbol:
     """Draw samples from a normal distribution."""
 def normal_like(
     data: Symbol | None = None, loc: float = 0.0, scale: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples, with the shape and dtype of an array, from the normal distribution ..."""
+    """Draw samples with the shape and dtype of an array from the normal distribution ..."""
 def poisson(lam=1, shape=..., dtype=..., **kwargs) -> Symbol:
     """Draw samples, floating-point numbers, from a Poisson distribution."""
 def poisson_like(
     data: Symbol | None = None, lam: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples, with the shape and dtype of an array, from the Poisson distribution ..."""
+    """Draw samples with the shape and dtype of an array from the Poisson distribution ..."""
 def randint(low, high, shape=..., dtype=..., **kwargs) -> Symbol:
     """Draw integers from the uniform distribution on [low, high)."""
 def randn(*shape, **kwargs):
@@ -66,4 +66,4 @@ def uniform_like(
     data: Symbol | None = None, low: float = 0.0, high: float = 1.0, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Draw samples, with the shape and dtype of an array, from the uniform distribution ..."""
+    """Draw samples with the shape and dtype of an array from the uniform distribution on ..."""

@@ -29,7 +29,7 @@ def FullyConnected(
     num_hidden: int = ..., no_bias: bool = False, flatten: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Affine map of the last axis: ``out = data . weight^T + bias``."""
+    """Apply an affine map (dense layer): ``out = data . weight^T + bias``."""
 def LinearRegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -62,7 +62,7 @@ def adagrad_update(
     lr: float = ..., epsilon: float = 1.00000001e-07, wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """AdaGrad: ``weight - lr * (grad / sqrt(history + epsilon) + wd * weight)``."""
+    """Update a weight by AdaGrad: ``weight - lr * (grad / sqrt(history + epsilon) + wd * ..."""
 def adam_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None,
     var: Symbol | None = None, lr: float = ..., beta1: float = 0.899999976,
@@ -70,7 +70,7 @@ def adam_update(
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Adam, without the correction of the first steps, which callers put into `lr`."""
+    """Update a weight by Adam, without bias correction, which callers include in `lr`."""
 def add_n(
     *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -133,7 +133,7 @@ def cast_storage(
     data: Symbol | None = None, stype: Literal["csr", "default", "row_sparse"] = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """A copy of an array with another storage type."""
+    """Cast an array to another storage type."""
 def cbrt(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -151,7 +151,7 @@ def concat(
     *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+    """Concatenate arrays along dimension `dim`."""
 def cos(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -169,7 +169,7 @@ def dot(
     transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
+    """Compute the dot product over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -212,7 +212,7 @@ def ftrl_update(
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Follow the regularised leader, with the penalty `lamda1` on magnitudes."""
+    """Update a weight by FTRL (follow the regularised leader) with L1 penalty `lamda1`."""
 def gamma(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -240,12 +240,12 @@ def log2(
 def make_loss(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
+    """Return the input unchanged as a loss: its gradient is 1, ignoring the head gradient."""
 def mean(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Mean over axes; integers are cut towards zero."""
+    """Compute the mean over axes; integer results are truncated towards zero."""
 def negative(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -255,7 +255,7 @@ def norm(
     out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
     keepdims: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+    """Compute the 1-norm (sum of magnitudes) or 2-norm (root of sum of squares) over axes."""
 def radians(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -268,7 +268,7 @@ def retain(
     data: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The rows `indices` of a row_sparse array, those and no others."""
+    """Retain only the rows `indices` of a row_sparse array."""
 def rint(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -287,13 +287,13 @@ def sgd_mom_update(
     clip_gradient: float = -1.0, lazy_update: bool = True, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Gradient descent with momentum."""
+    """Update a weight by SGD with momentum."""
 def sgd_update(
     weight: Symbol | None = None, grad: Symbol | None = None, lr: float = ..., wd: float = 0.0,
     rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+    """Update a weight by SGD: ``weight - lr * (grad + wd * weight)``."""
 def sigmoid(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -314,7 +314,7 @@ def slice(
     data: Symbol | None = None, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (),
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+    """Slice the first dimensions by ``begin:end:step``, as Python does."""
 def sqrt(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -326,12 +326,12 @@ def square(
 def stop_gradient(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The input itself; gradients do not pass backwards through it."""
+    """Return the input unchanged, but stop gradients."""
 def sum(
     data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum over axes."""
+    """Compute the sum over axes."""
 def tan(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

@@ -1,4 +1,4 @@
-"""`mx.test_utils`: what tests and examples of MXNet programs use."""
+"""`mx.test_utils`: helpers for tests and examples."""
 
 from mxcy.test_utils.arrays import *  # noqa: F403
 from mxcy.test_utils.comparing import *  # noqa: F403

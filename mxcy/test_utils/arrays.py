@@ -1,4 +1,4 @@
-"""Arrays for tests: random ones, drawn from `numpy.random`, and regular ones."""
+"""Test arrays: random ones, drawn from `numpy.random`, and regular ones."""
 
 import numpy as np
 
@@ -34,45 +34,45 @@ __all__ = [
 
 
 def random_arrays(*shapes):
-    """Normally distributed float32 NumPy arrays; a single one not in a list."""
+    """Return normally distributed float32 NumPy arrays, or a single array for one shape."""
     arrays = [np.asarray(np.random.randn(*shape)).astype(default_dtype()) for shape in shapes]
     arrays = [array[()] if array.ndim == 0 else array for array in arrays]
     return arrays[0] if len(arrays) == 1 else arrays
 
 
 def random_uniform_arrays(*shapes, low=0.0, high=1.0, dtype=None):
-    """Evenly distributed NumPy arrays between `low` and `high`, in a list."""
+    """Return a list of uniformly distributed NumPy arrays between `low` and `high`."""
     dtype = default_dtype() if dtype is None else dtype
     return [np.random.uniform(low, high, size=shape).astype(dtype) for shape in shapes]
 
 
 def random_sample(population, k):
-    """`k` of the items of a list, in random order."""
+    """Return `k` random items of a list, in random order."""
     shuffled = population[:]
     np.random.shuffle(shuffled)
     return shuffled[:k]
 
 
 def rand_shape_nd(num_dim, dim=10, allow_zero_size=False):
-    """A shape of `num_dim` extents up to `dim`."""
+    """Return a random shape of `num_dim` extents up to `dim`."""
     low = 0 if allow_zero_size else 1
     return tuple(int(n) for n in np.random.randint(low, dim + 1, size=num_dim))
 
 
 def rand_shape_2d(dim0=10, dim1=10, allow_zero_size=False):
-    """A shape of two extents up to `dim0` and `dim1`."""
+    """Return a random shape of two extents up to `dim0` and `dim1`."""
     low = 0 if allow_zero_size else 1
     return tuple(int(np.random.randint(low, dim + 1)) for dim in (dim0, dim1))
 
 
 def rand_shape_3d(dim0=10, dim1=10, dim2=10, allow_zero_size=False):
-    """A shape of three extents up to `dim0`, `dim1` and `dim2`."""
+    """Return a random shape of three extents up to `dim0`, `dim1` and `dim2`."""
     low = 0 if allow_zero_size else 1
     return tuple(int(np.random.randint(low, dim + 1)) for dim in (dim0, dim1, dim2))
 
 
 def rand_coord_2d(x_low, x_high, y_low, y_high):
-    """Two numbers from the two ranges."""
+    """Return two random integers from the two ranges."""
     return (
         int(np.random.randint(x_low, x_high, dtype=np.int64)),
         int(np.random.randint(y_low, y_high, dtype=np.int64)),
@@ -83,39 +83,39 @@ def rand_coord_2d(x_low, x_high, y_low, y_high):
 
 
 def create_vector(size, dtype=np.int64):
-    """The numbers from 0 to `size` - 1."""
+    """Return the integers from 0 to `size` - 1."""
     return nd.arange(0, size, dtype=dtype)
 
 
 def create_2d_tensor(rows, columns, dtype=np.int64):
-    """An NDArray whose elements are the numbers of their rows."""
+    """Return an NDArray whose elements are their row indices."""
     return nd.broadcast_to(create_vector(rows, dtype).reshape((rows, 1)), shape=(rows, columns))
 
 
 def create_2d_np_tensor(rows, columns, dtype=np.int64):
-    """An array of `mx.np` whose elements are the numbers of their rows."""
+    """Return an `mx.np` array whose elements are their row indices."""
     return create_2d_tensor(rows, columns, dtype).as_np_ndarray()
 
 
 def get_identity_mat(size):
-    """The identity matrix, float32."""
+    """Return a float32 identity matrix."""
     return nd.array(np.identity(size))
 
 
 def get_identity_mat_batch(size):
-    """Two identity matrices, float32."""
+    """Return two stacked float32 identity matrices."""
     return nd.array(np.stack([np.identity(size)] * 2))
 
 
 def assign_each(the_input, function):
-    """An array with `function` applied to each element."""
+    """Apply `function` to each element of an array."""
     if function is None:
         return np.array(the_input)
     return np.vectorize(function, otypes=[the_input.dtype])(the_input)
 
 
 def assign_each2(input1, input2, function):
-    """An array with `function` applied to each pair of elements."""
+    """Apply `function` to each pair of elements of two arrays."""
     if function is None:
         return np.array(input1)
     assert input1.shape == input2.shape, f"shapes differ: {input1.shape} and {input2.shape}"
@@ -123,16 +123,16 @@ def assign_each2(input1, input2, function):
 
 
 def np_reduce(dat, axis, keepdims, numpy_reduce_func):
-    """Apply a NumPy reduction along several axes, one by one.
+    """Apply a NumPy reduction along several axes, one after the other.
 
     Parameters
     ----------
     dat : numpy.ndarray
         The array.
     axis : int, sequence of int or None
-        The axes; all of them by default.
+        Axes to reduce; all by default.
     keepdims : bool
-        Keep them with extent 1.
+        Keep the reduced axes with extent 1.
     numpy_reduce_func : callable
         ``numpy_reduce_func(array, axis=n)``.
     """
@@ -146,7 +146,7 @@ def np_reduce(dat, axis, keepdims, numpy_reduce_func):
 
 
 def collapse_sum_like(a, shape):
-    """Sum an array over the axes along which `shape` was broadcast to it."""
+    """Sum an array to `shape`, over the axes along which that was broadcast."""
     assert len(a.shape) >= len(shape), f"{shape} has more axes than {a.shape}"
     if np.prod(shape) == 0 or a.size == 0:
         return np.zeros(shape, dtype=a.dtype)
@@ -159,31 +159,31 @@ def collapse_sum_like(a, shape):
 
 
 def _factors(n):
-    """Eigenvalues that are well apart, and random orthonormal columns."""
+    """Return well-separated eigenvalues, and a random orthonormal matrix."""
     values = np.arange(1, n + 1) * np.random.uniform(0.5, 1.5)
     return np.diag(values), new_orthonormal_matrix_2d(n)
 
 
 def new_orthonormal_matrix_2d(n):
-    """A random orthonormal matrix (n, n)."""
+    """Return a random orthonormal matrix (n, n)."""
     return np.linalg.qr(np.random.uniform(-1, 1, size=(n, n)))[0]
 
 
 def new_sym_matrix_with_real_eigvals_2d(n):
-    """A random symmetric matrix (n, n)."""
+    """Return a random symmetric matrix (n, n)."""
     values, columns = _factors(n)
     return columns @ values @ columns.T
 
 
 def new_matrix_with_real_eigvals_2d(n):
-    """A random matrix (n, n) with real eigenvalues."""
+    """Return a random matrix (n, n) with real eigenvalues."""
     values, columns = _factors(n)
     mixed = columns + 0.1 * np.triu(np.ones((n, n)), 1)
     return mixed @ values @ np.linalg.inv(mixed)
 
 
 def _stacked(make, shape):
-    """Matrices of the last two extents, for all the leading ones."""
+    """Return a stack of matrices of the last two extents."""
     *leading, n, m = shape
     assert n == m, f"the last two extents of {shape} must be equal"
     matrices = [make(n) for _ in range(int(np.prod(leading)))]
@@ -191,10 +191,10 @@ def _stacked(make, shape):
 
 
 def new_sym_matrix_with_real_eigvals_nd(shape):
-    """Random symmetric matrices in the last two axes."""
+    """Return random symmetric matrices in the last two axes."""
     return _stacked(new_sym_matrix_with_real_eigvals_2d, shape)
 
 
 def new_matrix_with_real_eigvals_nd(shape):
-    """Random matrices with real eigenvalues in the last two axes."""
+    """Return random matrices with real eigenvalues in the last two axes."""
     return _stacked(new_matrix_with_real_eigvals_2d, shape)

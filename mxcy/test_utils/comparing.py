@@ -28,12 +28,12 @@ def _plain(value):
 
 
 def same(a, b):
-    """Whether two arrays have the same shape and elements."""
+    """Return whether two arrays have the same shape and elements."""
     return np.array_equal(_plain(a), _plain(b))
 
 
 def same_array(array1, array2):
-    """Whether two NDArrays lie in the same memory."""
+    """Return whether two NDArrays share memory."""
     if array1.shape != array2.shape or array1.size == 0:
         return False
     before = array1.asnumpy()
@@ -52,7 +52,7 @@ def checkShapes(a, b):
 
 
 def almost_equal(a, b, rtol=None, atol=None, equal_nan=False, use_broadcast=True):
-    """Whether two arrays are equal up to tolerances, see `assert_almost_equal`."""
+    """Return whether two arrays are equal within tolerances; see `assert_almost_equal`."""
     a, b = _plain(a), _plain(b)
     if not use_broadcast:
         checkShapes(a, b)
@@ -61,13 +61,13 @@ def almost_equal(a, b, rtol=None, atol=None, equal_nan=False, use_broadcast=True
 
 
 def _violations(a, b, rtol, atol):
-    """How many times its tolerance each element differs by."""
+    """Return each element's difference as a multiple of its tolerance."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         return np.abs(a - b) / (atol + rtol * np.abs(b) + 1e-20)
 
 
 def locationError(a, b, index, names, maxError=False):
-    """Text about one element of two arrays."""
+    """Describe one element of two arrays in text."""
     which = " maximum" if maxError else ""
     return (
         f"Location of{which} error: {index}, {names[0]}={a[index]:.8f}, {names[1]}={b[index]:.8f}"
@@ -75,7 +75,7 @@ def locationError(a, b, index, names, maxError=False):
 
 
 def _report(a, b, rtol, atol, names, mismatches, wrong):
-    """What `assert_almost_equal` has to say; prints the largest errors first."""
+    """Return the message of `assert_almost_equal`; print the largest errors first."""
     a, b = np.broadcast_arrays(a, b)
     a64, b64 = (np.asarray(x, np.float64) for x in (a, b))
     violation = _violations(a64, b64, rtol, atol)
@@ -104,27 +104,27 @@ def assert_almost_equal(
     use_broadcast=True,
     mismatches=(10, 10),
 ):
-    """See that two arrays are equal up to tolerances: ``|a - b| <= atol + rtol * |b|``.
+    """Assert that two arrays are equal within tolerances: ``|a - b| <= atol + rtol * |b|``.
 
     Parameters
     ----------
     a, b : NDArray, numpy.ndarray or number
-        What to compare; `b` is what is expected.
+        Arrays to compare; `b` is the expected one.
     rtol, atol : float or dict of numpy.dtype to float, optional
-        The tolerances; by default those of the less precise dtype.
+        Tolerances; by default those of the less precise dtype.
     names : tuple of str
-        What messages call them.
+        Names of the arrays in messages.
     equal_nan : bool
-        Whether nan equals nan.
+        Whether NaNs are equal.
     use_broadcast : bool
-        Whether shapes need only go together.
+        Whether the arrays may broadcast.
     mismatches : tuple of int
-        The second number is how many differences are printed.
+        The second number is the maximum number of differences to print.
 
     Raises
     ------
     AssertionError
-        When they differ.
+        If they differ.
     """
     assert_almost_equal_with_err(
         a, b, rtol, atol, None, names, equal_nan, mismatches, use_broadcast=use_broadcast
@@ -142,7 +142,7 @@ def assert_almost_equal_with_err(
     mismatches=(10, 10),
     use_broadcast=True,
 ):
-    """`assert_almost_equal`, but let a share `etol` of the elements differ."""
+    """Assert as `assert_almost_equal`, but let a fraction `etol` of the elements differ."""
     a, b = _plain(a), _plain(b)
     if not use_broadcast:
         checkShapes(a, b)
@@ -154,12 +154,12 @@ def assert_almost_equal_with_err(
 
 
 def assert_allclose(a, b, rtol=1e-07, atol=0, equal_nan=True):
-    """`assert_almost_equal` with NumPy's tolerances."""
+    """Assert as `assert_almost_equal`, with NumPy's default tolerances."""
     assert_almost_equal(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 def assert_almost_equal_ignore_nan(a, b, rtol=None, atol=None, names=("a", "b")):
-    """`assert_almost_equal` for the elements that are nan in neither array."""
+    """Assert as `assert_almost_equal` for the elements that are NaN in neither array."""
     a, b = _plain(a).copy(), _plain(b).copy()
     unknown = np.logical_or(np.isnan(a), np.isnan(b))
     a[unknown] = b[unknown] = 0
@@ -167,7 +167,7 @@ def assert_almost_equal_ignore_nan(a, b, rtol=None, atol=None, names=("a", "b"))
 
 
 def compare_ndarray_tuple(t1, t2, rtol=None, atol=None):
-    """`assert_almost_equal` for arrays in nested tuples; None equals anything."""
+    """Assert as `assert_almost_equal` for arrays in nested tuples; None equals anything."""
     if t1 is None or t2 is None:
         return
     if isinstance(t1, tuple):
@@ -179,14 +179,14 @@ def compare_ndarray_tuple(t1, t2, rtol=None, atol=None):
 
 
 def assert_exception(f, exception_type, *args, **kwargs):
-    """See that a call raises an exception.
+    """Assert that a call raises an exception.
 
     Parameters
     ----------
     f : callable
-        What to call with ``*args, **kwargs``.
+        Function to call with ``*args, **kwargs``.
     exception_type : type
-        The exception.
+        Expected exception.
     """
     try:
         f(*args, **kwargs)
@@ -196,7 +196,7 @@ def assert_exception(f, exception_type, *args, **kwargs):
 
 
 def retry(n):
-    """Make a decorator that runs a test up to `n` times, until it raises no AssertionError."""
+    """Return a decorator that retries a failing test, up to `n` runs."""
     assert n > 0, "a test has to run at least once"
 
     def decorate(test):

@@ -1,4 +1,4 @@
-"""Checks that two ways to compute the same agree."""
+"""Consistency checks between different ways of computing the same result."""
 
 import numpy as np
 
@@ -31,37 +31,37 @@ def check_consistency(
     use_uniform=False,
     rand_type=np.float64,
 ):
-    """Bind a symbol in several ways, and see that outputs and gradients agree.
+    """Assert that outputs and gradients of a symbol agree across contexts and dtypes.
 
     Parameters
     ----------
     sym : Symbol or list of Symbol
-        The symbol, or one for each way.
+        Symbol, or one per configuration.
     ctx_list : list of dict
-        Each with ``ctx``, shapes by the names of arguments, and dtypes in ``type_dict``.
+        Configurations: ``ctx``, shapes by argument name, and dtypes in ``type_dict``.
     scale : float
         Standard deviation of random arguments.
     grad_req : str or dict of str to str
-        What happens to the gradients.
+        Gradient request.
     arg_params, aux_params : dict of str to array, optional
         Values of arguments and auxiliary states; arguments are random and states 0 by default.
     rtol, atol : float or dict of numpy.dtype to float, optional
-        The tolerances.
+        Tolerances.
     raise_on_err : bool
-        Whether to raise an AssertionError, or only to print.
+        Whether to raise an AssertionError, or only print.
     ground_truth : dict of str to array, optional
-        What to compare with; by default what the most precise way computes.
+        Reference results; by default those of the most precise configuration.
     equal_nan : bool
-        Whether nan equals nan.
+        Whether NaNs are equal.
     use_uniform : bool
-        Draw arguments evenly from -`scale` to `scale` instead.
+        Draw arguments uniformly from [-`scale`, `scale`] instead.
     rand_type : type
-        The element type in which random numbers are drawn.
+        Dtype in which random arguments are drawn.
 
     Returns
     -------
     dict of str to numpy.ndarray
-        What was compared with: outputs, and with `grad_req` other than 'null' gradients.
+        Reference outputs, and gradients unless `grad_req` is 'null'.
     """
     assert len(ctx_list) > 1, "there must be two ways to compare"
     symbols = sym if isinstance(sym, list) else [sym] * len(ctx_list)
@@ -112,7 +112,7 @@ def _of_dtype(tolerance, defaults, dtype):
 
 
 def _results(executor, names, grad_req):
-    """Outputs and gradients by name; the outputs by `names`."""
+    """Return outputs (by `names`) and gradients by name."""
     training = grad_req != "null"
     executor.forward(is_train=training)
     outputs = zip(names, executor.outputs, strict=True)
@@ -139,24 +139,24 @@ def compare_optimizer(
     compare_states=True,
     ntensors=1,
 ):
-    """See that two optimizers change random weights alike.
+    """Assert that two optimizers update random weights equally.
 
     Parameters
     ----------
     opt1, opt2 : Optimizer
-        The optimizers.
+        Optimizers to compare.
     shape : tuple of int, or list of them
         Shape of the weight, or shapes of `ntensors` weights.
     dtype : str or type
-        Element type of the weights.
+        Dtype of the weights.
     w_stype, g_stype : {'default', 'row_sparse', 'csr'}
-        Storage types of weights, all of whose elements are stored, and of gradients.
+        Storage types of weights (with all elements stored) and gradients.
     rtol, atol : float
-        The tolerances.
+        Tolerances.
     compare_states : bool
-        Compare the optimizers' states too.
+        Compare the optimizers' states, too.
     ntensors : int
-        How many weights are changed together.
+        Number of weights to update together.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def compare_optimizer_noise_seeded(
     atol=1e-5,
     compare_states=True,
 ):
-    """`compare_optimizer` for those that draw random numbers, with `noise_seed` for both."""
+    """Compare as `compare_optimizer`, for random optimizers, seeding both with `noise_seed`."""
     _compare_updates(
         opt1, opt2, shapes, dtype, (w_stype, g_stype), rtol, atol, compare_states, noise_seed
     )
@@ -214,32 +214,32 @@ def _random(shape, stype, dtype, density=None):
 
 
 def _nested(states):
-    """Lists as tuples, all the way down."""
+    """Convert nested lists to tuples."""
     return tuple(map(_nested, states)) if isinstance(states, list | tuple) else states
 
 
 def check_gluon_hybridize_consistency(
     net_builder, data_l, numpy_func=None, test_grad=True, rtol=1e-4, atol=1e-4
 ):
-    """See that a block computes the same with and without `hybridize`.
+    """Assert that a block computes the same with and without `hybridize`.
 
     Parameters
     ----------
     net_builder : callable
-        Makes the block.
+        Function that creates the block.
     data_l : list of NDArray
-        Its inputs.
+        Inputs of the block.
     numpy_func : callable, optional
-        The same function of NumPy arrays, to compare with too.
+        The same function of NumPy arrays, to compare with as well.
     test_grad : bool
-        Compare gradients of inputs and parameters too.
+        Compare gradients of inputs and parameters, too.
     rtol, atol : float
-        The tolerances.
+        Tolerances.
 
     Raises
     ------
     AssertionError
-        When there is a difference.
+        If there is a difference.
     """
     results, parameters = [], None
     for hybridized in (False, True):
@@ -248,7 +248,7 @@ def check_gluon_hybridize_consistency(
             net.hybridize()
         net.initialize()
         inputs = [array.copy() for array in data_l]
-        net(*inputs)  # shapes of parameters follow from the first call
+        net(*inputs)  # the first call infers parameter shapes
         own = [p for p in net.collect_params().values() if p.grad_req != "null"]
         if parameters is None:
             parameters = [p.data().asnumpy() for p in own]

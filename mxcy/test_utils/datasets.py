@@ -1,4 +1,4 @@
-"""Data for examples and tests."""
+"""Datasets for examples and tests."""
 
 import bz2
 import logging
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _SHIPPED = Path(__file__).resolve().parents[1] / "examples" / "data" / "mnist_5k.npz"
-#: part -> the names of MNIST's files of images and of labels
+#: part -> MNIST's file names of images and labels
 _MNIST = {
     "train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
     "test": ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
@@ -33,25 +33,25 @@ _MNIST = {
 
 
 def download(url, fname=None, dirname=None, overwrite=False, retries=5):
-    """Fetch a file.
+    """Download a file.
 
     Parameters
     ----------
     url : str
-        Where it is.
+        URL of the file.
     fname : str, optional
-        The name to store it under; the last part of `url` by default.
+        File name; the last part of `url` by default.
     dirname : str, optional
-        The folder to store it in; made when it is missing.
+        Directory, created if missing.
     overwrite : bool
-        Fetch it even when it is there already.
+        Download even if the file exists.
     retries : int
-        How often to try again after a failure.
+        Number of retries after a failure.
 
     Returns
     -------
     str
-        The path of the file.
+        Path of the file.
     """
     fname = url.split("/")[-1] if fname is None else fname
     if dirname is None:
@@ -64,16 +64,16 @@ def download(url, fname=None, dirname=None, overwrite=False, retries=5):
 
 
 def get_zip_data(data_dir, url, data_origin_name):
-    """Fetch a zip file into a folder, and unpack it there.
+    """Download a zip file into a directory, and unpack it there.
 
     Parameters
     ----------
     data_dir : str
-        The folder.
+        Directory.
     url : str
-        Where the file is.
+        URL of the file.
     data_origin_name : str
-        The name to store it under.
+        File name of the download.
     """
     path = os.path.join(data_dir, data_origin_name)
     if not os.path.exists(path):
@@ -82,18 +82,18 @@ def get_zip_data(data_dir, url, data_origin_name):
 
 
 def get_bz2_data(data_dir, data_name, url, data_origin_name):
-    """Fetch a file compressed by bzip2 into a folder, and unpack it there.
+    """Download a bzip2 file into a directory, and unpack it there.
 
     Parameters
     ----------
     data_dir : str
-        The folder.
+        Directory.
     data_name : str
-        The name of the unpacked file.
+        File name of the unpacked file.
     url : str
-        Where the file is.
+        URL of the file.
     data_origin_name : str
-        The name to store it under.
+        File name of the download.
     """
     target = os.path.join(data_dir, data_name)
     if os.path.exists(target):
@@ -105,17 +105,17 @@ def get_bz2_data(data_dir, data_name, url, data_origin_name):
 
 
 def _shipped_digits():
-    """The digits that come with mxcy: {part: (images (n, 28, 28) uint8, labels (n,) uint8)}."""
+    """Return the bundled digits: {part: (images (n, 28, 28) uint8, labels (n,) uint8)}."""
     with np.load(_SHIPPED) as content:
         images, labels = content["images"], content["digits"]
-    # Digits of all kinds all along, always in the same order.
+    # Shuffle the classes, always in the same order.
     order = np.random.RandomState(0).permutation(len(labels))
     train, test = order[:4000], order[4000:]
     return {"train": (images[train], labels[train]), "test": (images[test], labels[test])}
 
 
 def _mnist_files(path):
-    """{part: (file of images, file of labels)} when all are in a folder, plain or gzipped."""
+    """Return {part: (image file, label file)} if a directory has all, plain or gzipped."""
     result = {}
     for part, names in _MNIST.items():
         files = [
@@ -129,13 +129,13 @@ def _mnist_files(path):
 
 
 def get_mnist(path="data"):
-    """Handwritten digits.
+    """Return the MNIST handwritten digits.
 
     Parameters
     ----------
     path : str
-        A folder with the four files of MNIST, plain or compressed by gzip. Without them it is the
-        5,000 digits that come with mxcy, 4,000 of them for training.
+        Directory with the four files of MNIST, plain or gzipped. Without them, the 5,000 digits
+        bundled with mxcy are returned, 4,000 of them for training.
 
     Returns
     -------
@@ -157,12 +157,12 @@ def get_mnist(path="data"):
 
 
 def get_mnist_ubyte(path="data"):
-    """Put the four files of MNIST into a folder, unless they are there.
+    """Write the four files of MNIST to a directory, unless they exist.
 
     Parameters
     ----------
     path : str
-        The folder. The files get the digits that come with mxcy.
+        Directory. The files contain the digits bundled with mxcy.
     """
     if _mnist_files(path) is not None:
         return
@@ -175,7 +175,7 @@ def get_mnist_ubyte(path="data"):
 
 
 def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0, path="data"):
-    """Iterators over handwritten digits, see `get_mnist_ubyte`.
+    """Return iterators over handwritten digits; see `get_mnist_ubyte`.
 
     Parameters
     ----------
@@ -186,12 +186,12 @@ def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0, path=
     num_parts, part_index : int
         See `mx.io.MNISTIter`; for the training digits.
     path : str
-        The folder of the files.
+        Directory of the files.
 
     Returns
     -------
     tuple of MXDataIter
-        For training, and for validation.
+        Training and validation iterators.
     """
     get_mnist_ubyte(path)
     files = _mnist_files(path)
@@ -205,12 +205,12 @@ def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0, path=
 
 
 class DummyIter(DataIter):
-    """Returns the first batch of another iterator for ever, to time everything but the loading.
+    """Iterator that repeats the first batch of another forever, to time all but data loading.
 
     Parameters
     ----------
     real_iter : DataIter
-        The other one.
+        Iterator to take the batch from.
     """
 
     def __init__(self, real_iter):

@@ -1,4 +1,4 @@
-"""Models, data and tools of the MXNet project that examples ask for."""
+"""Models, data and tools published by the MXNet project, for examples."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from mxcy.test_utils.datasets import download, get_zip_data
 __all__ = ["download_model", "get_cifar10", "get_im2rec_path", "get_mnist_pkl"]
 
 _SERVER = "http://data.mxnet.io/"
-#: name -> where the files of a model are, without their endings
+#: model name -> URL of its files, without extensions
 _MODELS = {
     "imagenet1k-inception-bn": "imagenet/inception-bn/Inception-BN",
     **{
@@ -27,7 +27,7 @@ _MODELS = {
 
 
 def _published():
-    """Addresses of all models; the first one is of another epoch than the others."""
+    """Return the URLs of all models; the first one has a different epoch."""
     table = {}
     for name, place in _MODELS.items():
         url = f"{_SERVER}models/{place}"
@@ -37,25 +37,24 @@ def _published():
 
 
 def download_model(model_name, dst_dir="./", meta_info=None):
-    """Fetch a checkpoint.
+    """Download a model checkpoint.
 
     Parameters
     ----------
     model_name : str
-        Such as ``'imagenet1k-resnet-50'``.
+        Model name, such as ``'imagenet1k-resnet-50'``.
     dst_dir : str
-        The folder for its files, made if needed.
+        Directory for its files, created if missing.
     meta_info : dict of dict of str, optional
-        For each name the addresses of ``'symbol'`` and ``'params'``; by default those of the MXNet
+        URLs of ``'symbol'`` and ``'params'`` for each model name; by default those of the MXNet
         project.
 
     Returns
     -------
     prefix : str or None
-        What the names of both files begin with, as `mx.model.load_checkpoint` takes it; None when
-        there is no such model.
+        Prefix of both file names, for `mx.model.load_checkpoint`; None if there is no such model.
     epoch : int
-        0, the number in the names.
+        0, the epoch in the file names.
     """
     models = _published() if meta_info is None else dict(meta_info)
     if model_name not in models:
@@ -72,12 +71,12 @@ def download_model(model_name, dst_dir="./", meta_info=None):
 
 
 def get_cifar10(path="data"):
-    """Put CIFAR-10 as records into the folder ``cifar`` of another, unless it is there.
+    """Download CIFAR-10 records into subdirectory ``cifar``, unless they exist.
 
     Parameters
     ----------
     path : str
-        The other folder.
+        Parent directory.
     """
     names = ("train.rec", "test.rec", "train.lst", "test.lst")
     if not all(os.path.exists(os.path.join(path, "cifar", name)) for name in names):
@@ -85,34 +84,34 @@ def get_cifar10(path="data"):
 
 
 def get_mnist_pkl(path="data"):
-    """Put the pickled MNIST into a folder, unless it is there.
+    """Download the pickled MNIST into a directory, unless it exists.
 
     Parameters
     ----------
     path : str
-        The folder.
+        Directory.
     """
     if not os.path.exists(os.path.join(path, "mnist.pkl.gz")):
         download("http://deeplearning.net/data/mnist/mnist.pkl.gz", dirname=path)
 
 
 def get_im2rec_path(home_env="MXNET_HOME"):
-    """Find the program that packs images into records.
+    """Find ``im2rec.py``, the program that packs images into record files.
 
     Parameters
     ----------
     home_env : str
-        The environment variable with the folder to look in.
+        Environment variable with the directory to search.
 
     Returns
     -------
     str
-        The path of ``im2rec.py``.
+        Path of ``im2rec.py``.
 
     Raises
     ------
     OSError
-        When it is neither there nor with mxcy.
+        If it is found neither there nor in mxcy.
     """
     package = Path(__file__).resolve().parents[1]
     home = env.raw(home_env)

@@ -1,4 +1,4 @@
-"""Random arrays of any storage type for tests, drawn from `numpy.random`."""
+"""Random test arrays of any storage type, drawn from `numpy.random`."""
 
 import numpy as np
 
@@ -26,26 +26,26 @@ def rand_ndarray(
     distribution=None,
     ctx=None,
 ):
-    """A random NDArray: normally distributed if dense, else as `rand_sparse_ndarray` makes it.
+    """Return a random NDArray: normally distributed if dense, else see `rand_sparse_ndarray`.
 
     Parameters
     ----------
     shape : tuple of int
-        Its shape.
+        Shape of the array.
     stype : {'default', 'row_sparse', 'csr'}
-        Its storage type.
+        Storage type.
     density : float, optional
-        The share of the rows or elements that a sparse array stores; a random one by default.
+        Fraction of rows or elements that a sparse array stores; random by default.
     dtype : str or type, optional
-        Its element type, float32 by default.
+        Dtype, float32 by default.
     modifier_func : callable, optional
         Applied to each stored element of a row_sparse array.
     shuffle_csr_indices : bool
         Leave the columns of a csr array's rows unsorted.
     distribution : {'uniform', 'powerlaw'}, optional
-        How the elements of a csr array are spread.
+        Distribution of the elements of a csr array.
     ctx : Context, optional
-        Where it is.
+        Context of the array.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def rand_ndarray(
     Raises
     ------
     AssertionError
-        When there is no such storage type or distribution.
+        If the storage type or distribution is unknown.
     """
     if stype == "default":
         return nd.array(random_arrays(shape), dtype=dtype, ctx=ctx)
@@ -82,14 +82,14 @@ def rand_sparse_ndarray(
     shuffle_csr_indices=False,
     ctx=None,
 ):
-    """A random sparse array and its parts; parameters as those of `rand_ndarray`.
+    """Return a random sparse array and its parts; other parameters as in `rand_ndarray`.
 
     Parameters
     ----------
     data_init : number, optional
-        What all stored elements are, instead of random numbers.
+        Value of all stored elements, instead of random values.
     rsp_indices : array_like of int, optional
-        The rows that a row_sparse array stores, instead of random ones.
+        Rows that a row_sparse array stores, instead of random ones.
 
     Returns
     -------
@@ -99,9 +99,9 @@ def rand_sparse_ndarray(
     Raises
     ------
     AssertionError
-        When there is no such storage type or distribution.
+        If the storage type or distribution is unknown.
     ValueError
-        When the density is not possible.
+        If the density is invalid.
     """
     ctx = current_context() if ctx is None else ctx
     density = np.random.rand() if density is None else density
@@ -166,16 +166,16 @@ def _uniform_csr(shape, density, dtype, data_init, shuffles, ctx):
 
 
 def shuffle_csr_column_indices(csr):
-    """Bring the column indices of each row of a scipy csr array into random order.
+    """Shuffle the column indices of each row of a SciPy csr array.
 
-    Values stay where they are: those of a row change their columns.
+    Values stay in place, so that those of a row change columns.
     """
     for begin, end in zip(csr.indptr, csr.indptr[1:], strict=False):
         np.random.shuffle(csr.indices[begin:end])
 
 
 def _powerlaw_csr(shape, density, dtype, ctx):
-    """Row i has about twice as many elements as row i - 1, until all are used up."""
+    """Return a csr array whose rows double in stored elements, until all are used up."""
     rows, columns = shape
     left = int(rows * columns * density)
     dense = np.zeros(shape, dtype)
@@ -183,7 +183,7 @@ def _powerlaw_csr(shape, density, dtype, ctx):
     def draw():
         return 1 + np.random.uniform(0.001, 2)
 
-    for row in range(min(rows, left)):  # so that no row is empty
+    for row in range(min(rows, left)):  # no row is empty
         dense[row, 0] = draw()
     left -= rows
     width = 2
@@ -191,7 +191,7 @@ def _powerlaw_csr(shape, density, dtype, ctx):
         if left <= 0:
             break
         if width >= columns and left > columns:
-            dense[row] = draw()  # one number for a whole row
+            dense[row] = draw()  # one value for a whole row
             left -= columns - 1
             continue
         for column in range(1, min(columns, width, left + 1)):
@@ -213,7 +213,7 @@ def create_sparse_array(
     density=0.5,
     shuffle_csr_indices=False,
 ):
-    """A random sparse array; parameters as those of `rand_sparse_ndarray`.
+    """Return a random sparse array; parameters as in `rand_sparse_ndarray`.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def create_sparse_array(
     Raises
     ------
     AssertionError
-        When there is no such storage type.
+        If the storage type is unknown.
     """
     assert stype in ("row_sparse", "csr"), f"Unknown storage type: {stype}"
     return rand_sparse_ndarray(
@@ -248,9 +248,9 @@ def create_sparse_array_zd(
     modifier_func=None,
     shuffle_csr_indices=False,
 ):
-    """`create_sparse_array`, except that a row_sparse array has only the rows `rsp_indices`.
+    """Return an array as `create_sparse_array`, but row_sparse ones have only rows `rsp_indices`.
 
-    Without these it has none, whatever the density.
+    Without these they have none, whatever the density.
     """
     return create_sparse_array(
         shape,

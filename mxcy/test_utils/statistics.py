@@ -1,4 +1,4 @@
-"""Checks of random generators: functions that return so many numbers."""
+"""Statistical tests of random generators: functions that return `n` samples."""
 
 import math
 
@@ -14,19 +14,19 @@ __all__ = [
 
 
 def gen_buckets_probs_with_ppf(ppf, nbuckets):
-    """Intervals of equal probability.
+    """Return intervals of equal probability.
 
     Parameters
     ----------
     ppf : callable
-        The inverse of the distribution function.
+        Inverse of the cumulative distribution function.
     nbuckets : int
-        How many intervals.
+        Number of intervals.
 
     Returns
     -------
     list of (float, float)
-        The intervals.
+        Intervals.
     list of float
         Their probabilities.
     """
@@ -41,19 +41,19 @@ def _numbers(generator, nsamples):
 
 
 def mean_check(generator, mu, sigma, nsamples=1000000):
-    """Whether the mean of samples is within three standard errors of `mu`."""
+    """Return whether the mean of samples is within three standard errors of `mu`."""
     mean = _numbers(generator, nsamples).astype(np.float64).mean()
     return bool(abs(mean - mu) < 3 * sigma / np.sqrt(nsamples))
 
 
 def var_check(generator, sigma, nsamples=1000000):
-    """Whether the variance of normal samples is within three standard errors of `sigma` ** 2."""
+    """Return whether the variance of normal samples is within 3 standard errors of `sigma` ** 2."""
     variance = _numbers(generator, nsamples).astype(np.float64).var(ddof=1)
     return bool(abs(variance - sigma**2) < 3 * np.sqrt(2 * sigma**4 / (nsamples - 1)))
 
 
 def _tail_of_chi_square(value, degrees):
-    """The probability that a chi-square distributed number is larger than `value`."""
+    """Return the probability that a chi-square variable exceeds `value`."""
     half = value / 2
     # The upper incomplete gamma function, from Q(1/2) or Q(1) on by Q(a+1) = Q(a) + x^a e^-x / a!
     order = 0.5 if degrees % 2 else 1.0
@@ -65,27 +65,27 @@ def _tail_of_chi_square(value, degrees):
 
 
 def chi_square_check(generator, buckets, probs, nsamples=1000000):
-    """Pearson's test of a generator.
+    """Apply Pearson's chi-square test to a generator.
 
     Parameters
     ----------
     generator : callable
-        ``generator(n)`` returns `n` numbers.
+        ``generator(n)`` returns `n` samples.
     buckets : list of (float, float), or list of number
         Intervals for continuous distributions, values for discrete ones.
     probs : list of float
         Their probabilities.
     nsamples : int
-        How many numbers to draw.
+        Number of samples to draw.
 
     Returns
     -------
     float
-        The probability of a deviation that is at least as large.
+        p-value: the probability of a deviation at least as large.
     numpy.ndarray of int
-        How many numbers fell into each.
+        Observed counts.
     numpy.ndarray of float
-        How many should.
+        Expected counts.
     """
     assert len(buckets) == len(probs), f"{len(buckets)} buckets, but {len(probs)} probabilities"
     samples = _numbers(generator, nsamples).ravel()
@@ -101,28 +101,28 @@ def chi_square_check(generator, buckets, probs, nsamples=1000000):
 def verify_generator(
     generator, buckets, probs, nsamples=1000000, nrepeat=5, success_rate=0.2, alpha=0.05
 ):
-    """See that a generator passes `chi_square_check` often enough.
+    """Assert that a generator passes `chi_square_check` often enough.
 
     Parameters
     ----------
     generator, buckets, probs, nsamples
         See `chi_square_check`.
     nrepeat : int
-        How many tests.
+        Number of tests.
     success_rate : float
-        The share that has to pass.
+        Required fraction of passing tests.
     alpha : float
-        The probability from which on a test passes.
+        Smallest p-value that passes.
 
     Returns
     -------
     list of float
-        The probabilities.
+        The p-values.
 
     Raises
     ------
     AssertionError
-        When too few pass.
+        If too few pass.
     """
     results = [chi_square_check(generator, buckets, probs, nsamples) for _ in range(nrepeat)]
     passed = sum(result[0] > alpha for result in results)

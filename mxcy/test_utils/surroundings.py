@@ -1,4 +1,4 @@
-"""What tests run in: devices, environment variables, standard error."""
+"""Test environment: devices, environment variables, standard error."""
 
 import contextlib
 import os
@@ -20,27 +20,27 @@ __all__ = [
 
 
 def list_gpus():
-    """The numbers of the GPUs on which mxcy can compute."""
+    """Return the indices of the GPUs that mxcy can use."""
     return range(num_gpus())
 
 
 def is_op_runnable():
-    """Whether operators can run on the current device; they can on all devices."""
+    """Return whether operators can run on the current device: True on all devices."""
     return True
 
 
 def has_tvm_ops():
-    """Whether operators were compiled by TVM; none are."""
+    """Return whether operators were compiled by TVM: always False."""
     return False
 
 
 def is_aarch64_run():
-    """Whether this machine has 64-bit ARM processors."""
+    """Return whether this machine has 64-bit ARM processors."""
     return platform.machine() == "aarch64"
 
 
 def is_cd_run():
-    """Whether this is a run of continuous delivery, as the variable CD_JOB tells."""
+    """Return whether this is a continuous delivery run, by the variable CD_JOB."""
     return env.raw("CD_JOB") == "1"
 
 
@@ -51,9 +51,9 @@ def environment(*args):
     Parameters
     ----------
     *args
-        A name and its text, or one dict of them; None removes a variable.
+        A name and its value, or one dict of them; None removes a variable.
     """
-    assert len(args) in (1, 2), "expected a name and a text, or one dict"
+    assert len(args) in (1, 2), "expected a name and a value, or one dict"
     wanted = args[0] if len(args) == 1 else {args[0]: args[1]}
     before = {name: env.raw(name) for name in wanted}
     try:
@@ -67,7 +67,7 @@ def environment(*args):
 
 @contextlib.contextmanager
 def discard_stderr():
-    """Throw away what anything writes to standard error inside a ``with`` statement."""
+    """Discard standard error output inside a ``with`` statement."""
     sys.stderr.flush()
     kept = os.dup(2)
     nothing = os.open(os.devnull, os.O_WRONLY)

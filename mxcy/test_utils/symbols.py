@@ -1,4 +1,4 @@
-"""Checks of symbols: values, gradients, element types, time."""
+"""Checks of symbols: values, gradients, dtypes, time."""
 
 import json
 import time
@@ -28,13 +28,13 @@ def simple_forward(sym, ctx=None, is_train=False, **inputs):
     Parameters
     ----------
     sym : Symbol
-        The symbol.
+        Symbol.
     ctx : Context, optional
-        Where to compute.
+        Context to compute on.
     is_train : bool
         Whether in training mode.
     **inputs : array_like
-        Its arguments.
+        Arguments of the symbol.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def simple_forward(sym, ctx=None, is_train=False, **inputs):
 
 
 def _arrays(values, names, what, ctx, dtype):
-    """NDArrays by name, from a dict or a list in the order of `names`."""
+    """Return NDArrays by name, from a dict or a list in the order of `names`."""
     if isinstance(values, dict):
         if set(values) != set(names):
             kind = "arguments" if what == "location" else "aux_states names"
@@ -89,34 +89,34 @@ def check_symbolic_forward(
     equal_nan=False,
     dtype=default_dtype(),  # noqa: B008
 ):
-    """Compare the outputs of a symbol with what is expected.
+    """Assert that the outputs of a symbol are as expected.
 
     Parameters
     ----------
     sym : Symbol
-        The symbol.
+        Symbol.
     location : list or dict of arrays
-        Its arguments.
+        Arguments.
     expected : list or dict of arrays
-        Its outputs.
+        Expected outputs.
     rtol, atol, equal_nan
         See `assert_almost_equal`.
     aux_states : list or dict of arrays, optional
-        Its auxiliary states.
+        Auxiliary states.
     ctx : Context, optional
-        Where to compute.
+        Context to compute on.
     dtype : type or 'asnumpy'
-        The element type of the arguments; 'asnumpy' keeps theirs.
+        Dtype of the arguments; 'asnumpy' keeps theirs.
 
     Returns
     -------
     list of NDArray
-        The outputs.
+        Outputs.
 
     Raises
     ------
     AssertionError
-        When they differ.
+        If they differ.
     """
     ctx, arguments, states = _prepared(sym, location, aux_states, ctx, dtype)
     if isinstance(expected, dict):
@@ -143,30 +143,30 @@ def check_symbolic_backward(
     equal_nan=False,
     dtype=default_dtype(),  # noqa: B008
 ):
-    """Compare the gradients of a symbol's arguments with what is expected.
+    """Assert that the gradients of a symbol's arguments are as expected.
 
     Parameters
     ----------
     sym, location, aux_states, ctx, dtype, rtol, atol, equal_nan
         See `check_symbolic_forward`.
     out_grads : list or dict of arrays, or None
-        Gradients of the outputs.
+        Head gradients of the outputs.
     expected : list or dict of arrays
-        Gradients of the arguments.
+        Expected gradients of the arguments.
     grad_req : str, list or dict of str
-        What happens to the gradients; those that are added up begin with random numbers.
+        Gradient requests; with 'add', gradients start from random values.
     grad_stypes : dict, optional
-        Accepted; gradients are dense.
+        Ignored: gradients are dense.
 
     Returns
     -------
     dict of str to NDArray
-        The gradients.
+        Gradients.
 
     Raises
     ------
     AssertionError
-        When they differ.
+        If they differ.
     """
     ctx, arguments, states = _prepared(sym, location, aux_states, ctx, dtype)
     names = sym.list_arguments()
@@ -208,7 +208,7 @@ def _as_numpy(value):
 
 
 def _compare_gradient(request, want, before, gradient, name, kind, rtol, atol, equal_nan=False):
-    """Compare a gradient, by what was to happen to the array that held `before`."""
+    """Compare a gradient, given its request and the array's content `before`."""
     if request == "add":
         gradient = gradient.asnumpy() - before.astype(gradient.dtype)
     elif request == "null":
@@ -219,7 +219,7 @@ def _compare_gradient(request, want, before, gradient, name, kind, rtol, atol, e
 
 
 def _differences(executor, location, aux_states, eps, train, value):
-    """Gradients of a function of the outputs by central differences, dict of numpy.ndarray."""
+    """Return the gradients of a function of the outputs by central differences, by name."""
 
     def evaluate():
         for name, state in (aux_states or {}).items():
@@ -254,22 +254,22 @@ def numeric_grad(
     use_forward_train=True,
     dtype=default_dtype(),  # noqa: B008
 ):
-    """Gradients of the sum of the first output, by finite differences.
+    """Compute the gradients of the sum of the first output by finite differences.
 
     Parameters
     ----------
     executor : Executor
-        The bound symbol.
+        Bound symbol.
     location : dict of str to NDArray
-        Its arguments, which are moved one element at a time.
+        Arguments, perturbed one element at a time.
     aux_states : dict of str to NDArray, optional
-        Auxiliary states to begin each computation with.
+        Initial auxiliary states of each evaluation.
     eps : float
-        The step.
+        Step size.
     use_forward_train : bool
         Whether to compute in training mode.
     dtype : type
-        Accepted; gradients have the element types of the arguments.
+        Ignored: gradients have the arguments' dtypes.
 
     Returns
     -------
@@ -295,27 +295,27 @@ def check_numeric_gradient(
     grad_stype_dict=None,
     dtype=default_dtype(),  # noqa: B008
 ):
-    """Compare the gradients of a symbol's arguments with finite differences.
+    """Assert that the gradients of a symbol's arguments agree with finite differences.
 
     Parameters
     ----------
     sym, location, aux_states, ctx, dtype, rtol, atol
         See `check_symbolic_forward`.
     numeric_eps : float, optional
-        The step, by default that of `default_numeric_eps`.
+        Step size, by default that of `default_numeric_eps`.
     grad_nodes : list of str, or dict of str to str, optional
-        Which arguments, or what happens to their gradients; all of them by default.
+        Arguments to check, or gradient requests by argument; all by default.
     use_forward_train : bool
-        Whether differences are computed in training mode.
+        Whether to compute differences in training mode.
     grad_stype_dict : dict, optional
-        Accepted; gradients are dense.
+        Ignored: gradients are dense.
 
     Raises
     ------
     AssertionError
-        When they differ.
+        If they differ.
     ValueError
-        When `grad_nodes` is neither a list nor a dict.
+        If `grad_nodes` is neither a list nor a dict.
     """
     ctx, arguments, states = _prepared(sym, location, aux_states, ctx, dtype)
     names = sym.list_arguments()
@@ -335,7 +335,7 @@ def check_numeric_gradient(
     first_states = {n: state.asnumpy() for n, state in (states or {}).items()}
     executor = sym.bind(ctx, arguments, args_grad=grads, grad_req=requests, aux_states=states)
     executor.forward(is_train=True)
-    # Weights that differ show errors which a plain sum of the outputs would hide.
+    # Random weights reveal errors that a plain sum of the outputs would hide.
     outputs = executor.outputs
     weights = [np.random.rand(*output.shape) + 0.1 for output in outputs]
     heads = zip(weights, outputs, strict=True)
@@ -355,34 +355,34 @@ def check_numeric_gradient(
 
 
 def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", **kwargs):
-    """Measure how long a symbol takes.
+    """Measure the time of a symbol.
 
     Parameters
     ----------
     sym : Symbol
-        The symbol.
+        Symbol.
     location : dict of str to array, optional
-        Its arguments; random by default.
+        Arguments; random by default.
     ctx : Context, optional
-        Where to compute.
+        Context to compute on.
     N : int
-        How many times.
+        Number of runs.
     grad_req : str, list or dict of str, optional
-        What happens to the gradients, 'write' by default.
+        Gradient requests, 'write' by default.
     typ : {'whole', 'forward'}
-        With or without gradients.
+        Forward and backward, or forward only.
     **kwargs : tuple of int
-        Shapes of the arguments, when there is no `location`.
+        Shapes of the arguments, if `location` is not given.
 
     Returns
     -------
     float
-        Seconds for one computation.
+        Seconds per run.
 
     Raises
     ------
     ValueError
-        When `typ` is something else.
+        If `typ` is invalid.
     """
     if typ not in ("whole", "forward"):
         raise ValueError('typ can only be "whole" or "forward".')
@@ -410,7 +410,7 @@ def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", 
 
 
 def same_symbol_structure(sym1, sym2):
-    """Whether two symbols apply the same operators in the same order, whatever names they have."""
+    """Return whether two symbols have the same operators in the same order, ignoring names."""
     one, other = (
         [(node["op"], [entry[:2] for entry in node["inputs"]]) for node in graph["nodes"]]
         for graph in (json.loads(sym1.tojson()), json.loads(sym2.tojson()))

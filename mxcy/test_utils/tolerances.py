@@ -1,4 +1,4 @@
-"""How much numbers of an element type may differ, and other defaults of tests."""
+"""Default tolerances by dtype, and other defaults of tests."""
 
 import numbers
 
@@ -33,60 +33,60 @@ def _by_dtype(half, single, double):
 
 
 def default_context():
-    """The context that tests run on: the current one."""
+    """Return the context that tests run on: the current one."""
     return current_context()
 
 
 def set_default_context(ctx):
-    """Make `ctx` the context that is used when none is given."""
+    """Make `ctx` the default context."""
     Context.default_ctx = ctx
 
 
-default_device = default_context  #: the name of MXNet 2
+default_device = default_context  #: MXNet 2's name
 
 
 def set_default_device(device):
-    """`set_default_context` under the name of MXNet 2."""
+    """Alias of `set_default_context`, MXNet 2's name."""
     set_default_context(device)
 
 
 def default_dtype():
-    """The element type of random arrays: float32."""
+    """Return the dtype of random arrays: float32."""
     return np.float32
 
 
 def default_rtols():
-    """The relative tolerance of each dtype, dict of numpy.dtype to float."""
+    """Return the relative tolerances, a dict of numpy.dtype to float."""
     return _by_dtype(1e-2, 1e-4, 1e-5)
 
 
 def default_atols():
-    """The absolute tolerance of each dtype, dict of numpy.dtype to float."""
+    """Return the absolute tolerances, a dict of numpy.dtype to float."""
     return _by_dtype(1e-1, 1e-3, 1e-20)
 
 
 def default_numeric_eps():
-    """The step of finite differences for each dtype; powers of two, so that adding it is exact."""
+    """Return the finite difference steps by dtype: powers of two, so that adding them is exact."""
     steps = (("float16", 6), ("float32", 9), ("float64", 14))
     return {np.dtype(name): 2.0**-exponent for name, exponent in steps}
 
 
 def effective_dtype(dat):
-    """The numpy.dtype whose precision an array has."""
+    """Return the numpy.dtype that describes an array's precision."""
     return np.dtype(dat.dtype)
 
 
 def get_tolerance(dat, tol, default_tol):
-    """The tolerance for an array.
+    """Return the tolerance for an array.
 
     Parameters
     ----------
     dat : NDArray or numpy.ndarray
-        The array.
+        Array.
     tol : float, dict of numpy.dtype to float, or None
-        One for all, or by dtype.
+        Tolerance, or tolerances by dtype.
     default_tol : dict of numpy.dtype to float
-        For dtypes that `tol` lacks.
+        Tolerances of dtypes that `tol` lacks.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def get_tolerance(dat, tol, default_tol):
 
 
 def get_tols(x, y, rtol, atol):
-    """The tolerances for comparing two arrays or numbers: the larger ones of both.
+    """Return the tolerances for comparing two arrays or numbers: the larger ones of both.
 
     Returns
     -------
@@ -114,15 +114,15 @@ def get_tols(x, y, rtol, atol):
 
 
 def get_atol(atol=None, dtype=np.dtype(np.float64)):  # noqa: B008
-    """`atol`, or the default of a dtype when it is None."""
+    """Return `atol`, or the default of a dtype if it is None."""
     return default_atols()[dtype] if atol is None else atol
 
 
 def get_rtol(rtol=None, dtype=np.dtype(np.float64)):  # noqa: B008
-    """`rtol`, or the default of a dtype when it is None."""
+    """Return `rtol`, or the default of a dtype if it is None."""
     return default_rtols()[dtype] if rtol is None else rtol
 
 
 def get_etol(etol=None):
-    """`etol`, the share of elements that may differ, or 0 when it is None."""
+    """Return `etol`, the fraction of elements that may differ, or 0 if it is None."""
     return 0 if etol is None else etol

@@ -188,7 +188,7 @@ def kernels_of(record, sample, inputs):
 
 #: a refusal that no sample can avoid -> the test that reaches such kernels
 REACHED_ELSEWHERE = {
-    "sums are made in a wider type": "env/test_numerics.py::test_safe_accumulation",
+    "accumulation is in a wider dtype": "env/test_numerics.py::test_safe_accumulation",
     "the weights are plain": "ops/fused/test_fused.py::test_packed_weights_give_the_same",
     "the weights stay plain": "ops/fused/test_fused.py::test_packed_weights_give_the_same",
 }

@@ -37,7 +37,7 @@ def FullyConnected(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, num_hidden: int = ...,
     no_bias: bool = False, flatten: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Affine map of the last axis: ``out = data . weight^T + bias``."""
+    """Apply an affine map (dense layer): ``out = data . weight^T + bias``."""
 def LinearRegressionOutput(
     data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
     name: str | None = None,
@@ -64,14 +64,14 @@ def adagrad_update(
     epsilon: float = 1.00000001e-07, wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """AdaGrad: ``weight - lr * (grad / sqrt(history + epsilon) + wd * weight)``."""
+    """Update a weight by AdaGrad: ``weight - lr * (grad / sqrt(history + epsilon) + wd * ..."""
 def adam_update(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, lr: float = ...,
     beta1: float = 0.899999976, beta2: float = 0.999000013, epsilon: float = 9.99999994e-09,
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     lazy_update: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Adam, without the correction of the first steps, which callers put into `lr`."""
+    """Update a weight by Adam, without bias correction, which callers include in `lr`."""
 def add(lhs, rhs) -> NDArray:
     """The sum, elementwise; arrays of one sparse type give one of that type."""
 def add_n(
@@ -112,7 +112,7 @@ def cast_storage(
     data: NDArray, stype: Literal["csr", "default", "row_sparse"] = ..., out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """A copy of an array with another storage type."""
+    """Cast an array to another storage type."""
 def cbrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Cube root."""
 def ceil(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -125,7 +125,7 @@ def clip(
 def concat(
     *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+    """Concatenate arrays along dimension `dim`."""
 def cos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Cosine."""
 def cosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -141,7 +141,7 @@ def dot(
     forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
+    """Compute the dot product over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Sum. Both arrays have the same shape."""
 def elemwise_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -165,7 +165,7 @@ def ftrl_update(
     lamda1: float = 0.00999999978, beta: float = 1.0, wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Follow the regularised leader, with the penalty `lamda1` on magnitudes."""
+    """Update a weight by FTRL (follow the regularised leader) with L1 penalty `lamda1`."""
 def gamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The gamma function."""
 def gammaln(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -179,12 +179,12 @@ def log1p(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def log2(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Logarithm to base 2."""
 def make_loss(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
+    """Return the input unchanged as a loss: its gradient is 1, ignoring the head gradient."""
 def mean(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Mean over axes; integers are cut towards zero."""
+    """Compute the mean over axes; integer results are truncated towards zero."""
 def multiply(lhs, rhs) -> NDArray:
     """The product, elementwise; a sparse and a dense array give a sparse one."""
 def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -194,13 +194,13 @@ def norm(
     out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
     keepdims: bool = False, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+    """Compute the 1-norm (sum of magnitudes) or 2-norm (root of sum of squares) over axes."""
 def radians(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Convert degrees to radians."""
 def relu(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The rectified linear unit max(x, 0)."""
 def retain(data: NDArray, indices: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The rows `indices` of a row_sparse array, those and no others."""
+    """Retain only the rows `indices` of a row_sparse array."""
 def rint(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Round to the nearest integer, halves down."""
 def round(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -214,13 +214,13 @@ def sgd_mom_update(
     wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
     lazy_update: bool = True, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Gradient descent with momentum."""
+    """Update a weight by SGD with momentum."""
 def sgd_update(
     weight: NDArray, grad: NDArray, lr: float = ..., wd: float = 0.0, rescale_grad: float = 1.0,
     clip_gradient: float = -1.0, lazy_update: bool = True, out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+    """Update a weight by SGD: ``weight - lr * (grad + wd * weight)``."""
 def sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The sigmoid function 1 / (1 + exp(-x))."""
 def sign(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -233,20 +233,20 @@ def slice(
     data: NDArray, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (), out: _Out = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+    """Slice the first dimensions by ``begin:end:step``, as Python does."""
 def sqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Square root."""
 def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Square."""
 def stop_gradient(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """The input itself; gradients do not pass backwards through it."""
+    """Return the input unchanged, but stop gradients."""
 def subtract(lhs, rhs) -> NDArray:
     """The difference, elementwise; arrays of one sparse type give one of that type."""
 def sum(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Sum over axes."""
+    """Compute the sum over axes."""
 def tan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Tangent."""
 def tanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:

@@ -124,7 +124,7 @@ def require_plain(a):
     """Raise for packed weights, which the reference cannot read."""
     if a.algo:
         raise MXNetError(
-            f"weights packed for {a.algo} can be read by that kernel only; the reference needs "
+            f"weights packed for {a.algo} can only be read by that kernel; the reference needs "
             "algo=''"
         )
 

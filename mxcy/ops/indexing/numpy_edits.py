@@ -343,7 +343,7 @@ class FillDiagonal:
         return out
 
 
-# --- indexing by integers or masks ----------------------------------------------------------------
+# --- indexing by integers or masks ---------------------------------------------------------------
 
 
 @op("_npi_advanced_indexing", inputs="data indices", dtypes=("float32", "int32"))

@@ -1,4 +1,4 @@
-"""FullyConnected: rows times a weight matrix, plus a bias."""
+"""FullyConnected: dense layers."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Int
@@ -12,10 +12,10 @@ __all__ = []
 
 
 def _not_few_rows(a, ins, outs):
-    """Why the own kernel is as fast, or None.
+    """Return why our own kernel is as fast as oneDNN's, or None.
 
-    As measured, oneDNN gains on a few rows and large weights, and on many rows of numbers of 16
-    bits that the CPU multiplies.
+    As measured, oneDNN is faster for few rows with large weights, and for many rows of 16-bit
+    elements that the CPU multiplies natively.
     """
     rows = outs[0].size // a.num_hidden
     if ins[0].dtype in dtypes.HALVES:
@@ -31,7 +31,7 @@ def _not_few_rows(a, ins, outs):
     amp="lp16",
 )
 class FullyConnected:
-    """Affine map of the last axis: ``out = data . weight^T + bias``.
+    """Apply an affine map (dense layer): ``out = data . weight^T + bias``.
 
     Shapes: data (batch, ...) is flattened to (batch, n), or with ``flatten=False`` stays (..., n);
     weight (num_hidden, n), bias (num_hidden,).

@@ -1,4 +1,4 @@
-"""Products of matrices, and of batches of matrices."""
+"""Matrix products: dot and batch_dot."""
 
 from mxcy._base.dtypes import HALVES
 from mxcy.ops.core.attrs import Bool, Enum
@@ -12,7 +12,7 @@ _DTYPES = ("float32", "float64", "float16", "bfloat16")
 
 
 def _work(batch, m, n, k):
-    """Multiplications count less than elementwise steps: they run in registers."""
+    """Return the cost of a product: multiplications in registers are cheaper than steps."""
     return batch * m * n * k // 4
 
 
@@ -24,7 +24,7 @@ def _product(shape):
 
 
 def _dot_extents(a, lhs, rhs):
-    """(rows, columns, inner) of the matrices that `dot` sees."""
+    """Return (rows, columns, inner) of the product that `dot` computes."""
     inner = lhs[0] if a.transpose_a else lhs[-1]
     rows = _product(lhs[1:] if a.transpose_a else lhs[:-1])
     columns = _product(rhs[:-1] if a.transpose_b else rhs[1:])
@@ -59,10 +59,10 @@ _DOT = native(
 
 
 def _not_narrow(a, ins, outs):
-    """Why the own kernel is as fast, or None.
+    """Return why our own kernel is as fast as oneDNN's, or None.
 
-    As measured, oneDNN gains on long and narrow products, and on numbers of 16 bits that the CPU
-    multiplies.
+    As measured, oneDNN is faster for long and narrow products, and for 16-bit elements that the CPU
+    multiplies natively.
     """
     if ins[0].dtype in HALVES:
         return None
@@ -72,7 +72,7 @@ def _not_narrow(a, ins, outs):
 
 
 def _as_matrix(F, x, spec, shape):
-    """An operand as a matrix; one that is a matrix stays what it is, sparse ones too."""
+    """Reshape an operand to a matrix; matrices, sparse ones included, are unchanged."""
     return x if tuple(spec.shape) == shape else F.Reshape(x, shape=shape)
 
 
@@ -82,7 +82,7 @@ def _from_matrix(F, x, spec):
 
 @op("dot", aliases=("_sparse_dot",), inputs="lhs rhs", amp="widest")
 class Dot:
-    """The product of two matrices; in general, of the last axis of lhs with the first of rhs.
+    """Compute the dot product over the last axis of lhs and the first axis of rhs.
 
     Shapes: (..., k) and (k, ...) give lhs.shape[:-1] + rhs.shape[1:]; with `transpose_a` the first
     axis of lhs is summed over, with `transpose_b` the last of rhs. Two vectors give shape (1,).
@@ -111,7 +111,7 @@ class Dot:
         dtype = same_dtype((lhs, rhs), ("lhs", "rhs"))
         if lhs.shape is None or rhs.shape is None:
             return Spec(None, dtype)
-        require(lhs.shape and rhs.shape, "lhs, rhs: expected one dimension at least")
+        require(lhs.shape and rhs.shape, "lhs, rhs: expected at least one dimension")
         left = lhs.shape[0] if a.transpose_a else lhs.shape[-1]
         right = rhs.shape[-1] if a.transpose_b else rhs.shape[0]
         require(
@@ -199,10 +199,10 @@ def _small(a, ins, outs):
     amp="widest",
 )
 class BatchDot:
-    """The matrix product of each pair of a batch: (b, m, k) and (b, k, n) give (b, m, n).
+    """Compute batched matrix products: (b, m, k) and (b, k, n) give (b, m, n).
 
-    `transpose_a` and `transpose_b` swap the last two axes of an operand. More than one leading axis
-    is allowed; all must agree.
+    `transpose_a` and `transpose_b` swap the last two axes of an operand. There may be several
+    leading axes, which must agree.
     """
 
     transpose_a: Bool = False
@@ -226,7 +226,7 @@ class BatchDot:
             return Spec(None, dtype)
         require(
             lhs.ndim == rhs.ndim and lhs.ndim >= 3,
-            f"lhs {lhs.shape} and rhs {rhs.shape}: expected equal ranks of three at least",
+            f"lhs {lhs.shape} and rhs {rhs.shape}: expected equal ranks of at least 3",
         )
         for x, y in zip(lhs.shape[:-2], rhs.shape[:-2], strict=True):
             require(

@@ -22,28 +22,28 @@ def _eye(xp, A):
 
 
 def _symmetric(rng, batch=()):
-    """Well-conditioned symmetric positive definite matrices."""
+    """Return well-conditioned symmetric positive definite matrices."""
     root = rng.normal(size=(*batch, 3, 3))
     return root @ root.swapaxes(-1, -2) + 2 * np.eye(3)
 
 
 def _regular(rng):
-    """Well-conditioned matrices without symmetry."""
+    """Return well-conditioned nonsymmetric matrices."""
     return rng.normal(size=(2, 3, 3)) * 0.3 + 2 * np.eye(3)
 
 
 def _exchanged(rng):
-    """Well-conditioned matrices of several blocks, whose rows are in another order."""
+    """Return well-conditioned matrices of several blocks with permuted rows."""
     return (rng.normal(size=(2, 70, 70)) / 16 + np.eye(70))[:, rng.permutation(70)]
 
 
 def _singular(rng):
-    """A matrix that has an inverse, and one without."""
+    """Return an invertible and a singular matrix."""
     return _regular(rng) * np.array([1, 0])[:, None, None]
 
 
 def _kernel(name):
-    """A native kernel over triangular matrices."""
+    """Return a native kernel for triangular matrices."""
 
     def params(a, ins, outs):
         *batch, n, _ = ins[0].shape
@@ -63,7 +63,7 @@ def _kernel(name):
 
 
 def _factors(name):
-    """A native kernel that factors matrices of any kind."""
+    """Return a native kernel that factorises general matrices."""
 
     def params(a, ins, outs):
         *batch, rows, columns = ins[0].shape
@@ -80,14 +80,14 @@ def _infer_square(a, A):
 
 
 def _half_diagonal(F, matrix):
-    """The lower triangle with its diagonal halved."""
+    """Return the lower triangle with its diagonal halved."""
     diagonal = F._linalg_makediag(F._linalg_extractdiag(matrix))
     return triangle(F, matrix) - diagonal * 0.5
 
 
 @op("_linalg_potrf", aliases=("linalg_potrf", "_npi_cholesky"), inputs="A", amp="fp32")
 class Potrf:
-    """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive definite A.
+    """Compute the Cholesky factor L, lower triangular, of positive definite ``A = L L^T``.
 
     Only the lower triangle of A is read; the gradient is symmetric. With ``lower=False`` the
     upper triangle is read and the factors are upper: ``A = U^T U``.
@@ -123,10 +123,10 @@ class Potrf:
 
 @op("_linalg_potri", aliases=("linalg_potri",), inputs="A", amp="fp32")
 class Potri:
-    """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors.
+    """Compute the inverse of ``A A^T`` for lower triangular A, such as a Cholesky factor.
 
-    Only the lower triangle of A is read; with ``lower=False`` only the upper one, and it is
-    ``A^T A`` that is inverted.
+    Only the lower triangle of A is read; with ``lower=False`` only the upper one, and ``A^T A`` is
+    inverted.
     """
 
     lower: Bool = True
@@ -158,7 +158,7 @@ def _inverse_gradient(a, F, g, out):
 
 @op("_linalg_inverse", aliases=("linalg_inverse",), inputs="A", amp="fp32")
 class Inverse:
-    """The inverses of square matrices; an error when there is none."""
+    """Compute the inverse of square matrices; singular matrices raise an error."""
 
     complexes = True
     samples = (
@@ -178,7 +178,7 @@ class Inverse:
 
 @op("_linalg_inverse_or_zero", inputs="A")
 class _InverseOrZero:
-    """The inverses of square matrices, and zeros for those that have none."""
+    """Compute the inverse of square matrices; singular matrices give zeros."""
 
     complexes = True
     samples = (
@@ -203,7 +203,7 @@ def _infer_det(A, one, code=None):
 
 
 def _spread(F, A, shape, per_matrix):
-    """One number per matrix times the transposed inverse of A, which has that shape."""
+    """Multiply the transposed inverse of A, of that shape, by a scalar per matrix."""
     inverse = transposed(F, F._linalg_inverse_or_zero(A), len(shape))
     return F.broadcast_mul(F._backward_reshape(per_matrix, shape=(*shape[:-2], 1, 1)), inverse)
 
@@ -223,7 +223,7 @@ def _slogdet(xp, A, one):
 
 
 def _determinants(prefix, one, doc, det, slogdet, aliases=()):
-    """Operators of determinants; those of one matrix have the shape `one`."""
+    """Register det and slogdet; a single matrix gives shape `one`."""
     register(
         f"{prefix}_det",
         aliases=aliases[:1],
@@ -236,7 +236,7 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         infer=lambda a, A: _infer_det(A, one),
         grad=lambda a, F, g, A, out, specs: _spread(F, A, specs[0].shape, g * out),
         ref=lambda a, xp, A: xp.linalg.det(A).reshape(A.shape[:-2] or one),
-        doc=f"""The determinants of square matrices; {doc}
+        doc=f"""Compute the determinants of square matrices; {doc}
 
     The gradient at singular matrices is zero.
     """,
@@ -254,7 +254,7 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         infer=lambda a, A: (_infer_det(A, one), _infer_det(A, one, real_of(A.dtype))),
         grad=lambda a, F, g, A, specs: _spread(F, A, specs[0].shape, g[1]),
         ref=lambda a, xp, A: _slogdet(xp, A, one),
-        doc=f"""The signs and the logarithms of the magnitudes of determinants; {doc}
+        doc=f"""Compute the signs and log-magnitudes of determinants; {doc}
 
     The gradient at singular matrices is zero, and that of the sign always.
     """,
@@ -264,7 +264,7 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
 _determinants(
     "_linalg",
     (1,),
-    "one matrix gives shape (1,).",
+    "a single matrix gives shape (1,).",
     InSymbols(listed=3, under_np_shape="_mx_det"),
     InSymbols(listed=4, under_np_shape="_mx_slogdet"),
     ("linalg_det", "linalg_slogdet"),
@@ -272,7 +272,7 @@ _determinants(
 _determinants(
     "_mx",
     (),
-    "one matrix gives shape ().",
+    "a single matrix gives shape ().",
     InSymbols(listed=3, file_name="_linalg_det"),
     InSymbols(listed=4, file_name="_linalg_slogdet"),
 )
@@ -280,7 +280,7 @@ _determinants(
 
 @op("_linalg_gelqf", aliases=("linalg_gelqf",), inputs="A", outputs="Q L", amp="fp32")
 class Gelqf:
-    """LQ factors of wide matrices: ``A = L Q`` with orthonormal rows of Q and lower triangular L.
+    """Compute the LQ factorisation ``A = L Q``: orthonormal rows in Q, lower triangular L.
 
     Shapes: A (..., m, n) with m <= n, Q (..., m, n), L (..., m, m).
     """
@@ -317,11 +317,11 @@ class Gelqf:
 
 @op("_linalg_syevd", inputs="A", outputs="U L", amp="fp32")
 class Syevd:
-    """Eigenvectors and eigenvalues of symmetric matrices: ``A = U^T diag(L) U``.
+    """Compute the eigendecomposition of symmetric matrices: ``A = U^T diag(L) U``.
 
-    The rows of U are the eigenvectors, in the order of ascending eigenvalues; the component of
-    largest magnitude of each is positive. Only the lower triangle of A is read; the gradient is
-    symmetric, and leaves out what pairs of equal eigenvalues make infinite.
+    The rows of U are the eigenvectors, by ascending eigenvalue, normalised so that the component of
+    largest magnitude is positive. Only the lower triangle of A is read. The gradient is symmetric
+    and omits the infinite terms of equal eigenvalues.
     """
 
     samples = (

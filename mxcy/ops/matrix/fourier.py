@@ -1,4 +1,4 @@
-"""The discrete Fourier transforms of `contrib`, with real and imaginary parts in turn."""
+"""Discrete Fourier transforms of `contrib`, with interleaved real and imaginary parts."""
 
 from mxcy.ops.core.attrs import Int
 from mxcy.ops.core.infer import Spec, require
@@ -8,7 +8,7 @@ __all__ = []
 
 
 def _resized(data, resize):
-    """The data's Spec with another last extent."""
+    """Return the data's Spec with another last extent."""
     if data.shape is None:
         return Spec(None, data.dtype)
     require(data.ndim in (2, 4), f"argument data: expected 2 or 4 dimensions, got {data}")
@@ -18,9 +18,9 @@ def _resized(data, resize):
 
 @op("_contrib_fft", amp="fp32")
 class Fft:
-    """The Fourier transform along the last axis.
+    """Compute the discrete Fourier transform along the last axis.
 
-    (..., d) becomes (..., 2 d): real and imaginary parts in turn. `compute_size` has no effect.
+    (..., d) becomes (..., 2 d): interleaved real and imaginary parts. `compute_size` is ignored.
     """
 
     compute_size: Int = 128
@@ -41,9 +41,10 @@ class Fft:
 
 @op("_contrib_ifft")
 class Ifft:
-    """The real part of the inverse Fourier transform along the last axis, times its length d.
+    """Compute the real part of the unnormalised inverse Fourier transform along the last axis.
 
-    (..., 2 d), real and imaginary parts in turn, becomes (..., d). `compute_size` has no effect.
+    (..., 2 d), interleaved real and imaginary parts, becomes (..., d), not divided by d.
+    `compute_size` is ignored.
     """
 
     compute_size: Int = 128

@@ -1,4 +1,4 @@
-"""Linear algebra on (batches of) matrices in the last two axes: products and triangular systems."""
+"""Products and triangular systems of (batches of) matrices in the last two axes."""
 
 import math
 
@@ -13,9 +13,9 @@ __all__ = ["matrices", "solve", "square", "transposed", "triangle"]
 
 
 def matrices(spec, name="A"):
-    """Check that a spec is one of matrices in single or double precision; its shape or None.
+    """Check that a spec is one of float32 or float64 matrices; return its shape or None.
 
-    Complex numbers of such parts are for those records that take them.
+    Complex matrices are accepted by the records that support them.
     """
     if spec.dtype is not None:
         single_or_double = real_of(spec.dtype) in (0, 1)
@@ -26,7 +26,7 @@ def matrices(spec, name="A"):
 
 
 def square(spec, name="A"):
-    """`matrices` that are square."""
+    """Check that a spec is one of square matrices; see `matrices`."""
     shape = matrices(spec, name)
     if shape is not None and -1 not in shape[-2:]:
         require(shape[-1] == shape[-2], f"{name}: expected square matrices, got {shape}")
@@ -34,22 +34,22 @@ def square(spec, name="A"):
 
 
 def transposed(F, array, ndim):
-    """The array of `ndim` dimensions with its last two axes swapped, as an operator call."""
+    """Return an array of `ndim` dimensions with its last two axes swapped, by operators."""
     return F.SwapAxis(array, dim1=ndim - 2, dim2=ndim - 1)
 
 
 def triangle(F, array, lower=True):
-    """The lower or upper triangles of matrices, zero elsewhere, as an operator call."""
+    """Return the lower or upper triangles of matrices, zero elsewhere, by operators."""
     return F._linalg_maketrian(F._linalg_extracttrian(array, lower=lower), lower=lower)
 
 
 def solve(xp, matrix, rhs):
-    """The solution of linear systems.
+    """Solve linear systems.
 
     Raises
     ------
     MXNetError
-        When a matrix is singular.
+        If a matrix is singular.
     """
     try:
         return xp.linalg.solve(matrix, rhs)
@@ -61,7 +61,7 @@ def solve(xp, matrix, rhs):
 
 
 def _extents(a, left, right, axis):
-    """(rows, columns, inner) of the products; the rows of a matrix lie along `axis`."""
+    """Return (rows, columns, inner) of the products; rows lie along `axis`."""
     rows, inner = (left[-1], left[axis]) if a.transpose_a else (left[axis], left[-1])
     columns, other = (right[axis], right[-1]) if a.transpose_b else (right[-1], right[axis])
     if inner != other and -1 not in (inner, other):
@@ -159,7 +159,7 @@ _AXIS = Field("axis", Int, -2)
 
 
 def _small_or_single(a, ins, outs):
-    """Why the own kernel is as fast, as for `batch_dot`."""
+    """Return why our own kernel is as fast as oneDNN's, as for `batch_dot`."""
     batch = math.prod(ins[0].shape[:-2])
     large = batch > 1 and 4 * _gemm_work(a, ins, outs) >= batch << 19
     return None if large else "small or single products"
@@ -181,10 +181,10 @@ register(
         sample((2, 4, 3), (2, 5, 4), (2, 3, 5), transpose_a=True, transpose_b=True, tol=4),
         sample((2, 3, 4), (5, 3, 4), (2, 3, 5), axis=0, transpose_b=True, tol=4),
     ),
-    doc="""Products of matrices: ``alpha * op(A) op(B) + beta * C``.
+    doc="""Compute matrix products with addition: ``alpha * op(A) op(B) + beta * C``.
 
-    The columns lie along the last axis and the rows along `axis`, the last but one by default; all
-    other axes agree. op transposes if `transpose_a` or `transpose_b` says so. """,
+    Columns lie along the last axis, rows along `axis`, the last but one by default; all
+    other axes agree. op transposes if `transpose_a` or `transpose_b` is set. """,
     amp="lp16/fp32",
 )
 register(
@@ -203,17 +203,17 @@ register(
         sample((2, 3, 4, 5), (2, 5, 4, 6), axis=1, tol=4),
         sample((2, 128, 128), (2, 128, 128), dtypes=("float32",), grad=False, tol=16),
     ),
-    doc="""Products of matrices: ``alpha * op(A) op(B)``.
+    doc="""Compute matrix products: ``alpha * op(A) op(B)``.
 
-    The columns lie along the last axis and the rows along `axis`, the last but one by default; all
-    other axes agree. op transposes if `transpose_a` or `transpose_b` says so. """,
+    Columns lie along the last axis, rows along `axis`, the last but one by default; all
+    other axes agree. op transposes if `transpose_a` or `transpose_b` is set. """,
     amp="lp16/fp32",
 )
 
 
 @op("_linalg_syrk", aliases=("linalg_syrk",), inputs="A", amp="fp32")
 class Syrk:
-    """Products with the own transpose: ``alpha * A A^T``, or ``alpha * A^T A`` with `transpose`."""
+    """Multiply a matrix by its transpose: ``alpha * A A^T``, with `transpose` ``alpha * A^T A``."""
 
     transpose: Bool = False
     alpha: Double = 1.0
@@ -259,7 +259,7 @@ def _infer_triangular(a, A, B):
 
 
 def _operand(a, xp, A):
-    """The triangle of A that counts, transposed if requested."""
+    """Return the selected triangle of A, transposed if requested."""
     A = xp.tril(A) if a.lower else xp.triu(A)
     return A.swapaxes(-1, -2) if a.transpose else A
 
@@ -291,7 +291,7 @@ def _trsm_params(a, ins, outs):
 
 
 def _outer(a, F, g, B):
-    """The gradient of op(A)'s place in a product with B, brought to A's triangle."""
+    """Return the gradient of op(A) in a product with B, mapped to A's triangle."""
     if a.rightside:
         g, B = B, g
         by_a = (
@@ -341,9 +341,9 @@ register(
     grad=_grad_trmm,
     ref=_ref_trmm,
     samples=_triangular_samples(0),
-    doc="""Products with triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``.
+    doc="""Multiply by triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``.
 
-    A stands on the left, or on the right with `rightside`. Only the lower triangle of A counts, or
+    A is on the left, or on the right with `rightside`. Only the lower triangle of A is read, or
     the upper one unless `lower`; op transposes if `transpose`. """,
     amp="fp32",
 )
@@ -364,9 +364,9 @@ register(
         ),
     ),
     samples=_triangular_samples(1),
-    doc="""Solutions X of triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``.
+    doc="""Solve triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``, for X.
 
-    A stands on the left, or on the right with `rightside`. Only the lower triangle of A counts, or
+    A is on the left, or on the right with `rightside`. Only the lower triangle of A is read, or
     the upper one unless `lower`; op transposes if `transpose`. """,
     amp="fp32",
 )

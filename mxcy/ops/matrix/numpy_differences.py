@@ -20,7 +20,7 @@ _TYPES = ("float32", "float64", "float16", "int32", "int8")
 
 
 def _aligned(lhs, rhs):
-    """Two shapes with equally many axes."""
+    """Pad two shapes to the same number of axes."""
     ndim = max(len(lhs), len(rhs))
     return (1,) * (ndim - len(lhs)) + tuple(lhs), (1,) * (ndim - len(rhs)) + tuple(rhs)
 
@@ -60,7 +60,7 @@ def _refuse_blocks(a, ins, outs):
 
 @op("_npi_kron", inputs="a b", uses_types=True, numpy="kron(a, b)", amp="widest")
 class Kron:
-    """The Kronecker product: every element of a times all of b, as blocks."""
+    """Compute the Kronecker product: blocks of each element of a times b."""
 
     dtypes = _TYPES
     names = {"x": ("in", 0), "y": ("in", 1)}
@@ -109,7 +109,7 @@ def _polyval_grad(a, F, g, p, x, specs):
 
 @op("_npi_polyval", inputs="p x", uses_types=True, numpy="polyval(p, x)", amp="fp32")
 class PolyVal:
-    """The values of a polynomial at x; `p` has its coefficients, of the highest power first."""
+    """Evaluate a polynomial at x; `p` holds its coefficients, highest power first."""
 
     dtypes = _TYPES
     complexes = True
@@ -151,7 +151,7 @@ def _refuse_differences(a, ins, outs):
 
 @op("_npi_diff", inputs="a")
 class Diff:
-    """Differences of neighbours along an axis, `n` times."""
+    """Compute the n-th discrete difference along an axis."""
 
     n: Int = 1
     axis: Int = -1
@@ -173,7 +173,7 @@ class Diff:
         require(a.n >= 0, f"n: expected no negative number, got {a.n}")
         if data.shape is None:
             return Spec(None, data.dtype)
-        require(data.shape, "a: expected one dimension at least")
+        require(data.shape, "a: expected at least one dimension")
         shape = list(data.shape)
         axis = normal_axis(a.axis, data.ndim)
         if shape[axis] != -1:
@@ -207,16 +207,17 @@ def _interp_params(a, ins, outs):
 
 def _refuse_interp(a, ins, outs):
     if a.period is not None or a.x_is_scalar:
-        return "a period, or a number"
-    return None if len({spec.dtype for spec in ins}) == 1 else "inputs of several types"
+        return "a period, or a scalar x"
+    return None if len({spec.dtype for spec in ins}) == 1 else "inputs of several dtypes"
 
 
 @op("_npi_interp", inputs="xp fp x?")
 class Interp:
-    """Values at x of the function that is linear between the points (xp, fp), in float64.
+    """Interpolate linearly between the points (xp, fp) at x, in float64.
 
-    `xp` ascends. Before the first point stands `left`, behind the last `right`; by default its
-    value. With `period` the function repeats. A number x is attribute `x_scalar`.
+    `xp` must be ascending. `left` and `right` are the values outside the points, by default those
+    of the first and last point. With `period` the function is periodic. A scalar x is attribute
+    `x_scalar`.
     """
 
     left: DoubleOrNone = None
@@ -243,7 +244,7 @@ class Interp:
             require(spec.shape is None or spec.ndim == 1, f"{name}: expected one dimension")
         if xp.known and fp.known:
             require(xp.shape == fp.shape, f"xp {xp.shape} and fp {fp.shape}: the lengths differ")
-            require(xp.shape != (0,), "xp: expected a point at least")
+            require(xp.shape != (0,), "xp: expected at least one point")
         return Spec(() if x is None else x.shape, CODES["float64"])
 
     def grad(a, F, g):

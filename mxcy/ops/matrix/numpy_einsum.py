@@ -1,4 +1,4 @@
-"""Einstein's summation convention, by products of matrices."""
+"""Einstein summation by matrix products."""
 
 import math
 
@@ -16,12 +16,12 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class _Sum:
-    """What subscripts mean for operands of some shapes.
+    """Parsed subscripts for operands of given shapes.
 
     Attributes
     ----------
     inputs : list of str
-        A letter for each axis of each operand.
+        One letter per axis, for each operand.
     output : str
         Letters of the result.
     extents : dict of str to int
@@ -32,7 +32,7 @@ class _Sum:
         left, arrow, right = text.partition("->")
         terms = left.split(",")
         require(
-            len(terms) == len(shapes), f"subscripts: {text!r} is not about {len(shapes)} operands"
+            len(terms) == len(shapes), f"subscripts: {text!r} does not fit {len(shapes)} operands"
         )
         plain = text.replace("...", "").replace("->", "").replace(",", "")
         require(
@@ -76,12 +76,12 @@ class _Sum:
 
     @property
     def shape(self):
-        """The result's shape."""
+        """Return the result's shape."""
         return tuple(self.extents[letter] for letter in self.output)
 
 
 def _without_repeats(xp, array, term, extents):
-    """An operand with one axis per letter, without those that are broadcast."""
+    """Reduce an operand to one axis per letter, dropping broadcast axes."""
     for letter in sorted(set(term)):
         while term.count(letter) > 1:
             first = term.index(letter)
@@ -94,7 +94,7 @@ def _without_repeats(xp, array, term, extents):
 
 
 def _reduced(array, term, needed):
-    """An operand summed over the letters that nothing else has."""
+    """Sum an operand over letters that appear nowhere else."""
     gone = tuple(i for i, letter in enumerate(term) if letter not in needed)
     if not gone:
         return array, term
@@ -102,7 +102,7 @@ def _reduced(array, term, needed):
 
 
 def _pair(xp, one, other, needed):
-    """The product of two operands summed over what nothing else has, as products of matrices."""
+    """Contract two operands over letters needed nowhere else, by matrix products."""
     (x, left), (y, right) = (
         _reduced(*operand, needed | set(partner[1]))
         for operand, partner in ((one, other), (other, one))
@@ -124,7 +124,7 @@ def _pair(xp, one, other, needed):
 
 
 def _order(xp, plan, arrays):
-    """In which order to multiply: pairs of positions among what is left, the result goes last."""
+    """Return the contraction order: pairs of positions; results are appended at the end."""
     if len(arrays) < 3:
         return [tuple(range(len(arrays)))]
     text = ",".join(term for _, term in arrays) + "->" + plan.output
@@ -159,12 +159,12 @@ def _evaluate(a, xp, arrays):
 
 
 def _partial(F, plan, g, operands, specs, position, code):
-    """The gradient of one operand: the head gradient times the other operands, summed."""
+    """Return the gradient of one operand: an einsum of head gradient and other operands."""
     spec = specs[position]
     unused = [letter for letter in _LETTERS if letter not in plan.extents]
     own, terms, arrays = "", [plan.output], [g]
     for letter, extent in zip(plan.inputs[position], spec.shape, strict=True):
-        if letter in own:  # elements off the diagonal do not count
+        if letter in own:  # off-diagonal elements have no gradient
             terms.append(letter + unused[-1])
             arrays.append(F._npi_eye(N=extent, dtype=name_of(code)))
             letter = unused.pop()
@@ -206,7 +206,7 @@ def _einsum_grad(a, F, g, inputs, needs, specs):
 
 
 def _as_gemm(a, lhs, rhs):
-    """(batch, m, n, k, whether the operands are transposed) of products of matrices, or None."""
+    """Return (batch, m, n, k, transposes of the operands) if this is a gemm, or None."""
     plan = _Sum(a.subscripts, [lhs.shape, rhs.shape])
     left, right = plan.inputs
     shapes = [tuple(plan.extents[x] for x in term) for term in plan.inputs]
@@ -227,7 +227,7 @@ def _as_gemm(a, lhs, rhs):
 
 
 def _einsum_kernels():
-    """The kernels of two operands that are matrices."""
+    """Return the kernels for two operands that are matrices."""
 
     def transposes(a, lhs, rhs):
         gemm = _as_gemm(a, lhs, rhs)
@@ -238,10 +238,10 @@ def _einsum_kernels():
 
 @op("_npi_einsum", inputs="", variadic="data", num_args="num_args", uses_types=True, amp="lp16")
 class Einsum:
-    """Einstein's summation: products of elements, summed over letters that the result lacks.
+    """Evaluate the Einstein summation convention on the operands.
 
-    `subscripts` names the axes of each operand and of the result, as in ``"ij,jk->ik"``. The order
-    of the products is always chosen for speed, whatever `optimize`.
+    `subscripts` names the axes of each operand and of the result, as in ``"ij,jk->ik"``. The
+    contraction order is always optimised; `optimize` is ignored.
     """
 
     num_args: Int

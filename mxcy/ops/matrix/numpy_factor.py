@@ -1,4 +1,4 @@
-"""Factorisations and systems of `mx.np.linalg`, by LAPACK as NumPy calls it."""
+"""Factorisations of `mx.np.linalg`, by LAPACK through NumPy."""
 
 import numpy as np
 
@@ -12,12 +12,12 @@ from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
 
 __all__ = ["Eig", "chained", "check_finite", "drawn", "eigen_type", "refused", "symmetric"]
 
-#: what iterates, and might do so forever, or end anywhere, with what is not finite
+#: iterative functions, which may not terminate on non-finite input
 _ITERATING = frozenset(("eig", "eigh", "eigvalsh", "lstsq", "pinv", "svd"))
 
 
 def drawn(*shape):
-    """Well-conditioned matrices, with singular values apart."""
+    """Return a sampler of well-conditioned matrices with distinct singular values."""
 
     def draw(rng):
         rows, columns = shape[-2:]
@@ -28,18 +28,18 @@ def drawn(*shape):
 
 
 def symmetric(rng):
-    """Two symmetric matrices."""
+    """Return two symmetric matrices."""
     root = drawn(2, 3, 3)(rng)
     return root + root.swapaxes(-1, -2)
 
 
 def check_finite(matrix):
-    """Refuse a matrix with infinities or NaN."""
+    """Raise for a matrix with infinities or NaN."""
     require(np.isfinite(matrix).all(), "argument a: expected finite elements, got inf or nan")
 
 
 def refused(xp, function, *arrays, **keywords):
-    """What LAPACK finds; MXNetError where there is nothing to find."""
+    """Call LAPACK; raise MXNetError if it fails."""
     if function in _ITERATING:
         check_finite(arrays[0])
     try:
@@ -49,7 +49,7 @@ def refused(xp, function, *arrays, **keywords):
 
 
 def chained(F, *arrays):
-    """The product of several matrices."""
+    """Multiply several matrices."""
     product = arrays[0]
     for array in arrays[1:]:
         product = F._npi_matmul(product, array)
@@ -62,24 +62,24 @@ def _half_diagonal(F, matrix):
 
 
 def _gaps(F, values):
-    """Inverse differences of each pair of numbers, 0 for equal ones."""
+    """Return the reciprocal differences of all pairs of values, 0 for equal ones."""
     gaps = F.broadcast_sub(F.expand_dims(values, axis=-2), F.expand_dims(values, axis=-1))
     equal = gaps == 0
     return (1 - equal) / (gaps + equal)
 
 
 def _inverses(values):
-    """1 / x, and 0 for 0."""
+    """Return 1 / x, 0 for 0."""
     zero = values == 0
     return (1 - zero) / (values + zero)
 
 
 @op("_npi_qr", inputs="A", outputs="Q R", amp="fp32")
 class Qr:
-    """Factors ``A = Q R`` with orthonormal columns of Q and upper triangular R.
+    """Compute the QR factorisation ``A = Q R``: orthonormal columns in Q, upper triangular R.
 
-    Shapes: A (..., m, n), Q (..., m, k), R (..., k, n) with the smaller extent k, or with
-    `complete` m.
+    Shapes: A (..., m, n), Q (..., m, k), R (..., k, n) with k = min(m, n), or k = m with
+    `complete`.
     """
 
     complete: Bool = False
@@ -128,11 +128,10 @@ class Qr:
 
 @op("_npi_svd", inputs="A", outputs="UT L V", names={"u": ("out", 0)}, amp="fp32")
 class Svd:
-    """Singular values L, largest first, and vectors: ``A = UT diag(L) V``.
+    """Compute the singular value decomposition ``A = UT diag(L) V``, with L descending.
 
-    Shapes: A (..., m, n), UT (..., m, k), L (..., k), V (..., k, n) with the smaller extent k; with
-    `full_matrices` UT and V are square. Gradients leave out what pairs of equal singular values
-    make infinite.
+    Shapes: A (..., m, n), UT (..., m, k), L (..., k), V (..., k, n) with k = min(m, n); with
+    `full_matrices` UT and V are square. Gradients omit the infinite terms of equal singular values.
     """
 
     full_matrices: Bool = False
@@ -188,10 +187,10 @@ class Svd:
 
 @op("_npi_eigh", inputs="A", outputs="w v", amp="fp32")
 class Eigh:
-    """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric or Hermitian matrices.
+    """Compute eigenvalues (ascending) and eigenvectors of symmetric or Hermitian matrices.
 
-    Only the triangle that `UPLO` names is read; the gradient is symmetric, and leaves out what
-    pairs of equal eigenvalues make infinite.
+    Eigenvectors are columns. Only triangle `UPLO` is read; the gradient is symmetric and omits the
+    infinite terms of equal eigenvalues.
     """
 
     UPLO: Enum("L", "U") = "L"
@@ -221,16 +220,16 @@ class Eigh:
 
 
 def eigen_type(a, A):
-    """The element type of eigenvalues: NumPy's policy has them complex."""
+    """Return the dtype of eigenvalues, complex under NumPy's policy."""
     return complex_of(A.dtype) if a.numpy_types and A.dtype is not None else A.dtype
 
 
 @op("_npi_eig", inputs="A", outputs="w v", uses_types=True, amp="fp32")
 class Eig:
-    """Eigenvalues and eigenvectors (in columns) of square matrices.
+    """Compute eigenvalues and right eigenvectors (columns) of square matrices.
 
-    They are complex by NumPy's policy of types, and of complex matrices. By MXNet's those of real
-    matrices are real; there is an error where they are not.
+    They are complex for complex matrices and under NumPy's dtype policy. Under MXNet's policy they
+    are real for real matrices, and complex eigenvalues are an error.
     """
 
     complexes = VALUES
@@ -245,12 +244,12 @@ class Eig:
         return None
 
     def ref(a, xp, A):
-        values, vectors = refused(xp, "eig", A)  # which are complex or not as NumPy likes
+        values, vectors = refused(xp, "eig", A)  # NumPy chooses real or complex
         if A.dtype.kind == "c" or a.numpy_types:
             kind = np.result_type(A.dtype, np.complex64)
             return values.astype(kind), vectors.astype(kind)
         if np.any(values.imag):
             raise MXNetError(
-                "argument A: a matrix has complex eigenvalues; cast it to a complex type for these"
+                "argument A: a matrix has complex eigenvalues; cast it to a complex dtype"
             )
         return values.real, vectors.real

@@ -1,4 +1,4 @@
-"""The discrete Fourier transforms of `mx.np.fft`, over one axis or several."""
+"""Discrete Fourier transforms of `mx.np.fft`, over one or several axes."""
 
 from mxcy._base.dtypes import (
     code_of,
@@ -21,13 +21,13 @@ _REVERSED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 def _axes(a, ndim):
     axes = tuple(normal_axis(axis, ndim, "axes") for axis in a.axes)
-    require(axes, "axes: expected one at least")
+    require(axes, "axes: expected at least one")
     require(len(set(axes)) == len(axes), f"axes: {a.axes} name an axis twice")
     return axes
 
 
 def _result_type(a, x):
-    """Floats and complex numbers stay, 16 bits become 32, integers the default type."""
+    """Return the working dtype: 16-bit floats become 32-bit, integers the default dtype."""
     code = MEAN(a, x)
     if code is None:
         return None
@@ -36,9 +36,9 @@ def _result_type(a, x):
 
 
 def _extents(a, shape):
-    """How many numbers are transformed along each of the axes."""
+    """Return the number of points along each axis."""
     axes = _axes(a, len(shape))
-    require(len(a.s) in (0, len(axes)), f"s: {a.s} and axes {axes} differ in their number")
+    require(len(a.s) in (0, len(axes)), f"s: {a.s} and axes {axes} differ in length")
     extents = list(a.s or [shape[axis] for axis in axes])
     if a.kind == "irfft" and not a.s:
         extents[-1] = 2 * (extents[-1] - 1)
@@ -61,7 +61,7 @@ def _infer(a, x):
 
 
 def _fitted(F, g, shape, wanted):
-    """A gradient of numbers that were cut off or filled up with zeros, in the input's shape."""
+    """Undo cropping and zero-padding of the input in its gradient."""
     for axis, (n, extent) in enumerate(zip(shape, wanted, strict=True)):
         if n > extent:
             g = F.slice_axis(g, axis=axis, begin=0, end=extent)
@@ -72,7 +72,7 @@ def _fitted(F, g, shape, wanted):
 
 
 def _weighed(F, g, n, axis, shape, code):
-    """Numbers of a half that tells all, each but the first and a middle one doubled."""
+    """Double all values of a half spectrum except the first and the Nyquist one."""
     order = F._npi_arange(start=0, stop=shape[axis], dtype=name_of(real_of(code)))
     weights = 2 - (order == 0) - (order == n / 2)
     row = tuple(extent if i == axis else 1 for i, extent in enumerate(shape))
@@ -81,12 +81,12 @@ def _weighed(F, g, n, axis, shape, code):
 
 @op("_mx_fft", inputs="a", uses_types=True, names={"x": ("in", 0)})
 class Transform:
-    """A discrete Fourier transform over some axes.
+    """Compute a discrete Fourier transform over some axes.
 
-    `kind` tells which: ``'fft'``, its inverse ``'ifft'``, ``'rfft'`` of real numbers (the last of
-    the axes keeps the half that tells all) and its inverse ``'irfft'``. `s` are the numbers of
-    points along the axes, to which the input is cut or filled up with zeros.
-    `norm` tells which of a transform and its inverse is divided by the number of points.
+    `kind` is ``'fft'``, its inverse ``'ifft'``, ``'rfft'`` of real input (the last axis holds the
+    non-negative frequencies) or its inverse ``'irfft'``. `s` are the numbers of points along the
+    axes, to which the input is cropped or zero-padded. `norm` selects whether the transform or its
+    inverse is divided by the number of points.
     """
 
     kind: Enum("fft", "ifft", "rfft", "irfft")

@@ -1,4 +1,4 @@
-"""Products of matrices that stand in the last two axes: matmul."""
+"""matmul: products of matrices in the last two axes."""
 
 import math
 
@@ -11,12 +11,12 @@ from mxcy.ops.matrix.strided_dot import Products, product_kernel
 
 
 def _as_matrices(lhs, rhs):
-    """The shapes of operands as stacks of matrices."""
+    """Return the shapes of the operands as stacks of matrices."""
     return (1, *lhs) if len(lhs) == 1 else lhs, (*rhs, 1) if len(rhs) == 1 else rhs
 
 
 def _from_matrices(shape, lhs, rhs):
-    """The shape of a product without the axes that vectors got."""
+    """Return a product's shape without the axes added to vectors."""
     shape = shape[:-1] if len(rhs) == 1 else shape
     if len(lhs) > 1:
         return shape
@@ -24,7 +24,7 @@ def _from_matrices(shape, lhs, rhs):
 
 
 def _stacked(lhs, rhs):
-    """(number of products, rows, columns, inner extent), None where matrices are repeated."""
+    """Return (number of products, rows, columns, inner extent), None if matrices are broadcast."""
     left, right = _as_matrices(lhs, rhs)
     *batch, m, k = left
     if len(right) == 2:
@@ -35,7 +35,7 @@ def _stacked(lhs, rhs):
 
 
 def _places(shape, target):
-    """Steps to the next (outer, inner) matrix of a stack spread over `target`; None for more."""
+    """Return the (outer, inner) strides of a stack broadcast to `target`; None if two do not do."""
     extents = [1] * (len(target) - len(shape) + 2) + list(shape[:-2])
     step, loops = shape[-2] * shape[-1], []
     for extent, wanted in zip(reversed(extents), reversed(target), strict=True):
@@ -46,7 +46,7 @@ def _places(shape, target):
 
 
 def _joined(target, left, right):
-    """Loops over the products of a stack, neighbours that go in one step joined."""
+    """Return the loops over the products of a stack, merging adjacent axes."""
     axes = []
     pairs = zip(_places(left, target), _places(right, target), strict=True)
     for (extent, one), (_, other) in pairs:
@@ -60,7 +60,7 @@ def _joined(target, left, right):
 
 
 def _products(a, ins, outs):
-    """The products of repeated matrices, as two loops; None where they need more."""
+    """Return the products of broadcast matrices as two loops; None if more are needed."""
     left, right = _as_matrices(ins[0].shape, ins[1].shape)
     target = broadcast_shapes(left[:-2], right[:-2])
     m, k, n = left[-2], left[-1], right[-1]
@@ -91,20 +91,20 @@ _usual_refusal = _REPEATED.when
 def _refuses_repeated(a, ins, outs):
     reason = single_type(ins, outs)
     if reason is None and _products(a, ins, outs) is None:
-        return "more than two axes are repeated"
+        return "more than two axes are broadcast"
     return reason or _usual_refusal(a, ins, outs)
 
 
 _REPEATED.when = _refuses_repeated
 
 
-def _turned(F, array, shape):
-    """Matrices with their axes exchanged."""
+def _transposed(F, array, shape):
+    """Transpose matrices."""
     return F.SwapAxis(array, dim1=len(shape) - 2, dim2=len(shape) - 1)
 
 
 def _summed_to(F, array, shape, target):
-    """The gradient of repeated matrices as that of each."""
+    """Sum the gradient of broadcast matrices to their shape."""
     lead = len(shape) - len(target)
     axes = (
         *range(lead),
@@ -119,7 +119,7 @@ def _matmul_grad(a, F, g, x, y, needs, specs):
     batch = broadcast_shapes(left[:-2], right[:-2])
     m, k, n = left[-2], left[-1], right[-1]
     whole = (*batch, m, n)
-    if len(right) == 2:  # one product of matrices
+    if len(right) == 2:  # a single matrix product
         rows = math.prod(left[:-1])
         left, whole = (rows, k), (rows, n)
     g = F._backward_reshape(g, shape=whole)
@@ -130,10 +130,10 @@ def _matmul_grad(a, F, g, x, y, needs, specs):
         by_y = F._npi_tensordot(x, g, a_axes_summed=(0,), b_axes_summed=(0,)) if needs[1] else None
     else:
         if needs[0]:
-            by_x = F._npi_matmul(g, _turned(F, y, right))
+            by_x = F._npi_matmul(g, _transposed(F, y, right))
             by_x = _summed_to(F, by_x, (*batch, m, k), left)
         if needs[1]:
-            by_y = F._npi_matmul(_turned(F, x, left), g)
+            by_y = F._npi_matmul(_transposed(F, x, left), g)
             by_y = _summed_to(F, by_y, (*batch, k, n), right)
     return (
         None if by_x is None else F._backward_reshape(by_x, shape=specs[0].shape),
@@ -150,9 +150,9 @@ def _matmul_grad(a, F, g, x, y, needs, specs):
     amp="lp16",
 )
 class MatMul:
-    """Products of the matrices in the last two axes; the axes before them broadcast.
+    """Compute matrix products over the last two axes, broadcasting the leading axes.
 
-    A vector on the left is a row, one on the right a column, and the axis goes again.
+    A vector on the left is treated as a row, on the right as a column; the axis is then removed.
     """
 
     dtypes = TYPES
@@ -181,7 +181,7 @@ class MatMul:
             return Spec(None, dtype)
         require(
             lhs.shape and rhs.shape,
-            f"a {lhs.shape} and b {rhs.shape}: expected one dimension at least",
+            f"a {lhs.shape} and b {rhs.shape}: expected at least one dimension",
         )
         left, right = _as_matrices(lhs.shape, rhs.shape)
         require(

@@ -1,4 +1,4 @@
-"""Norms of vectors."""
+"""Vector and matrix norms."""
 
 import math
 
@@ -20,18 +20,18 @@ _WIDE = ("float32", "float64")
 
 
 def _type(a, data):
-    """The result's element type, also of complex numbers a floating one."""
+    """Return the result's dtype, real floating-point also for complex arrays."""
     code = MEAN(a, data)
     return None if code is None else real_of(code)
 
 
 def _of_matrices(a, ndim):
-    """Whether it is a norm of matrices."""
+    """Return whether a call computes a matrix norm."""
     return a.flag in (-1, 2) and len(axes_of(a, ndim)) == 2
 
 
 def _by_matrices(a, F, g, x, shape):
-    """The gradient of a norm of matrices."""
+    """Return the gradient of a matrix norm."""
     rows, columns = axes_of(a, len(shape))
     order = (*(i for i in range(len(shape)) if i not in (rows, columns)), rows, columns)
     matrices = F._npi_transpose(x, axes=order)
@@ -56,10 +56,10 @@ def _by_matrices(a, F, g, x, shape):
 
 def _refuse_power(a, ins):
     if _of_matrices(a, ins[0].ndim):
-        return "a norm of matrices"
+        return "a matrix norm"
     if not ins[0].size or not axes_of(a, ins[0].ndim):
         return "nothing is summed"
-    return None if a.ord in (1, 2) else "of sums of magnitudes and squares only"
+    return None if a.ord in (1, 2) else "only for sums of magnitudes and squares"
 
 
 @op(
@@ -71,13 +71,13 @@ def _refuse_power(a, ins):
     amp="fp32",
 )
 class Norm:
-    """Norms of the vectors that the elements along `axis` (all by default) form.
+    """Compute vector norms along `axis` (all axes by default), or matrix norms.
 
-    `ord` is the power p of ``sum(abs(x) ** p) ** (1 / p)``; infinity is the largest magnitude,
-    minus infinity the smallest, 0 counts what is not zero. With `flag` -1 and two axes it is a norm
-    of matrices: the largest (smallest) sum of magnitudes of a column for ord 1 (-1), of a row for
-    infinity, or singular value for 2; with flag 2 their sum. The gradient of the norm of zeros is
-    zero.
+    `ord` is the exponent p of ``sum(abs(x) ** p) ** (1 / p)``; infinity gives the largest
+    magnitude, minus infinity the smallest, 0 the number of nonzero elements. With `flag` -1 and two
+    axes it is a matrix norm: the largest (smallest) absolute column sum for ord 1 (-1), absolute
+    row sum for infinity, or singular value for 2; with flag 2 the sum of singular values. The
+    gradient of the norm of zeros is zero.
     """
 
     axis: ShapeOrNone = None
@@ -108,9 +108,7 @@ class Norm:
             lambda a, ins, outs: reduce_params(ins[0].shape, axes_of(a, ins[0].ndim)),
             when=lambda a, ins, outs: (
                 _refuse_power(a, ins)
-                or (
-                    None if ins[0].dtype == outs[0].dtype else "the result has another element type"
-                )
+                or (None if ins[0].dtype == outs[0].dtype else "the result has another dtype")
             ),
         ),
     )

@@ -1,4 +1,4 @@
-"""Sums over chosen axes of products, as `mx.np` has them: of any element types and dimensions."""
+"""Tensor contractions of `mx.np`: tensordot and dot, for all dtypes and ranks."""
 
 import math
 
@@ -17,13 +17,13 @@ _OPERANDS = ("a", "b")
 
 
 def together(a, xp, arrays):
-    """Arrays in the type in which they meet."""
+    """Promote arrays to their common dtype."""
     specs = [Spec(x.shape, code_of(x.dtype)) for x in arrays]
     return [x.astype(dtype_of(PROMOTE(a, *specs)), copy=False) for x in arrays]
 
 
 class _Contraction:
-    """The sum of products over pairs of axes, of arrays with `lhs` and `rhs` dimensions."""
+    """Contraction over pairs of axes of arrays with `lhs` and `rhs` dimensions."""
 
     def __init__(self, lhs, rhs, lhs_axes, rhs_axes):
         pairs = sorted(zip(lhs_axes, rhs_axes, strict=True))
@@ -34,7 +34,7 @@ class _Contraction:
 
     @property
     def transposes(self):
-        """Whether the operands are transposed matrices; None where one is no matrix."""
+        """Return whether the operands are transposed matrices; None if one is not a matrix."""
         if list(self.rhs_axes) != sorted(self.rhs_axes):
             return None
         lhs, rhs = (self.lhs_free, self.lhs_axes), (self.rhs_axes, self.rhs_free)
@@ -49,11 +49,11 @@ class _Contraction:
         return transposed
 
     def shape(self, lhs, rhs):
-        """The result's shape."""
+        """Return the result's shape."""
         return tuple(lhs[i] for i in self.lhs_free) + tuple(rhs[i] for i in self.rhs_free)
 
     def extents(self, lhs, rhs):
-        """Rows, columns and inner extent of the product of matrices."""
+        """Return rows, columns and inner extent of the matrix product."""
         return (
             math.prod(lhs[i] for i in self.lhs_free),
             math.prod(rhs[i] for i in self.rhs_free),
@@ -61,7 +61,7 @@ class _Contraction:
         )
 
     def gradients(self, F, g, a, b, needs):
-        """The gradients of the operands."""
+        """Return the gradients of the operands."""
         count = len(self.lhs_free)
         rows = tuple(range(count))
         columns = tuple(range(count, count + len(self.rhs_free)))
@@ -79,7 +79,7 @@ class _Contraction:
 
 
 def _ordered(F, array, axes):
-    """The array whose axes are those `axes` of another, in that one's order."""
+    """Permute an array with axes `axes` back to the original order."""
     if list(axes) == sorted(axes):
         return array
     return F._npi_transpose(array, axes=tuple(map(axes.index, range(len(axes)))))
@@ -96,16 +96,16 @@ def _infer_contraction(a, lhs, rhs, contraction):
 
 
 def single_type(ins, outs):
-    """Why no kernel computes a product, or None."""
+    """Return why no kernel computes a product, or None."""
     if not all(spec.size for spec in (*ins, *outs)):
         return "there are no elements"
     if ins[0].dtype != ins[1].dtype:
-        return "the operands have several types"
-    return None if is_float(ins[0].dtype) else "the numbers are integers"
+        return "the operands have several dtypes"
+    return None if is_float(ins[0].dtype) else "the elements are integers"
 
 
 def gemm_kernels(extents_of, transposes_of):
-    """The kernels of what is one product of matrices, or equally many of each operand."""
+    """Return the kernels of a single matrix product, or of equally many on both sides."""
 
     def params(a, ins, outs):
         batch, m, n, k = extents_of(a, ins[0], ins[1])
@@ -126,11 +126,11 @@ def gemm_kernels(extents_of, transposes_of):
             return "there are not two operands"
         reason = single_type(ins, outs)
         if reason is None and transposes_of(a, ins[0], ins[1]) is None:
-            return "an operand is no matrix"
+            return "an operand is not a matrix"
         return reason
 
     def unusual(a, ins, outs):
-        """Why the own kernel is as fast, or None; see `dot` and `batch_dot`."""
+        """Return why our own kernel is as fast as oneDNN's, or None; see `dot` and `batch_dot`."""
         batch, m, n, k = extents_of(a, ins[0], ins[1])
         if ins[0].dtype in HALVES:
             return None
@@ -147,7 +147,7 @@ def gemm_kernels(extents_of, transposes_of):
 
 
 def _contraction_parts(contraction_of):
-    """Inference, gradient, definition and kernels of a contraction."""
+    """Return inference, gradient, reference and kernels of a contraction."""
 
     def infer(a, lhs, rhs):
         if lhs.shape is None or rhs.shape is None:
@@ -180,9 +180,9 @@ def _contraction_parts(contraction_of):
 
 
 def contracted(a, lhs, rhs):
-    """The contraction of attributes `a_axes_summed` and `b_axes_summed`."""
+    """Return the contraction of attributes `a_axes_summed` and `b_axes_summed`."""
     left, right = a.a_axes_summed or (), a.b_axes_summed or ()
-    require(len(left) == len(right), f"axes: {left} and {right} differ in their number")
+    require(len(left) == len(right), f"axes: {left} and {right} differ in length")
     left = [normal_axis(axis, lhs.ndim, "a_axes_summed") for axis in left]
     right = [normal_axis(axis, rhs.ndim, "b_axes_summed") for axis in right]
     distinct = len(set(left)) == len(left) and len(set(right)) == len(right)
@@ -192,7 +192,7 @@ def contracted(a, lhs, rhs):
 
 @op("_npi_tensordot", inputs="a b", **_contraction_parts(contracted), amp="widest")
 class TensorDot:
-    """Sums of products over pairs of axes; what remains are the other axes of a, then of b."""
+    """Compute the tensor dot product over pairs of axes; axes of a precede those of b."""
 
     a_axes_summed: LongTuple
     b_axes_summed: LongTuple
@@ -230,7 +230,7 @@ def _by_number(a, lhs, rhs):
 
 @op("_npi_tensordot_int_axes", inputs="a b", **_contraction_parts(_by_number), amp="widest")
 class TensorDotIntAxes:
-    """Sums of products over the last `axes` axes of a and the first ones of b."""
+    """Compute the tensor dot product over the last `axes` axes of a and the first ones of b."""
 
     axes: Int
 
@@ -259,9 +259,9 @@ def _of_dot(a, lhs, rhs):
     amp="widest",
 )
 class NumpyDot:
-    """Sums of products over the last axis of a and the last but one of b.
+    """Compute the dot product over the last axis of a and the last but one of b.
 
-    Vectors have one axis; an array and a number give the product of each element.
+    Over its only axis for a vector b; with a scalar it is the elementwise product.
     """
 
     complexes = True

@@ -1,4 +1,4 @@
-"""Linear systems of `mx.np.linalg`, and pseudo-inverses."""
+"""Linear systems and pseudo-inverses of `mx.np.linalg`."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ __all__ = []
 
 
 def _summed(F, array, shape, target):
-    """A gradient of what was broadcast."""
+    """Sum a gradient to the shape before broadcasting."""
     lead = len(shape) - len(target)
     axes = (
         *range(lead),
@@ -25,7 +25,7 @@ def _summed(F, array, shape, target):
 
 @op("_npi_solve", inputs="A B", amp="fp32")
 class Solve:
-    """The solutions X of linear systems ``A X = B``; B is one vector or matrices."""
+    """Solve linear systems ``A X = B`` for X; B is a single vector or matrices."""
 
     complexes = True
     samples = (
@@ -41,11 +41,11 @@ class Solve:
         shape = square(A)
         if shape is None or B.shape is None:
             return Spec(None, dtype)
-        require(B.shape, "B: expected one dimension at least")
+        require(B.shape, "B: expected at least one dimension")
         right = (*B.shape, 1) if B.ndim == 1 else B.shape
         require(
             right[-2] == shape[-1] or -1 in (right[-2], shape[-1]),
-            f"A {shape} and B {B.shape}: the rows differ in their number",
+            f"A {shape} and B {B.shape}: the numbers of rows differ",
         )
         whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
         return Spec(whole[:-1] if B.ndim == 1 else whole, dtype)
@@ -70,7 +70,7 @@ class Solve:
 
 
 def _by_pinv(F, g, A, p, ndim):
-    """The gradient of A by that of its pseudo-inverse p."""
+    """Return the gradient of A from that of its pseudo-inverse p."""
     p_transposed, g_transposed = (transposed(F, x, ndim) for x in (p, g))
     product = -chained(F, p_transposed, g, p_transposed)
     outside = g_transposed - chained(F, A, p, g_transposed)
@@ -80,13 +80,13 @@ def _by_pinv(F, g, A, p, ndim):
 
 
 def _pinv_ref(xp, A, rcond, hermitian):
-    keywords = {"hermitian": True} if hermitian else {}  # CuPy's function has no such parameter
+    keywords = {"hermitian": True} if hermitian else {}  # CuPy's pinv lacks this parameter
     return refused(xp, "pinv", A, rcond, **keywords)
 
 
 @op("_npi_pinv_scalar_rcond", inputs="A", amp="fp32")
 class Pinv:
-    """Pseudo-inverses of matrices; singular values up to `rcond` times the largest count as 0."""
+    """Compute pseudo-inverses; singular values up to `rcond` times the largest count as 0."""
 
     rcond: Double = 1e-15
     hermitian: Bool = False
@@ -113,7 +113,7 @@ class Pinv:
 
 @op("_npi_pinv", inputs="A rcond", amp="fp32")
 class PinvOfParts:
-    """Pseudo-inverses of matrices with a threshold for each, which broadcasts to them.
+    """Compute pseudo-inverses of matrices with one relative threshold each, broadcast to them.
 
     Singular values up to the threshold times the largest count as 0.
     """
@@ -145,10 +145,10 @@ class PinvOfParts:
 
 @op("_npi_lstsq", inputs="A B", outputs="x residuals rank s", amp="fp32")
 class Lstsq:
-    """The smallest x for which ``A x`` is nearest to B.
+    """Compute the minimum-norm least-squares solution of ``A x = B``.
 
-    With it come the squared distances of the columns, the rank of A and its singular values, of
-    which those up to `rcond` times the largest count as 0.
+    Also returns the squared residuals of the columns, the rank of A and its singular values; those
+    up to `rcond` times the largest count as 0.
     """
 
     rcond: Double = 1e-15
@@ -167,7 +167,7 @@ class Lstsq:
             unknown, real = Spec(None, dtype), Spec(None, real_of(dtype))
             return unknown, real, Spec((), CODES["int64"]), real
         require(len(shape) == len(right) == 2, f"A {shape} and B {right}: expected matrices")
-        require(shape[0] == right[0], f"A {shape} and B {right}: the rows differ in their number")
+        require(shape[0] == right[0], f"A {shape} and B {right}: the numbers of rows differ")
         return (
             Spec((shape[1], right[1]), dtype),
             Spec((right[1],), real_of(dtype)),

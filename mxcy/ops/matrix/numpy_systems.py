@@ -1,4 +1,4 @@
-"""Eigenvalues, ranks and inverses of `mx.np.linalg`, each by an operator of its own."""
+"""Eigenvalues, ranks and tensor inverses of `mx.np.linalg`."""
 
 from math import prod
 
@@ -24,7 +24,7 @@ def _values_of(A, code):
 
 @op("_npi_eigvalsh", inputs="A", amp="fp32")
 class Eigvalsh:
-    """Eigenvalues of symmetric or Hermitian matrices, ascending; only triangle `UPLO` is read."""
+    """Compute eigenvalues (ascending) of symmetric or Hermitian matrices from triangle `UPLO`."""
 
     UPLO: Enum("L", "U") = "L"
 
@@ -49,7 +49,7 @@ class Eigvalsh:
 
 @op("_npi_eigvals", inputs="A", uses_types=True, amp="fp32")
 class Eigvals:
-    """The eigenvalues of square matrices, of the types that `_npi_eig` gives."""
+    """Compute the eigenvalues of square matrices, with the dtypes of `_npi_eig`."""
 
     complexes = VALUES
     samples = (sample(symmetric, grad=False, tol=50), sample((0, 0), grad=False))
@@ -77,9 +77,9 @@ def _sizes(xp, M, hermitian):
 
 @op("_npi_matrix_rank_none_tol", inputs="M", amp="fp32")
 class MatrixRank:
-    """How many singular values of each matrix are not zero, up to rounding.
+    """Compute the rank of matrices: the number of singular values above rounding error.
 
-    What the two `finfoEps` say is the rounding of each type; 0 stands for what it is.
+    The two `finfoEps` are the machine epsilons of each dtype; 0 means the actual one.
     """
 
     finfoEps32: Float = 0.0  # noqa: N815  MXNet's name
@@ -114,7 +114,7 @@ class MatrixRank:
 
 @op("_npi_matrix_rank", inputs="M tol", amp="fp32")
 class MatrixRankAbove:
-    """How many singular values of each matrix are greater than `tol`, which broadcasts."""
+    """Count the singular values of each matrix greater than `tol`, which is broadcast."""
 
     hermitian: Bool = False
 
@@ -141,7 +141,7 @@ class MatrixRankAbove:
 
 @op("_npi_tensorinv", inputs="a", names={"x": ("in", 0)}, amp="fp32")
 class TensorInverse:
-    """The inverse of an array as a linear map from its last axes to the first `ind`."""
+    """Compute the inverse of an array as a linear map from its last axes to the first `ind`."""
 
     ind: Int = 2
 
@@ -156,7 +156,7 @@ class TensorInverse:
         if x.shape is None or -1 in x.shape:
             return Spec(None, x.dtype)
         rows, columns = x.shape[: a.ind], x.shape[a.ind :]
-        require(prod(rows) == prod(columns), f"a: {x.shape} is no square map from axis {a.ind} on")
+        require(prod(rows) == prod(columns), f"a: {x.shape} is not square from axis {a.ind} on")
         return Spec(columns + rows, x.dtype)
 
     def grad(a, F, g, out, specs):
@@ -171,20 +171,20 @@ class TensorInverse:
 
 
 def _order(a, ndim):
-    """The axes of the first operand with those of `a_axes` last."""
+    """Return the axes of the first operand with `a_axes` moved last."""
     last = [normal_axis(axis, ndim, "a_axes") for axis in a.a_axes or ()]
-    require(len(set(last)) == len(last), f"a_axes {a.a_axes}: an axis is there twice")
+    require(len(set(last)) == len(last), f"a_axes {a.a_axes}: repeated axis")
     return [i for i in range(ndim) if i not in last] + last
 
 
 def _solved(shape, ndim):
-    """The last axes, to which the map of an array leads: NumPy's slice, also for more axes of b."""
+    """Return the solution's shape: NumPy's slice of last axes, also if b has more axes."""
     return shape[ndim - len(shape) :]
 
 
 @op("_npi_tensorsolve", inputs="a b", names={"x": ("in", 0)}, amp="fp32")
 class TensorSolve:
-    """The solution x of ``tensordot(a, x, x.ndim) = b``; axes `a_axes` of a are moved last."""
+    """Solve ``tensordot(a, x, x.ndim) = b`` for x, with axes `a_axes` of a moved last."""
 
     a_axes: Shape = ()
 
@@ -202,7 +202,7 @@ class TensorSolve:
             return Spec(None, dtype)
         shape = tuple(x.shape[i] for i in _order(a, x.ndim))
         result = _solved(shape, b.ndim)
-        require(prod(b.shape) == prod(result), f"a {x.shape} and b {b.shape}: no square system")
+        require(prod(b.shape) == prod(result), f"a {x.shape} and b {b.shape}: system is not square")
         return Spec(result, dtype)
 
     def grad(a, F, g, x, out, specs):

@@ -1,4 +1,4 @@
-"""Products of vectors in space, and differences of neighbours among all elements."""
+"""Cross products, and differences of flattened arrays."""
 
 from math import prod
 
@@ -16,7 +16,7 @@ _TYPES = ("float32", "float64", "float16", "int32")
 
 
 def _apart(shape, axis, name):
-    """The shape without the axis of the vectors, and how many components those have."""
+    """Return the shape without the vector axis, and the number of components."""
     place = normal_axis(axis, len(shape))
     extent = shape[place]
     require(
@@ -27,7 +27,7 @@ def _apart(shape, axis, name):
 
 
 def _spatial(F, array, axis, extent):
-    """Vectors of three components along the last axis."""
+    """Return vectors of three components along the last axis."""
     moved = F._npi_moveaxis(array, source=(axis,), destination=(-1,))
     if extent == 3:
         return moved
@@ -59,7 +59,7 @@ def _cross_grad(a, F, g, x, y, specs):
 
 
 def _refuse_components(a, ins, outs):
-    """The kernel takes vectors of three components along the last axis, as many in both."""
+    """Refuse all but equal numbers of 3-component vectors along the last axis."""
     axes = {a.axisa, a.axisb, a.axisc} - {-1, ins[0].ndim - 1}
     threes = ins[0].shape == ins[1].shape and ins[0].shape[-1] == 3
     return None if threes and not axes else "vectors of another form"
@@ -67,7 +67,7 @@ def _refuse_components(a, ins, outs):
 
 @op("_npi_cross", inputs="a b", uses_types=True, amp="widest")
 class Cross:
-    """The cross product of vectors of two or three components; of two and two a number."""
+    """Compute the cross product of 2- or 3-component vectors; a scalar for two 2-component ones."""
 
     axisa: Int = -1
     axisb: Int = -1
@@ -114,10 +114,10 @@ class Cross:
 
 @op("_npi_ediff1d", inputs="input1 input2? input3?", names={"x": ("in", 0)}, amp="widest")
 class Ediff1D:
-    """Differences of neighbours among all elements, with what stands before and behind them.
+    """Compute differences between consecutive elements, with values prepended and appended.
 
-    That is a number, or an array where `to_begin_arr_given` and `to_end_arr_given` say so; it is
-    cast to the type of the elements.
+    These are scalars, or arrays if `to_begin_arr_given` and `to_end_arr_given`; they are cast to
+    the dtype of the input.
     """
 
     to_begin_arr_given: Bool = False
@@ -150,7 +150,7 @@ class Ediff1D:
         before, middle, behind = _parts(a, data, others)
 
         def part(begin, extent):
-            """That many elements of the gradient; None where there are none."""
+            """Return that many elements of the gradient; None for none."""
             return F.slice_axis(g, axis=0, begin=begin, end=begin + extent) if extent else None
 
         parts = [part(before, middle)]
@@ -181,7 +181,7 @@ def _number(xp, value):
 
 
 def _parts(a, data, others):
-    """How many elements stand before, are differences, and stand behind."""
+    """Return the numbers of prepended elements, differences and appended elements."""
     others = [prod(other.shape) for other in others]
     before = others.pop(0) if a.to_begin_arr_given else int(a.to_begin_scalar is not None)
     behind = others.pop(0) if a.to_end_arr_given else int(a.to_end_scalar is not None)

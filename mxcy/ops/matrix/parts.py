@@ -54,7 +54,7 @@ register(
     grad=lambda a, F, g: F._linalg_makediag(g, offset=a.offset),
     ref=lambda a, xp, A: xp.diagonal(A, a.offset, -2, -1),
     samples=(sample((3, 3)), sample((2, 4, 4), offset=1), sample((4, 4), offset=-2)),
-    doc="The diagonals of square matrices; `offset` counts diagonals, positive ones lie above.",
+    doc="Extract the diagonals of square matrices; a positive `offset` is above the main diagonal.",
     amp="fp32",
 )
 register(
@@ -66,7 +66,7 @@ register(
     grad=lambda a, F, g: F._linalg_extractdiag(g, offset=a.offset),
     ref=_make_diagonal,
     samples=(sample((3,)), sample((2, 3), offset=1), sample((3,), offset=-2)),
-    doc="Square matrices with the given diagonals, which lie `offset` above the main one.",
+    doc="Construct square matrices with the given diagonals at `offset` above the main one.",
     amp="fp32",
 )
 
@@ -76,7 +76,7 @@ def _is_lower(a):
 
 
 def _triangle_places(a, xp, n):
-    """Rows and columns of the elements of a packed triangle of n-by-n matrices.
+    """Return rows and columns of the elements of a packed triangle of n-by-n matrices.
 
     Lower triangles are packed row by row, upper ones column by column.
     """
@@ -95,7 +95,7 @@ def _infer_extracttrian(a, A):
 
 
 def _side(packed):
-    """The extent of the triangle with that many elements, or None."""
+    """Return the extent of the triangle with that many elements, or None."""
     side = (math.isqrt(8 * packed + 1) - 1) // 2
     return side if side * (side + 1) // 2 == packed else None
 
@@ -107,7 +107,7 @@ def _infer_maketrian(a, A):
     extent = -1
     if A.shape[-1] != -1:
         side = _side(A.shape[-1])
-        require(side is not None, f"A: no triangle has {A.shape[-1]} elements")
+        require(side is not None, f"A: {A.shape[-1]} elements do not form a triangle")
         extent = side + abs(a.offset)
     return Spec((*A.shape[:-1], extent, extent), A.dtype)
 
@@ -126,9 +126,9 @@ def _make_triangle(a, xp, A):
 
 
 _TRIANGLE_FIELDS = (_OFFSET, Field("lower", Bool, True))
-_TRIANGLE_DOC = """`offset` moves the diagonal away from the main one: with a positive one it
-    is an upper triangle, with a negative one a lower triangle, whatever `lower`. Lower triangles
-    are packed row by row, upper ones column by column."""
+_TRIANGLE_DOC = """`offset` shifts the diagonal of the triangle: a positive one selects an upper
+    triangle, a negative one a lower triangle, whatever `lower`. Lower triangles are packed row by
+    row, upper ones column by column."""
 
 register(
     "_linalg_extracttrian",
@@ -144,7 +144,7 @@ register(
         sample((4, 4), offset=1),
         sample((4, 4), offset=-1, lower=False),
     ),
-    doc=f"""The triangles of square matrices, each as a vector.
+    doc=f"""Extract triangles of square matrices as vectors.
 
     {_TRIANGLE_DOC}
     """,
@@ -164,7 +164,7 @@ register(
         sample((6,), offset=1),
         sample((6,), offset=-1, lower=False),
     ),
-    doc=f"""Square matrices with the given triangles and zeros elsewhere.
+    doc=f"""Construct square matrices with the given triangles and zeros elsewhere.
 
     {_TRIANGLE_DOC}
     """,
@@ -174,9 +174,9 @@ register(
 
 @op("_linalg_sumlogdiag", aliases=("linalg_sumlogdiag",), inputs="A", amp="fp32")
 class SumLogDiag:
-    """The sums of the logarithms of the diagonals of square matrices.
+    """Compute the sum of the logarithms of the diagonals of square matrices.
 
-    One matrix gives shape (1,).
+    A single matrix gives shape (1,).
     """
 
     samples = (sample(values(0.5, 2, (3, 3)), tol=4), sample(values(0.5, 2, (2, 4, 4)), tol=4))

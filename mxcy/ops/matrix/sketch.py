@@ -1,4 +1,4 @@
-"""Count sketches: projections of vectors to fewer numbers by random signs and places."""
+"""Count sketch: random projection of vectors by signs and buckets."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Int
@@ -14,10 +14,10 @@ def _signs(shape):
 
 @op("_contrib_count_sketch", inputs="data h s", amp="fp32")
 class CountSketch:
-    """Add ``s[j] * data[..., j]`` to element ``h[j]`` of the last axis, which gets `out_dim`.
+    """Compute the count sketch: add ``s[j] * data[..., j]`` to ``out[..., h[j]]``.
 
-    `h` and `s` have shape (1, d), as many as the last axis of `data` has elements.
-    `processing_batch_size` has no effect.
+    The last axis of the result has extent `out_dim`; `h` and `s` have shape (1, d) for data (...,
+    d). `processing_batch_size` is ignored.
     """
 
     out_dim: Int

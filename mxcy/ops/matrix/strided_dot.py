@@ -1,7 +1,7 @@
-"""Products of matrices that lie anywhere in their arrays, such as the heads of attention.
+"""Strided matrix products, for matrices embedded in arrays such as attention heads.
 
-An operand's `place` tells where its matrices lie, in elements: (offset, step to the next outer
-matrix, step to the next inner matrix, step to the next row, step to the next column).
+An operand's `place` locates its matrices, in elements: (offset, outer stride, inner stride, row
+stride, column stride).
 """
 
 import math
@@ -16,17 +16,17 @@ __all__ = ["Products", "indices", "product_kernel", "transposed"]
 
 
 def transposed(place):
-    """The place of the transposed matrices."""
+    """Return the place of the transposed matrices."""
     return (*place[:3], place[4], place[3])
 
 
 class Products:
-    """The products of two operands.
+    """Strided products of two operands.
 
     Parameters
     ----------
     sizes : tuple of int
-        Outer and inner number of matrices, rows and columns of a result, extent summed over.
+        Outer and inner number of matrices, rows, columns, and inner extent.
     lhs, rhs, out : tuple of int
         Places.
     scale : float
@@ -38,28 +38,28 @@ class Products:
 
     @property
     def swapped(self):
-        """The same with (lhs rhs) written as (rhs' lhs')'."""
+        """Return the equivalent products with (lhs rhs) written as (rhs' lhs')'."""
         outer, inner, m, n, k = self.sizes
         places = map(transposed, (self.rhs, self.lhs, self.out))
         return Products((outer, inner, n, m, k), *places, self.scale)
 
     @property
     def by_lhs(self):
-        """The products, of results' gradients with rhs, that are lhs' gradients."""
+        """Return the products of head gradients with rhs that give the gradients of lhs."""
         outer, inner, m, n, k = self.sizes
         sizes = outer, inner, m, k, n
         return Products(sizes, self.out, transposed(self.rhs), self.lhs, self.scale)
 
     @property
     def by_rhs(self):
-        """The products, of lhs with results' gradients, that are rhs' gradients."""
+        """Return the products of lhs with head gradients that give the gradients of rhs."""
         outer, inner, m, n, k = self.sizes
         sizes = outer, inner, k, n, m
         return Products(sizes, transposed(self.lhs), self.out, self.rhs, self.scale)
 
     @property
     def attrs(self):
-        """Attributes of `_strided_dot`."""
+        """Return the attributes of `_strided_dot`."""
         return {
             "sizes": self.sizes,
             "lhs_place": self.lhs,
@@ -70,24 +70,24 @@ class Products:
 
     @property
     def size(self):
-        """The number of elements of all results."""
+        """Return the number of elements of all results."""
         return math.prod(self.sizes[:4])
 
     @property
     def native(self):
-        """Whether rows or columns of each operand, and rows of the results, are contiguous."""
+        """Return whether operands have contiguous rows or columns, and results contiguous rows."""
         return self.out[4] == 1 and all(1 in place[3:] for place in (self.lhs, self.rhs))
 
 
 def product_kernel(products_of, lhs=0, rhs=1):
-    """The kernel of a record that is a product.
+    """Return the kernel of a record that is a strided product.
 
     Parameters
     ----------
     products_of : callable
-        ``products_of(a, ins, outs)`` gives the `Products`.
+        ``products_of(a, ins, outs)`` returns the `Products`.
     lhs, rhs : int
-        Which inputs the operands are; a third input is what the output holds elsewhere.
+        Input positions of the operands; a third input provides the output's other elements.
     """
 
     def lowered(a, ins, outs):
@@ -136,7 +136,7 @@ def product_kernel(products_of, lhs=0, rhs=1):
 
 
 def indices(xp, sizes, place):
-    """For each element of the matrices its position in a flat array."""
+    """Return the flat array index of each element of the matrices."""
     indices = place[0]
     for axis, (extent, step) in enumerate(zip(sizes, place[1:], strict=True)):
         shape = [1] * 4
@@ -147,12 +147,12 @@ def indices(xp, sizes, place):
 
 @op("_strided_dot", inputs="lhs rhs base?")
 class StridedDot:
-    """Products of matrices that lie anywhere in the arrays.
+    """Compute products of strided matrices in arrays.
 
-    `sizes` is (outer, inner, m, n, k): outer times inner products of an m by k and a k by n matrix,
-    each times `scale`. `lhs_place`, `rhs_place` and `out_place` tell where matrices lie: (offset,
-    outer step, inner step, row step, column step), in elements. The output has the shape `shape`;
-    where no product is, it holds the elements of `base`, or zeros if `with_base` is False.
+    `sizes` is (outer, inner, m, n, k): outer * inner products of (m, k) and (k, n) matrices, each
+    times `scale`. `lhs_place`, `rhs_place` and `out_place` locate the matrices: (offset, outer
+    stride, inner stride, row stride, column stride), in elements. The output has shape `shape`; its
+    other elements are those of `base`, or zeros if `with_base` is False.
     """
 
     sizes: LongTuple

@@ -18,34 +18,34 @@ __all__ = ["along", "infer_vectors", "norm_kernels", "only_visible", "other_axes
 
 
 def only_visible(name, g, visible=1):
-    """Refuse gradients of hidden statistics, which third derivatives would have."""
+    """Raise for gradients of hidden statistics, as third derivatives would need them."""
     if any(part is not None for part in g[visible:]):
         raise MXNetError(f"Error in operator {name}: its hidden statistics have no gradient")
 
 
 def require_float(spec, name="data"):
-    """Refuse an input whose dtype is known and not floating."""
+    """Raise if a known dtype is not floating-point."""
     if spec.dtype is not None:
         require(dtypes.is_float(spec.dtype), f"{name}: expected a floating dtype, got {spec}")
 
 
 def _parameter_dtype(dtype):
-    """Half-precision data goes with float32 parameters and statistics."""
+    """Return the dtype of parameters and statistics: float32 for half-precision data."""
     return 0 if dtype in (2, 12) else dtype
 
 
 def along(array, axis, ndim):
-    """A vector shaped to broadcast along one axis."""
+    """Reshape a vector to broadcast along one axis."""
     return array.reshape([-1 if i == axis else 1 for i in range(ndim)])
 
 
 def other_axes(axis, ndim):
-    """All axes but one."""
+    """Return all axes but one."""
     return tuple(i for i in range(ndim) if i != axis)
 
 
 def infer_vectors(a, data, vectors):
-    """Fill in the vectors, a dict of specs by name; returns spec of a vector."""
+    """Infer the vectors, a dict of specs by name; return the spec of a vector."""
     require_float(data)
     vector = Spec(None, None if data.dtype is None else _parameter_dtype(data.dtype))
     if data.shape is not None:
@@ -56,7 +56,7 @@ def infer_vectors(a, data, vectors):
 
 
 def _uses_batch(a):
-    """Whether the statistics are the batch's, not the running ones."""
+    """Return whether batch statistics are used, not the running ones."""
     return a.train and not a.use_global_stats
 
 
@@ -65,10 +65,10 @@ def _refuse_running(a, ins, outs):
 
 
 def norm_kernels(name, data, batch_stats, when=None, ours=None):
-    """The native kernel `name` and oneDNN's.
+    """Return the native kernel `name` and oneDNN's.
 
-    `data` is the index of the data; ``batch_stats(a)`` a bool; `when` and `ours` the
-    reasons of oneDNN's and of the native one for refusing.
+    `data` is the index of the data; ``batch_stats(a)`` returns a bool; `when` and `ours` are the
+    conditions of oneDNN's kernel and of the native one.
     """
 
     def params(a, ins, outs):
@@ -92,7 +92,7 @@ _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values
 
 
 def _sparse_gammas():
-    """Refusals of sparse inputs whose gamma would be overwritten: they are computed on copies."""
+    """Return rules that reject sparse inputs with fix_gamma: gamma of a copy would be written."""
     for stypes in itertools.product(("default", "row_sparse"), repeat=5):
         if "row_sparse" in stypes:
             yield refuse(
@@ -122,17 +122,17 @@ def _sparse_gammas():
     amp=Precision("either", "either", fp32_inputs=("gamma", "beta", "moving_mean", "moving_var")),
 )
 class BatchNorm:
-    """Normalise each channel over the batch and scale and shift it.
+    """Apply batch normalisation: normalise each channel over the batch, then scale and shift.
 
-    ``out = gamma * (data - mean) / sqrt(var + eps) + beta`` with one value of gamma and beta per
-    index of `axis`. In training mode mean and (biased) variance are those of the batch, and the
-    backward pass then moves the running statistics: ``moving = momentum * moving + (1 - momentum) *
-    batch``. Otherwise, or with `use_global_stats`, the running statistics are used and stay as they
-    are. With `fix_gamma` gamma is overwritten by ones, has no gradient, and sparse inputs raise.
+    ``out = gamma * (data - mean) / sqrt(var + eps) + beta`` with one gamma and beta per index of
+    `axis`. In training mode, mean and (biased) variance are those of the batch, and the backward
+    pass updates the running statistics: ``moving = momentum * moving + (1 - momentum) * batch``.
+    Otherwise, or with `use_global_stats`, the running statistics are used and not updated. With
+    `fix_gamma`, gamma is overwritten by ones and has no gradient, and sparse inputs raise.
 
     Shapes: data any, the others (channels,); their dtype is float32 for half-precision data, else
-    the data's. `output_mean_var` returns also the mean and ``1 / sqrt(var + eps)``. `cudnn_off` and
-    the calibration ranges change nothing on CPU.
+    the data's. `output_mean_var` also returns the mean and ``1 / sqrt(var + eps)``. `cudnn_off` and
+    the calibration ranges are ignored on CPU.
     """
 
     eps: Double = 0.0010000000474974513
@@ -219,7 +219,7 @@ class BatchNorm:
 def _batch_norm_curvature(
     a, F, g, grad, data, gamma, mean, inverse, moving_mean, moving_var, specs
 ):
-    """The gradients of the gradients, the batch's statistics being functions of the data."""
+    """Return second-order gradients, with batch statistics as functions of the data."""
     ndim, data_dtype, dtype = specs[1].ndim, specs[1].dtype, specs[2].dtype
     axis = normal_axis(a.axis, ndim)
     shape = tuple(-1 if i == axis else 1 for i in range(ndim))
@@ -259,10 +259,10 @@ def _batch_norm_curvature(
     uses_mode=True,
 )
 class _BatchNormGrad:
-    """The gradients of BatchNorm; its mode is that of the backward pass.
+    """Gradients of BatchNorm, in the mode of the backward pass.
 
-    In training mode they are those of the saved statistics, and the running ones are moved;
-    otherwise, or with `use_global_stats`, those of the running statistics.
+    In training mode they use the saved batch statistics and update the running ones; otherwise, or
+    with `use_global_stats`, they use the running statistics.
     """
 
     momentum: Float

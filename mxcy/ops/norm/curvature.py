@@ -1,22 +1,23 @@
-"""The gradients of a normalisation's gradients, written with operators."""
+"""Second-order gradients of normalisations, composed of operators."""
 
 __all__ = ["Curvature"]
 
 
 class Curvature:
-    """The slopes of the gradients of ``out = gamma * n + beta``, where n is normalised data.
+    """Derivatives of the gradients of ``out = gamma * n + beta``, where n is normalised data.
 
-    With u = grad gamma the gradient of the data is J u, where J, the slope of n by the data, is
-    symmetric: J v = (v - mean(v) - n mean(v n)) / std. Arrays broadcast against the data.
+    With u = grad gamma, the gradient of the data is J u, where J, the Jacobian of n with respect to
+    the data, is symmetric: J v = (v - mean(v) - n mean(v n)) / std. Arrays broadcast against the
+    data.
 
     Parameters
     ----------
     F : namespace of operators
     scaled, inverse : array
-        n, and one over the standard deviations.
+        n, and the reciprocal standard deviations.
     means : callable or None
-        The means of an array over what is normalised together; None where mean and deviation do
-        not depend on the data.
+        Means of an array over the normalised axes; None if mean and deviation do not depend on the
+        data.
     """
 
     def __init__(self, F, scaled, inverse, means):
@@ -31,10 +32,10 @@ class Curvature:
         return self._times(v, self.inverse)
 
     def gradients(self, by_data, by_gamma, by_beta, grad, gamma):
-        """The gradients of grad, of the data and, before they are summed, of gamma.
+        """Return the gradients of grad, of the data, and of gamma before summation.
 
-        The first three are those of the gradients of data, gamma and beta; `by_gamma` and `gamma`
-        are None where gamma is one.
+        The first three arguments are head gradients of the gradients of data, gamma and beta;
+        `by_gamma` and `gamma` are None if gamma is one.
         """
         times, scaled = self._times, self.scaled
         moved = self.slope(by_data)

@@ -1,7 +1,7 @@
-"""Batch normalisation in inference, expressed by other layers' numbers.
+"""Folding of batch normalisation into other layers for inference.
 
-With the running statistics it is ``data * scale + shift`` for each channel, which the weights and
-the bias of a layer before it can take in.
+With running statistics it is ``data * scale + shift`` per channel, which weight and bias of the
+preceding layer can absorb.
 """
 
 import math
@@ -20,7 +20,7 @@ _VECTORS = ("gamma", "beta", "mean", "var")
 def _fill_vectors(vectors, names, shape=(-1,)):
     """Unify vectors of one length and element type, and return their spec."""
     dtype = same_dtype(vectors, names)
-    for _ in range(2):  # what one tells, the others learn
+    for _ in range(2):  # unify in both directions
         for name, spec in zip(names, vectors, strict=True):
             shape = spec.fill(name, shape).shape
     return Spec(shape, dtype)
@@ -42,7 +42,7 @@ _STATISTICS = (values(0.5, 2, (3,)), (3,), (3,), values(0.5, 2, (3,)))
 
 @op("_batch_norm_scale", inputs="gamma beta mean var", outputs="scale shift", aux=("mean", "var"))
 class BatchNormScale:
-    """The factor and the summand of each channel that a BatchNorm in inference comes to.
+    """Compute scale and shift per channel of a BatchNorm in inference.
 
     Shapes: all (channels,). See `BatchNorm` for `eps` and `fix_gamma`.
     """
@@ -70,7 +70,7 @@ class BatchNormScale:
 
 def _require_groups(groups, axis, rows):
     require(groups >= 1, f"num_group: must be positive, got {groups}")
-    require(groups == 1 or axis > 0, "axis: the first one counts groups")
+    require(groups == 1 or axis > 0, "axis: the first one holds the groups")
     require(rows % groups == 0 or rows == -1, f"weight: {rows} rows cannot form {groups} groups")
 
 
@@ -85,11 +85,11 @@ def _fold_names(a):
     aux=("mean", "var"),
 )
 class FoldBatchNorm:
-    """Weight and bias of a layer that does what the layer and a BatchNorm in inference did.
+    """Fold a BatchNorm in inference into weight and bias of the preceding layer.
 
-    Shapes: weight any, with the layer's output channels along `axis`; the others, without `bias`
-    if `no_bias`, (channels,). With `num_group`, the first axis counts that many groups first, and
-    `axis`, then another one, has a group's channels. See `BatchNorm` for `eps` and `fix_gamma`.
+    Shapes: weight any, with the output channels along `axis`; the others, without `bias` if
+    `no_bias`, (channels,). With `num_group`, the first axis is divided into groups, and `axis`,
+    which must differ from it, holds a group's channels. See `BatchNorm` for `eps` and `fix_gamma`.
     """
 
     eps: Double = 0.0010000000474974513

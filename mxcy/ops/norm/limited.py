@@ -1,4 +1,4 @@
-"""Batch normalisation and the relu after it in one, for training plans."""
+"""Batch normalisation fused with relu, for training plans."""
 
 from types import SimpleNamespace
 
@@ -15,13 +15,13 @@ _ATTRIBUTES = ("eps", "momentum", "fix_gamma", "axis")
 
 
 def _plain(a):
-    """The attributes, for the references of the operators without relu."""
+    """Return the attributes without the activation, for the references of the plain operators."""
     own = {name: getattr(a, name) for name in _ATTRIBUTES}
     return SimpleNamespace(**own, train=True, use_global_stats=False)
 
 
 def _kernels(ending, data):
-    """For each activation the native kernel; `data` is the index of the data."""
+    """Return the native kernels of all activations; `data` is the index of the data."""
 
     def only(act):
         return lambda a, ins, outs: None if a.act == act else f"act={a.act}"
@@ -47,7 +47,7 @@ def _attributes():
     repeatable=True,
 )
 class _BatchNormRelu:
-    """BatchNorm by the statistics of the batch, then relu, or clip between 0 and 6."""
+    """BatchNorm by batch statistics, then relu or relu6."""
 
     eps: Double
     momentum: Float
@@ -88,7 +88,7 @@ class _BatchNormRelu:
     mutates=("moving_mean", "moving_var"),
 )
 class _BatchNormReluGrad:
-    """The gradients of _batch_norm_relu; where it was limited is computed again."""
+    """Gradients of _batch_norm_relu; the clipping is recomputed."""
 
     eps: Double
     momentum: Float
@@ -103,7 +103,7 @@ class _BatchNormReluGrad:
     def samples():
         states = [values(-1, 1, (3,)), *[values(0.5, 2, (3,))] * 3, values(-1, 1, (3,))]
         for attrs in _attributes():
-            # Where gamma is fixed the forward pass has overwritten it.
+            # A fixed gamma was overwritten by the forward pass.
             gamma = values(1, 1, (3,)) if attrs["fix_gamma"] else values(2, 5, (3,))
             for shape in ((4, 3, 2, 5), (3, 3, 37), (6, 3)):
                 yield sample(shape, shape, gamma, *states, **attrs, grad=False, tol=8)

@@ -1,4 +1,4 @@
-"""Normalisation within each sample, with learned scale and shift: by layer, group and instance."""
+"""Layer, group and instance normalisation."""
 
 import math
 
@@ -17,9 +17,9 @@ _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def _kernel(name, first, rows, per_layer, when=None):
-    """The native kernel `name`, whose data is input `first` and whose gamma is the next.
+    """Return the native kernel `name`, whose data is input `first` and whose gamma is the next.
 
-    ``rows(a, shape)`` tells how many rows of data of that shape are normalised, each on its own.
+    ``rows(a, shape)`` is the number of separately normalised rows for data of that shape.
     """
 
     def params(a, ins, outs):
@@ -51,7 +51,7 @@ def _group_kernel(name, first, groups):
 
 
 def _infer_layer_norm(a, data, gamma):
-    """(axis, spec of the statistics); fills in gamma."""
+    """Return (axis, spec of the statistics); infer gamma."""
     require_float(data)
     gamma.fill("gamma", dtype=data.dtype)
     if data.shape is None:
@@ -71,7 +71,7 @@ def _infer_layer_norm(a, data, gamma):
     amp="fp32",
 )
 class LayerNorm:
-    """Normalise along one axis and scale and shift.
+    """Apply layer normalisation: normalise along one axis, then scale and shift.
 
     ``out = gamma * (data - mean) / std + beta`` with ``std = sqrt(var + eps)`` and the biased
     variance. Shapes: gamma and beta (n,) for n the extent of `axis`; mean and std, returned with
@@ -112,7 +112,7 @@ class LayerNorm:
 
 
 def _layer_norm_curvature(a, F, g, grad, data, gamma, mean, std, specs):
-    """The gradients of the gradients, mean and std being functions of the data."""
+    """Return second-order gradients, with mean and std as functions of the data."""
     (by_data, by_gamma, by_beta), ndim = g, specs[1].ndim
     axis = normal_axis(a.axis, ndim)
     shape = tuple(-1 if i == axis else 1 for i in range(ndim))
@@ -125,7 +125,7 @@ def _layer_norm_curvature(a, F, g, grad, data, gamma, mean, std, specs):
 
 @op("_layer_norm_grad", inputs="grad data gamma mean std", outputs="data_grad gamma_grad beta_grad")
 class _LayerNormGrad:
-    """The gradients of LayerNorm, from its saved mean and standard deviation."""
+    """Gradients of LayerNorm, from its saved mean and standard deviation."""
 
     axis: Int
 
@@ -179,7 +179,7 @@ class _LayerNormGrad:
 
 
 def _infer_groups(a, data, gamma, groups):
-    """The spec of the statistics, (batch, groups); fills in gamma."""
+    """Return the spec of the statistics, (batch, groups); infer gamma."""
     require_float(data)
     gamma.fill("gamma", dtype=data.dtype)
     if data.shape is None:
@@ -195,18 +195,18 @@ def _infer_groups(a, data, gamma, groups):
 
 
 def _grouped(array, groups):
-    """`array` as (batch, groups, everything in a group)."""
+    """Reshape `array` to (batch, groups, elements of a group)."""
     return array.reshape(array.shape[0], groups, -1)
 
 
 def _spread(gamma, shape):
-    """One gamma per group or per channel, shaped for (batch, channel, ...) data."""
+    """Reshape gamma, per group or per channel, to broadcast to (batch, channel, ...) data."""
     repeated = gamma.repeat(shape[1] // max(gamma.size, 1))
     return repeated.reshape(1, -1, *[1] * (len(shape) - 2))
 
 
 def _normalise_groups(xp, data, gamma, beta, groups, eps):
-    """The normalised data, the means and the standard deviations of (batch, groups)."""
+    """Return the normalised data, and the means and standard deviations (batch, groups)."""
     grouped = _grouped(data, groups)
     mean = grouped.mean(2, keepdims=True)
     std = xp.sqrt(grouped.var(2, keepdims=True) + eps)
@@ -232,10 +232,10 @@ def _normalise_groups(xp, data, gamma, beta, groups, eps):
     amp="fp32",
 )
 class GroupNorm:
-    """Normalise groups of channels of each sample, and scale and shift.
+    """Apply group normalisation: normalise groups of channels per sample, then scale and shift.
 
     ``out = gamma * (data - mean) / sqrt(var + eps) + beta`` with the biased variance. Shapes: data
-    (batch, channel, ...) with three dimensions at least; gamma and beta have one value per group,
+    (batch, channel, ...) with at least three dimensions; gamma and beta have one value per group,
     or one per channel; mean and std, returned with `output_mean_var`, are (batch, num_groups).
     """
 
@@ -277,10 +277,10 @@ class GroupNorm:
     amp="fp32",
 )
 class InstanceNorm:
-    """Normalise each channel of each sample, and scale and shift.
+    """Apply instance normalisation: normalise each channel per sample, then scale and shift.
 
     ``out = gamma * (data - mean) / sqrt(var + eps) + beta`` with the biased variance. Shapes: data
-    (batch, channel, ...) with three dimensions at least, gamma and beta (channel,).
+    (batch, channel, ...) with at least three dimensions, gamma and beta (channel,).
     """
 
     eps: Float = 0.00100000005
@@ -314,7 +314,7 @@ class InstanceNorm:
 
 
 def _group_norm_curvature(a, F, g, grad, data, gamma, mean, std, specs):
-    """The gradients of the gradients, mean and std being functions of the data."""
+    """Return second-order gradients, with mean and std as functions of the data."""
     shape, count = specs[1].shape, specs[2].shape[0]
     batch, channels = shape[:2]
     flat = (batch, channels, math.prod(shape[2:]))
@@ -342,7 +342,7 @@ def _group_norm_curvature(a, F, g, grad, data, gamma, mean, std, specs):
 
 @op("_group_norm_grad", inputs="grad data gamma mean std", outputs="data_grad gamma_grad beta_grad")
 class _GroupNormGrad:
-    """The gradients of GroupNorm and InstanceNorm, from the saved mean and standard deviation."""
+    """Gradients of GroupNorm and InstanceNorm, from the saved mean and standard deviation."""
 
     num_groups: Int
     dtypes = _FLOATS

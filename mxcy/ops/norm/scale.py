@@ -1,4 +1,4 @@
-"""Normalisation without learned parameters, and moments."""
+"""L2Normalization, LRN and moments."""
 
 import math
 
@@ -17,7 +17,7 @@ _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def _length_axes(mode, ndim):
-    """The axes over which L2Normalization measures."""
+    """Return the axes over which L2Normalization sums."""
     return {"instance": tuple(range(1, ndim)), "channel": (1,), "spatial": tuple(range(2, ndim))}[
         mode
     ]
@@ -43,11 +43,11 @@ def _length_params(a, ins, outs):
     amp="fp32",
 )
 class L2Normalization:
-    """Divide by the root of the sum of squares: ``data / sqrt(sum(data ** 2) + eps)``.
+    """Apply L2 normalisation: ``data / sqrt(sum(data ** 2) + eps)``.
 
     The sum runs over each sample (`mode` 'instance'), over the channels of each position
     ('channel') or over the positions of each channel ('spatial'); data is (batch, channel, ...),
-    with three dimensions at least for the latter two.
+    with at least three dimensions for the latter two.
     """
 
     eps: Float = 1.00000001e-10
@@ -83,7 +83,7 @@ class L2Normalization:
         by_data = F.broadcast_div(g[0] - F.broadcast_mul(output, along), norm)
         if g[1] is None:
             return by_data
-        # The gradient of the gradient, which reads the norm.
+        # Second-order gradients need the gradient of the norm.
         return by_data + F.broadcast_mul(output, g[1])
 
     def ref(a, xp, data):
@@ -93,9 +93,9 @@ class L2Normalization:
 
 
 def _window_sum(xp, array, nsize):
-    """The sum of each channel and (nsize - 1) // 2 channels on either side of it."""
+    """Sum each channel and (nsize - 1) // 2 channels on either side."""
     channels = array.shape[1]
-    half = min((nsize - 1) // 2, channels)  # no window is wider
+    half = min((nsize - 1) // 2, channels)  # the widest possible window
     padded = xp.pad(array, [(0, 0), (half, half), *[(0, 0)] * (array.ndim - 2)])
     return sum(padded[:, i : i + channels] for i in range(2 * half + 1))
 
@@ -135,7 +135,7 @@ def _lrn_kernel(name):
     amp="fp32/either",
 )
 class LRN:
-    """Divide by a power of the energy of neighbouring channels.
+    """Apply local response normalisation across channels.
 
     ``data * norm ** -beta`` with ``norm = knorm + alpha / nsize * sum(data ** 2)`` over each
     channel and ``(nsize - 1) // 2`` on either side; data is (batch, channel, height, width).
@@ -167,7 +167,7 @@ class LRN:
 
 @op("_lrn_grad", inputs="grad data norm")
 class _LrnGrad:
-    """The gradient of LRN, from its saved norm."""
+    """Gradient of LRN, from its saved norm."""
 
     alpha: Float
     beta: Float
@@ -202,7 +202,7 @@ class _LrnGrad:
 
 @op("moments", outputs="mean var", amp="fp32")
 class Moments:
-    """The mean and the biased variance over `axes`, which must be given."""
+    """Compute the mean and the biased variance over `axes`, which must be given."""
 
     axes: ShapeOrNone = None
     keepdims: Bool = False

@@ -1,4 +1,4 @@
-"""Relatives of BatchNorm: the older one, the one across devices, and the one with a rectifier."""
+"""Variants of BatchNorm: version 1, synchronised across devices, and with relu."""
 
 from mxcy.ops.core.attrs import Bool, Field, Float, Int, Str
 from mxcy.ops.core.in_symbols import STATISTICS, InSymbols
@@ -81,9 +81,9 @@ register(
     grad=_grad,
     ref=_ref,
     samples=_samples(),
-    doc="""BatchNorm over axis 1, as older models use it.
+    doc="""Apply batch normalisation over axis 1, as older models do.
 
-    `output_mean_var` returns also the mean and the variance.
+    `output_mean_var` also returns the mean and the variance.
     """,
     **_SHARED,
 )
@@ -95,9 +95,9 @@ register(
     grad=_grad,
     ref=_ref,
     samples=_samples(key="a"),
-    doc="""BatchNorm over axis 1 whose statistics are those of all devices.
+    doc="""Apply batch normalisation over axis 1, synchronised across devices.
 
-    On CPU there is one device: `ndev` and `key` change nothing. `output_mean_var` returns also the
+    On CPU there is one device: `ndev` and `key` are ignored. `output_mean_var` returns also the
     mean and the variance.
     """,
     **_SHARED,
@@ -123,6 +123,6 @@ register(
     grad=_rectified_grad,
     ref=_rectified_ref,
     samples=_samples(),
-    doc="""BatchNorm followed by ``max(x, 0)``; see BatchNorm.""",
+    doc="""Apply batch normalisation followed by ``max(x, 0)``; see BatchNorm.""",
     **{**_SHARED, "in_symbols": InSymbols(STATISTICS, named=True, listed=4)},
 )

@@ -1,1 +1,1 @@
-"""Updates of weights by optimizers."""
+"""Optimizer updates."""

@@ -1,4 +1,4 @@
-"""Optimizer updates of one weight whose step length adapts to past gradients, beside Adam."""
+"""Adaptive optimizer updates of one weight, other than Adam."""
 
 from mxcy.ops.core.attrs import Double, Int
 from mxcy.ops.core.infer import Spec, require, same_dtype
@@ -43,10 +43,10 @@ optimizer(
     "n",
     (LR, _GAMMA1, _SMALL, WD, RESCALE, CLIP, _CLIP_WEIGHTS),
     _rmsprop,
-    """RMSProp: ``weight - lr * grad / sqrt(n + epsilon)``, where n averages the squared gradient.
+    """Update a weight by RMSProp: ``weight - lr * grad / sqrt(n + epsilon)``.
 
-    Weight decay is part of the gradient, before clipping; n moves with `gamma1`. Unless negative,
-    `clip_weights` bounds the new weight.
+    n is a moving average of the squared gradient with decay `gamma1`. Weight decay is added to the
+    gradient before clipping. Unless negative, `clip_weights` bounds the new weight.
     """,
     struct=RMSPROP,
     positive=("n",),
@@ -57,11 +57,12 @@ optimizer(
     "n g delta",
     (LR, _GAMMA1, number("gamma2", 0.899999976), _SMALL, WD, RESCALE, CLIP, _CLIP_WEIGHTS),
     _rmspropalex,
-    """RMSProp as Graves gave it: centred, with momentum.
+    """Update a weight by centred RMSProp with momentum (Graves).
 
-    n and g average the squared gradient and the gradient with `gamma1`; ``delta = gamma2 * delta -
-    lr * grad / sqrt(n - g * g + epsilon)`` and ``weight + delta`` is the new weight. Weight decay
-    is part of the gradient, before clipping. Unless negative, `clip_weights` bounds the new weight.
+    n and g are moving averages of the squared gradient and the gradient with decay `gamma1`;
+    ``delta = gamma2 * delta - lr * grad / sqrt(n - g * g + epsilon)``, and ``weight + delta`` is
+    the new weight. Weight decay is added to the gradient before clipping. Unless negative,
+    `clip_weights` bounds the new weight.
     """,
     positive=("n",),
     tries=tries_with(epsilon=2.0),
@@ -70,7 +71,7 @@ optimizer(
 
 
 def ftrl_step(a, xp, weight, grad, z, n):
-    """One step behind the regularised leader."""
+    """Return one step of FTRL."""
     grad = scaled(a, xp, grad)
     total = n + grad * grad
     z = z + grad - (xp.sqrt(total) - xp.sqrt(n)) * weight / a.lr
@@ -83,9 +84,9 @@ optimizer(
     "z n",
     (LR, number("lamda1", 0.00999999978), number("beta", 1.0), WD, RESCALE, CLIP),
     ftrl_step,
-    """Follow the regularised leader, with the penalty `lamda1` on magnitudes.
+    """Update a weight by FTRL (follow the regularised leader) with L1 penalty `lamda1`.
 
-    n sums the squared gradients, z the gradients less what the weight already accounts for; the new
+    n accumulates the squared gradients, z the gradients corrected for the current weight; the new
     weight is zero where ``abs(z) <= lamda1``, else
     ``(sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd)``.
     """,
@@ -120,10 +121,11 @@ optimizer(
         number("clip_grad", -1.0),
     ),
     _ftml,
-    """Follow the moving leader; `t` counts the updates from 1.
+    """Update a weight by FTML (follow the moving leader); `t` counts updates from 1.
 
-    v averages the squared gradient, d is the scale of each weight, z the leader: ``-z / d`` is the
-    new weight. Weight decay is part of the gradient, before clipping to `clip_grad`.
+    v is a moving average of the squared gradient, d the scale of each weight, z the leader:
+    ``-z / d`` is the new weight. Weight decay is added to the gradient before clipping to
+    `clip_grad`.
     """,
     positive=("d", "v"),
     tries=({"lr": 0.1, "t": 3, "wd": 0.1}, {"lr": 0.1, "t": 1, "clip_grad": 0.2}),
@@ -132,7 +134,7 @@ optimizer(
 
 
 def adagrad_step(a, xp, weight, grad, history):
-    """One step of AdaGrad."""
+    """Return one step of AdaGrad."""
     grad = scaled(a, xp, grad)
     history = history + grad * grad
     return weight - a.lr * (grad / xp.sqrt(history + a.epsilon) + a.wd * weight), history
@@ -143,9 +145,9 @@ optimizer(
     "history",
     (LR, number("epsilon", 1.00000001e-07), WD, RESCALE, CLIP),
     adagrad_step,
-    """AdaGrad: ``weight - lr * (grad / sqrt(history + epsilon) + wd * weight)``.
+    """Update a weight by AdaGrad: ``weight - lr * (grad / sqrt(history + epsilon) + wd * weight)``.
 
-    History sums the squared gradients.
+    `history` accumulates the squared gradients.
     """,
     positive=("history",),
     tries=tries_with(epsilon=1e-3),
@@ -169,7 +171,7 @@ def _infer_group(a, weight, grad, history):
 
 
 def group_adagrad_step(a, xp, weight, grad, history):
-    """One step of AdaGrad with one history for each row."""
+    """Return one step of AdaGrad with one history per row."""
     grad = scaled(a, xp, grad)
     history = history + (grad * grad).mean(tuple(range(1, grad.ndim)), keepdims=True)
     return weight - a.lr * grad / xp.sqrt(history + a.epsilon), history
@@ -200,8 +202,8 @@ register(
             tol=4,
         ),
     ),
-    doc="""AdaGrad with one step length per row: ``weight - lr * grad / sqrt(history + epsilon)``.
+    doc="""Update a weight by row-wise AdaGrad: ``weight - lr * grad / sqrt(history + epsilon)``.
 
-    History, with extent 1 in all axes but the first, sums the mean squared gradients of the rows.
+    `history`, of extent 1 in all axes but the first, accumulates mean squared gradients of rows.
     """,
 )

@@ -1,8 +1,8 @@
-"""What updates of one weight have in common: attributes, inference, multi-precision forms.
+"""Common parts of single-weight updates: attributes, inference, multi-precision forms.
 
-The first step of all of them is the same: the gradient is multiplied by `rescale_grad` and, unless
-`clip_gradient` is negative, clipped to [-clip_gradient, clip_gradient]. Where weight decay is added
-differs. Multi-precision forms keep a float32 copy of a half-precision weight among their states.
+All of them first multiply the gradient by `rescale_grad` and, unless `clip_gradient` is negative,
+clip it to [-clip_gradient, clip_gradient]. They differ in where weight decay is added.
+Multi-precision forms keep a float32 copy of a half-precision weight among their states.
 """
 
 from mxcy._base import dtypes
@@ -34,7 +34,7 @@ _FLOAT32 = 0
 
 
 def number(name, default=None, kind=Single):
-    """A numeric attribute that may change from call to call; required without a default."""
+    """Return a numeric attribute that may change per call; required if it has no default."""
     return Field(name, Dynamic(kind)) if default is None else Field(name, Dynamic(kind), default)
 
 
@@ -45,43 +45,43 @@ LAZY = Field("lazy_update", Bool, True)
 
 
 def widened(xp, array):
-    """float16 as float32, in which updates are computed; other dtypes unchanged."""
+    """Convert float16 to float32 for computation; other dtypes are unchanged."""
     return array.astype(xp.float32) if array.dtype == xp.float16 else array
 
 
 def clipped(xp, x, bound):
-    """`x` within [-bound, bound]; unchanged when the bound is negative."""
+    """Clip `x` to [-bound, bound], unless the bound is negative."""
     return xp.clip(x, -bound, bound) if bound >= 0 else x
 
 
 def scaled(a, xp, grad):
-    """The gradient rescaled and clipped."""
+    """Return the gradient, rescaled and clipped."""
     return clipped(xp, grad * a.rescale_grad, a.clip_gradient)
 
 
 def decayed(a, xp, weight, grad):
-    """The gradient with the weight decay in it, rescaled and clipped."""
+    """Return the gradient with weight decay, rescaled and clipped."""
     return clipped(xp, grad * a.rescale_grad + a.wd * weight, a.clip_gradient)
 
 
 def require_size(spec, name, size=1):
-    """Refuse arrays that have another number of elements."""
+    """Raise for arrays with another number of elements."""
     fits = spec.shape is None or -1 in spec.shape or spec.size == size
     elements = "one element" if size == 1 else f"{size} elements"
     require(fits, f"{name}: expected an array with {elements}, got {spec}")
 
 
 def infer_update(names, same, extra):
-    """The inference rule of an update.
+    """Return the inference rule of an update.
 
     Parameters
     ----------
     names : tuple of str
-        The inputs; the first two are weight and grad.
+        Input names; the first two are weight and grad.
     same : int
-        So many of the inputs have the weight's dtype; the others but the extra ones are float32.
+        Number of inputs with the weight's dtype; others except the extra ones are float32.
     extra : int
-        So many inputs at the end are scalars in arrays of shape (1,).
+        Number of inputs at the end that are scalars in arrays of shape (1,).
     """
     n = len(names) - extra
 
@@ -103,7 +103,7 @@ def infer_update(names, same, extra):
 
 
 def _mixed(step, states):
-    """A step on the float32 copy of the weight, which is the last of the states."""
+    """Return a step on the float32 copy of the weight, the last of the states."""
 
     def mixed(a, xp, weight, grad, *inputs):
         kept, weight32, others = inputs[:states], inputs[states], inputs[states + 1 :]
@@ -139,7 +139,7 @@ def optimizer(
     struct=None,
     stypes=(),
 ):
-    """Register an update, and its multi-precision form.
+    """Register a single-weight update and its multi-precision form.
 
     Parameters
     ----------
@@ -151,19 +151,18 @@ def optimizer(
         ``step(a, xp, weight, grad, *states, *extra)`` returns the new weight and the new states.
     doc : str
     mixed : str, optional
-        The name of the multi-precision form: its states are followed by `weight32`.
+        Name of the multi-precision form, whose states are followed by `weight32`.
     aliases : tuple of str
     positive : tuple of str
-        States that are never negative, such as a mean of squares.
+        Non-negative states, such as a mean of squares.
     tries : tuple of dict
         Attributes of the samples.
     extra : tuple of str
-        Names of inputs of one element, after the states, that are only read.
+        Names of single-element, read-only inputs after the states.
     struct : Params, optional
-        The parameter struct of the kernels, which bear the operators' names; without it there are
-        none.
+        Parameter struct of the kernels, which have the operators' names; None if there are none.
     stypes : tuple of Rule
-        What it does with sparse gradients.
+        Rules for sparse gradients.
     """
     states, shape = tuple(states.split()), (3, 5)
 
@@ -205,7 +204,7 @@ def optimizer(
         ref=_mixed(step, len(states)),
         kernels=kernels(mixed),
         dtypes=("float16", "bfloat16", "float32"),
-        doc=f"{doc}\n\nThis is {name} in multiple precision: `weight32` is the weight in float32.",
+        doc=f"{doc}\n\nMulti-precision form of {name}: `weight32` is the weight in float32.",
         samples=tuple(sample(*drawn, tol=4, **attrs) for attrs in tries),
     )
 
@@ -217,5 +216,5 @@ TRIES = (
 
 
 def tries_with(**more):
-    """The usual attributes of samples, and more."""
+    """Return the usual attributes of samples, extended by others."""
     return tuple({**attrs, **more} for attrs in TRIES)

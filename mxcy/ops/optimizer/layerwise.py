@@ -1,4 +1,4 @@
-"""Optimizer updates whose step length depends on the norms of a whole weight: LAMB and LARS."""
+"""Layer-wise adaptive updates, with steps depending on weight norms: LAMB and LARS."""
 
 from mxcy.ops.core.attrs import Bool, Field, Float, Int
 from mxcy.ops.core.infer import Spec, require, same_dtype
@@ -22,13 +22,13 @@ _FLOAT32 = 0
 
 
 def bounded(a, xp, norm):
-    """A norm within the bounds that are not negative."""
+    """Clip a norm to those bounds that are non-negative."""
     norm = xp.maximum(norm, a.lower_bound) if a.lower_bound >= 0 else norm
     return xp.minimum(norm, a.upper_bound) if a.upper_bound >= 0 else norm
 
 
 def adam_direction(a, xp, grad, mean, var, t):
-    """Adam's moving averages, and the corrected average and root that its direction is made of."""
+    """Return Adam's moving averages, and the bias-corrected mean and root of its direction."""
     mean = a.beta1 * mean + (1 - a.beta1) * grad
     var = a.beta2 * var + (1 - a.beta2) * grad * grad
     first, second = 1.0, 1.0
@@ -38,7 +38,7 @@ def adam_direction(a, xp, grad, mean, var, t):
 
 
 def lamb_direction(a, xp, weight, grad, mean, var, t, wd):
-    """LAMB's direction, and the new mean and var."""
+    """Return LAMB's direction, and the new mean and var."""
     mean, var, top, bottom = adam_direction(a, xp, scaled(a, xp, grad), mean, var, t)
     return top / bottom + wd * weight, mean, var
 
@@ -49,7 +49,7 @@ def _phase1(a, xp, weight, grad, mean, var):
 
 
 def _mp_phase1(a, xp, weight, grad, mean, var, weight32):
-    # The fifth input is only read: phase 2 moves the weight.
+    # The fifth input is read-only: phase 2 updates the weight.
     return _phase1(a, xp, weight32, grad, mean, var)
 
 
@@ -117,16 +117,15 @@ def _f32(low=-1.0, shape=_SHAPE):
     return values(low, 2.0 if low > 0 else 1.0, shape, "float32")
 
 
-_PHASE1_DOC = """The first half of LAMB: the direction of the step.
+_PHASE1_DOC = """Compute phase 1 of LAMB: the direction of the step.
 
-Mean and var average the gradient, rescaled and clipped, and its square; with `bias_correction` they
-are divided by one minus the power `t` of their decay. The result is
+mean and var are moving averages of the gradient, rescaled and clipped, and of its square; with
+`bias_correction` they are divided by one minus their decay to the power `t`. The result is
 ``mean / (sqrt(var) + epsilon) + wd * weight``."""
-_PHASE2_DOC = """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`.
+_PHASE2_DOC = """Apply phase 2 of LAMB: ``weight - lr * trust * g`` along the direction `g`.
 
-``trust = r1 / r2``, where `r1` is the weight's norm, kept within the bounds that are not negative,
-and
-`r2` the direction's; 1 when either is zero."""
+``trust = r1 / r2``, where `r1` is the norm of the weight, clipped to the non-negative bounds, and
+`r2` that of the direction; 1 if either is zero."""
 
 register(
     "lamb_update_phase1",
@@ -187,11 +186,11 @@ register(
 
 @op("multi_lars", inputs="lrs weights_sum_sq grads_sum_sq wds")
 class MultiLars:
-    """The learning rates of LARS for many weights at once.
+    """Compute the learning rates of LARS for several weights.
 
-    ``lrs * eta * w / (g * rescale_grad + wds * w + eps)`` where w and g are the norms of the
-    weights and gradients, whose squares are given; the learning rate itself where a norm is zero.
-    All arrays have one element per weight.
+    ``lrs * eta * w / (g * rescale_grad + wds * w + eps)`` with the norms w and g of the weights and
+    gradients, given as squares; the learning rate is unchanged if a norm is zero. All arrays have
+    one element per weight.
     """
 
     eta: Float

@@ -1,7 +1,7 @@
-"""Optimizer updates of many weights in one call.
+"""Optimizer updates of several weights in one call.
 
-The inputs come in turns: the weight, the gradient and the states of the first weight, then those of
-the second... The outputs are the new weights.
+Inputs are grouped by weight: weight, gradient and states of the first, then of the second, ... The
+outputs are the new weights.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ from mxcy.ops.optimizer.updates import adabelief_step, adamw_step, sgd_mom_step,
 
 __all__ = ["multi"]
 
-#: how many elements for each weight an input at the end has; others have one in all
+#: elements per weight of inputs at the end; others have a single element
 _PER_WEIGHT = {"lrs": 1, "wds": 1, "rates": 2, "three_rates": 3}
 
 
@@ -41,29 +41,29 @@ def multi(
     tries=({},),
     kernel=None,
 ):
-    """Register an update of many weights, and its multi-precision form.
+    """Register a multi-weight update and its multi-precision form.
 
     Parameters
     ----------
     name : str
-        With one ``{}``, in whose place the multi-precision form has ``mp_``.
+        Operator name with one ``{}``, which becomes ``mp_`` in the multi-precision form.
     states : str
-        Names of the states of each weight.
+        Names of the states per weight.
     fields : tuple of Field
-        The attributes but the one that counts the weights.
+        Attributes except for the number of weights.
     step : callable
-        ``step(a, xp, i, weight, grad, *states, *extra)`` returns weight `i` and its states moved.
+        ``step(a, xp, i, weight, grad, *states, *extra)`` returns the new weight `i` and states.
     doc : str
     tuples : tuple of str
         Attributes with one value per weight.
     count : str
-        The attribute that says how many weights there are.
+        Attribute with the number of weights.
     extra : tuple of str
-        Names of inputs at the end that concern all weights.
+        Names of inputs at the end shared by all weights.
     tries : tuple of dict
         Attributes of the samples, for two weights.
     kernel : callable, optional
-        ``kernel(mixed, per)`` gives the native kernel for `per` inputs a weight.
+        ``kernel(mixed, per)`` returns the native kernel for `per` inputs per weight.
     """
     fields = (*fields, Field(count, Int, 1))
     for mixed in (False, True):
@@ -88,7 +88,7 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
     per, rule = len(names), infer_update(names, 2 if mixed else 2 + len(states), 0)
 
     def turns(arrays):
-        """The inputs of each weight."""
+        """Group the inputs by weight."""
         n = (len(arrays) - len(extra)) // per
         return [arrays[i * per : (i + 1) * per] for i in range(n)]
 
@@ -140,7 +140,7 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
 
 
 def _sample_arrays(states, wide, extra):
-    """Inputs for two weights with some states of the dtype `wide`."""
+    """Return inputs for two weights, with states of dtype `wide`."""
 
     def of_weight(shape):
         drawn = [values(-1, 1, shape), values(-1, 1, shape)]
@@ -155,7 +155,7 @@ def _sample_arrays(states, wide, extra):
 
 
 def _with_rates(step):
-    """A single weight's step with its learning rate and weight decay out of `lrs` and `wds`."""
+    """Return a single weight's step with learning rate and weight decay from `lrs` and `wds`."""
 
     def run(a, xp, i, *arrays):
         return step(a.with_values(("lr", "wd"), (a.lrs[i], a.wds[i])), xp, *arrays)
@@ -164,7 +164,7 @@ def _with_rates(step):
 
 
 def _with_preloaded_rates(step):
-    """A single weight's step with its rates out of the arrays at the end."""
+    """Return a single weight's step with rates from the arrays at the end."""
 
     def run(a, xp, i, *arrays):
         *arrays, lrs, wds = arrays
@@ -174,7 +174,7 @@ def _with_preloaded_rates(step):
 
 
 def _kernel(momentum, preloaded):
-    """The kernel of gradient descent for many weights, as `multi` asks for it."""
+    """Return the kernel of multi-weight SGD, for `multi`."""
 
     def params(a, ins, outs, per):
         rates = {"lrs": (), "wds": ()} if preloaded else {}
@@ -184,7 +184,7 @@ def _kernel(momentum, preloaded):
     def when(a, ins, outs):
         if preloaded and {ins[-1].dtype, ins[-2].dtype} != {0}:
             return "the rates are not float32"
-        return None if len({out.dtype for out in outs}) == 1 else "weights of several dtypes"
+        return None if len({out.dtype for out in outs}) == 1 else "weights of different dtypes"
 
     return lambda mixed, per: native(
         f"multi_{'mp_' if mixed else ''}sgd_{momentum}update",
@@ -209,7 +209,7 @@ for _momentum, _states, _step in (("", "", sgd_step), ("mom_", "mom", sgd_mom_st
         _states,
         (*_RATES, *_fields),
         _with_rates(_step),
-        f"Like sgd_{_momentum}update, each weight with its own learning rate and weight decay.",
+        f"Update several weights as sgd_{_momentum}update, each with its own lr and wd.",
         tuples=("lrs", "wds"),
         tries=tuple({**attrs, **_more} for attrs in _TRIES),
         kernel=_kernel(_momentum, False),
@@ -219,7 +219,7 @@ for _momentum, _states, _step in (("", "", sgd_step), ("mom_", "mom", sgd_mom_st
         _states,
         _fields,
         _with_preloaded_rates(_step),
-        f"Like sgd_{_momentum}update, with learning rates and weight decays in arrays.",
+        f"Update several weights as sgd_{_momentum}update, with lrs and wds in arrays.",
         extra=("lrs", "wds"),
         tries=tuple({**attrs, **_more} for attrs in _PRELOADED_TRIES),
         kernel=_kernel(_momentum, True),
@@ -227,12 +227,12 @@ for _momentum, _states, _step in (("", "", sgd_step), ("mom_", "mom", sgd_mom_st
 
 
 def _scaled_kernel(name):
-    """The kernel of AdamW or AdaBelief for many weights, as `multi` asks for it."""
+    """Return the kernel of multi-weight AdamW or AdaBelief, for `multi`."""
 
     def when(a, ins, outs):
         if ins[-1].dtype != 0:
             return "the scale of the gradient is not float32"
-        return None if len({out.dtype for out in outs}) == 1 else "weights of several dtypes"
+        return None if len({out.dtype for out in outs}) == 1 else "weights of different dtypes"
 
     return lambda mixed, per: native(
         f"_multi_{'mp_' if mixed else ''}{name}_update",
@@ -266,7 +266,7 @@ for _name, _step in (("adamw", adamw_step), ("adabelief", adabelief_step)):
             CLIP,
         ),
         _with_etas(_step),
-        f"Like _{_name}_update, each weight with its own learning rate, weight decay and eta.",
+        f"Update several weights as _{_name}_update, each with its own lr, wd and eta.",
         tuples=("lrs", "wds", "etas"),
         extra=("rescale_grad",),
         tries=({"lrs": (0.1, 0.2), "wds": (0.3, 0.4), "etas": (0.7, 0.6), "clip_gradient": 0.4},),
@@ -279,7 +279,7 @@ def _norm(xp, x):
 
 
 def _trusted(a, xp, weight, direction):
-    """A direction times the trust ratio: the bounded norm of the weight over its own."""
+    """Scale a direction by the trust ratio: the bounded weight norm over its own norm."""
     norm, length = bounded(a, xp, _norm(xp, weight)), _norm(xp, direction)
     if norm == 0 or length == 0:
         return direction
@@ -305,14 +305,14 @@ def _lans(a, xp, i, weight, grad, mean, var):
 
 
 def _layer_kernel(name):
-    """The kernel of LAMB or LANS for many weights, as `multi` asks for it."""
+    """Return the kernel of multi-weight LAMB or LANS, for `multi`."""
 
     def params(a, ins, outs, per):
         corrects = getattr(a, "bias_correction", True)
         return {"weights": len(outs), "per": per, "bias_correction": corrects}
 
     def when(a, ins, outs):
-        return None if len({out.dtype for out in outs}) == 1 else "weights of several dtypes"
+        return None if len({out.dtype for out in outs}) == 1 else "weights of different dtypes"
 
     return lambda mixed, per: native(
         f"_multi_{'mp_' if mixed else ''}{name}_update",
@@ -332,9 +332,14 @@ for _name, _step, _correction, _doc in (
         "lamb",
         _lamb,
         (Field("bias_correction", Bool, True),),
-        "LAMB: a step along Adam's direction, as long as the weight times the learning rate.",
+        "Update several weights by LAMB: Adam's direction scaled to the norm of each weight.",
     ),
-    ("lans", _lans, (), "LANS: LAMB with normalised gradients and Nesterov's momentum."),
+    (
+        "lans",
+        _lans,
+        (),
+        "Update several weights by LANS: LAMB with normalised gradients and Nesterov's momentum.",
+    ),
 ):
     multi(
         f"_multi_{{}}{_name}_update",
@@ -352,7 +357,7 @@ for _name, _step, _correction, _doc in (
             Field("step_count", DynamicTuple(Shape)),
         ),
         _step,
-        f"{_doc}\n\nThe weight's norm is kept within the bounds that are not negative;\n"
+        f"{_doc}\n\nWeight norms are clipped to the bounds that are non-negative;\n"
         "`step_count` counts the updates of each weight from 1.",
         tuples=("learning_rates", "wds", "step_count"),
         count="num_tensors",

@@ -1,7 +1,7 @@
-"""A step of training for all weights in one call, whatever their number.
+"""Training steps of any number of weights in one call.
 
-The inputs of the weights come in turns, as in `multi`; the last input has their rates, a row of
-float64 each: learning rates, weight decays, and for AdamW the etas.
+Inputs are grouped by weight, as in `multi`; the last input holds their rates, float64 rows of
+learning rates, weight decays, and for AdamW etas.
 """
 
 from mxcy._base import dtypes
@@ -22,12 +22,12 @@ _DOUBLE = dtypes.CODES["float64"]
 
 
 def _kernel(name, fields):
-    """The kernel of a step with some attributes, as `multi` asks for it."""
+    """Return the kernel of a step with some attributes, for `multi`."""
 
     def when(a, ins, outs):
         if ins[-1].dtype != _DOUBLE:
             return "the rates are not float64"
-        return None if len({out.dtype for out in outs}) == 1 else "weights of several dtypes"
+        return None if len({out.dtype for out in outs}) == 1 else "weights of different dtypes"
 
     others = {"momentum", "beta1", "beta2", "epsilon"}.difference(f.name for f in fields)
 
@@ -46,7 +46,7 @@ def _kernel(name, fields):
 
 
 def _with_rates(step, names, rescales):
-    """A single weight's step with its numbers out of the rows at the end."""
+    """Return a single weight's step with rates from the rows at the end."""
 
     def run(a, xp, i, *arrays):
         *arrays, rates = arrays
@@ -72,7 +72,7 @@ for _name, _states, _fields, _step, _rates in (
         _states,
         (*_fields, RESCALE, CLIP),
         _with_rates(_step, _rates, _step is adamw_step),
-        f"The updates of a step of {_name}, of all weights at once.",
+        f"Update all weights in one step of {_name}.",
         extra=("rates" if _rates is _TWO else "three_rates",),
         tries=(
             {"rescale_grad": 2.0, "clip_gradient": 0.4},

@@ -1,4 +1,4 @@
-"""Optimizer updates of one weight: each returns the new weight and writes its states."""
+"""Single-weight optimizer updates: return the new weight, update the states in place."""
 
 from mxcy.ops.core.params import ADAM, ADAMW, SGD, SGD_MOM, SIGNUM
 from mxcy.ops.optimizer.definitions import (
@@ -31,12 +31,12 @@ __all__ = [
 
 
 def sgd_step(a, xp, weight, grad):
-    """One step of gradient descent."""
+    """Return one step of SGD."""
     return ((1 - a.lr * a.wd) * weight - a.lr * scaled(a, xp, grad),)
 
 
 def sgd_mom_step(a, xp, weight, grad, mom):
-    """One step of gradient descent with momentum."""
+    """Return one step of SGD with momentum."""
     mom = a.momentum * mom - a.lr * a.wd * weight - a.lr * scaled(a, xp, grad)
     return weight + mom, mom
 
@@ -46,9 +46,9 @@ optimizer(
     "",
     (LR, WD, RESCALE, CLIP, LAZY),
     sgd_step,
-    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled and clipped.
+    """Update a weight by SGD: ``weight - lr * (grad + wd * weight)``.
 
-    `lazy_update` concerns sparse gradients only.
+    The gradient is rescaled and clipped. `lazy_update` affects sparse gradients only.
     """,
     mixed="mp_sgd_update",
     struct=SGD,
@@ -61,10 +61,10 @@ optimizer(
     "mom",
     (LR, MOMENTUM, WD, RESCALE, CLIP, LAZY),
     sgd_mom_step,
-    """Gradient descent with momentum.
+    """Update a weight by SGD with momentum.
 
     ``mom = momentum * mom - lr * (grad + wd * weight)`` with the gradient rescaled and clipped, and
-    ``weight + mom`` is the new weight. `lazy_update` concerns sparse gradients only.
+    ``weight + mom`` is the new weight. `lazy_update` affects sparse gradients only.
     """,
     mixed="mp_sgd_mom_update",
     struct=SGD_MOM,
@@ -80,11 +80,11 @@ optimizer(
 
 
 def nag_step(a, xp, weight, grad, mom):
-    """One step of Nesterov's accelerated gradient."""
+    """Return one step of Nesterov's accelerated gradient."""
     grad = scaled(a, xp, grad)
     step = a.lr * (grad + a.wd * weight)
     out = weight + a.momentum * (a.momentum * mom - step) - step
-    # Not the same step: the weight decay of the momentum is that of the new weight, as in MXNet.
+    # A different step: as in MXNet, the momentum uses weight decay of the new weight.
     return out, a.momentum * mom - a.lr * (grad + a.wd * out)
 
 
@@ -93,7 +93,7 @@ optimizer(
     "mom",
     (LR, MOMENTUM, WD, RESCALE, CLIP),
     nag_step,
-    """Nesterov's accelerated gradient.
+    """Update a weight by SGD with Nesterov momentum (NAG).
 
     With ``step = lr * (grad + wd * weight)``, the gradient rescaled and clipped, the new weight is
     ``weight + momentum * (momentum * mom - step) - step`` and the new momentum
@@ -119,9 +119,9 @@ optimizer(
     "",
     (LR, WD, RESCALE, CLIP),
     _signsgd,
-    """Steps of fixed length: ``(1 - lr * wd) * weight - lr * sign(grad)``.
+    """Update a weight by signSGD: ``(1 - lr * wd) * weight - lr * sign(grad)``.
 
-    Rescaling and clipping do not change a sign.
+    Rescaling and clipping do not change the sign.
     """,
     tries=TRIES,
     struct=SGD,
@@ -131,7 +131,7 @@ optimizer(
     "mom",
     (LR, MOMENTUM, WD, RESCALE, CLIP, number("wd_lh", 0.0)),
     _signum,
-    """Steps of fixed length along the momentum: ``(1 - lr * wd_lh) * weight + lr * sign(mom)``.
+    """Update a weight by Signum: ``(1 - lr * wd_lh) * weight + lr * sign(mom)``.
 
     ``mom = momentum * mom - (1 - momentum) * (grad + wd * weight)``, the gradient rescaled and
     clipped.
@@ -142,7 +142,7 @@ optimizer(
 
 
 def adam_step(a, xp, weight, grad, mean, var):
-    """One step of Adam."""
+    """Return one step of Adam."""
     grad = decayed(a, xp, weight, grad)
     mean = a.beta1 * mean + (1 - a.beta1) * grad
     var = a.beta2 * var + (1 - a.beta2) * grad * grad
@@ -156,11 +156,11 @@ optimizer(
     "mean var",
     (LR, *BETAS, SMALL, WD, RESCALE, CLIP, LAZY),
     adam_step,
-    """Adam, without the correction of the first steps, which callers put into `lr`.
+    """Update a weight by Adam, without bias correction, which callers include in `lr`.
 
-    Mean and var are moving averages of the gradient and of its square, and
-    ``weight - lr * mean / (sqrt(var) + epsilon)`` is the new weight. Weight decay is part of the
-    gradient, before clipping. `lazy_update` concerns sparse gradients only.
+    mean and var are moving averages of the gradient and of its square, and
+    ``weight - lr * mean / (sqrt(var) + epsilon)`` is the new weight. Weight decay is added to the
+    gradient before clipping. `lazy_update` affects sparse gradients only.
     """,
     aliases=("_sparse_adam_update",),
     stypes=by_rows(
@@ -176,12 +176,12 @@ optimizer(
 
 
 def _rejected(xp, rescale_grad):
-    """Whether an update is to be skipped: the loss scale in `rescale_grad` overflowed."""
+    """Return whether to skip an update because the loss scale in `rescale_grad` overflowed."""
     return not bool(xp.isfinite(rescale_grad).all() and (rescale_grad != 0).all())
 
 
 def adamw_step(a, xp, weight, grad, mean, var, rescale_grad):
-    """One step of AdamW."""
+    """Return one step of AdamW."""
     if _rejected(xp, rescale_grad):
         return weight, mean, var
     grad = clipped(xp, grad * rescale_grad.reshape(()), a.clip_gradient)
@@ -192,7 +192,7 @@ def adamw_step(a, xp, weight, grad, mean, var, rescale_grad):
 
 
 def adabelief_step(a, xp, weight, grad, mean, var, rescale_grad):
-    """One step of AdaBelief."""
+    """Return one step of AdaBelief."""
     if _rejected(xp, rescale_grad):
         return weight, mean, var
     grad = clipped(xp, grad * rescale_grad.reshape(()) + a.wd * weight, a.clip_gradient)
@@ -208,11 +208,11 @@ optimizer(
     "mean var",
     _ADAMW,
     adamw_step,
-    """Adam with decoupled weight decay.
+    """Update a weight by AdamW: Adam with decoupled weight decay.
 
     ``weight - eta * (lr * mean / (sqrt(var) + epsilon) + wd * weight)`` with mean and var as in
-    Adam, of the gradient without weight decay. When `rescale_grad`, an array of one element, is
-    zero or not finite, nothing changes.
+    Adam, of the gradient without weight decay. If `rescale_grad`, a single-element array, is zero
+    or not finite, the update is skipped.
     """,
     mixed="_mp_adamw_update",
     positive=("var",),
@@ -225,11 +225,11 @@ optimizer(
     "mean var",
     _ADAMW,
     adabelief_step,
-    """Adam with the mean squared surprise, ``(grad - mean) ** 2``, in place of the mean square.
+    """Update a weight by AdaBelief: Adam with var averaging ``(grad - mean) ** 2``.
 
-    ``weight - eta * lr * mean / (sqrt(var) + epsilon)``; weight decay is part of the gradient,
-    before clipping, and var grows by epsilon in each step. When `rescale_grad`, an array of one
-    element, is zero or not finite, nothing changes.
+    ``weight - eta * lr * mean / (sqrt(var) + epsilon)``; weight decay is added to the gradient
+    before clipping, and var grows by epsilon in each step. If `rescale_grad`, a single-element
+    array, is zero or not finite, the update is skipped.
     """,
     mixed="_mp_adabelief_update",
     positive=("var",),

@@ -15,11 +15,10 @@ __all__ = ["PoolingFields", "params", "resolve"]
 
 
 def resolve(a, spatial):
-    """(kernel, stride, pad, output extents) of pooling attributes over the given input extents.
+    """Return (kernel, stride, pad, output extents) of pooling attributes for input extents.
 
-    With ``pooling_convention='full'`` the last window may reach beyond the padding (the extents are
-    rounded up); ``'same'`` divides the extents by the stride, rounding up, and serves 1-D max
-    pooling.
+    With ``pooling_convention='full'`` extents are rounded up, so that the last window may exceed
+    the padding; ``'same'`` divides the extents by the stride, rounding up, for 1-D max pooling.
     """
     n = len(spatial)
     require(1 <= n <= 3, f"data: expected 1 to 3 spatial dimensions, got {n}")
@@ -39,17 +38,17 @@ def resolve(a, spatial):
         if x == -1:
             out.append(-1)
         elif a.pooling_convention == "same":
-            require(n == 1, "pooling_convention: 'same' serves 1-D data only")
+            require(n == 1, "pooling_convention: 'same' supports 1-D data only")
             out.append(-(-x // s))
         else:
             require(k <= x + 2 * p, f"kernel: extent {k} exceeds the padded input {x + 2 * p}")
-            span = x + 2 * p - k  # from the first window's place to the last possible one
+            span = x + 2 * p - k  # from the first window to the last possible one
             out.append(1 + (-(-span // s) if a.pooling_convention == "full" else span // s))
     return a.kernel, stride, pad, tuple(out)
 
 
 def channels_last(a, ndim):
-    """Whether the channels come last; checks that the layout fits the data."""
+    """Return whether channels are last; raise unless the layout fits the data."""
     require(3 <= ndim <= 5, f"data: expected (batch, channel, spatial...), got {ndim} dimensions")
     if a.layout is None:
         return False
@@ -66,11 +65,11 @@ def _as_given(a, xp, array):
 
 
 def params(a, data):
-    """The kernels' parameters: three spatial dimensions, missing ones of extent 1."""
+    """Return the kernels' parameters: three spatial dimensions, missing ones of extent 1."""
     last = channels_last(a, data.ndim)
     spatial = data.shape[1:-1] if last else data.shape[2:]
     kernel, stride, pad, out = resolve(a, spatial)
-    # Windows end with the padding: no kernel has more to go through.
+    # Windows end with the padding, so larger kernels are equivalent.
     kernel = [min(k, max(x + 2 * p, 1)) for k, x, p in zip(kernel, spatial, pad, strict=True)]
     ones = (1,) * (3 - len(spatial))
     kind = ("max", "avg", "sum").index(a.pool_type) if a.pool_type != "lp" else a.p_value + 1
@@ -88,13 +87,13 @@ def params(a, data):
 
 
 def _work(a, data, pooled):
-    """The cost of a kernel in elementwise steps."""
+    """Return the cost of a kernel in elementwise steps."""
     spatial = data.shape[1:-1] if channels_last(a, data.ndim) else data.shape[2:]
     return data.size + pooled.size * math.prod(resolve(a, spatial)[0]) // 4
 
 
 def _window(position, extents, kernel, stride, pad):
-    """(begin, end) of the valid part of a window per axis, and its size with the padding."""
+    """Return (begin, end) of a window's valid part per axis, and its size including padding."""
     bounds, whole = [], 1
     for o, x, k, s, p in zip(position, extents, kernel, stride, pad, strict=True):
         begin = o * s - p
@@ -105,7 +104,7 @@ def _window(position, extents, kernel, stride, pad):
 
 
 def _each_window(a, extents):
-    """For each output position: the slices of its window, and what an average divides by."""
+    """Yield the window slices and the divisor of an average for each output position."""
     kernel, stride, pad, out = resolve(a, extents)
     for position in itertools.product(*map(range, out)):
         bounds, whole = _window(position, extents, kernel, stride, pad)
@@ -118,7 +117,7 @@ def _each_window(a, extents):
 
 
 class PoolingFields:
-    """The attributes of pooling, of its gradient and of its form for bytes."""
+    """Attributes of pooling, its gradient and its 8-bit form."""
 
     kernel: Shape = ()
     pool_type: Enum("avg", "lp", "max", "sum") = "max"
@@ -176,7 +175,7 @@ _SHARED = (
 
 
 def _listed(a):
-    """Files count the workspace that the original's oneDNN form of pooling has."""
+    """Return the outputs counted in files, including the workspace of MXNet's oneDNN pooling."""
     last = a.layout is not None and a.layout.endswith("C")
     return 2 if a.pool_type == "max" and 1 <= len(a.kernel) <= 3 and not last else 1
 
@@ -209,12 +208,12 @@ _POOL_GRAD = native(
     amp="either/either",
 )
 class Pooling(PoolingFields):
-    """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm.
+    """Apply max, average, sum or p-norm pooling over the spatial dimensions.
 
-    Shapes: data (batch, channel, spatial...), with one to three spatial dimensions. An average
-    counts the padding unless `count_include_pad` is false. ``pool_type='lp'`` gives the p-th root
-    of the sum of p-th powers, sign kept, for a `p_value` of 1, 2 or 3. With a `layout` that ends
-    in C the channels come last.
+    Shapes: data (batch, channel, spatial...), with one to three spatial dimensions. Averages
+    include the padding unless `count_include_pad` is false. ``pool_type='lp'`` is the p-th root of
+    the sum of p-th powers, sign kept, for `p_value` 1, 2 or 3. With a `layout` that ends in C,
+    channels are last.
     """
 
     dtypes = ("float32", "float64", "float16")
@@ -267,7 +266,7 @@ class Pooling(PoolingFields):
 
 @op("_pooling_grad", inputs="grad data result")
 class _PoolingGrad(PoolingFields):
-    """The gradient of Pooling with respect to its data; the first of equal maxima receives it."""
+    """Gradient of Pooling with respect to its data; the first of equal maxima receives it."""
 
     domain = (0.5, 1.5)
     kernels = (by_onednn(_POOL_GRAD), _POOL_GRAD)
@@ -276,7 +275,7 @@ class _PoolingGrad(PoolingFields):
         for one in _SAMPLES:
             shape, layout = one.inputs[0], one.attrs.get("layout", "NC")
             spatial = shape[1:-1] if layout.endswith("C") and layout != "NC" else shape[2:]
-            out = resolve(_Given(one.attrs), spatial)[3]
+            out = resolve(_SampleAttrs(one.attrs), spatial)[3]
             out = (shape[0], *out, shape[-1]) if spatial == shape[1:-1] else (*shape[:2], *out)
             yield sample(out, shape, out, **one.attrs)
         for p in (2, 3):
@@ -316,8 +315,8 @@ class _PoolingGrad(PoolingFields):
         return _as_given(a, xp, gradient)
 
 
-class _Given:
-    """Pooling attributes of a sample, defaults filled in."""
+class _SampleAttrs:
+    """Pooling attributes of a sample, with defaults."""
 
     kernel = stride = pad = ()
     pooling_convention, layout, global_pool = "valid", None, False

@@ -1,1 +1,1 @@
-"""Operators on 8-bit integers with a range, and those that make such numbers."""
+"""Quantized operators on 8-bit integers, and quantization."""

@@ -1,4 +1,4 @@
-"""Sums, products, joins and normalisations of quantized arrays, which change the range."""
+"""Quantized sum, product, concatenation and batch normalisation, which change the range."""
 
 import math
 
@@ -46,7 +46,7 @@ _WIDER = (
 
 
 def _rescale(dtype, own, kind, top):
-    """What turns numbers of a type and reach into those of another."""
+    """Return the factor that converts values of one dtype and reach to another."""
     return own / F32(limit_of(dtype)) * F32(LIMITS[kind]) / top if top > 0 else F32(0)
 
 
@@ -60,7 +60,7 @@ def _infer_operands(lhs, rhs, lhs_min, lhs_max, rhs_min, rhs_max):
 
 
 def _joint_type(*specs):
-    """uint8 where all arrays have it, else int8; None while that is open."""
+    """Return uint8 if all arrays have it, else int8; None if undetermined."""
     kinds = {spec.dtype for spec in specs}
     if INT8 in kinds:
         return INT8
@@ -89,8 +89,8 @@ def _operand_samples(**attrs):
 class QuantizedAdd:
     """Add two quantized arrays, each with its minimum and maximum (1,).
 
-    With a calibrated range the sum has 8 bits in that range, unsigned where both operands are;
-    otherwise 32 bits, and its reach is the sum of theirs. Shapes broadcast.
+    With a calibrated range the sum has 8 bits in that range, unsigned if both operands are;
+    otherwise it has 32 bits and the sum of their reaches. Shapes broadcast.
     """
 
     min_calib_range: FloatOrNone = None
@@ -147,9 +147,9 @@ class QuantizedAdd:
 class QuantizedMul:
     """Multiply two quantized arrays, each with its minimum and maximum (1,).
 
-    With a calibrated range the product is int8 in that range, cut towards zero; with
-    `enable_float_output` it is a float array without a range; otherwise the product of the numbers,
-    of 32 bits. Shapes broadcast.
+    With a calibrated range the product is int8 in that range, truncated towards zero; with
+    `enable_float_output` it is a float array without a range; otherwise the 32-bit product of the
+    integers. Shapes broadcast.
     """
 
     min_calib_range: FloatOrNone = None
@@ -208,10 +208,10 @@ def _joined_range(a, ranges, ins, outs):
     ),
 )
 class QuantizedConcat:
-    """Join `num_args` quantized arrays along the dimension `dim`.
+    """Concatenate `num_args` quantized arrays along dimension `dim`.
 
-    The inputs are the arrays and then the minimum and maximum (1,) of each. The result's range
-    holds those of all arrays; it is uint8 where all arrays are, else int8.
+    The inputs are the arrays followed by the minimum and maximum (1,) of each. The result's range
+    covers those of all arrays; it is uint8 if all arrays are, else int8.
     """
 
     num_args: Int
@@ -286,7 +286,7 @@ def _norm_kernels(relu):
             "quantized_norm",
             struct=QUANTIZED_NORM,
             params=params,
-            when=lambda a, ins, outs: None if calibrated(a) else "the range is to be found",
+            when=lambda a, ins, outs: None if calibrated(a) else "the range is not calibrated",
             workspace=lambda a, ins, outs: 8 * ins[1].size,
             mixed=True,
             inplace=lambda a, ins, outs: (0,) if ins[0].dtype == INT8 else (),
@@ -302,10 +302,10 @@ def _norm_kernels(relu):
     aux=("moving_mean", "moving_var"),
 )
 class QuantizedBatchNorm:
-    """Normalise each channel of quantized data by the running statistics; the result is int8.
+    """Apply batch normalisation with running statistics to quantized data, with int8 result.
 
-    Attributes are those of `BatchNorm`, of which only `eps` and `axis` count; gamma is taken as it
-    is. The result's range is the calibrated one; without it, the reach of what came out.
+    Attributes are those of `BatchNorm`, of which only `eps` and `axis` are used; gamma is used
+    unchanged. The result's range is the calibrated one, or else the actual reach.
     """
 
     eps: Double = 0.0010000000474974513
@@ -376,5 +376,5 @@ register(
     kernels=_norm_kernels(True),
     samples=QuantizedBatchNorm.samples,
     dtypes=("float32",),
-    doc="Quantized batch normalisation, and a ReLU after it.",
+    doc="Apply quantized batch normalisation followed by ReLU.",
 )

@@ -14,7 +14,7 @@ _FLOAT = dtypes.code_of("float32")
 
 
 def _counted(rng):
-    """The histogram of what a layer may give."""
+    """Return a histogram as a layer's outputs may have it."""
     numbers = rng.standard_normal(4000)
     return np.histogram(numbers, 301, (-3.5, 3.5))[0].astype(np.float32)
 
@@ -27,10 +27,10 @@ def _counted(rng):
     amp="fp32",
 )
 class CalibrateEntropy:
-    """Find the threshold at which quantized numbers tell most about a histogram's.
+    """Find the quantization threshold of minimal KL divergence for a histogram.
 
-    It is the one with the smallest divergence of Kullback and Leibler between the histogram cut to
-    (-threshold, threshold) and what `num_quantized_bins` levels can tell of that.
+    Minimises the Kullback-Leibler divergence between the histogram clipped to (-threshold,
+    threshold) and its quantization to `num_quantized_bins` levels.
 
     Shapes: hist (n,) with n odd, hist_edges (n + 1,). Returns threshold and divergence (1,).
     """

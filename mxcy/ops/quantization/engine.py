@@ -1,8 +1,8 @@
-"""Layers of 8 bits as graph passes make them: one call for products, factors, sum and activation.
+"""Fused 8-bit layers created by graph passes: products, scales, sum and activation.
 
 ``out = act(scale[f] * sum of products + bias[f] + other_scale * other)``, rounded half to even and
-cut to the output's type, or a float. Images lie channels-last: (batch, spatial..., channel). As for
-the fused layers of floats, an attribute `algo` names the kernel, for which `_pack_int8_*` made the
+saturated to the output's dtype, or a float. Images are channels-last: (batch, spatial..., channel).
+As in fused float layers, attribute `algo` names the kernel, for which `_pack_int8_*` packs the
 weights; without it they are plain int8.
 """
 
@@ -23,7 +23,7 @@ from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, saturated
 __all__ = ["ACTS"]
 
 _FLOAT, _U8 = dtypes.code_of("float32"), dtypes.code_of("uint8")
-#: what may follow a layer; a kernel gets the position
+#: activations; kernels get the index
 ACTS = ("none", "relu", "clip")
 _FIELDS = (
     Field("no_bias", Bool, False),
@@ -46,7 +46,7 @@ def _names(a):
 
 
 def _overwrites(a, ins, outs):
-    """The sum may happen in the memory of `other`."""
+    """Return whether the sum may be computed in the memory of `other`."""
     fits = a.with_sum and a.out_type == a.other_type
     return (len(ins) - 1,) if fits else ()
 
@@ -66,11 +66,11 @@ def _rest_struct(a):
 
 
 def _check(a, count, data, weight, scale, rest, shape):
-    """The types and shapes of everything but data and weight, which `shape` of the output tells."""
+    """Infer the specs of all inputs but data and weight, given the output's `shape`."""
     bias, other = extras(a, rest)
     data.fill("data", dtype=dtypes.code_of(a.source_type))
     ends = np.iinfo(a.source_type)
-    require(ends.min <= a.zero <= ends.max, f"zero: {a.zero} is no {a.source_type}")
+    require(ends.min <= a.zero <= ends.max, f"zero: {a.zero} is not a {a.source_type}")
     if a.algo:
         fill_blob(a, weight)
     else:
@@ -85,7 +85,7 @@ def _check(a, count, data, weight, scale, rest, shape):
 
 
 def _finish(a, xp, sums, scale, rest):
-    """What follows the products, channels last."""
+    """Apply the epilogue to the sums of products, channels last."""
     bias, other = extras(a, rest)
     out = sums.astype(F32) * scale.astype(F32)
     if bias is not None:
@@ -117,7 +117,7 @@ def _chosen(family, **parts):
 
 
 def _first(shape):
-    """(batch, channel, spatial...) of a channels-last shape."""
+    """Convert a channels-last shape to (batch, channel, spatial...)."""
     return shape and (shape[0], shape[-1], *shape[1:-1])
 
 
@@ -151,7 +151,7 @@ def _conv_struct(a, batch, channels, source):
 
 
 def _conv_work(a, ins, outs):
-    # Four times as many products of 8 bits as of floats are one elementwise step.
+    # An elementwise step is worth four times as many 8-bit products as float ones.
     taps = ins[0].shape[-1] // a.num_group * math.prod(a.kernel)
     return outs[0].size * taps // 64 + ins[0].size // 4 + outs[0].size // 4
 
@@ -233,11 +233,11 @@ register(
     ),
     dtypes=("float32",),
     samples=_conv_samples,
-    doc="""Convolution of 8-bit data with a factor for each filter, bias, sum and activation in one.
+    doc="""Apply an 8-bit convolution with per-filter scale, fused with bias, sum and activation.
 
 Shapes: data and output channels-last, weight (num_filter, channel / num_group, kernel...) or the
-`packed` bytes for `algo`; scale and bias (num_filter,); other like the output. `clip` cuts to 0 ...
-`limit`. The number `zero` of the data stands for 0.""",
+`packed` bytes for `algo`; scale and bias (num_filter,); other like the output. `clip` limits to
+[0, `limit`]. `zero` is the zero point of the data.""",
 )
 
 
@@ -289,9 +289,9 @@ register(
             source=(5, 5),
         ),
     ),
-    doc="""Weights of `_int8_conv` in the layout of the kernel `algo`, as `packed` bytes.
+    doc="""Pack weights of `_int8_conv` in the layout of the kernel `algo`, as `packed` bytes.
 
-The other attributes describe the convolution that will use them, with its `batch` and the spatial
+The other attributes describe the convolution that uses them, with its `batch` and the spatial
 extents `source` of its data.""",
 )
 
@@ -360,7 +360,7 @@ register(
     ),
     dtypes=("float32",),
     samples=_dense_samples,
-    doc="""Dense layer of 8-bit data with a factor for each output, bias, sum and activation in one.
+    doc="""Apply an 8-bit dense layer with per-output scale, fused with bias, sum and activation.
 
 Shapes: data (..., n), weight (num_hidden, n) or the `packed` bytes for `algo`; scale and bias
 (num_hidden,); other like the output.""",
@@ -376,7 +376,7 @@ register(
     ),
     dtypes=("float32",),
     samples=(sample(values(-128, 128, (4, 6), "int8"), num_hidden=4, packed=24),),
-    doc="""Weights of `_int8_dense` in the layout of the kernel `algo`, as `packed` bytes.
+    doc="""Pack weights of `_int8_dense` in the layout of the kernel `algo`, as `packed` bytes.
 
-The other attributes describe the layer that will use them; its data has `batch` rows.""",
+The other attributes describe the layer that uses them; its data has `batch` rows.""",
 )

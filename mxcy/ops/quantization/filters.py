@@ -1,4 +1,4 @@
-"""Int8 weights, factors and biases of layers of 8 bits, from parameters in any of their forms."""
+"""Int8 weights, scales and biases of 8-bit layers, from parameters in any form."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, Field
@@ -90,10 +90,9 @@ register(
         ),
         sample(values(-128, 128, _W, "int8"), _LOW, _HIGH, quantized=True, no_bias=True),
     ),
-    doc="""What `_int8_conv` and `_int8_dense` need of a layer's weight and bias.
+    doc="""Convert weight and bias of a layer to the int8 form of `_int8_conv` and `_int8_dense`.
 
-Float weights become int8 by a step of each filter's own; those that are `quantized` already keep
-their numbers, and they and the bias have ranges; `stepped` ones have `steps` (num_filter,). A step
-of the data stands for `data_step`, one of the output for `out_step`; `offset` is added to biases.
-Returns int8 weights, factors and biases (num_filter,).""",
+Float weights are quantized per filter; `quantized` ones keep their values, and have ranges like the
+bias; `stepped` ones have `steps` (num_filter,). `data_step` and `out_step` are the steps of data
+and output; `offset` is added to biases. Returns int8 weights, scales and biases (num_filter,).""",
 )

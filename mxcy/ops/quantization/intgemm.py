@@ -1,7 +1,7 @@
-"""Products of int8 matrices for translation models, under the names of the library intgemm.
+"""Int8 matrix products for translation models, under the names of the library intgemm.
 
-Weights are prepared once. The prepared form is the plain int8 matrix, and its size is held to
-intgemm's tiles, so that programs meet the same demands.
+Weights are prepared once. The prepared form is the plain int8 matrix; intgemm's tile sizes are
+required nevertheless, for compatibility.
 """
 
 from mxcy._base import dtypes
@@ -14,13 +14,13 @@ from mxcy.ops.quantization.ranges import F32, INT8, INT32, per_unit, range_specs
 __all__ = []
 
 _FLOAT = dtypes.code_of("float32")
-#: a weight's rows and columns come in multiples of these
+#: rows and columns of a weight must be multiples of these
 _ROWS, _COLUMNS = 8, 64
 _LARGEST = values(0.5, 1, (1,), "float32")
 
 
 def _numbers(xp, data, largest):
-    """Floats as int8 numbers of -127 ... 127."""
+    """Quantize floats to int8 in [-127, 127]."""
     largest = F32(xp.asarray(largest, F32).reshape(-1)[0])
     scaled = data.astype(F32) * per_unit(127, largest)
     scaled = xp.where(scaled < F32(127), scaled, F32(127))
@@ -28,7 +28,7 @@ def _numbers(xp, data, largest):
 
 
 def _tiled(shape, name):
-    """Refuse weights that do not fill intgemm's tiles."""
+    """Raise for weights that do not fill intgemm's tiles."""
     if shape is None:
         return
     require(len(shape) >= 2, f"{name}: expected a matrix, got shape {shape}")
@@ -47,7 +47,7 @@ def _tiled(shape, name):
 
 @op("_contrib_intgemm_maxabsolute", aliases=("_npx_intgemm_maxabsolute",))
 class MaxAbsolute:
-    """The largest magnitude of float32 data, as an array of shape (1,); 0 of no data."""
+    """Return the largest magnitude of float32 data, with shape (1,); 0 if empty."""
 
     dtypes = ("float32",)
     grad = stop
@@ -64,7 +64,7 @@ class MaxAbsolute:
 
 @op("_contrib_intgemm_prepare_data", aliases=("_npx_intgemm_prepare_data",), inputs="data maxabs")
 class PrepareData:
-    """Turn floats into int8: ``data * 127 / maxabs`` rounded half to even, cut to -127 ... 127."""
+    """Quantize floats to int8: ``data * 127 / maxabs``, rounded half to even, in [-127, 127]."""
 
     dtypes = ("float32",)
     grad = stop
@@ -85,10 +85,10 @@ class PrepareData:
     inputs="weight maxabs?",
 )
 class PrepareWeight:
-    """Turn weights into the int8 form of `intgemm_fully_connected`.
+    """Convert weights to the int8 form of `intgemm_fully_connected`.
 
-    Shapes: weight (..., inner), where `inner` is a multiple of 64 and the product of the others one
-    of 8; float32, or int8 with `already_quantized` and without `maxabs`.
+    Shapes: weight (..., inner), where `inner` is a multiple of 64 and the product of the others a
+    multiple of 8; float32, or int8 with `already_quantized` and without `maxabs`.
     """
 
     already_quantized: Bool = False
@@ -116,7 +116,7 @@ class PrepareWeight:
 
 @op("_contrib_intgemm_take_weight", aliases=("_npx_intgemm_take_weight",), inputs="weight indices")
 class TakeWeight:
-    """Rows of a prepared weight; their number is a multiple of 8, as is the weight's.
+    """Take rows of a prepared weight; their number must be a multiple of 8.
 
     Shapes: weight (rows, inner), indices (n,) int32, out (n, inner). Indices beyond the weight are
     clipped.
@@ -147,10 +147,10 @@ class TakeWeight:
     inputs="data weight scaling? bias?",
 )
 class IntgemmFullyConnected:
-    """Multiply data by a prepared int8 weight: ``scaling * (data . weight^T) + bias``.
+    """Apply a dense layer with prepared int8 weight: ``scaling * (data . weight^T) + bias``.
 
-    With ``out_type='int32'`` there is no `scaling`, and `bias` is int32. Float data is turned into
-    int8 by its largest magnitude first, and the result scaled back by it.
+    With ``out_type='int32'`` there is no `scaling`, and `bias` is int32. Float data is quantized to
+    int8 by its largest magnitude, and the result scaled back.
 
     Shapes: data as for `FullyConnected`, weight (num_hidden, inner), scaling (1,), bias
     (num_hidden,).

@@ -1,4 +1,4 @@
-"""Convolution and dense layer on 8-bit integers, with sums of 32 bits."""
+"""8-bit convolution and dense layer with 32-bit sums."""
 
 from mxcy.ops.convolution.conv import conv_shapes, forward_ref
 from mxcy.ops.convolution.windows import Filters, Window
@@ -34,7 +34,7 @@ def _arguments(a):
 
 
 def _back_batch(a, ins, outs):
-    """The first extents of data and sums are the same."""
+    """Infer the batch size of the data from the sums."""
     data, out = ins[0], outs[0]
     if data.shape and out.shape:
         data.fill("data", (out.shape[0], *data.shape[1:]))
@@ -45,7 +45,7 @@ def _by_name(a, arrays):
 
 
 def _check(given):
-    """The types of all inputs."""
+    """Check the dtypes of all inputs."""
     eight_bits("data", given["data"])
     given["weight"].fill("weight", dtype=INT8)
     if "bias" in given:
@@ -62,7 +62,7 @@ def _reaches(xp, given):
 
 
 def whole_bias(xp, given, reaches):
-    """The bias in steps of the sums."""
+    """Return the bias in steps of the sums."""
     kind = given["data"].dtype
     steps = per_unit(limit_of(kind), reaches["data"]) * per_unit(LIMITS["int8"], reaches["weight"])
     factor = steps * (reaches["bias"] / F32(LIMITS["int8"]))
@@ -70,7 +70,7 @@ def whole_bias(xp, given, reaches):
 
 
 def _sum_range(xp, given, reaches):
-    """The range of sums: what 2**31 of their steps are."""
+    """Return the range of the sums: 2**31 of their steps."""
     step = reaches["data"] / F32(LARGEST[given["data"].dtype.name])
     step = step * (reaches["weight"] / F32(LARGEST["int8"]))
     return signed_pair(xp, F32(2**31) * step)
@@ -94,10 +94,10 @@ _RANGES = (*_bounds(1, 2), *_bounds(0.2, 0.5), *_bounds(0.05, 0.1))
     outputs="output min_output max_output",
 )
 class QuantizedConv(Window, Filters):
-    """Convolve int8 or uint8 data with int8 filters: sums of 32 bits and their range.
+    """Convolve int8 or uint8 data with int8 filters; return 32-bit sums and their range.
 
-    Shapes and attributes are those of `Convolution`; data, weight and bias have 8 bits, each has a
-    minimum and a maximum (1,). The bias is brought to the steps of the sums and rounded.
+    Shapes and attributes are those of `Convolution`; data, weight and bias have 8 bits and a
+    minimum and maximum (1,) each. The bias is rescaled to the steps of the sums and rounded.
     """
 
     workspace: ULong = 1024
@@ -161,10 +161,10 @@ class QuantizedConv(Window, Filters):
     outputs="output min_output max_output",
 )
 class QuantizedFullyConnected:
-    """Multiply int8 or uint8 data by int8 weights: sums of 32 bits and their range.
+    """Apply a dense layer to int8 or uint8 data; return 32-bit sums and their range.
 
-    Shapes and attributes are those of `FullyConnected`; data, weight and bias have 8 bits, each has
-    a minimum and a maximum (1,). The bias is brought to the steps of the sums and rounded.
+    Shapes and attributes are those of `FullyConnected`; data, weight and bias have 8 bits and a
+    minimum and maximum (1,) each. The bias is rescaled to the steps of the sums and rounded.
     """
 
     num_hidden: Int

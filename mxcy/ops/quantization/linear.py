@@ -1,6 +1,6 @@
-"""Numbers of 8 bits by a step and the number that stands for 0, as ONNX defines them.
+"""Affine 8-bit quantization with step and zero point, as in ONNX.
 
-MXNet's quantized arrays have a range around 0 instead: `mxcy.ops.quantization.quantize`.
+MXNet's quantized arrays have a range around 0 instead, see `mxcy.ops.quantization.quantize`.
 """
 
 import math
@@ -24,17 +24,17 @@ def _linear(a, ins, outs):
 
 
 def _check(a, kind):
-    """Refuse a step that is none, or a number for 0 that the type has not."""
+    """Raise for an invalid step, or a zero point out of the dtype's range."""
     require(0 < a.step < np.inf, f"step: expected a positive number, got {a.step}")
     ends = np.iinfo(kind)
-    require(ends.min <= a.zero <= ends.max, f"zero: {a.zero} is no {kind}")
+    require(ends.min <= a.zero <= ends.max, f"zero: {a.zero} is not a {kind}")
 
 
 @op("_quantize_linear", inputs="data")
 class QuantizeLinear:
-    """Turn floats into 8-bit integers: ``data / step`` rounded half to even, plus `zero`, cut.
+    """Quantize floats to 8 bits: ``data / step`` rounded half to even, plus `zero`, saturated.
 
-    Shape: any; NaN becomes the largest number of `out_type`.
+    Shape: any; NaN becomes the largest value of `out_type`.
     """
 
     step: Double = 1.0
@@ -66,7 +66,7 @@ class QuantizeLinear:
 
 @op("_dequantize_linear", inputs="data")
 class DequantizeLinear:
-    """Turn int8 or uint8 numbers into floats: ``(data - zero) * step``."""
+    """Dequantize int8 or uint8 to floats: ``(data - zero) * step``."""
 
     step: Double = 1.0
     zero: Int = 0
@@ -92,9 +92,9 @@ class DequantizeLinear:
 
 @op("_linear_sum", inputs="lhs rhs")
 class LinearSum:
-    """Add arrays of 8-bit numbers: ``lhs * lhs_scale + rhs * rhs_scale + offset``, rounded and cut.
+    """Add 8-bit arrays: ``lhs * lhs_scale + rhs * rhs_scale + offset``, rounded and saturated.
 
-    Both have one shape; each may be int8 or uint8.
+    Both have the same shape; each may be int8 or uint8.
     """
 
     lhs_scale: Double = 1.0
@@ -142,7 +142,7 @@ class LinearSum:
 
 @op("_linear_map", inputs="data")
 class LinearMap:
-    """Give 8-bit numbers another step: ``data * factor + offset``, rounded half to even and cut."""
+    """Rescale 8-bit data: ``data * factor + offset``, rounded half to even and saturated."""
 
     factor: Double = 1.0
     offset: Double = 0.0
@@ -183,7 +183,7 @@ def _mean_struct(a, ins, outs):
 
 @op("_linear_mean", inputs="data")
 class LinearMean:
-    """Means of 8-bit channels-last images: ``mean * factor + offset``, rounded and cut.
+    """Average 8-bit channels-last images: ``mean * factor + offset``, rounded and saturated.
 
     Shapes: data (batch, spatial..., channels), out the same with spatial extents of 1.
     """
@@ -233,9 +233,9 @@ class LinearMean:
 
 @op("_dequantize_filters", inputs="weight steps")
 class DequantizeFilters:
-    """A layer's int8 weight as floats: each channel of its first axis times its step.
+    """Dequantize a layer's int8 weight: each channel of its first axis times its step.
 
-    Shapes: weight any, with as many channels as `steps` (channels,) has float32 numbers.
+    Shapes: weight (channels, ...), steps (channels,) float32.
     """
 
     dtypes = ("float32",)

@@ -1,4 +1,4 @@
-"""Operators on 8-bit integers that keep their range: moving, choosing, rectifying, pooling."""
+"""Quantized operators that keep the range: reshaping, ReLU, pooling, embedding."""
 
 import math
 
@@ -31,12 +31,12 @@ def _numbers(*shape, dtype="int8"):
 
 
 def _kept(xp, low, high):
-    """The range of the result, which is the data's."""
+    """Return the data's range as that of the result."""
     return tuple(xp.asarray(x, F32).reshape(1) for x in (low, high))
 
 
 def mover(name, plain, doc, samples, **parts):
-    """Register an operator that does with data of 8 bits what `plain` does with any.
+    """Register the 8-bit counterpart of an operator that only moves elements.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def mover(name, plain, doc, samples, **parts):
         A record of one input.
     doc : str
     samples : sequence of (shape, dict)
-        The data's shapes and the attributes.
+        Data shapes and attributes.
     **parts
         Further parts of the record.
     """
@@ -80,21 +80,21 @@ def mover(name, plain, doc, samples, **parts):
 mover(
     "_contrib_quantized_flatten",
     Flatten,
-    "Join all dimensions of quantized data but the first; the range stays.",
+    "Flatten all dimensions of quantized data but the first; the range is unchanged.",
     (((2, 3, 4), {}), ((5,), {})),
     aliases=("_npx_quantized_flatten",),
 )
 mover(
     "_contrib_quantized_reshape",
     Reshape,
-    "Give quantized data another shape, as Reshape does; the range stays.",
+    "Reshape quantized data, as Reshape does; the range is unchanged.",
     (((2, 3, 4), {"shape": (0, -1)}), ((2, 3, 4), {"shape": (-3, 4)})),
     aliases=("quantized_reshape",),
 )
 mover(
     "_contrib_quantized_transpose",
     Transpose,
-    "Permute the dimensions of quantized data, as transpose does; the range stays.",
+    "Transpose quantized data, as transpose does; the range is unchanged.",
     (((2, 3, 4), {"axes": (1, 2, 0)}), ((2, 3), {})),
     aliases=("quantized_transpose",),
 )
@@ -108,10 +108,10 @@ mover(
     outputs=_OUTPUTS,
 )
 class QuantizedAct:
-    """Replace negative numbers of quantized data by 0; the range stays.
+    """Apply ReLU to quantized data; the range is unchanged.
 
-    `act_type` may only be ``'relu'``. Shapes: data any (int8 or uint8), its minimum and maximum
-    (1,). Returns the numbers, their minimum and their maximum.
+    `act_type` must be ``'relu'``. Shapes: data any (int8 or uint8), its minimum and maximum (1,).
+    Returns the data, its minimum and its maximum.
     """
 
     act_type: Enum(
@@ -150,7 +150,7 @@ def _many_in_window(a, ins, outs):
     outputs=_OUTPUTS,
 )
 class QuantizedPooling(PoolingFields):
-    """Reduce windows of quantized data to their maximum or average; the range stays.
+    """Apply max or average pooling to quantized data; the range is unchanged.
 
     Attributes and shapes are those of `Pooling`; `pool_type` is ``'max'`` or ``'avg'``; averages
     are rounded half to even. `output_size` is not supported.
@@ -203,7 +203,7 @@ class QuantizedPooling(PoolingFields):
             a.pool_type in ("max", "avg"),
             f"pool_type: only 'max' and 'avg' are supported, got {a.pool_type!r}",
         )
-        require(a.output_size is None, "output_size: it is not supported")
+        require(a.output_size is None, "output_size: not supported")
         eight_bits("data", data)
         range_specs(("min_data", min_data), ("max_data", max_data))
         return Pooling._infer(a, data), *pair()
@@ -222,10 +222,10 @@ class QuantizedPooling(PoolingFields):
     outputs=_OUTPUTS,
 )
 class QuantizedEmbedding:
-    """Replace each integer by its row of an int8 weight; the result has the weight's range.
+    """Look up rows of an int8 weight; the result has the weight's range.
 
     Shapes: data (...), any element type; weight (input_dim, output_dim), its minimum and maximum
-    (1,); out (..., output_dim). Indices beyond the weight are clipped to its first or last row.
+    (1,); out (..., output_dim). Indices out of bounds are clipped.
     """
 
     input_dim: Int

@@ -1,6 +1,6 @@
-"""Layers among 8-bit numbers in terms of floats: what becomes of their parameters and sums.
+"""Float emulation of 8-bit layers: quantization of their parameters and sums.
 
-Passes put these operators around the float layer that a quantized one stands for.
+Passes insert these operators around the float counterpart of a quantized layer.
 """
 
 from mxcy._base import dtypes
@@ -26,9 +26,9 @@ _FLOAT = dtypes.code_of("float32")
 
 @op("_round_filters", inputs="weight")
 class RoundFilters:
-    """Round a layer's weight to what 8 bits can tell of each output channel, its first axis.
+    """Round a layer's weight to 8-bit precision per output channel, its first axis.
 
-    The largest magnitude of a channel stands for 127. The result is float again.
+    The largest magnitude of a channel maps to 127. The result is float.
     """
 
     dtypes = ("float32",)
@@ -55,7 +55,7 @@ class RoundFilters:
 
 @op("_dequantize_parameter", inputs="data min_range max_range")
 class DequantizeParameter:
-    """Turn an int8 parameter of `_contrib_quantize` back into floats: ``data * R / 127``.
+    """Dequantize an int8 parameter of `_contrib_quantize`: ``data * R / 127``.
 
     R is the larger magnitude of `min_range` and `max_range`, which have shape (1,).
     """
@@ -81,9 +81,9 @@ class DequantizeParameter:
 
 @op("_quantize_wide", inputs="data", outputs="output min_output max_output")
 class QuantizeWide:
-    """Turn floats into numbers of 32 bits, for `_contrib_requantize` to find their range.
+    """Quantize floats to int32, as input of `_contrib_requantize`.
 
-    The largest magnitude stands for 2**31 - 1. Returns the numbers, their minimum and maximum (1,).
+    The largest magnitude maps to 2**31 - 1. Returns the integers, their minimum and maximum (1,).
     """
 
     dtypes = ("float32",)

@@ -1,4 +1,4 @@
-"""Operators between floats and 8-bit integers."""
+"""Quantization and dequantization between floats and 8-bit integers."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Double, Enum, FloatOrNone
@@ -38,7 +38,7 @@ _LOW, _HIGH = (
 
 
 def _extremes(xp, data):
-    """The least and the largest number but NaN; zeros of none."""
+    """Return minimum and maximum ignoring NaN; zeros if empty."""
     numbers = data[data == data]
     if numbers.size == 0:
         return F32(0), F32(0)
@@ -52,13 +52,13 @@ def _extremes(xp, data):
     outputs="output min_output max_output",
 )
 class Quantize:
-    """Turn floats of a known range into 8-bit integers.
+    """Quantize floats of a known range to 8-bit integers.
 
-    ``int8``: ``data * 127 / R`` rounded half away from zero and cut to -127 ... 127, where R is the
-    larger magnitude of the range; the new range is -R ... R. ``uint8``: ``data * 255.5 / R``
-    rounded half to even, negative ones 0, with the range as given.
+    ``int8``: ``data * 127 / R`` rounded half away from zero and saturated to [-127, 127], where R
+    is the larger magnitude of the range; the new range is [-R, R]. ``uint8``: ``data * 255.5 / R``
+    rounded half to even, negative values 0, with the range as given.
 
-    Shapes: data any (float32), ranges (1,). Returns the numbers, their minimum and their maximum.
+    Shapes: data any (float32), ranges (1,). Returns the integers, their minimum and their maximum.
     """
 
     out_type: Enum("int8", "uint8") = "uint8"
@@ -91,7 +91,7 @@ class Quantize:
 
 
 def _type_with_range(a):
-    """The type that ``'auto'`` means."""
+    """Return the dtype selected by ``'auto'``."""
     if a.out_type != "auto":
         return a.out_type
     return "uint8" if calibrated(a) and a.min_calib_range >= 0 else "int8"
@@ -110,16 +110,15 @@ def _range_of_numbers(a, ranges, ins, outs):
     outputs="output min_output max_output",
 )
 class QuantizeV2:
-    """Turn floats into 8-bit integers.
+    """Quantize floats to 8-bit integers.
 
-    The range is `min_calib_range` ... `max_calib_range`, or that of the data where these are not
-    both given; R is its larger magnitude. ``int8``: ``data * 127.5 / R``, with range -R ... R;
-    ``uint8``: ``data * 255.5 / R``, with the range found or given; rounded half to even and cut to
-    what the type holds. ``auto`` is uint8 where a range is given that has no negative numbers, else
-    int8. Data of 8 bits stay what they are, and their range is the one given or the whole one of
-    their type.
+    The range is [`min_calib_range`, `max_calib_range`], or that of the data unless both are given;
+    R is its larger magnitude. ``int8``: ``data * 127.5 / R``, with range [-R, R]; ``uint8``:
+    ``data * 255.5 / R``, with that range; rounded half to even and saturated. ``auto`` is uint8 if
+    a non-negative range is given, else int8. 8-bit data is unchanged, and its range is the given
+    one or that of its dtype.
 
-    Shapes: data any. Returns the numbers, their minimum and their maximum (1,).
+    Shapes: data any. Returns the integers, their minimum and their maximum (1,).
     """
 
     out_type: Enum("auto", "int8", "uint8") = "int8"
@@ -174,10 +173,10 @@ class QuantizeV2:
 
 @op("_quantize_last", inputs="data")
 class QuantizeLast:
-    """Numbers of 8 bits of an image of floats, with channels last: ``data * limit / reach``.
+    """Quantize a float image to 8 bits, channels last: ``data * limit / reach``.
 
-    `limit` is 127.5 for int8 and 255.5 for uint8; as `_contrib_quantize_v2` rounds. Shapes: data
-    (batch, channel, spatial...), the result (batch, spatial..., channel).
+    `limit` is 127.5 for int8 and 255.5 for uint8; rounding as in `_contrib_quantize_v2`. Shapes:
+    data (batch, channel, spatial...), out (batch, spatial..., channel).
     """
 
     out_type: Enum("int8", "uint8") = "int8"
@@ -216,7 +215,7 @@ class QuantizeLast:
 
 @op("_contrib_dequantize", inputs="data min_range max_range")
 class Dequantize:
-    """Turn 8-bit integers back into floats: ``data * (R / 127.5)``, or 255.5 for uint8.
+    """Dequantize 8-bit integers to floats: ``data * (R / 127.5)``, or 255.5 for uint8.
 
     R is the larger magnitude of `min_range` and `max_range`, which have shape (1,).
     """
@@ -250,14 +249,14 @@ class Dequantize:
     outputs="output min_output max_output",
 )
 class Requantize:
-    """Turn numbers of 32 bits, as products of quantized arrays are, into 8-bit integers.
+    """Requantize 32-bit integers, such as sums of quantized products, to 8 bits.
 
-    A number stands for ``data * R / (2**31 - 1)`` with R the larger magnitude of the range. The new
-    reach is that of `min_calib_range` ... `max_calib_range`, or of the data where these are not
-    both given; it stands for 127 (``int8``) or 255 (``uint8``, negative ones 0). ``auto`` is uint8
-    where a range is given that has no negative numbers. Rounded half to even.
+    Integers represent ``data * R / (2**31 - 1)`` with R the larger magnitude of the range. The new
+    reach is that of [`min_calib_range`, `max_calib_range`], or of the data unless both are given;
+    it maps to 127 (``int8``) or 255 (``uint8``, negative values 0). ``auto`` is uint8 if a
+    non-negative range is given. Rounded half to even.
 
-    Shapes: data any (int32), ranges (1,). Returns the numbers, their minimum and their maximum.
+    Shapes: data any (int32), ranges (1,). Returns the integers, their minimum and their maximum.
     """
 
     out_type: Enum("auto", "int8", "uint8") = "int8"
@@ -300,11 +299,11 @@ class Requantize:
 
 @op("_contrib_quantize_asym", inputs="data", outputs="output scale shift")
 class QuantizeAsym:
-    """Turn floats into uint8 so that the whole range is used: ``data * scale + shift``.
+    """Quantize floats to uint8 asymmetrically: ``data * scale + shift``.
 
-    ``scale = 255 / (maximum - minimum)`` and ``shift = 255 - maximum * scale``, of the range given
-    or of the data; a range of one value has scale 1. Halves are rounded up. Returns the numbers and
-    scale and shift, arrays of shape (1,).
+    ``scale = 255 / (maximum - minimum)`` and ``shift = 255 - maximum * scale``, for the given range
+    or that of the data; an empty range has scale 1. Halves are rounded up. Returns the integers,
+    and scale and shift (1,).
     """
 
     min_calib_range: FloatOrNone = None

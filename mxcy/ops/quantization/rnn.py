@@ -1,4 +1,4 @@
-"""Recurrent layers over quantized sequences."""
+"""Recurrent layers on quantized sequences."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.in_symbols import InSymbols
@@ -22,7 +22,7 @@ def _outputs(a):
 
 def _infer(a, data, *rest):
     require(a.mode == "lstm", f"mode: only 'lstm' is supported, got {a.mode!r}")
-    require(not a.use_sequence_length, "use_sequence_length: it is not supported")
+    require(not a.use_sequence_length, "use_sequence_length: not supported")
     data.fill("data", dtype=UINT8)
     *others, scale, shift = rest
     range_specs(("data_scale", scale), ("data_shift", shift))
@@ -70,9 +70,9 @@ register(
     grad=stop,
     dtypes=("float32",),
     samples=_samples,
-    doc="""Run LSTM layers over uint8 sequences: a number stands for ``(data - shift) / scale``.
+    doc="""Run LSTM layers over uint8 sequences, which represent ``(data - shift) / scale``.
 
     Attributes and the other inputs are those of `RNN` with ``mode='lstm'``; `data_scale` and
-    `data_shift` (1,) are those of `_contrib_quantize_asym`. Weights and sums are floats.
+    `data_shift` (1,) are those of `_contrib_quantize_asym`. Weights and sums are float.
     """,
 )

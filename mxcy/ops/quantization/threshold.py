@@ -1,35 +1,34 @@
-"""The threshold at which quantizing a histogram's values loses least: Kullback-Leibler divergence.
+"""Quantization threshold of a histogram with minimal Kullback-Leibler divergence.
 
 A candidate keeps the bins within a distance of the middle one and clips the others. Its loss is the
-divergence of its histogram from the one that `levels` groups of bins can tell apart. The loss is
-nearly flat about its minimum, so that rounding decides: `_divergence` is in single precision and
-adds one number after the other, as MXNet does. It takes a pass over the bins, too much for each of
-thousands of candidates; `_estimates` tells in double precision, from running sums, which ones can
-be the best.
+divergence of the clipped histogram from its quantization to `levels` groups of bins. The loss is
+nearly flat around its minimum, so that rounding matters: `_divergence` sums sequentially in single
+precision, as MXNet does. It takes a pass over the bins, too slow for thousands of candidates;
+`_estimates` therefore preselects candidates in double precision, from cumulative sums.
 """
 
 import numpy as np
 
 __all__ = ["best_threshold"]
 
-_EPSILON = 1e-4  # what an empty bin gets
-#: by how much single precision may err in a divergence
+_EPSILON = 1e-4  # count of an empty bin
+#: error bound of a divergence in single precision
 _DOUBT = 1.5e-4
-#: candidates estimated at a time
+#: candidates estimated per batch
 _AT_ONCE = 256
 
 
 def best_threshold(histogram, edges, levels=255):
-    """Where to clip what a histogram counts.
+    """Find the clipping threshold of a histogram.
 
     Parameters
     ----------
     histogram : array
-        Counts of an odd number of bins, the middle one about zero.
+        Counts of an odd number of bins, the middle one around zero.
     edges : array
-        The bins' edges, one more.
+        Bin edges, one more than bins.
     levels : int
-        How many numbers a quantized value can be.
+        Number of quantization levels.
 
     Returns
     -------
@@ -39,7 +38,7 @@ def best_threshold(histogram, edges, levels=255):
     Raises
     ------
     ValueError
-        When the number of bins is even, or not one less than that of edges.
+        If the number of bins is even, or not one less than that of edges.
     """
     counts, edges = np.asarray(histogram, np.float32), np.asarray(edges, np.float32)
     if counts.ndim != 1 or counts.size % 2 == 0 or edges.shape != (counts.size + 1,):
@@ -54,7 +53,7 @@ def best_threshold(histogram, edges, levels=255):
     least = np.inf
     for place in np.argsort(np.where(np.isnan(estimates), -np.inf, estimates), kind="stable"):
         if estimates[place] > least + _DOUBT:
-            break  # it and those that follow come out larger
+            break  # it and its successors are larger
         divergences[place] = _divergence(counts, widths[place], levels)
         least = min(least, divergences[place])
     best = np.argmin(divergences)
@@ -62,7 +61,7 @@ def best_threshold(histogram, edges, levels=255):
 
 
 def _divergence(counts, width, levels):
-    """The loss of the bins within `width` of the middle, as MXNet rounds it."""
+    """Return the loss of the bins within `width` of the middle, rounded as in MXNet."""
     middle = counts.size // 2
     first, end = middle - width, middle + width + 1
     inside = counts[first:end].copy()
@@ -82,12 +81,12 @@ def _divergence(counts, width, levels):
 
 
 def _added(values):
-    """The sum of numbers in their order, rounded after each."""
+    """Sum values sequentially, rounding after each."""
     return np.add.accumulate(values)[-1] if values.size else np.float32(0)
 
 
 def _groups(size, levels):
-    """(starts, sizes) of the groups of `size` bins; the last has the remainder."""
+    """Return (starts, sizes) of the groups of `size` bins; the last takes the remainder."""
     sizes = np.full(min(levels, size), size // min(levels, size))
     starts = np.arange(sizes.size) * sizes[0]
     sizes[-1] = size - starts[-1]
@@ -95,7 +94,7 @@ def _groups(size, levels):
 
 
 def _smoothed(values):
-    """A distribution without zeros, at the expense of the others; None where they cannot pay."""
+    """Replace zeros of a distribution at the expense of other bins; None if impossible."""
     empty = values == 0
     zeros = np.float32(empty.sum())
     if zeros == values.size:
@@ -110,7 +109,7 @@ def _smoothed(values):
 
 
 def _estimates(counts, widths, levels):
-    """Each candidate's loss in double precision; NaN where it has to be worked out."""
+    """Return each candidate's loss in double precision; NaN if not estimable."""
     running = _Running(counts)
     parts = np.split(widths, range(_AT_ONCE, widths.size, _AT_ONCE))
     with np.errstate(all="ignore"):
@@ -118,7 +117,7 @@ def _estimates(counts, widths, levels):
 
 
 class _Running:
-    """Sums of a histogram up to each bin, of powers and logarithms."""
+    """Cumulative sums of a histogram, of powers and logarithms."""
 
     def __init__(self, counts):
         filled = counts != 0
@@ -129,7 +128,7 @@ class _Running:
         self.inverses = [_before(np.where(filled, safe**-n, 0)) for n in (1, 2, 3)]
 
     def losses(self, widths, levels):
-        """The divergences of candidates, for all at once."""
+        """Return the divergences of all candidates."""
         counts, middle = self.counts, self.counts.size // 2
         first, last = middle - widths, middle + widths
         sizes = last - first + 1
@@ -137,10 +136,10 @@ class _Running:
         inner = self.filled[last] - self.filled[first + 1]
         filled = inner + (low != 0) + (high != 0)
         price = _EPSILON * (sizes - filled) / filled
-        # Groups of the bins between both ends; the first and the last group have an end beside.
+        # Groups of the inner bins; the first and the last group include a clipped end.
         starts = first[:, None] + np.arange(levels) * (sizes // levels)[:, None]
         bounds = np.concatenate([starts, (last + 1)[:, None]], axis=1)
-        bounds[:, 0] += 1  # the first bin is not counted
+        bounds[:, 0] += 1  # the first bin is excluded
         mass = np.diff(self.mass[bounds], axis=1)
         bins = np.diff(self.filled[bounds], axis=1)
         level = mass / np.maximum(bins, 1)
@@ -165,11 +164,11 @@ class _Running:
         total = self.mass[-1]
         losses = (own - divergences) / total + np.log(approximation / total)
         losses[(price >= 1) | (price_told >= 1) | (sizes == empty)] = np.inf
-        losses[price > 0.1 * self.least] = np.nan  # where `_own` is not good enough
+        losses[price > 0.1 * self.least] = np.nan  # where `_own` is too inaccurate
         return losses
 
     def _own(self, first, end, price):
-        """The sums of (c - price) log(c - price) over filled bins: its series in `price`."""
+        """Return the sums of (c - price) log(c - price) over nonempty bins: a series in `price`."""
         of_mass, logs, filled, *inverses = (
             values[end] - values[first]
             for values in (self.of_mass, self.logs, self.filled, *self.inverses)
@@ -183,5 +182,5 @@ class _Running:
 
 
 def _before(values):
-    """The sums of the values before each place, and that of all."""
+    """Return the exclusive cumulative sums of the values, and the total."""
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])

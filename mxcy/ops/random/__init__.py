@@ -1,1 +1,1 @@
-"""Random draws, and the densities of their distributions."""
+"""Random sampling, and probability densities."""

@@ -1,6 +1,6 @@
-"""Probability densities of distributions at samples, and their logarithms.
+"""Probability densities and log-densities of distributions.
 
-`sample` has the shape of the parameters, followed by that of the samples drawn for each of them.
+`sample` has the shape of the parameters, followed by the shape of the samples for each of them.
 """
 
 import math
@@ -14,11 +14,11 @@ from mxcy.ops.elementwise.unary import by_element
 __all__ = ["density"]
 
 _DTYPES = ("float32", "float64")
-_lgamma = by_element(math.lgamma)  # of positive numbers
+_lgamma = by_element(math.lgamma)  # of positive values
 
 
 def _check(drawn, parameter, name):
-    """The sample's shape has to begin with the parameters'."""
+    """Require that the sample's shape begins with the parameters'."""
     head = drawn[: len(parameter)]
     require(
         len(head) == len(parameter)
@@ -41,21 +41,21 @@ def _infer(names):
 
 
 def density(name, parameters, log_density, partials, doc, tries, integers=False):
-    """Register the density of a distribution with one number per sample.
+    """Register the density of a scalar distribution.
 
     Parameters
     ----------
     name : str
     parameters : str
-        The names of the parameters.
+        Names of the parameters.
     log_density : callable
-        ``log_density(xp, x, *parameters)``: its logarithm.
+        ``log_density(xp, x, *parameters)``: the log-density.
     partials : callable
-        ``partials(F, x, *parameters)``: the derivatives of that. The first, by the sample, is None
-        where no gradient flows to it: samples are integers, or the density is constant.
+        ``partials(F, x, *parameters)``: its derivatives. The first, with respect to the sample, is
+        None if no gradient flows to it: samples are integers, or the density is constant.
     doc : str
     tries : tuple
-        A sample and parameters for the battery.
+        Test sample and parameters.
     integers : bool
         Whether samples are integers.
     """
@@ -102,7 +102,7 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
         ref=ref,
         kernels=(native(f"pdf_{name}", DENSITY, struct, work=work),),
         dtypes=_DTYPES,
-        doc=f"The density of {doc}\n\nWith `is_log` its logarithm.",
+        doc=f"Compute the probability density of {doc}\n\nWith `is_log`, the log-density.",
         samples=_samples(tries, integers),
     )
 
@@ -155,7 +155,7 @@ density(
         F.log(rate) + F.log(x) - F.digamma(shape),
         shape / rate - x,
     ),
-    "the gamma distribution with shape alpha and rate beta, the inverse of what samplers take.",
+    "the gamma distribution with shape alpha and rate beta (samplers take the scale).",
     ((0.5, 2), (0.5, 2), (0.5, 2)),
 )
 density(
@@ -203,7 +203,7 @@ density(
 
 
 def _generalized_partials(F, x, mean, dispersion):
-    """By the chain rule from k = 1 / alpha and p = 1 / (1 + mu alpha)."""
+    """Return the partials, by the chain rule from k = 1 / alpha and p = 1 / (1 + mu alpha)."""
     count, p = 1 / dispersion, 1 / (mean * dispersion + 1)
     _, by_count, by_p = _negative_binomial_partials(F, x, count, p)
     square = F.square(p)
@@ -223,7 +223,7 @@ density(
 )
 
 
-# --- Dirichlet: one number for each row ----------------------------------------------------------
+# --- Dirichlet: one density per row ----------------------------------------------------------
 
 
 def _infer_dirichlet(a, drawn, alpha):
@@ -285,8 +285,8 @@ register(
         ),
     ),
     dtypes=_DTYPES,
-    doc="The density of the Dirichlet distribution with concentrations alpha, for each row along "
-    "the last axis.\n\nWith `is_log` its logarithm.",
+    doc="Compute the Dirichlet density with concentrations alpha of each row along the last axis."
+    "\n\nWith `is_log`, the log-density.",
     samples=(
         sample(values(0.1, 0.9, (2, 3)), values(0.5, 2, (2, 3))),
         sample(values(0.1, 0.9, (2, 4, 3)), values(0.5, 2, (2, 3))),

@@ -1,7 +1,7 @@
-"""Random operators: distributions with one set of parameters or one per row, choice, shuffling.
+"""Random operators: distributions with scalar or array parameters, multinomial, shuffle.
 
-The kernels make the numbers of MXNet 1.9.1 for the same seed. The references here draw from
-NumPy-style generators of their own: same distributions, other numbers.
+The kernels reproduce MXNet 1.9.1's random numbers for the same seed. The references draw from their
+own NumPy generators: same distributions, different numbers.
 """
 
 from typing import ClassVar
@@ -21,17 +21,17 @@ _FLOATS = DType("None", "float16", "float32", "float64")
 
 class _Draws:
     seed = 0
-    generators: ClassVar[dict] = {}  # array module -> its generator, made when first needed
+    generators: ClassVar[dict] = {}  # array module -> its generator, created on demand
 
 
 def seed(value):
-    """Seed the generators from which references draw."""
+    """Seed the generators of the references."""
     _Draws.seed = value
     _Draws.generators.clear()
 
 
 def generator(xp):
-    """The generator from which references draw with the array module `xp`."""
+    """Return the references' generator for array module `xp`."""
     if xp not in _Draws.generators:
         _Draws.generators[xp] = xp.random.default_rng(_Draws.seed)
     return _Draws.generators[xp]
@@ -75,26 +75,26 @@ def _zero_gradients(a, F, g, inputs):
 def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
     """Register the three operators of a distribution.
 
-    ``_random_<name>`` has numbers as parameters, ``_random_<name>_like`` takes shape and dtype from
-    an array, ``_sample_<name>`` draws `shape` samples for each element of parameter arrays.
+    ``_random_<name>`` has scalar parameters, ``_random_<name>_like`` takes shape and dtype from an
+    array, ``_sample_<name>`` draws `shape` samples for each element of parameter arrays.
 
     Parameters
     ----------
     name : str
     scalars : tuple of Field
-        The numbers.
+        Scalar parameters.
     rows : str
-        Names of the arrays of parameters.
+        Names of the parameter arrays.
     cost : int
-        Elementwise steps that a sample costs.
+        Cost of a sample in elementwise steps.
     draw : callable
-        ``draw(generator, *parameters, size)``: the definition.
+        ``draw(generator, *parameters, size)``: the reference.
     doc : str
-        What is drawn.
+        Description of the distribution.
     tries : tuple of array-like
-        Parameter arrays for the battery.
+        Test parameters.
     like : bool
-        Whether there is the second one.
+        Whether to register the ``_like`` operator.
     """
     fields = tuple(scalars)
 
@@ -119,7 +119,7 @@ def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
 
 
 def _names_in_npx(name):
-    """The names in MXNet 2 of the operators with numbers and with arrays, where there are any."""
+    """Return MXNet 2's names of the operators with scalar and with array parameters, if any."""
     return (f"_npx_scalar_{name}", f"_npx_tensor_{name}") if name == "poisson" else ()
 
 
@@ -158,7 +158,7 @@ def _register_like(name, fields, draw_like, kernel, doc):
         ref=lambda a, xp, data: draw_like(a, xp, data.shape, dtypes.code_of(data.dtype)),
         kernels=(kernel,),
         samples=(sample((3, 4), grad=False, **defaults),),
-        doc=f"Draw samples, with the shape and dtype of an array, from {doc}",
+        doc=f"Draw samples with the shape and dtype of an array from {doc}",
     )
 
 
@@ -181,7 +181,7 @@ def _register_rows(name, rows, draw, kernel, doc, tries):
         ref=ref,
         kernels=(kernel,),
         samples=(sample(*tries, grad=False), sample(*tries, grad=False, shape=(2, 5))),
-        doc=f"Draw samples for each element of the parameter arrays, from {doc}",
+        doc=f"Draw samples for each element of parameter arrays from {doc}",
     )
 
 
@@ -215,7 +215,7 @@ distribution(
     "lam",
     20,
     lambda g, rate, size: g.standard_exponential(size) / rate,
-    "the exponential distribution with rate lam, the inverse of the mean.",
+    "the exponential distribution with rate lam (1 / mean).",
     (_ONES,),
 )
 distribution(
@@ -314,11 +314,11 @@ _MULTINOMIAL = ("sample_multinomial", "_sample_categorical", "sample_categorical
     outputs=lambda a: ("output", "log_probability") if a.get_prob else ("output",),
 )
 class Multinomial:
-    """Draw indices along the last axis of an array with the probabilities that stand there.
+    """Draw indices with the probabilities along the last axis of an array.
 
     `data` has shape (..., k) and sums to one along its last axis; the indices have shape
-    (...) + shape, or (1,) for a one-dimensional `data` and no `shape`. With `get_prob` the
-    logarithms of the chosen probabilities come as second output; they carry a gradient to `data`.
+    (...) + shape, or (1,) for 1-D `data` and no `shape`. With `get_prob` the second output holds
+    the log-probabilities of the samples, through which gradients flow to `data`.
     """
 
     shape: Shape = ()
@@ -340,7 +340,7 @@ class Multinomial:
         if not a.get_prob:
             return F.zeros_like(data)
         indices, log_probability = outs
-        # d log p / dp of each draw, put where the draw came from; summed over the draws.
+        # d log p / dp of each draw, scattered to its index and summed over the draws.
         shape, axis = specs[0].shape, specs[0].ndim - 1
         share = F.Reshape(g[1] / F.exp(log_probability), shape=(*shape[:-1], -1))
         drawn = F.Reshape(indices, shape=(*shape[:-1], -1))

@@ -1,4 +1,4 @@
-"""Dropout: elements zeroed at random, and the mask that its gradient needs."""
+"""Dropout, and the mask for its gradient."""
 
 import math
 
@@ -13,19 +13,19 @@ __all__ = ["draw_mask"]
 
 
 def draw_mask(xp, p, shape, dtype):
-    """Zeros with probability p, else what makes up for them; NaN when nothing is left."""
+    """Draw a mask: 0 with probability p, else 1 / (1 - p); NaN for p = 1."""
     kept = generator(xp).random(shape) < 1 - p
     scale, dropped = (1 / (1 - p), 0.0) if p < 1 else (math.inf, math.nan)
     return xp.where(kept, scale, dropped).astype(dtype)
 
 
 def _drops(a):
-    """Whether Dropout drops anything."""
+    """Return whether Dropout drops anything."""
     return (a.train or a.mode == "always") and a.p > 0
 
 
 def _mask_shape(a, shape):
-    """The shape of Dropout's mask: extents along `axes` are shared and therefore 1."""
+    """Return the shape of Dropout's mask, with extent 1 along the shared `axes`."""
     if not _drops(a):
         return (0,)
     axes = normal_axes(a.axes, len(shape), "axes") if a.axes else ()
@@ -46,11 +46,11 @@ def _mask_shape(a, shape):
     uses_rng=True,
 )
 class Dropout:
-    """Zero each element with probability p and scale the others by 1 / (1 - p), in training mode.
+    """Apply dropout: in training, zero elements with probability p and scale the others.
 
-    Elements along `axes` share one draw. Outside training mode (unless ``mode='always'``) the data
-    passes unchanged. The hidden second output is the mask, already scaled; empty when nothing is
-    dropped. With p = 1 everything is 0 times infinity, which is NaN, as in MXNet.
+    The scale is 1 / (1 - p). Elements along `axes` share one draw. Outside training mode (unless
+    ``mode='always'``) the data is unchanged. The hidden second output is the scaled mask, empty if
+    nothing is dropped. With p = 1 all elements are 0 times infinity, that is NaN, as in MXNet.
     """
 
     p: Float = 0.5

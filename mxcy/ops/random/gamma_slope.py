@@ -1,4 +1,4 @@
-"""How samples of the gamma distribution move with its shape parameter."""
+"""Derivative of gamma samples with respect to the shape parameter."""
 
 import numpy as np
 
@@ -9,11 +9,11 @@ from mxcy.ops.elementwise.unary import by_element
 
 __all__ = []
 
-_LARGE = 1000.0  # from here on the cubic normal approximation is good to six digits
+_LARGE = 1000.0  # from here on the cubic normal approximation has six digits
 
 
 def _by_normal(alpha, x):
-    """The slope at equal quantiles of Wilson and Hilferty's approximation."""
+    """Return the derivative at fixed quantiles of the Wilson-Hilferty approximation."""
     root = np.cbrt(x / alpha)
     quantile = 3 * np.sqrt(alpha) * (root - 1 + 1 / (9 * alpha))
     slope = 1 / (9 * alpha**2) - quantile / (6 * alpha * np.sqrt(alpha))
@@ -21,7 +21,7 @@ def _by_normal(alpha, x):
 
 
 def _by_series(alpha, x):
-    """The slope by the series of the incomplete gamma function and of its derivative."""
+    """Return the derivative by series of the incomplete gamma function and its derivative."""
     term, steps = 1 / alpha, 1 / alpha
     total, slope = term.copy(), -term * steps
     place = alpha.copy()
@@ -36,7 +36,7 @@ def _by_series(alpha, x):
 
 
 def _slope(alpha, x):
-    """-(dF/d alpha) / (dF/dx) of the distribution function F."""
+    """Return -(dF/d alpha) / (dF/dx) for the distribution function F."""
     alpha, x = np.broadcast_arrays(alpha.astype("float64"), x.astype("float64"))
     slope = np.where(np.isfinite(x * alpha) & (alpha >= 0), 0.0, np.nan)
     sound = (x > 0) & (alpha > 0) & np.isfinite(x) & np.isfinite(alpha)
@@ -58,5 +58,5 @@ register(
     samples=(sample(values(0.2, 8, (3, 4)), values(0.1, 9, (3, 4))), sample((0,), (0,))),
     dtypes=("float32", "float64", "float16"),
     domain=(0.5, 5),
-    doc="The derivative of samples `x` of the standard gamma distribution by its shape `alpha`.",
+    doc="Compute the derivative of standard gamma samples `x` with respect to the shape `alpha`.",
 )

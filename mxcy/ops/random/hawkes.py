@@ -1,6 +1,6 @@
-"""The likelihood of marked Hawkes processes: point processes whose events raise their own rate.
+"""Likelihood of marked Hawkes processes, self-exciting point processes.
 
-An event with mark k raises the rate of that mark by ``alpha[k] beta[k]``, which decays with
+An event with mark k increases the intensity of that mark by ``alpha[k] beta[k]``, decaying as
 ``exp(-beta[k] t)``.
 """
 
@@ -33,7 +33,7 @@ def _infer(a, lda, alpha, beta, state, lags, marks, valid_length, max_time):
 
 
 def _kernel(name, first):
-    """A native kernel whose input number `first` is `lda`."""
+    """Return a native kernel whose input `first` is `lda`."""
 
     def params(a, ins, outs):
         rows, steps = ins[first + 4].shape
@@ -50,7 +50,7 @@ def _kernel(name, first):
 
 
 def _samples(*head):
-    """Two sequences, and many more of other lengths; `head` are inputs before the others."""
+    """Return samples of two and of many sequences; `head` are the leading inputs."""
     for n, steps, kinds in ((2, 4, 3), (9, 30, 5)):
         yield sample(
             *(shape(n) for shape in head),
@@ -68,14 +68,14 @@ def _samples(*head):
 
 
 class _Walk:
-    """The events of all sequences in turn; each step is one event of every sequence.
+    """Iteration over events; each step takes one event of every sequence.
 
     Attributes
     ----------
     state : array
-        What past events of each mark still add to its rate, in units of alpha beta.
+        Contribution of past events to each mark's intensity, in units of alpha beta.
     since : array
-        When each mark was last seen.
+        Time of each mark's last event.
     """
 
     def __init__(self, xp, state, lags, marks, valid_length):
@@ -85,7 +85,7 @@ class _Walk:
         self.valid_length, self.rows = valid_length, xp.arange(len(state))
 
     def events(self):
-        """(sequences, marks, time since the mark was last seen) of each step."""
+        """Yield (sequences, marks, time since the mark's last event) for each step."""
         now = self.xp.zeros(len(self.rows), self.state.dtype)
         for step in range(min(self.steps, self.lags.shape[1])):
             rows = self.rows[self.valid_length > step]
@@ -97,28 +97,28 @@ class _Walk:
 
 @op("_contrib_hawkesll", inputs=_INPUTS, outputs="output out_state", amp="fp32")
 class HawkesLogLikelihood:
-    """The logarithm of the likelihood of sequences of events, and the state after them.
+    """Compute the log-likelihood of event sequences under a marked Hawkes process.
 
     Parameters
     ----------
     lda : NDArray
-        The rates without events, shape (n, k) for n sequences and k marks.
+        Background intensities, shape (n, k) for n sequences and k marks.
     alpha, beta : NDArray
-        How much events of each mark raise its rate, and how fast that decays; shape (k,).
+        Infectivity and decay rate of each mark, shape (k,).
     state : NDArray
-        The state before the sequences, shape (n, k).
+        Initial states, shape (n, k).
     lags, marks : NDArray
-        Times between events, and their marks (int32), shape (n, t).
+        Interarrival times and int32 marks of the events, shape (n, t).
     valid_length : NDArray
-        How many events each sequence has, shape (n,).
+        Number of events per sequence, shape (n,).
     max_time : NDArray
-        How long each sequence was watched, shape (n,).
+        Length of the observation interval per sequence, shape (n,).
 
     Returns
     -------
     list of NDArray
-        Log-likelihoods, shape (n,), and states, shape (n, k). Gradients flow from the first to
-        `lda`, `alpha` and `beta`.
+        Log-likelihoods, shape (n,), and final states, shape (n, k). Gradients flow from the first
+        to `lda`, `alpha` and `beta`.
     """
 
     samples = tuple(_samples())
@@ -146,7 +146,7 @@ class HawkesLogLikelihood:
 
 @op("_hawkesll_grad", inputs=f"grad {_INPUTS}", outputs="output0 output1 output2")
 class HawkesGradient:
-    """The gradients of `_contrib_hawkesll` for `lda`, `alpha` and `beta`."""
+    """Gradients of `_contrib_hawkesll` with respect to `lda`, `alpha` and `beta`."""
 
     grad = no_rule
     samples = tuple(_samples(lambda n: (n,)))
@@ -160,7 +160,7 @@ class HawkesGradient:
     def ref(a, xp, grad, lda, alpha, beta, state, lags, marks, valid_length, max_time):
         walk = _Walk(xp, state, lags, marks, valid_length)
         by_lda, by_alpha, by_beta = (xp.zeros_like(lda) for _ in range(3))
-        slope = xp.zeros_like(state)  # the derivative of the state by beta
+        slope = xp.zeros_like(state)  # derivative of the state with respect to beta
         for rows, marked, passed in walk.events():
             at, strength, decay = (rows, marked), alpha[marked], beta[marked]
             factor = xp.exp(-decay * passed)

@@ -1,8 +1,8 @@
-"""Random operators of `mx.np`: distributions whose parameters are numbers or arrays that broadcast.
+"""Random operators of `mx.np`, whose parameters are scalars or broadcast arrays.
 
-The kernels draw from the device's serial engine and make the numbers of MXNet 2. They give a second
-output for gradients: the derivative of each sample by the last parameter. The references draw from
-generators of their own.
+The kernels draw from the device's serial engine and reproduce MXNet 2's random numbers. A second
+output for gradients holds each sample's derivative with respect to the last parameter. The
+references draw from their own generators.
 """
 
 from functools import reduce
@@ -31,9 +31,9 @@ def _code(a):
 
 
 def _shape(a, shapes):
-    """The shape of the result: `size`, or that of the parameters, which must broadcast to it.
+    """Return the result's shape: `size`, to which parameters must broadcast, or theirs.
 
-    A leading -2 in `size` stands for the parameters' shape, put behind the others.
+    A leading -2 in `size` stands for the parameters' shape, placed after the other extents.
     """
     try:
         common = reduce(broadcast_shapes, shapes, ())
@@ -50,7 +50,7 @@ def _shape(a, shapes):
     return tuple(size)
 
 
-#: the distributions whose operator has an attribute `dtype` in MXNet
+#: distributions whose operator has an attribute `dtype` in MXNet
 _TYPED = ("bernoulli", "gamma", "laplace", "normal", "uniform")
 
 
@@ -61,20 +61,20 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
     ----------
     name : str
     names : str
-        The attributes that are its parameters; those that are None are inputs, in this order.
+        Parameter attributes; those that are None are inputs, in this order.
     draw : callable
-        ``draw(generator, *parameters, size)``: the definition.
+        ``draw(generator, *parameters, size)``: the reference.
     doc : str
-        What is drawn.
+        Description of the distribution.
     tries : tuple of number
-        Parameters for the battery.
+        Test parameters.
     slope_of_first : callable, optional
-        ``slope_of_first(F, slope, first, second)``: the derivative by the first of two parameters,
-        which is an array; the second may be a number.
+        ``slope_of_first(F, slope, first, second)``: the derivative with respect to the first of two
+        parameters, an array; the second may be a scalar.
     attrs : tuple of Field
         Further attributes.
     kinds : DType
-        The element types of samples.
+        Dtypes of samples.
     """
     one = _Distribution(name, names.split(), draw, slope_of_first, kinds)
     names = one.names
@@ -122,14 +122,14 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
 
 
 class _Distribution:
-    """The rules of one operator; parameters as in `numpy_distribution`, `names` in a list."""
+    """Rules of one operator; parameters as in `numpy_distribution`, `names` as a list."""
 
     def __init__(self, name, names, draw, slope_of_first, kinds):
         self.name, self.names, self.draw = name, names, draw
         self.slope_of_first, self.kinds = slope_of_first, kinds
 
     def arrays(self, a):
-        """The numbers of the parameters that are inputs."""
+        """Return the indices of the parameters that are inputs."""
         return [i for i, parameter in enumerate(self.names) if getattr(a, parameter) is None]
 
     def infer(self, a, *specs):
@@ -139,7 +139,7 @@ class _Distribution:
         return (result, Spec(shape, _code(a))) if specs else result
 
     def parameters(self, a, tensors):
-        """Numbers and arrays in the order of the names."""
+        """Return scalars and arrays in the order of the names."""
         tensors = iter(tensors)
         return [next(tensors) if getattr(a, n) is None else getattr(a, n) for n in self.names]
 
@@ -178,7 +178,7 @@ class _Distribution:
         return {"first": first, "second": numbers[-1], "arrays": sum(1 << bit for bit in bits)}
 
     def kernel(self, a, ins, outs):
-        """The kernel's name."""
+        """Return the kernel's name."""
         return "np_bernoulli_logit" if getattr(a, "is_logit", False) else f"np_{self.name}"
 
 
@@ -200,7 +200,7 @@ for _name, _draw, _text in (
         _name,
         "loc scale",
         lambda a, g, loc, scale, size, _draw=_draw: loc + scale * _draw(g, size),
-        f"the {_text} distribution with a location and a scale.",
+        f"the {_text} distribution with location and scale.",
         (0.5, 2.0),
         lambda F, slope, loc, scale: F.ones_like(slope),
     )
@@ -221,7 +221,7 @@ for _name, _parameter, _draw, _text in (
 
 
 def _gamma_slope(F, standard, shape, scale):
-    """The derivative by the shape; that by the scale are the samples of scale 1."""
+    """Return the derivative with respect to the shape; for the scale it is the standard sample."""
     slope = F._gamma_slope(F.broadcast_add(shape, F.zeros_like(standard)), standard)
     return slope * scale if isinstance(scale, (int, float)) else F.broadcast_mul(slope, scale)
 
@@ -246,7 +246,7 @@ numpy_distribution(
     "bernoulli",
     "prob",
     _bernoulli,
-    "the Bernoulli distribution of a probability, or of its logit.",
+    "the Bernoulli distribution, given a probability or its logit.",
     (0.4,),
     attrs=(Field("is_logit", Bool, False),),
     kinds=_TRUTHS,
@@ -255,15 +255,15 @@ numpy_distribution(
 
 @op("_npi_multinomial", inputs="pvals", uses_rng=True)
 class NumpyMultinomial:
-    """Count how many of n draws fall to each of the classes, whose probabilities are given."""
+    """Draw from the multinomial distribution: counts of each class in n draws."""
 
     n: Long
     size: ShapeOrNone = None
-    listed: Bool = False  # the program gave a list, for which MXNet takes more words
+    listed: Bool = False  # given as a list: MXNet has a separate attribute
 
     def infer(a, pvals):
         require(a.n >= 0, f"n must not be negative, got {a.n}")
-        most(a.n, 10**8, "n")  # each is drawn
+        most(a.n, 10**8, "n")  # each has draws
         shape = pvals.shape
         if shape is not None:
             require(len(shape) == 1, f"pvals: expected one axis, got shape {shape}")
@@ -295,7 +295,7 @@ class NumpyMultinomial:
 
 @op("_npi_choice", inputs="p?", uses_rng=True)
 class NumpyChoice:
-    """Draw integers below `a`, with the probabilities `p` where `weighted`."""
+    """Draw integers below `a`, with probabilities `p` if `weighted`."""
 
     a: Long
     size: Shape = ()

@@ -1,4 +1,4 @@
-"""Classes drawn without replacement, the frequent ones, which have small numbers, first."""
+"""Log-uniform (Zipfian) sampling of classes without replacement."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ __all__ = []
 
 
 def _row(draw, range_max, count):
-    """The first `count` different classes, and how many were drawn until then."""
+    """Return the first `count` distinct classes, and the number of draws needed."""
     classes = np.empty(0, np.int64)
     while True:
         uniform = draw(count + 16)
@@ -28,9 +28,9 @@ def _row(draw, range_max, count):
 class SampleUniqueZipfian:
     """Draw classes without replacement from an approximately log-uniform (Zipfian) distribution.
 
-    Class c, of `range_max`, has the probability ``log((c + 2) / (c + 1)) / log(range_max + 1)``.
-    `shape` is (rows, classes): each row of the first output holds different classes; the second
-    output, of shape (rows,), tells how many draws with replacement that took.
+    Class c of `range_max` has probability ``log((c + 2) / (c + 1)) / log(range_max + 1)``. `shape`
+    is (rows, classes): each row of the first output holds distinct classes; the second output,
+    (rows,), holds the number of draws with replacement that this took.
     """
 
     range_max: Int

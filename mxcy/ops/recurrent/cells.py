@@ -1,9 +1,9 @@
-"""Recurrent networks in NumPy's terms: what the cells do in a step, and its gradient.
+"""Reference steps of recurrent cells, and their gradients.
 
-Every cell works on gates (batch, gates, hidden) that begin as the input's and the hidden state's
-products with the weights. What it saves of a step is enough for the gradient: the gates after their
-activations, and for some cells one more array, `extra`: the LSTM's cell state, or the part of the
-GRU's new gate that the reset gate scales.
+A cell works on gates (batch, gates, hidden), initially the products of input and hidden state with
+the weights. For the gradient a step saves the gates after activation, and for some cells a further
+array, `extra`: the LSTM's cell state, or the part of the GRU's new gate that is scaled by the reset
+gate.
 """
 
 from mxcy.ops.activation.definitions import sigmoid
@@ -12,7 +12,7 @@ __all__ = ["CELLS", "Cell"]
 
 
 def _vanilla(activation, slope):
-    """A cell ``h = activation(...)``; `slope` gives the derivative from the result."""
+    """Return a cell ``h = activation(...)``; `slope` computes the derivative from the result."""
 
     def step(xp, a, from_input, from_hidden, hidden, cell):
         new = activation(xp, from_input + from_hidden)
@@ -78,22 +78,22 @@ def _gru_back(xp, a, gates, extra, hidden, cell, d_hidden, d_cell):
 
 
 class Cell:
-    """A kind of cell.
+    """A cell type.
 
     Attributes
     ----------
     number : int
-        By which kernels know it.
+        Code of the cell in kernels.
     gates : int
     has_cell, has_extra : bool
-        Whether there is a cell state besides the hidden one; whether steps save `extra`.
+        Whether there is a cell state; whether steps save `extra`.
     step : callable
-        ``step(xp, a, from_input, from_hidden, hidden, cell)`` gives gates, extra, and the new
+        ``step(xp, a, from_input, from_hidden, hidden, cell)`` returns gates, extra, and the new
         hidden and cell state; the products have shape (batch, gates, hidden).
     back : callable
         ``back(xp, a, gates, extra, hidden, cell, d_hidden, d_cell)``, with the states before the
-        step, gives the gradients of both products, of the hidden state beyond its product, and of
-        the cell state before.
+        step, returns the gradients of both products, of the hidden state outside its product, and
+        of the cell state before the step.
     """
 
     def __init__(self, number, gates, functions, has_cell=False, has_extra=False):

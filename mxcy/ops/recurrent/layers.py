@@ -1,7 +1,7 @@
-"""Stacks of recurrent layers over sequences: the reference of operator RNN and of its gradient.
+"""Stacked recurrent layers: the reference of operator RNN and its gradient.
 
 Arrays are (steps, batch, ...). A layer has one or two directions, each with its own weights. Steps
-beyond a sequence's length give zeros and leave the states as they are.
+beyond a sequence's length give zeros and leave the states unchanged.
 """
 
 from mxcy.ops.recurrent.cells import CELLS
@@ -10,16 +10,16 @@ __all__ = ["Net", "backward", "forward"]
 
 
 class Net:
-    """The extents of an RNN, and where its parameters lie.
+    """Extents and parameter layout of an RNN.
 
     Parameters
     ----------
     a : Attrs
-        Of operator RNN.
+        Attributes of operator RNN.
     drops : bool
-        Whether there is dropout between the layers.
+        Whether dropout is applied between layers.
     steps, batch, inputs : int
-        The extents of the data.
+        Extents of the data.
     """
 
     def __init__(self, a, drops, steps, batch, inputs):
@@ -30,23 +30,23 @@ class Net:
         self.drops = drops
 
     def parts(self):
-        """[(layer, direction)] in the order of parameters and states."""
+        """Return [(layer, direction)] in the order of parameters and states."""
         return [(i, j) for i in range(self.layers) for j in range(self.directions)]
 
     def weight_shapes(self, layer):
-        """The shapes of a direction's weights in a layer: input, hidden, and projection, if any."""
+        """Return the weight shapes per direction of a layer: input, hidden, and any projection."""
         rows = self.cell.gates * self.hidden
         source = self.directions * self.out if layer else self.inputs
         shapes = [(rows, source), (rows, self.out)]
         return [*shapes, (self.out, self.hidden)] if self.a.projection_size else shapes
 
     def parameter_count(self):
-        """The number of all parameters."""
+        """Return the total number of parameters."""
         weights = sum(r * c for i, _ in self.parts() for r, c in self.weight_shapes(i))
         return weights + len(self.parts()) * 2 * self.cell.gates * self.hidden
 
     def parameters(self, flat):
-        """{(layer, direction): [weights..., input's bias, hidden state's bias]} as views."""
+        """Return {(layer, direction): [weights..., input bias, hidden bias]} as views."""
         by_part, at = {part: [] for part in self.parts()}, 0
         for part in self.parts():
             for rows, columns in self.weight_shapes(part[0]):
@@ -59,7 +59,7 @@ class Net:
         return by_part
 
     def saved_shapes(self):
-        """The shapes of what the gradient needs, in order.
+        """Return the shapes of the arrays saved for the gradient, in order.
 
         For each layer these are the gates (and `extra`) of its directions, then its output and the
         dropout's mask where another layer follows.
@@ -75,7 +75,7 @@ class Net:
         return shapes
 
     def order(self, direction):
-        """The steps in a direction's order."""
+        """Return the steps in a direction's order."""
         return range(self.steps) if direction == 0 else range(self.steps - 1, -1, -1)
 
 
@@ -85,13 +85,13 @@ def forward(net, xp, draw, data, flat, state, cell_state, lengths):
     Parameters
     ----------
     draw : callable
-        ``draw(shape)`` gives a mask of dropout.
+        ``draw(shape)`` returns a dropout mask.
     lengths : array or None
-        The sequences' lengths.
+        Lengths of the sequences.
 
     Returns
     -------
-    out, state, cell_state (None unless the cell has one), list of what `Net.saved_shapes` says
+    out, state, cell_state (None unless the cell has one), arrays of `Net.saved_shapes`
     """
     saved, states, cells = [], [], []
     parameters = net.parameters(flat)
@@ -125,7 +125,7 @@ def _alive(lengths, step):
 
 
 def _run(net, xp, direction, data, parameters, hidden, cell, lengths):
-    """One direction of a layer; the states are those of its first step."""
+    """Run one direction of a layer, from the given initial states."""
     weight, own_weight, *projection, bias, own_bias = parameters
     from_input = _products(net, xp, data, weight, bias)
     out = xp.zeros((net.steps, net.batch, net.out), data.dtype)
@@ -152,7 +152,7 @@ def _run(net, xp, direction, data, parameters, hidden, cell, lengths):
 
 
 def backward(net, xp, data, flat, state, cell_state, lengths, out, saved, d_out, d_state, d_cell):
-    """The gradients of data, parameters, state and cell state (or None); see `forward`."""
+    """Return the gradients of data, parameters, state and cell state (or None); see `forward`."""
     d_flat = xp.zeros_like(flat)
     parameters, gradients = net.parameters(flat), net.parameters(d_flat)
     saved, d_states, d_cells = list(saved), {}, {}
@@ -196,7 +196,7 @@ def backward(net, xp, data, flat, state, cell_state, lengths, out, saved, d_out,
 
 
 def _before(xp, direction, lengths, step, steps, saved, begin):
-    """The state that a step found."""
+    """Return the state before a step."""
     other = step - 1 if direction == 0 else step + 1
     if not 0 <= other < steps:
         return begin
@@ -220,7 +220,7 @@ def _run_back(
     d_hidden,
     d_cell,
 ):
-    """The gradient of `_run`: adds to `gradients`, returns those of data and first states."""
+    """Run `_run` backwards: add to `gradients`, return those of data and initial states."""
     weight, own_weight, *projection, _, _ = parameters
     gates, extra = saved[0], saved[1] if net.cell.has_extra else None
     rows = net.cell.gates * net.hidden

@@ -1,10 +1,10 @@
-"""The vector of parameters of operator RNN, part by part, as cells name the parts."""
+"""Layout of operator RNN's parameter vector, with the cells' names of its parts."""
 
 from mxcy._base.errors import MXNetError
 
 __all__ = ["GATES", "Packed"]
 
-#: mode -> what the names of its gates end in, in the order of the rows
+#: mode -> gate name suffixes, in row order
 GATES = {
     "rnn_relu": ("",),
     "rnn_tanh": ("",),
@@ -14,16 +14,16 @@ GATES = {
 
 
 class Packed:
-    """Where each gate's weights and biases lie in the vector.
+    """Positions of each gate's weights and biases in the vector.
 
     Parameters
     ----------
     num_hidden, num_layers : int
-        Units of each layer and direction; layers.
+        Units per layer and direction; number of layers.
     mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
     bidirectional : bool
     prefix : str
-        What the names of the parts begin with.
+        Prefix of the parts' names.
     """
 
     def __init__(self, num_hidden, num_layers, mode, bidirectional=False, prefix=""):
@@ -32,7 +32,7 @@ class Packed:
         self.directions = ("l", "r") if bidirectional else ("l",)
 
     def _parts(self, width):
-        """Name and shape of every part, for inputs of some width."""
+        """Yield name and shape of every part, for inputs of a given width."""
         units, directions = self.num_hidden, len(self.directions)
         for kind in ("weight", "bias"):
             for layer in range(self.num_layers):
@@ -45,18 +45,18 @@ class Packed:
                             yield name, shape
 
     def size(self, width):
-        """How many numbers the vector holds for inputs of some width."""
+        """Return the vector's size for inputs of a given width."""
         rows = self.num_hidden * len(self.gates) * len(self.directions)
         upper = (len(self.directions) + 1) * self.num_hidden + 2
         return rows * (width + self.num_hidden + 2 + (self.num_layers - 1) * upper)
 
     def width(self, size, name="parameters"):
-        """The width of the inputs that a vector of some size is for.
+        """Return the input width of a vector of a given size.
 
         Raises
         ------
         MXNetError
-            When there is none; it names the vector.
+            If the size is invalid; the message names the vector.
         """
         rows = self.num_hidden * len(self.gates) * len(self.directions)
         width = (size - self.size(0)) // rows
@@ -68,7 +68,7 @@ class Packed:
         return width
 
     def slices(self, vector, width):
-        """Name and view of every part of a vector, for inputs of some width."""
+        """Yield name and view of every part of a vector, for inputs of a given width."""
         begin = 0
         for name, shape in self._parts(width):
             size = shape[0] * (shape[1] if len(shape) == 2 else 1)

@@ -1,4 +1,4 @@
-"""Operator RNN: stacks of recurrent layers over sequences, fused into one call.
+"""Operator RNN: fused stacks of recurrent layers.
 
 Definitions: LSTM after Hochreiter and Schmidhuber (1997) with a forget gate, with projection after
 Sak et al. (2014); GRU after Cho et al. (2014), the reset gate applied after the product.
@@ -40,7 +40,7 @@ _LENGTHS = [dtypes.code_of(name) for name in ("float32", "float64", "int32", "in
 
 
 def input_names(a):
-    """The inputs of a call."""
+    """Return the input names of a call."""
     return (
         "data",
         "parameters",
@@ -51,12 +51,12 @@ def input_names(a):
 
 
 def state_names(a):
-    """The outputs that are states."""
+    """Return the names of the state outputs."""
     return ("state_output", *(("statecell_output",) if CELLS[a.mode].has_cell else ()))
 
 
 def named(names, arrays):
-    """A call's arrays by the names of its inputs."""
+    """Return a call's arrays by input name."""
     return dict(zip(names, arrays, strict=True))
 
 
@@ -77,29 +77,29 @@ def _check(a):
 
 
 def _drops(a):
-    """Whether something is dropped between the layers."""
+    """Return whether dropout is applied between layers."""
     return a.train and a.p > 0 and a.num_layers > 1
 
 
 def _stays_float(a):
-    """Why quantized layers cannot take the place of these."""
+    """Return why quantized layers cannot replace these, or None."""
     if a.mode != "lstm":
         return f"mode={a.mode!r}"
     return "use_sequence_length" if a.use_sequence_length else None
 
 
 def _saves(a):
-    """Whether what the gradient needs is put out: always, but for operator RNN in prediction."""
+    """Return whether gradient state is output: always except for operator RNN in inference."""
     return hasattr(a, "dropped") or a.train
 
 
 def net_of(a, data):
-    """The layers of a call."""
+    """Return the `Net` of a call."""
     return Net(a, getattr(a, "dropped", _drops(a)), *data.shape)
 
 
 def struct_of(a, ins, outs):
-    """The kernels' parameters."""
+    """Return the kernels' parameters."""
     net = net_of(a, ins[0])
     return {
         "mode": net.cell.number,
@@ -119,11 +119,11 @@ def struct_of(a, ins, outs):
 
 
 def refusal(a, ins, outs):
-    """Why our kernels cannot do a call, or None."""
+    """Return why our kernels cannot run a call, or None."""
     if a.lstm_state_clip_min is not None:
-        return "clipping is the reference's"
+        return "clipping is done by the reference"
     if a.use_sequence_length and ins[len(input_names(a)) - 1].dtype not in _LENGTHS:
-        return "lengths of a rare element type"
+        return "lengths of an unsupported dtype"
     return None if ins[0].size else "there is no data"
 
 
@@ -131,22 +131,22 @@ def _not_onednn(a, ins, outs):
     if _saves(a):
         return "oneDNN saves nothing for the gradient"
     if a.use_sequence_length:
-        return "oneDNN knows no lengths"
+        return "oneDNN does not support lengths"
     if a.projection_size:
         return "oneDNN's LSTM has no projection of our layout"
     if not env.get("MXNET_USE_ONEDNN_RNN"):
         return "MXNET_USE_ONEDNN_RNN=0"
     steps, batch, _ = ins[0].shape
-    # As measured: its steps gain on many rows, and its weights have to be put in order first.
+    # As measured: steps are faster for large batches, but weights must be reordered first.
     gated = a.mode in ("lstm", "gru")
     if not gated or a.bidirectional or batch < 64 or steps < 8 or a.state_size > 256:
-        return "no gated layers of one direction and up to 256 units on a batch of 64 or more"
+        return "not unidirectional gated layers of up to 256 units on a batch of at least 64"
     return refusal(a, ins, outs)
 
 
 def work_of(a, ins, outs):
-    """How many elementwise steps a call is worth."""
-    # A vector's worth of multiply-adds is one elementwise step.
+    """Return the cost of a call in elementwise steps."""
+    # A vector of multiply-adds costs one elementwise step.
     return ins[0].shape[0] * ins[0].shape[1] * ins[1].size // 16
 
 
@@ -155,7 +155,7 @@ def _mask(a, xp, dtype):
 
 
 def saved_spec(a, data):
-    """The Spec of what is saved for the gradient."""
+    """Return the Spec of the state saved for the gradient."""
     if not _saves(a):
         return Spec((0,), data.dtype)
     if not data.known:
@@ -164,7 +164,7 @@ def saved_spec(a, data):
 
 
 def forward_ref(a, xp, data, parameters, *others):
-    """The outputs of a call, the last of which is what its gradient needs."""
+    """Return the outputs of a call; the last one is the state for the gradient."""
     inputs = named(input_names(a)[2:], others)
     net = net_of(a, data)
     out, state, cell, saved = forward(
@@ -191,9 +191,9 @@ KERNELS = (
 
 
 def call_samples():
-    """Calls of all modes, with and without lengths."""
+    """Return samples of all modes, with and without lengths."""
     yield from _plain_samples()
-    size = 4 * (4 * 3 + 4 * 4 + 2 * 4)  # enough steps and samples for oneDNN's kernel
+    size = 4 * (4 * 3 + 4 * 4 + 2 * 4)  # enough steps and batch size for oneDNN's kernel
     yield sample(
         (8, 64, 3),
         (size,),
@@ -293,7 +293,7 @@ def _plain_samples():
     amp="lp16/fp32",
 )
 class RNN:
-    """Run recurrent layers over a batch of sequences.
+    """Apply stacked recurrent layers (RNN, LSTM or GRU) to a batch of sequences.
 
     ``rnn_relu``, ``rnn_tanh``: h' = act(W x + b + R h + c). ``lstm``: i, f, o = sigmoid and g =
     tanh of such sums; c' = f c + i g, h' = o tanh(c'), times the projection if there is one.
@@ -302,9 +302,9 @@ class RNN:
     Shapes: data (steps, batch, inputs); state and state_cell (num_layers * directions, batch,
     state_size or projection_size); sequence_length (batch,); out (steps, batch, directions *
     size). `parameters` holds, for each layer and direction, the weights of the input and of the
-    hidden state (and of the projection), gate by gate (lstm: i, f, g, o; gru: r, z, n), and after
-    all weights, in the same order, the biases of both. In training mode a part `p` of what each
-    layer but the last puts out is dropped.
+    hidden state (and of the projection), gate by gate (lstm: i, f, g, o; gru: r, z, n), followed
+    by all biases in the same order. In training mode, dropout with probability `p` is applied to
+    the output of each layer but the last.
     """
 
     state_size: UInt

@@ -1,4 +1,4 @@
-"""The gradient of operator RNN, and the forward pass that saves what it needs."""
+"""Gradient of operator RNN, and the forward pass that saves its state."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ __all__ = []
 
 
 def _split(net, saved):
-    """What the gradient needs, as arrays."""
+    """Split the saved state into arrays."""
     parts, at = [], 0
     for shape in net.saved_shapes():
         size = Spec(shape, None).size
@@ -38,7 +38,7 @@ def _split(net, saved):
 
 register(
     "_rnn_saving",
-    doc="""Operator RNN in prediction, which also saves what its gradient needs.""",
+    doc="""Run operator RNN in inference mode, saving the state for its gradient.""",
     inputs="data parameters state state_cell? sequence_length?",
     outputs=lambda a: ("output", *state_names(a), "saved"),
     fields=(*RNN.schema.fields, Field("dropped", Bool, False)),
@@ -104,7 +104,7 @@ def _grad_samples():
             *states, lengths = states
             alive = np.arange(data[0])[:, None, None] < lengths[:, None]
 
-            def output(rng, shape=shape, alive=alive):  # nothing beyond the lengths
+            def output(rng, shape=shape, alive=alive):  # zero beyond the lengths
                 return rng.uniform(-1, 1, shape) * alive
 
         yield sample(*case.inputs, output, (saved,), shape, *states, **case.attrs, grad=False)
@@ -112,7 +112,7 @@ def _grad_samples():
 
 register(
     "_rnn_grad",
-    doc="""The gradients of operator RNN: of data, parameters, state and, for ``lstm``, state_cell.
+    doc="""Gradients of operator RNN: of data, parameters, state and, for ``lstm``, state_cell.
 
 Takes the inputs of RNN, its first and its last, hidden output, and its outputs' gradients.""",
     inputs="data parameters state state_cell? sequence_length? output saved output_grad "

@@ -1,4 +1,4 @@
-"""Sums of float16: made in float32 or wider, or with MXNET_SAFE_ACCUMULATION=0 in float16."""
+"""float16 accumulation: in float32 or wider, in float16 with MXNET_SAFE_ACCUMULATION=0."""
 
 from mxcy import env
 from mxcy.ops.core.record import native
@@ -9,14 +9,14 @@ _FLOAT16 = 2
 
 
 def narrow_first(*kernels, data=0):
-    """Kernels, and before them the last one's counterpart that rounds every sum to float16.
+    """Prepend the last kernel's counterpart that rounds every partial sum to float16.
 
     Parameters
     ----------
     *kernels : Native
-        The kernels of a record; the counterpart is ``<name>_narrow`` with the same parameters.
+        Kernels of a record; the counterpart is ``<name>_narrow`` with the same parameters.
     data : int
-        The input that is summed.
+        Index of the input to sum.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def narrow_first(*kernels, data=0):
 
     def refuse(a, ins, outs):
         if ins[data].dtype != _FLOAT16 or env.get("MXNET_SAFE_ACCUMULATION"):
-            return "sums are made in a wider type"
+            return "accumulation is in a wider dtype"
         return wide.when(a, ins, outs) if wide.when else None
 
     def name(a, ins, outs):

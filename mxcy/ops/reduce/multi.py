@@ -1,4 +1,4 @@
-"""Operators of many arrays at once: sums of squares, whether all is finite, zeros."""
+"""Operators on several arrays: sums of squares, finiteness checks, zero filling."""
 
 import numpy as np
 
@@ -15,12 +15,12 @@ _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def _check_count(a, ins):
-    require(ins, "data: expected one array at least, got none")
+    require(ins, "data: expected at least one array, got none")
     require(a.num_arrays == len(ins), f"num_arrays: {a.num_arrays} differs from {len(ins)} inputs")
 
 
 def _infer_many(a, ins):
-    """Check how many arrays there are, and that they are of one floating dtype."""
+    """Check the number of arrays, and that they have the same floating-point dtype."""
     _check_count(a, ins)
     dtype = same_dtype(ins, [f"data{i}" for i in range(len(ins))])
     floating = dtype is None or dtypes.is_float(dtype)
@@ -29,7 +29,7 @@ def _infer_many(a, ins):
 
 @op("multi_sum_sq", inputs="", variadic="data")
 class MultiSumSq:
-    """The sum of the squares of each array: one float32 for each."""
+    """Compute the sum of squares of each array, as one float32 per array."""
 
     num_arrays: Int
 
@@ -55,7 +55,7 @@ def _finite_kernel():
 
 
 def _finite(xp, arrays):
-    """Whether all are finite, as the reference of a call with `init_output`."""
+    """Return whether all are finite: the reference with `init_output`."""
     finite = 1.0
     for array in arrays:
         finite = finite * xp.isfinite(array).all()
@@ -64,7 +64,7 @@ def _finite(xp, arrays):
 
 @op("all_finite", aliases=("_npi_all_finite",), like_out=("init_output",))
 class AllFinite:
-    """Whether all elements are finite: 1 or 0 as float32 of shape (1,).
+    """Test whether all elements are finite: 1 or 0 as float32 of shape (1,).
 
     Without `init_output` a 0 that is already in ``out`` stays, so that calls can follow one
     another; without ``out`` it changes nothing.
@@ -96,7 +96,7 @@ class AllFinite:
     like_out=("init_output",),
 )
 class MultiAllFinite:
-    """Whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,).
+    """Test whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,).
 
     Without `init_output` a 0 that is already in ``out`` stays, so that calls can follow one
     another; without ``out`` it changes nothing.
@@ -119,7 +119,7 @@ class MultiAllFinite:
 
 @op("reset_arrays", inputs="", variadic="data", outputs=(lambda a: ()), mutates=range)
 class ResetArrays:
-    """Fill each array with zeros."""
+    """Set all arrays to zero."""
 
     num_arrays: Int
 

@@ -1,4 +1,4 @@
-"""Percentiles of `mx.np`."""
+"""`mx.np` percentiles."""
 
 import math
 
@@ -26,7 +26,7 @@ _PERCENTILE = TypeRule(computed=_percentile_type)
 
 
 def _shares(a, F, q, number, n):
-    """How much each of `n` elements in order has of `number` percentiles, shape (number, n)."""
+    """Return the weights (number, n) of `n` sorted elements in `number` percentiles."""
     place = F._backward_reshape(q, shape=(number, 1)) * ((n - 1) / 100)
     order = F._backward_reshape(F._arange(start=0, stop=n, dtype="float64"), shape=(1, n))
     if a.interpolation == "linear":
@@ -60,15 +60,15 @@ def _refuse_columns(a, ins, outs):
         return "there are no results"
     reason = refuse_scattered(a, ins, outs)
     if reason is None and along(ins[0].shape, axes_of(a, ins[0].ndim))["inner"] != 1:
-        return "elements of one result do not lie side by side"
+        return "elements of one result are not contiguous"
     return reason
 
 
 @op("_npi_percentile", inputs="a q?")
 class Percentile:
-    """The values below which `q` percent of the elements over axes lie.
+    """Compute the q-th percentile over axes.
 
-    `q` is the attribute `q_scalar`, or an array; its dimensions come first in the result.
+    `q` is the attribute `q_scalar`, or an array, whose axes come first in the result.
     """
 
     axis: ShapeOrNone = None
@@ -106,7 +106,7 @@ class Percentile:
         if x.shape is None or (q is not None and q.shape is None):
             return Spec(None, code)
         axes = axes_of(a, x.ndim)
-        require(0 not in (x.shape[i] for i in axes), "a percentile of no elements")
+        require(0 not in (x.shape[i] for i in axes), "percentile of an empty array")
         first = () if q is None else q.shape
         return Spec((*first, *kept_shape(x.shape, axes, a.keepdims)), code)
 

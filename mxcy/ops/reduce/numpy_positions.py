@@ -1,4 +1,4 @@
-"""Positions of extremes for `mx.np`."""
+"""`mx.np` argmax and argmin."""
 
 import numpy as np
 
@@ -58,6 +58,6 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
                 mixed=True,
             ),
         ),
-        doc=f"The position of the {_word} element, the first of equal ones or of NaN, as int64.",
+        doc=f"Return the int64 index of the {_word} element, the first on ties; NaN wins.",
         numpy=f"{_name}(a, axis=None, out=None, keepdims=False)",
     )

@@ -1,4 +1,4 @@
-"""Reductions of `mx.np`, which reduce to no dimensions and to element types by rule."""
+"""Reductions of `mx.np`, which can reduce to 0-d and have rule-based result dtypes."""
 
 import math
 
@@ -24,9 +24,9 @@ _BOOL = CODES["bool"]
 
 
 def axes_of(a, ndim):
-    """The axes over which a call reduces, sorted: all by default, none for ().
+    """Return the sorted axes of a reduction: all by default, none for ().
 
-    What has no dimensions has the axes 0 and -1 all the same, as in NumPy and MXNet.
+    A 0-d array accepts axes 0 and -1, as in NumPy and MXNet.
     """
     if a.axis is None or (ndim == 0 and tuple(a.axis) in ((0,), (-1,))):
         return tuple(range(ndim))
@@ -34,14 +34,14 @@ def axes_of(a, ndim):
 
 
 def kept_shape(shape, axes, keepdims):
-    """What remains of a shape."""
+    """Return the shape after a reduction."""
     if keepdims:
         return tuple(1 if i in axes else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in axes)
 
 
 def along(shape, axes):
-    """What is reduced as one dimension of (outer, extent, inner); None if there are several."""
+    """Return (outer, extent, inner) if the axes form one dimension, else None."""
     lowered = reduce_params(shape, axes)
     extents = [1, *lowered["shape"]] if lowered["first_reduced"] else lowered["shape"]
     if len(extents) > 3:
@@ -50,7 +50,7 @@ def along(shape, axes):
 
 
 def refuse_scattered(a, ins, outs):
-    """Why a kernel that reduces one dimension refuses."""
+    """Return why a kernel that reduces one dimension cannot run, or None."""
     if not ins[0].size:
         return "there are no elements"
     if along(ins[0].shape, axes_of(a, ins[0].ndim)) is None:
@@ -59,39 +59,39 @@ def refuse_scattered(a, ins, outs):
 
 
 def over(F, value, a, spec):
-    """A result or its gradient, repeated over the axes it was reduced over."""
+    """Broadcast a result or its gradient over the reduced axes."""
     axes = axes_of(a, len(spec.shape))
     value = F._backward_reshape(value, shape=kept_shape(spec.shape, axes, True))
     return F._npi_broadcast_to(value, shape=spec.shape)
 
 
 def count(a, spec):
-    """How many elements form one result."""
+    """Return the number of elements per result."""
     return math.prod(spec.shape[i] for i in axes_of(a, len(spec.shape)))
 
 
 def _kernel(name, rule):
-    """The kernel of a reduction; it computes in the type of the result."""
+    """Return the kernel of a reduction, which computes in the result's dtype."""
 
     def refusal(a, ins, outs):
         if not ins[0].size or not axes_of(a, ins[0].ndim):
             return "nothing is reduced"
         if outs[0].dtype == _BOOL and (rule is MEAN or ins[0].dtype != _BOOL):
-            return "what a truth value is would be cut to whole numbers"
-        return None if real_of(ins[0].dtype) == ins[0].dtype else "the numbers are complex"
+            return "truth values would be truncated to integers"
+        return None if real_of(ins[0].dtype) == ins[0].dtype else "the elements are complex"
 
     return native(
         name,
         REDUCE,
         _params,
         when=refusal,
-        select=lambda ins, outs: outs[0].dtype,  # a wider one of integers
+        select=lambda ins, outs: outs[0].dtype,  # a wider dtype for integers
         mixed=True,
     )
 
 
 def _gradient_rule(grad, result, linear):
-    """A gradient rule that gets its input in the type of the result, which ``result(a, x)`` is."""
+    """Wrap a gradient rule to get its input in the result's dtype, ``result(a, x)``."""
     if grad is None:
         return lambda a, F, g: None
 
@@ -138,36 +138,36 @@ def numpy_reduction(
     complexes=True,
     amp=None,
 ):
-    """Register a reduction over axes as `mx.np` has it.
+    """Register a reduction over axes of `mx.np`.
 
     Parameters
     ----------
     name : str
-        The operator is called ``_npi_<name>``.
+        Name of the operator, ``_npi_<name>``.
     doc : str
     rule : TypeRule
-        Which element type the result has unless the call asks for one.
+        Dtype rule of the result, unless the call gives one.
     define : callable
-        ``define(xp, x, axes)``, without keeping dimensions; `x` has the type of the result.
+        ``define(xp, x, axes)``, without keepdims; `x` has the result's dtype.
     grad : callable, optional
-        A gradient rule; it sees the input in the type of the result.
+        Gradient rule, with the input in the result's dtype.
     kernel : str or Native
-        The kernel that computes it in the type of the result.
+        Kernel that computes in the result's dtype.
     typed : bool
-        Whether calls may ask for an element type, attribute `dtype`.
+        Whether there is an attribute `dtype`.
     numpy : str or Public
-        The public name and signature.
+        Public name and signature.
     domain : (float, float)
     kinds : tuple of str
-        The element types the battery tries.
+        Dtypes to test.
     needs_elements : bool
-        Whether a reduction over no elements is refused.
+        Whether reducing zero elements raises.
     linear : bool
-        Whether it has gradients also where the result is cut to integers, as in MXNet.
+        Whether integer results have gradients, too, as in MXNet.
     complexes : bool
-        Whether it takes complex numbers.
+        Whether complex arrays are supported.
     amp : str, optional
-        What mixed precision does with it.
+        Mixed precision category.
     """
     fields = [Field("axis", ShapeOrNone, None)]
     if typed:
@@ -196,7 +196,7 @@ def numpy_reduction(
         axes = axes_of(a, x.ndim)
         code = result(a, Spec(x.shape, code_of(x.dtype)))
         kind = np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
-        wider = x.dtype.kind == "f" and np.dtype(kind) == np.float16  # summed before it is rounded
+        wider = x.dtype.kind == "f" and np.dtype(kind) == np.float16  # rounded after summation
         reduced = define(xp, x if rule is TEST or wider else x.astype(kind), axes)
         return xp.asarray(reduced).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
 
@@ -226,7 +226,7 @@ def _params(a, ins, outs):
 
 
 def _product_grad(a, F, g, x, out, spec):
-    """Each element's gradient is the product of the others, right also where one is zero."""
+    """Compute each element's gradient as the product of the others, correct for zeros, too."""
     zero = x == 0
     safe = x + zero
     others = F._npi_prod(safe, axis=a.axis, keepdims=a.keepdims)
@@ -242,7 +242,7 @@ def _extremum_grad(a, F, g, x, out, spec):
 
 numpy_reduction(
     "sum",
-    "Sum over axes.",
+    "Compute the sum over axes.",
     ACCUMULATE,
     lambda xp, x, axes: x.sum(axes, dtype=x.dtype),
     lambda a, F, g, x, out, spec: over(F, g, a, spec),
@@ -254,7 +254,7 @@ numpy_reduction(
 )
 numpy_reduction(
     "prod",
-    "Product over axes.",
+    "Compute the product over axes.",
     ACCUMULATE,
     lambda xp, x, axes: x.prod(axes, dtype=x.dtype),
     _product_grad,
@@ -267,7 +267,7 @@ numpy_reduction(
 )
 numpy_reduction(
     "mean",
-    "Mean over axes; of integers in the default floating type.",
+    "Compute the mean over axes; integers give the default floating-point dtype.",
     MEAN,
     lambda xp, x, axes: (
         x.sum(axes, dtype=x.dtype) / math.prod(x.shape[i] for i in axes)
@@ -280,10 +280,10 @@ numpy_reduction(
     numpy="mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None)",
     amp="fp32",
 )
-for _name, _word in (("max", "Largest"), ("min", "Smallest")):
+for _name, _word in (("max", "maximum"), ("min", "minimum")):
     numpy_reduction(
         _name,
-        f"{_word} value over axes; NaN wins.",
+        f"Compute the {_word} over axes; NaN propagates.",
         KEEP,
         lambda xp, x, axes, _name=_name: getattr(xp, _name)(x, axes),
         _extremum_grad,
@@ -295,7 +295,7 @@ for _name, _word in (("max", "Largest"), ("min", "Smallest")):
 for _name, _word in (("all", "all elements are"), ("any", "an element is")):
     numpy_reduction(
         _name,
-        f"Whether {_word} not zero.",
+        f"Test whether {_word} nonzero.",
         TEST,
         lambda xp, x, axes, _name=_name: getattr(xp, _name)(x, axes),
         kernel=native(

@@ -1,4 +1,4 @@
-"""Statistics of `mx.np`: variances and weighted means."""
+"""`mx.np` variances and weighted averages."""
 
 import math
 
@@ -31,7 +31,7 @@ _INT64 = CODES["int64"]
 
 
 def numpy_type(code):
-    """The NumPy type in which a reference answers: bfloat16 in float32."""
+    """Return the NumPy dtype of a reference's result: float32 for bfloat16."""
     return np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
 
 
@@ -55,7 +55,7 @@ def _spread_grad(root):
         code, own = _spread_type(a, specs[0]), specs[0].dtype
         if not is_inexact(own):
             return None
-        if is_complex(own):  # conjugated for the rules of holomorphic functions, which this is not
+        if is_complex(own):  # undoes the conjugation of holomorphic rules
             far, code = F._mx_conj(x), own
             g, out = (None if v is None else F._mx_astype(v, dtype=name_of(own)) for v in (g, out))
         else:
@@ -63,7 +63,7 @@ def _spread_grad(root):
         far = far - over(F, F._npi_mean(far, axis=a.axis), a, specs[0])
         left = count(a, specs[0]) - a.ddof
         scale = g / out if root else g * 2
-        if root:  # no spread has no slope
+        if root:  # not differentiable at zero variance
             scale = F._npi_where(out == 0, F.zeros_like(g), scale)
         gradient = far * over(F, scale / left if left > 0 else scale * math.nan, a, specs[0])
         return cast_back(F, gradient, own, code)
@@ -133,12 +133,12 @@ for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
             f"{_name}(a, axis=None, dtype=None, out=None, correction=0, keepdims=False, **kwargs)",
             rename={"correction": "ddof"},
         ),
-        doc=f"{_doc} over axes; sums of squares are divided by their number minus `ddof`. Of "
-        "integers in the default floating type.",
+        doc=f"{_doc} over axes, with divisor N - `ddof`. Integers give the "
+        "default floating-point dtype.",
     )
 
 
-# --- weighted means ------------------------------------------------------------------------------
+# --- weighted averages ---------------------------------------------------------------------------
 
 
 def _meeting(numpy_types, *codes):
@@ -150,7 +150,7 @@ _MEETING = TypeRule(computed=_meeting)
 
 
 def _weight_shape(a, shape, weights):
-    """The shape in which weights meet the array."""
+    """Return the shape in which weights broadcast to the array."""
     axes = axes_of(a, len(shape))
     if tuple(weights) == tuple(shape):
         return tuple(shape)
@@ -168,7 +168,7 @@ def _refuse_average(a, ins, outs):
 
 @op("_npi_average", inputs="a weights?", amp="fp32")
 class Average:
-    """The mean over axes, each element counted by its weight; with `returned` also their sum."""
+    """Compute the weighted average over axes; with `returned` also the sum of weights."""
 
     axis: ShapeOrNone = None
     returned: Bool = False

@@ -1,4 +1,4 @@
-"""Reductions over some axes, and the position of the largest or smallest element."""
+"""Reductions over axes, argmax and argmin."""
 
 import math
 
@@ -25,7 +25,7 @@ _FIELDS = (
 
 
 def reduced_axes(a, ndim):
-    """The axes that attributes `axis` and `exclude` select, sorted; none given means all."""
+    """Return the sorted axes selected by attributes `axis` and `exclude`, all by default."""
     axis = a.axis
     if axis is None or axis == ():
         return tuple(range(ndim))
@@ -36,7 +36,7 @@ def reduced_axes(a, ndim):
 
 
 def reduced_shape(shape, axes, keepdims):
-    """What remains of a shape; the classic interface keeps one dimension at least."""
+    """Return the shape after a reduction; the classic interface keeps at least one dimension."""
     if keepdims:
         return tuple(1 if i in axes else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in axes) or (1,)
@@ -49,7 +49,7 @@ def _infer(a, data):
 
 
 def reduce_params(shape, axes):
-    """The fields of REDUCE: dimensions merged until kept and reduced ones alternate."""
+    """Return the fields of REDUCE: dimensions merged so that kept and reduced ones alternate."""
     merged = []  # [reduced?, extent]
     for i, extent in enumerate(shape):
         if extent == 1:
@@ -71,7 +71,7 @@ def _params(a, ins, outs):
 
 
 def _infer_of_some(a, data):
-    """As `_infer`, of at least one element for each result."""
+    """Infer as `_infer`, requiring at least one element per result."""
     if data.shape is not None:
         gone = any(data.shape[i] == 0 for i in reduced_axes(a, data.ndim))
         require(not gone, f"data: shape {data.shape} has no elements to reduce")
@@ -83,22 +83,22 @@ def _refuse_empty(a, ins, outs):
 
 
 def spread(F, value, a, spec):
-    """A reduction's result or gradient, with its reduced axes back as extents of 1."""
+    """Restore the reduced axes of a result or gradient with extent 1."""
     axes = reduced_axes(a, len(spec.shape))
     kept = tuple(1 if i in axes else n for i, n in enumerate(spec.shape))
     return F.Reshape(value, shape=kept)
 
 
 def _over(F, value, a, spec):
-    """The same, repeated over the reduced axes."""
-    if 0 in spec.shape:  # which broadcast_to would take for "keep the extent"
+    """Broadcast a result or gradient over the reduced axes."""
+    if 0 in spec.shape:  # broadcast_to would read 0 as "keep the extent"
         empty = F.slice(value, begin=(0,), end=(0,))
         return F._backward_reshape(empty, shape=spec.shape)
     return F.broadcast_to(spread(F, value, a, spec), shape=spec.shape)
 
 
 def count_reduced(a, spec):
-    """How many elements form one result."""
+    """Return the number of elements per result."""
     return math.prod(spec.shape[i] for i in reduced_axes(a, len(spec.shape)))
 
 
@@ -116,16 +116,16 @@ def reduction(
     infer=_infer,
     amp="fp32",
 ):
-    """Register a reduction with the parameters axis, keepdims and exclude.
+    """Register a reduction with parameters axis, keepdims and exclude.
 
     Parameters
     ----------
     define : callable
-        ``define(xp, data, axes)`` keeps the reduced axes as extents of 1.
+        ``define(xp, data, axes)`` keeps the reduced axes with extent 1.
     grad : callable
-        A gradient rule, see `Op.grad`.
+        Gradient rule, see `Op.grad`.
     amp : str, optional
-        What mixed precision does with it.
+        Mixed precision category.
     """
 
     def ref(a, xp, data):
@@ -166,7 +166,7 @@ def _extremum_grad(a, F, g, data, out, specs):
 
 reduction(
     "sum",
-    "Sum over axes.",
+    "Compute the sum over axes.",
     lambda xp, x, axes: x.sum(axes, keepdims=True),
     lambda a, F, g, specs: _over(F, g, a, specs[0]),
     aliases=("_sparse_sum", "sum_axis"),
@@ -175,7 +175,7 @@ reduction(
 )
 reduction(
     "mean",
-    "Mean over axes; integers are cut towards zero.",
+    "Compute the mean over axes; integer results are truncated towards zero.",
     lambda xp, x, axes: x.mean(axes, keepdims=True),
     lambda a, F, g, specs: _over(F, g / count_reduced(a, specs[0]), a, specs[0]),
     aliases=("_sparse_mean",),
@@ -183,7 +183,7 @@ reduction(
 )
 reduction(
     "prod",
-    "Product over axes.",
+    "Compute the product over axes.",
     lambda xp, x, axes: x.prod(axes, keepdims=True),
     lambda a, F, g, data, out, specs: _over(F, g * out, a, specs[0]) / data,
     domain=(0.7, 1.3),
@@ -191,7 +191,7 @@ reduction(
 )
 reduction(
     "max",
-    "Largest value over axes.",
+    "Compute the maximum over axes.",
     lambda xp, x, axes: x.max(axes, keepdims=True),
     _extremum_grad,
     amp=None,
@@ -200,7 +200,7 @@ reduction(
 )
 reduction(
     "min",
-    "Smallest value over axes.",
+    "Compute the minimum over axes.",
     lambda xp, x, axes: x.min(axes, keepdims=True),
     _extremum_grad,
     amp=None,
@@ -209,13 +209,13 @@ reduction(
 )
 reduction(
     "nansum",
-    "Sum over axes with NaN taken as 0.",
+    "Compute the sum over axes, treating NaN as 0.",
     lambda xp, x, axes: xp.nansum(x, axes, keepdims=True),
     lambda a, F, g, data, specs: _over(F, g, a, specs[0]) * F.broadcast_equal(data, data),
 )
 reduction(
     "nanprod",
-    "Product over axes with NaN taken as 1.",
+    "Compute the product over axes, treating NaN as 1.",
     lambda xp, x, axes: xp.nanprod(x, axes, keepdims=True),
     lambda a, F, g, data, out, specs: F.where(
         F.broadcast_equal(data, data), _over(F, g * out, a, specs[0]) / data, F.zeros_like(data)
@@ -227,7 +227,7 @@ reduction(
 
 @op("norm", aliases=("_npx_norm", "_sparse_norm"), amp="fp32")
 class Norm:
-    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+    """Compute the 1-norm (sum of magnitudes) or 2-norm (root of sum of squares) over axes."""
 
     ord: Int = 2
     axis: ShapeOrNone = None
@@ -244,9 +244,7 @@ class Norm:
             _params,
             when=lambda a, ins, outs: (
                 _refuse_empty(a, ins, outs)
-                or (
-                    None if ins[0].dtype == outs[0].dtype else "the result has another element type"
-                )
+                or (None if ins[0].dtype == outs[0].dtype else "the result has another dtype")
             ),
         )
     )
@@ -294,7 +292,7 @@ def _infer_position(a, data):
 
 
 def along_axis(axis, data):
-    """The fields of ARG; no axis means all elements in a row."""
+    """Return the fields of ARG; without an axis, all elements form one row."""
     if axis is None:
         return {"outer": 1, "extent": data.size, "inner": 1}
     axis = normal_axis(axis, data.ndim)
@@ -334,13 +332,13 @@ for _name in ("argmax", "argmin"):
             native(_name, ARG, lambda a, ins, outs: along_axis(a.axis, ins[0]), when=_refuse_empty),
         ),
         samples=_POSITION_SAMPLES,
-        doc=f"Position of the {_name[3:]}imum along an axis, as a float; the first of equal ones.",
+        doc=f"Return the index of the {_name[3:]}imum along an axis, as float; the first on ties.",
     )
 
 
 @op("argmax_channel")
 class ArgmaxChannel:
-    """The position of the largest element along axis 1, as a float."""
+    """Return the index of the maximum along axis 1, as float."""
 
     dtypes = _ALL
     kernels = (
@@ -351,7 +349,7 @@ class ArgmaxChannel:
     def infer(a, data):
         if data.shape is None:
             return Spec(None, data.dtype)
-        require(data.ndim >= 2, f"data: expected two dimensions at least, got {data.shape}")
+        require(data.ndim >= 2, f"data: expected at least two dimensions, got {data.shape}")
         return Spec((data.shape[0], *data.shape[2:]), data.dtype)
 
     def ref(a, xp, data):

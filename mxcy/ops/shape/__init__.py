@@ -1,1 +1,1 @@
-"""Operators that reshape, cut, join, pad and permute."""
+"""Operators that reshape, slice, join, pad and permute."""

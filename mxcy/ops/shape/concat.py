@@ -1,4 +1,4 @@
-"""Operators that join arrays to one, or cut one into several, along a dimension."""
+"""Operators that join or split arrays along a dimension."""
 
 from itertools import accumulate, pairwise
 from math import prod
@@ -26,10 +26,10 @@ _ALL = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
 
 
 def check_count(a, ins, name="data"):
-    """Require as many inputs as `num_args` says, at least one."""
+    """Require `num_args` inputs, at least one."""
     require(
         len(ins) == a.num_args >= 1,
-        f"{name}: got {len(ins)} arrays, num_args says {a.num_args}, at least one is needed",
+        f"{name}: got {len(ins)} arrays, expected num_args={a.num_args} and at least one",
     )
 
 
@@ -38,7 +38,7 @@ def _names(ins):
 
 
 def _agree(ins, shapes):
-    """Fill each input with the shape that all `shapes` agree on; None when all are unknown."""
+    """Infer the common shape of all inputs from `shapes`; None if all are unknown."""
     common = Spec()
     for spec, shape, name in zip(ins, shapes, _names(ins), strict=True):
         if shape is not None:
@@ -59,7 +59,7 @@ def _without(shape, axis):
 
 
 def _kernel(name, rows):
-    """A kernel that copies blocks; ``rows(a, ins, outs)`` says how many each array has."""
+    """Return a kernel that copies blocks; ``rows(a, ins, outs)`` is the number per array."""
     return native(name, struct=BLOCKS, params=lambda a, ins, outs: {"rows": rows(a, ins, outs)})
 
 
@@ -67,7 +67,7 @@ def _kernel(name, rows):
 
 
 def join_specs(dim, ins):
-    """Fill in the shapes of arrays to be joined along a dimension; returns the joined one's."""
+    """Infer the shapes of arrays to join along a dimension; return the result's shape."""
     known = [spec for spec in ins if spec.shape is not None]
     if not known:
         return None
@@ -84,7 +84,7 @@ def _concat_infer(a, ins):
 
 
 def _concat_back(a, ins, outs, most=1):
-    """Extents are the output's; unknown ones along the dimension share what the others leave."""
+    """Infer inputs from the output; unknown extents along the dimension share the remainder."""
     back_dtypes(a, ins, outs)
     shape = outs[0].shape
     if shape is None:
@@ -103,7 +103,7 @@ def _concat_back(a, ins, outs, most=1):
 
 
 def _rnn_param_back(a, ins, outs):
-    """Both directions of the first layer have equal weights of inputs whose width is not known."""
+    """Infer weights of unknown input width, equal for both directions of the first layer."""
     _concat_back(a, ins, outs, most=2)
 
 
@@ -156,12 +156,14 @@ def _rows_below(a, *specs):
 _concat(
     "Concat",
     ("concat", "_sparse_concat", "_npi_concatenate"),
-    """Join arrays along the dimension `dim`; their other extents and their dtypes agree.
+    """Concatenate arrays along dimension `dim`.
+
+    Their dtypes and all other extents must agree.
 
     Raises
     ------
     MXNetError
-        When shapes or dtypes do not fit together.
+        If shapes or dtypes do not match.
     """,
     stypes=(rule("csr... -> csr", concatenated, _rows_below),),
     quantized=Quantized("_contrib_quantized_concat"),
@@ -170,14 +172,14 @@ _concat(
 _concat(
     "_rnn_param_concat",
     ("_npi_rnn_param_concat",),
-    "Join the parameters of a recurrent layer, as Concat does.",
+    "Concatenate the parameters of a recurrent layer, as Concat does.",
     _rnn_param_back,
 )
 
 
 @op("stack", aliases=("_npi_stack",), inputs="", variadic="data", num_args="num_args", amp="widest")
 class Stack:
-    """Join arrays of one shape along a new dimension at position `axis` of the result."""
+    """Stack arrays of the same shape along a new dimension `axis`."""
 
     axis: Int = 0
     num_args: Int
@@ -213,7 +215,7 @@ class Stack:
     )
 
 
-# --- cut -----------------------------------------------------------------------------------------
+# --- split ---------------------------------------------------------------------------------------
 
 
 def _split_rows(a, ins, outs):
@@ -224,7 +226,7 @@ _SPLIT = (_kernel("split", _split_rows),)
 
 
 def _joined(F, g, a, ndim):
-    """The gradient of a cut array from those of its parts."""
+    """Return the gradient of a split array from those of its parts."""
     if not isinstance(g, list):
         g = [g]
     if a.squeeze_axis:
@@ -234,14 +236,14 @@ def _joined(F, g, a, ndim):
 
 @op("SliceChannel", aliases=("split", "_npx_slice_channel"), in_symbols=InSymbols(named_input=True))
 class SliceChannel:
-    """Cut an array into `num_outputs` equal parts along `axis`.
+    """Split an array into `num_outputs` equal parts along `axis`.
 
-    With `squeeze_axis` the parts must have extent 1 there and lose that dimension.
+    With `squeeze_axis` the parts must have extent 1 there, and the dimension is removed.
 
     Raises
     ------
     MXNetError
-        When the extent is no multiple of `num_outputs`, or not equal to it with `squeeze_axis`.
+        If the extent is not a multiple of `num_outputs`, or not equal to it with `squeeze_axis`.
     """
 
     num_outputs: Int
@@ -252,7 +254,7 @@ class SliceChannel:
         return numbered(a.num_outputs, "num_outputs")
 
     def infer_back(a, ins, outs):
-        """The extent along the axis is that of all parts together."""
+        """Infer the extent along the axis, the sum over all parts."""
         back_dtype(a, ins, outs)
         part = Spec()
         for number, spec in enumerate(outs):
@@ -310,7 +312,7 @@ def _part_count(a):
 
 
 def _bounds(a, extent):
-    """Where the parts of a dimension begin and end."""
+    """Return the start and end of the parts of a dimension."""
     if a.sections > 0:
         size, larger = divmod(extent, a.sections)
         sizes = [size + 1] * larger + [size] * (a.sections - larger)
@@ -331,11 +333,11 @@ def _bounds(a, extent):
     in_symbols=InSymbols(named_input=True),
 )
 class SplitV2:
-    """Cut an array along `axis` where `indices` say, or into `sections` parts.
+    """Split an array along `axis` at `indices`, or into `sections` parts.
 
-    `indices` are the parts' first positions, beginning with 0. `sections` need not divide the
-    extent: the first parts are one larger then. With `squeeze_axis` parts of extent 1 lose the
-    dimension.
+    `indices` are the start positions of the parts, the first being 0. If `sections` does not divide
+    the extent, the first parts are larger by one. With `squeeze_axis` the dimension is removed from
+    parts of extent 1.
     """
 
     indices: Shape

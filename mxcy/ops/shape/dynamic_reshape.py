@@ -1,4 +1,4 @@
-"""Reshaping to a shape that is itself an array."""
+"""Reshape to a shape given as an array."""
 
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample
@@ -8,9 +8,9 @@ __all__ = []
 
 @op("_contrib_dynamic_reshape", inputs="data shape")
 class DynamicReshape:
-    """`data` with the extents that `shape` holds, which may be 0, -1, -2, -3 and -4 as for Reshape.
+    """Reshape `data` to the extents in array `shape`, with the codes of Reshape.
 
-    The result's shape depends on values, so the operator waits for them.
+    The output shape depends on values, so the operator waits for them.
     """
 
     def infer(a, data, shape):

@@ -1,4 +1,4 @@
-"""Operators that repeat elements of one array: tiles, repetitions and broadcasts."""
+"""Operators that repeat elements: tile, repeat and broadcasting."""
 
 from mxcy.ops.core.attrs import Field, Int, IntOrNone, Shape, ShapeOrNone
 from mxcy.ops.core.in_symbols import InSymbols
@@ -18,7 +18,7 @@ def _times(extent, factor):
 
 
 def _tiling(reps, shape):
-    """The repetitions and the extents with as many entries each."""
+    """Return repetitions and extents, padded to equal length."""
     n = max(len(reps), len(shape))
     return (1,) * (n - len(reps)) + tuple(reps), (1,) * (n - len(shape)) + tuple(shape)
 
@@ -52,7 +52,7 @@ def _tile_grad(a, F, g, specs):
     return restored(F, F.sum(parts, axis=tuple(range(0, len(pairs), 2))), specs[0])
 
 
-# To MXNet's own operator no repetition gives an unknown shape, to that of mx.np an empty array.
+# Zero repetitions mean an unknown shape in MXNet's operator, an empty array in mx.np's.
 for _name, _least, _more in (("tile", 1, ()), ("_npi_tile", 0, (sample((2, 3), reps=(2, 0)),))):
     register(
         _name,
@@ -71,9 +71,9 @@ for _name, _least, _more in (("tile", 1, ()), ("_npi_tile", 0, (sample((2, 3), r
             sample((2, 3), reps=()),
             *_more,
         ),
-        doc="""Repeat the whole array ``reps[i]`` times along dimension i.
+        doc="""Tile an array: repeat it ``reps[i]`` times along dimension i.
 
-        `reps` and the shape are aligned at the last dimension; the shorter one is filled with ones.
+        `reps` and the shape are aligned at the last dimension; the shorter one is padded with ones.
         """,
     )
 
@@ -95,7 +95,7 @@ def _repeat_loops(a, ins, outs):
 
 @op("repeat", aliases=("_np_repeat", "_npi_repeat"), in_symbols=InSymbols(named_input=True))
 class Repeat:
-    """Repeat every element `repeats` times along `axis`, or of the flattened array by default."""
+    """Repeat each element `repeats` times along `axis`, by default of the flattened array."""
 
     repeats: Int
     axis: IntOrNone = None
@@ -131,7 +131,7 @@ class Repeat:
     )
 
 
-# --- broadcasts ----------------------------------------------------------------------------------
+# --- broadcasting --------------------------------------------------------------------------------
 
 
 def _stretch_loops(a, ins, outs):
@@ -140,18 +140,18 @@ def _stretch_loops(a, ins, outs):
 
 
 def _sum_to(F, g, spec, axes):
-    """The gradient of an input that was stretched along `axes`."""
+    """Return the gradient of an input broadcast along `axes`."""
     return restored(F, F.sum(g, axis=tuple(axes), keepdims=True), spec) if axes else g
 
 
 @op("broadcast_to")
 class BroadcastTo:
-    """Stretch dimensions of extent 1 to `shape`, which has as many entries; 0 keeps an extent.
+    """Broadcast dimensions of extent 1 to `shape`, of equal rank; 0 keeps an extent.
 
     Raises
     ------
     MXNetError
-        When a dimension to stretch has another extent than 1, or the numbers of dimensions differ.
+        If a dimension to broadcast does not have extent 1, or the ranks differ.
     """
 
     shape: Shape = ()
@@ -163,7 +163,7 @@ class BroadcastTo:
             return Spec(tuple(-1 if n == 0 else n for n in a.shape), data.dtype)
         require(
             len(a.shape) == data.ndim,
-            f"shape: cannot broadcast {data.shape} to {a.shape}, the dimensions differ in number",
+            f"shape: cannot broadcast {data.shape} to {a.shape}, the ranks differ",
         )
         out = tuple(n or extent for n, extent in zip(a.shape, data.shape, strict=True))
         for extent, n in zip(data.shape, out, strict=True):
@@ -188,7 +188,7 @@ class BroadcastTo:
 
 @op("broadcast_axis", aliases=("broadcast_axes",))
 class BroadcastAxis:
-    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
 
     axis: Shape = ()
     size: Shape = ()
@@ -226,8 +226,8 @@ class BroadcastAxis:
 
 
 def _likened(a, lhs, rhs):
-    """(dimension of lhs, dimension of rhs) of every pair that is matched."""
-    if a.lhs_axes is None or a.rhs_axes is None:  # MXNet asks for both
+    """Return the matched pairs (dimension of lhs, dimension of rhs)."""
+    if a.lhs_axes is None or a.rhs_axes is None:  # MXNet requires both
         require(
             len(lhs) == len(rhs), f"lhs {lhs} and rhs {rhs} differ in their number of dimensions"
         )
@@ -260,7 +260,7 @@ def _liken(a, lhs, rhs):
     numpy="npx.broadcast_like(lhs, rhs, lhs_axes=None, rhs_axes=None, out=None, name=None)",
 )
 class BroadcastLike:
-    """Stretch `lhs` to the shape of `rhs`: all dimensions, or those of `lhs_axes` to `rhs_axes`."""
+    """Broadcast `lhs` to the shape of `rhs`: all dimensions, or `lhs_axes` to `rhs_axes`."""
 
     lhs_axes: ShapeOrNone = None
     rhs_axes: ShapeOrNone = None

@@ -1,4 +1,4 @@
-"""Shapes of arrays as values."""
+"""Shape and size of arrays, as arrays."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.infer import Spec
@@ -20,7 +20,7 @@ register(
     ignores=("data",),
     complexes=True,
     samples=(sample((2, 3, 4)), sample((5,))),
-    doc="The extents of an array as a 1-D int64 array.",
+    doc="Return the shape of an array as a 1-D int64 array.",
 )
 
 
@@ -32,5 +32,5 @@ register(
     ignores=("data",),
     complexes=True,
     samples=(sample((2, 3, 4)), sample((0, 3))),
-    doc="The number of elements of an array as an int64 array of shape (1,).",
+    doc="Return the number of elements of an array as an int64 array of shape (1,).",
 )

@@ -1,4 +1,4 @@
-"""Operators that return their input as it is: copies, losses, stopped gradients."""
+"""Identity operators: copy, BlockGrad, make_loss."""
 
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data
@@ -33,12 +33,12 @@ def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True, a
     )
 
 
-_identity("_copy", "A copy of an array.", ("identity",), grad=lambda a, F, g: g)
+_identity("_copy", "Return a copy of an array.", ("identity",), grad=lambda a, F, g: g)
 
 
 _identity(
     "BlockGrad",
-    "The input itself; gradients do not pass backwards through it.",
+    "Return the input unchanged, but stop gradients.",
     ("stop_gradient", "_sparse_stop_gradient", "_npx_stop_gradient"),
     grad=stop,
     honest=False,
@@ -47,7 +47,7 @@ _identity(
 
 _identity(
     "make_loss",
-    "The input itself, as a loss to minimise: its gradient is 1, whatever the head gradient.",
+    "Return the input unchanged as a loss: its gradient is 1, ignoring the head gradient.",
     ("_sparse_make_loss",),
     grad=lambda a, F, g: F.ones_like(g),
     outputs="loss",
@@ -82,5 +82,5 @@ register(
     ),
     complexes=True,
     samples=(sample((3, 4), (3, 4)),),
-    doc="`lhs` itself; shape and dtype are those of `rhs`.",
+    doc="Return `lhs` unchanged, with shape and dtype inferred from `rhs`.",
 )

@@ -1,4 +1,4 @@
-"""Operators of `mx.np` on diagonals and triangles of matrices."""
+"""`mx.np` operators on diagonals and triangles."""
 
 import math
 
@@ -16,7 +16,7 @@ _KINDS = ("float32", "float64", "int8", "bool")
 
 
 def _placed(offset, axis1, axis2, shape):
-    """Axes, first row, first column and length of a diagonal; the length may be 0."""
+    """Return axes, first row, first column and length (may be 0) of a diagonal."""
     require(len(shape) > 1, f"diag requires an array of at least two dimensions, got {shape}")
     first, second = normal_axis(axis1, len(shape), "axis1"), normal_axis(axis2, len(shape), "axis2")
     require(first != second, f"axis1 and axis2 are both {first}")
@@ -32,7 +32,7 @@ def _diagonal_shape(offset, axis1, axis2, shape):
 
 
 def _walked(offset, axis1, axis2, whole):
-    """Strides and offset of a diagonal inside an array of shape `whole`."""
+    """Return strides and offset of a diagonal in an array of shape `whole`."""
     first, second, row, column, _ = _placed(offset, axis1, axis2, whole)
     strides = strides_of(whole)
     walked = [n for i, n in enumerate(strides) if i not in (first, second)]
@@ -50,7 +50,7 @@ def _read_loops(where):
 
 
 def _write_loops(where):
-    """Loops that put an array on a diagonal of zeros; more axes than one are taken in order."""
+    """Return loops that write an array, flattened, to a diagonal of zeros."""
 
     def params(a, ins, outs):
         strides, start = _walked(*where(a), outs[0].shape)
@@ -61,7 +61,7 @@ def _write_loops(where):
 
 
 def _diagonal(xp, data, offset, axis1, axis2):
-    """As NumPy's, which takes the least 32-bit offset for a positive one."""
+    """Return NumPy's diagonal, which mistakes the least 32-bit offset for a positive one."""
     return xp.diagonal(data, max(offset, -data.shape[axis1]), axis1, axis2)
 
 
@@ -78,7 +78,7 @@ def _first_two(a):
 
 @op("_npi_diagonal", numpy="diagonal(a, offset=0, axis1=0, axis2=1)")
 class Diagonal:
-    """A diagonal of the matrices over two axes, as the last axis."""
+    """Return a diagonal over two axes, as the last axis."""
 
     offset: Long = 0
     axis1: Int = 0
@@ -111,7 +111,7 @@ class Diagonal:
 
 @op("_backward_npi_diagonal")
 class DiagonalGradient:
-    """Zeros of the given shape with `data` on a diagonal over two axes."""
+    """Write `data` to a diagonal over two axes of zeros of the given shape."""
 
     offset: Long = 0
     axis1: Int = 0
@@ -149,7 +149,7 @@ def _matrix_infer(a, data):
 
 @op("_npi_diag", numpy="diag(array, k=0)")
 class Diag:
-    """The diagonal `k` of a matrix, or the matrix that has a vector on it."""
+    """Extract diagonal `k` of a matrix, or construct a matrix from a vector."""
 
     k: Long = 0
 
@@ -190,7 +190,7 @@ class Diag:
 
 @op("_npi_diagflat", numpy="diagflat(array, k=0)")
 class DiagFlat:
-    """The matrix that has the flattened array on its diagonal `k`."""
+    """Construct a matrix with the flattened array on diagonal `k`."""
 
     k: Int = 0
 
@@ -214,7 +214,7 @@ class DiagFlat:
     amp="fp32",
 )
 class Trace:
-    """The sums along a diagonal of the matrices over two axes."""
+    """Compute the sum along a diagonal over two axes."""
 
     offset: Int = 0
     axis1: Int = 0
@@ -267,7 +267,7 @@ class Trace:
 def _triangle_infer(a, data):
     if data.shape is None:
         return Spec(None, data.dtype)
-    require(data.ndim > 0, "data: expected one dimension at least")
+    require(data.ndim > 0, "data: expected at least one dimension")
     return Spec(data.shape * 2 if data.ndim == 1 else data.shape, data.dtype)
 
 
@@ -305,7 +305,7 @@ def _register_triangle(name, words):
                 ),
             ),
         ),
-        doc=f"The matrices over the last two axes with zeros {words} the diagonal `k`.",
+        doc=f"Set the elements {words} diagonal `k` of matrices to zero.",
         numpy=f"{name}(m, k=0)",
     )
 

@@ -1,4 +1,4 @@
-"""Operators of `mx.np` that give arrays more axes before they join or cut them."""
+"""`mx.np` operators that add axes, and stack or split arrays."""
 
 from itertools import accumulate
 from math import prod
@@ -14,11 +14,11 @@ __all__ = []
 _KINDS = ("float32", "float64", "int8", "bool")
 
 
-# --- more axes -----------------------------------------------------------------------------------
+# --- added axes ----------------------------------------------------------------------------------
 
 
 def _at_least(ndim):
-    """The shape with at least so many axes, as NumPy adds them."""
+    """Return a function that extends shapes to at least `ndim` axes, as NumPy does."""
 
     def lifted(shape):
         if ndim == 3 and len(shape) == 2:
@@ -31,7 +31,7 @@ def _at_least(ndim):
 
 
 def _as_columns(shape):
-    """Vectors as columns."""
+    """Return the shape with vectors as columns."""
     return (prod(shape), 1) if len(shape) < 2 else tuple(shape)
 
 
@@ -63,7 +63,7 @@ def _register_at_least(ndim):
         complexes=True,
         samples=(sample((2, 3), ()), sample((4,)), sample((2, 3, 1, 2), (0,), grad=False)),
         dtypes=_KINDS,
-        doc=f"The arrays with {ndim} axes at least; one result for each.",
+        doc=f"View arrays with at least {ndim} axes; one result per array.",
     )
 
 
@@ -71,12 +71,12 @@ for _ndim in (1, 2, 3):
     _register_at_least(_ndim)
 
 
-# --- joined --------------------------------------------------------------------------------------
+# --- joining -------------------------------------------------------------------------------------
 
 
 def _register_stack(name, doc, lifted, axis_of, fields, samples):
     def checked(a, ins):
-        """The lifted shapes and the axis along which they are joined."""
+        """Return the lifted shapes and the axis to join along."""
         check_count(a, ins)
         shapes = [lifted(spec.shape) for spec in ins]
         axis = axis_of(shapes[0])
@@ -137,7 +137,7 @@ _register_stack(
 )
 _register_stack(
     "hstack",
-    "Join arrays along the second axis, vectors along their only one; `dim` is not looked at.",
+    "Join arrays along the second axis, vectors along the first; `dim` is ignored.",
     _at_least(1),
     lambda shape: 0 if len(shape) == 1 else 1,
     _DIM,
@@ -145,7 +145,7 @@ _register_stack(
 )
 _register_stack(
     "dstack",
-    "Join arrays along the third axis, which those with less get; `dim` is not looked at.",
+    "Join arrays along the third axis, added if missing; `dim` is ignored.",
     _at_least(3),
     lambda shape: 2,
     _DIM,
@@ -153,7 +153,7 @@ _register_stack(
 )
 _register_stack(
     "column_stack",
-    "Join vectors as columns, and matrices, along the second axis.",
+    "Join vectors (as columns) and matrices along the second axis.",
     _as_columns,
     lambda shape: 1,
     (),
@@ -161,11 +161,11 @@ _register_stack(
 )
 
 
-# --- cut -----------------------------------------------------------------------------------------
+# --- splitting -----------------------------------------------------------------------------------
 
 
 def _along(a, ndim):
-    """The attributes of a cut along the second axis, of a vector along its only one."""
+    """Return the attributes of a split along the second axis, or the first of a vector."""
     require(ndim, "data: hsplit only works on arrays of 1 or more dimensions")
     return a.with_values(("axis",), (min(ndim - 1, 1),))
 
@@ -196,7 +196,7 @@ def _register_hsplit():
             sample((2, 4, 2), indices=(0, 1)),
         ),
         dtypes=_KINDS,
-        doc="Cut an array along its second axis, a vector along its only one, as _split_v2 does.",
+        doc="Split an array along its second axis, a vector along its first, as _split_v2 does.",
     )
 
 

@@ -1,4 +1,4 @@
-"""The padding of `mx.np`: margins along any axes, of arrays of any number of them."""
+"""`mx.np` padding along any axes."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ _MODE = Enum("constant", "edge", "maximum", "minimum", "reflect", "symmetric")
 
 
 def _margins(a, ndim):
-    """(before, after) of every axis; one pair stands for all of them."""
+    """Return (before, after) of every axis; a single pair applies to all."""
     pairs = a.pad_width * ndim if len(a.pad_width) == 1 else a.pad_width
     require(
         len(pairs) == ndim and all(len(pair) == 2 for pair in pairs),
@@ -40,7 +40,7 @@ def _padded(a, shape):
 
 
 def _kept(a, shape):
-    """Where the padded array has the elements of the other, as slices."""
+    """Return the slices of the original elements in the padded array."""
     pairs = zip(shape, _margins(a, len(shape)), strict=True)
     return tuple(slice(before, before + n) for n, (before, _) in pairs)
 
@@ -73,12 +73,11 @@ def _not_constant(a, ins, outs):
 
 @op("_npi_pad")
 class Pad:
-    """The array with margins: ``pad_width`` holds (before, after) forevery axis.
+    """Pad an array: ``pad_width`` holds (before, after) for every axis.
 
-    They are filled with `constant_values`, the nearest element (``'edge'``), elements mirrored at
-    the last one (``'reflect'``) or behind it (``'symmetric'``), or the largest or smallest along
-    the axis (``'maximum'``, ``'minimum'``, without gradient). `reflect_type` may only be
-    ``'even'``.
+    Padding values are `constant_values`, the edge element (``'edge'``), a reflection without
+    (``'reflect'``) or with the edge element (``'symmetric'``), or the maximum or minimum along the
+    axis (``'maximum'``, ``'minimum'``, not differentiable). `reflect_type` must be ``'even'``.
     """
 
     pad_width: ShapeTuple
@@ -124,7 +123,7 @@ class Pad:
 
 @op("_backward_npi_pad")
 class PadGradient:
-    """An array of the given shape whose elements are the sums of what they became in `data`."""
+    """Gradient of padding: sum `data` over the copies of each element, in the given shape."""
 
     pad_width: ShapeTuple
     mode: _MODE = "constant"
@@ -145,9 +144,7 @@ class PadGradient:
     )
 
     def infer(a, data):
-        require(
-            a.mode not in ("maximum", "minimum"), f"mode: {a.mode!r} is not linear in its elements"
-        )
+        require(a.mode not in ("maximum", "minimum"), f"mode: {a.mode!r} is not linear")
         data.fill("data", _padded(a, whole_shape(a.shape)))
         return Spec(a.shape, data.dtype)
 

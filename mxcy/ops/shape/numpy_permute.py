@@ -1,4 +1,4 @@
-"""Operators of `mx.np` that move elements about: every output element is one of the input's."""
+"""`mx.np` operators that move elements: transposition, flips, rotation, roll, repeat."""
 
 from math import prod
 
@@ -15,8 +15,8 @@ __all__ = []
 _KINDS = ("float32", "float64", "int8", "bool")
 
 
-def _turned(order, mirrored=()):
-    """The loops of a copy with other axes, of which some of the output's run backwards."""
+def _transposed_loops(order, mirrored=()):
+    """Return the loops of a transposing copy, with `mirrored` output axes reversed."""
 
     def params(a, ins, outs):
         shape, strides = outs[0].shape, strides_of(ins[0].shape)
@@ -44,7 +44,7 @@ def _inverse(order):
 
 
 def _moved(a, ndim):
-    """The order of axes after some of them moved."""
+    """Return the order of axes after moveaxis."""
     require(
         len(a.source) == len(a.destination),
         f"`source` and `destination` must have the same number of elements: {a.source} and "
@@ -65,7 +65,7 @@ def _moved(a, ndim):
 
 
 def _rolled(a, ndim):
-    """The order of axes after one of them went before another."""
+    """Return the order of axes after rollaxis."""
     axis = normal_axis(a.axis, ndim)
     start = a.start + ndim if a.start < 0 else a.start
     require(0 <= start <= ndim, f"start: {a.start} is out of bounds for {ndim} dimensions")
@@ -83,7 +83,7 @@ def _permutation(name, doc, inputs, fields, order, samples, numpy):
         infer_back=back_dtype,
         grad=lambda a, F, g, specs: F._npi_transpose(g, axes=_inverse(order(a, specs[0].ndim))),
         ref=lambda a, xp, data: xp.transpose(data, order(a, data.ndim)),
-        kernels=_turned(order),
+        kernels=_transposed_loops(order),
         complexes=True,
         samples=samples,
         dtypes=_KINDS,
@@ -94,7 +94,7 @@ def _permutation(name, doc, inputs, fields, order, samples, numpy):
 
 _permutation(
     "_npi_moveaxis",
-    "The array with the axes `source` at the positions `destination`; the others keep their order.",
+    "Move axes `source` to positions `destination`; the other axes keep their order.",
     "a",
     (Field("source", Shape), Field("destination", Shape)),
     _moved,
@@ -108,7 +108,7 @@ _permutation(
 )
 _permutation(
     "_npi_rollaxis",
-    "The array with `axis` moved before the position `start`.",
+    "Move `axis` before position `start`.",
     "data",
     (Field("axis", Int), Field("start", Int, 0)),
     _rolled,
@@ -134,7 +134,7 @@ def _mirrored(a, ndim):
 
 @op("_npi_flip", numpy="flip(m, axis=None, out=None)")
 class Flip:
-    """The array with the order of elements reversed along axes, all of them by default."""
+    """Reverse the order of elements along axes, by default along all."""
 
     axis: ShapeOrNone = None
 
@@ -147,7 +147,7 @@ class Flip:
         sample((2, 0), axis=0, grad=False),
         sample((), grad=False),
     )
-    kernels = _turned(_same_order, _mirrored)
+    kernels = _transposed_loops(_same_order, _mirrored)
     infer_back = back_dtype
 
     def infer(a, data):
@@ -164,7 +164,7 @@ class Flip:
 
 def _plane(a, ndim):
     axes = (0, 1) if a.axes is None else a.axes
-    require(len(axes) == 2, f"axes: expected two of them, got {axes}")
+    require(len(axes) == 2, f"axes: expected two, got {axes}")
     first, second = (normal_axis(axis, ndim, "axes") for axis in axes)
     require(first != second, f"axes: expected two different ones, got {axes}")
     return first, second
@@ -185,7 +185,7 @@ def _rotated_mirrors(a, ndim):
 
 @op("_npi_rot90", numpy="rot90(m, k=1, axes=(0, 1))")
 class Rot90:
-    """The array rotated `k` times by 90 degrees in a plane, from its first axis to its second."""
+    """Rotate an array `k` times by 90 degrees in a plane, from its first to its second axis."""
 
     k: Int = 1
     axes: ShapeOrNone = None
@@ -199,7 +199,7 @@ class Rot90:
         sample((2, 3), k=4),
         sample((0, 3), grad=False),
     )
-    kernels = _turned(_rotated, _rotated_mirrors)
+    kernels = _transposed_loops(_rotated, _rotated_mirrors)
     infer_back = back_dtype
 
     def infer(a, data):
@@ -216,7 +216,7 @@ class Rot90:
 
 
 def _steps(a):
-    """Shifts and axes of a roll as NumPy takes them."""
+    """Return the shifts and axes of a roll as NumPy takes them."""
     require(a.shift, f"shift: expected at least one, got {a.shift}")
     shifts, axes = a.shift, a.axis
     if axes is None:
@@ -248,7 +248,7 @@ def _refuse_roll(a, ins, outs):
 
 
 def _rolled_round(a, shape):
-    """A roll along axes as margins in front that repeat the elements cut off at the end."""
+    """Return a roll as leading margins that wrap the elements cut off at the end."""
     shifts, axes = _steps(a)
     shifts, axes = shifts * (len(axes) if len(shifts) == 1 else 1), axes or (0,)
     moved = [0] * len(shape)
@@ -260,9 +260,9 @@ def _rolled_round(a, shape):
 
 @op("_npi_roll", numpy="roll(a, shift, axis=None)")
 class Roll:
-    """The array with elements moved along axes; those that leave it come in at the other end.
+    """Roll elements along axes, wrapping around at the end.
 
-    Without `axis` the elements move in the flattened array.
+    Without `axis` the flattened array is rolled.
     """
 
     shift: LongTuple = None
@@ -300,7 +300,7 @@ class Roll:
 
 
 def _repeated(a, shape):
-    """The shape that is read, the axis along which it is repeated, and how often each element."""
+    """Return the input shape, the axis of repetition, and the counts."""
     if a.axis is None:
         size = -1 if -1 in shape else prod(shape)
         shape, axis = (size,), 0
@@ -329,9 +329,9 @@ def _not_uniform(a, ins, outs):
 
 @op("_npi_repeats")
 class Repeats:
-    """Every element repeated along an axis, or in the flattened array, as often as `repeats` says.
+    """Repeat elements along an axis, or of the flattened array, `repeats` times each.
 
-    One number stands for all elements.
+    A single number applies to all elements.
     """
 
     repeats: ShapeOrNone
@@ -369,7 +369,7 @@ class Repeats:
 
 @op("_backward_npi_repeats")
 class RepeatsGradient:
-    """An array of the given shape whose elements are the sums of their repetitions in `data`."""
+    """Gradient of repeat: sum `data` over the repetitions of each element, in the given shape."""
 
     repeats: ShapeOrNone
     axis: IntOrNone = None

@@ -1,4 +1,4 @@
-"""The reshape of `mx.npx`, whose codes are not those of the classic one."""
+"""`mx.npx.reshape`, whose codes differ from those of Reshape."""
 
 import math
 
@@ -16,7 +16,7 @@ def _product(extents):
 
 
 def _coded(shape, codes):
-    """The extents that codes make of a shape; None stands for the one that is inferred."""
+    """Apply codes to a shape; None stands for the inferred extent."""
     extents, source = [], 0
     codes = iter(codes)
 
@@ -48,7 +48,7 @@ def _coded(shape, codes):
 
 
 def _split(whole, first, second):
-    """The two extents that code -6 makes of one; one of them may be -1."""
+    """Return the two extents that code -6 splits one into; one of them may be -1."""
     require(second is not None, "newshape: code -6 needs two extents after it")
     require((first, second) != (-1, -1), "newshape: only one extent of code -6 can be -1")
     if whole != -1 and first == -1 and second > 0:
@@ -63,7 +63,7 @@ def _split(whole, first, second):
 
 
 def reshaped(shape, codes, reverse):
-    """The shape that codes make of one that may be unknown or have unknown extents."""
+    """Apply codes to a shape that may be unknown or partially known."""
     if shape is None:
         return tuple(codes) if min(codes, default=0) >= -1 else None
     extents = _coded(shape[::-1], codes[::-1])[::-1] if reverse else _coded(shape, codes)
@@ -86,12 +86,12 @@ def reshaped(shape, codes, reverse):
     numpy="npx.reshape(a, newshape, reverse=False, order='C', out=None, name=None)",
 )
 class Reshape:
-    """Give the elements of an array another shape with as many elements.
+    """Reshape an array, keeping the number of elements.
 
-    Besides extents, `newshape` may hold codes: -1 (once) is inferred, -2 keeps an extent, -3 skips
-    one that is 1, -4 keeps all that remain, -5 joins two and -6 splits one into the two numbers
-    that follow, one of which may be -1. With `reverse` codes and extents are matched from the
-    right, and the numbers of -6 stand before it. `order` may only be ``'C'``.
+    Besides extents, `newshape` may hold codes: -1 (once) is inferred, -2 keeps an extent, -3 drops
+    one that is 1, -4 keeps all remaining extents, -5 merges two and -6 splits one into the two
+    following extents, one of which may be -1. With `reverse` codes are matched from the right, and
+    the extents of -6 precede it. `order` must be ``'C'``.
     """
 
     newshape: Shape

@@ -1,4 +1,4 @@
-"""Operators of `mx.np` that rearrange elements, for any number of dimensions and elements."""
+"""`mx.np` transpose, squeeze and broadcast_to."""
 
 from mxcy._base.dtypes import name_of
 from mxcy._base.errors import InvalidValueError
@@ -14,24 +14,24 @@ __all__ = ["kept_spec", "normal_order"]
 
 
 def kept_spec(spec):
-    """What a result has that differs from an input in values only."""
+    """Return the spec of a result that differs from the input in values only."""
     return Spec(spec.shape, spec.dtype)
 
 
 def normal_order(axes, ndim):
-    """The order of axes that `transpose` is told, by default the reverse one."""
+    """Return the order of axes for `transpose`, reversed by default."""
     if axes is None:
         return tuple(range(ndim))[::-1]
     order = tuple(normal_axis(axis, ndim, "axes") for axis in axes)
-    require(len(order) == ndim, f"axes: {axes} is no permutation of {ndim} dimensions")
+    require(len(order) == ndim, f"axes: {axes} is not a permutation of {ndim} dimensions")
     if len(set(order)) != ndim:
-        raise InvalidValueError(f"axes: {axes} has an axis twice")
+        raise InvalidValueError(f"axes: repeated axis in {axes}")
     return order
 
 
 @op("_npi_transpose", inputs="a", numpy="transpose permute_dims(a, axes=None)")
 class Transpose:
-    """The array with its axes in another order, by default in reverse."""
+    """Permute the axes of an array, by default in reverse order."""
 
     axes: ShapeOrNone = None
 
@@ -65,7 +65,7 @@ class Transpose:
 
 @op("_npi_squeeze", inputs="a", identity=True, numpy="squeeze(a, axis=None, out=None)")
 class Squeeze:
-    """The array without axes of extent 1: all of them, or those given."""
+    """Remove axes of extent 1: all of them, or those given."""
 
     axis: ShapeOrNone = None
 
@@ -106,7 +106,7 @@ class Squeeze:
 
 
 def _aligned(shape, target):
-    """Element strides of an array of `shape` spread over `target`; 0 where it is repeated."""
+    """Return element strides of an array of `shape` broadcast to `target`; 0 where repeated."""
     strides, step = [], 1
     for extent in reversed(shape):
         strides.append(step if extent != 1 else 0)
@@ -117,7 +117,7 @@ def _aligned(shape, target):
 
 @op("_npi_broadcast_to", inputs="array", numpy="broadcast_to(array, shape)")
 class BroadcastTo:
-    """The array repeated along new axes and along those of extent 1; -2 keeps an extent."""
+    """Broadcast an array along new axes and axes of extent 1; -2 keeps an extent."""
 
     shape: Shape
 

@@ -1,4 +1,4 @@
-"""Operators that add margins to an array."""
+"""Padding operators."""
 
 from mxcy.ops.core.attrs import Double, Enum, Shape
 from mxcy.ops.core.in_symbols import InSymbols
@@ -14,7 +14,7 @@ _KERNEL_DIMS = 5
 
 
 def _margins(a):
-    """(before, after) of every dimension."""
+    """Return (before, after) of every dimension."""
     return list(zip(a.pad_width[::2], a.pad_width[1::2], strict=True))
 
 
@@ -53,7 +53,7 @@ def _pad_infer(a, data):
 
 
 def _source_indices(xp, mode, extent, before, after):
-    """For every index along a padded dimension the input's index that it repeats."""
+    """Return the source index of every index along a padded dimension."""
     index = xp.arange(-before, extent + after)
     if mode == "reflect" and extent > 1:
         index = abs(index)
@@ -62,7 +62,7 @@ def _source_indices(xp, mode, extent, before, after):
 
 
 def _overlap(a, shape):
-    """The part of each dimension that a constant padding keeps: both sides' starts, extent."""
+    """Return the kept part of each dimension: start in the input and output, extent."""
     ranges = []
     for extent, (before, after) in zip(shape, _margins(a), strict=True):
         start = max(-before, 0)
@@ -89,7 +89,7 @@ def _not_constant(a, ins, outs):
 
 
 def _collapsed(shape, margins):
-    """Extents and margins with neighbours that have none taken together."""
+    """Merge adjacent dimensions without margins."""
     dims = []
     for extent, pair in zip(shape, margins, strict=True):
         if dims and not any(pair) and not any(dims[-1][1]):
@@ -100,12 +100,12 @@ def _collapsed(shape, margins):
 
 
 def repeating(name, shape, margins, mode=lambda a: a.mode):
-    """A kernel for margins that repeat elements of an array.
+    """Return a kernel for margins that repeat elements of an array.
 
     Parameters
     ----------
     name : str
-        The kernel: ``'pad'``, or ``'pad_grad'`` which adds the margins to what they repeat.
+        Kernel: ``'pad'``, or ``'pad_grad'``, which adds the margins to their sources.
     shape : callable
         ``shape(a, ins)``: the shape without margins.
     margins : callable
@@ -139,16 +139,16 @@ def repeating(name, shape, margins, mode=lambda a: a.mode):
 
 @op("Pad", aliases=("pad", "_npx_pad"), in_symbols=InSymbols(named_input=True))
 class Pad:
-    """Add margins to the dimensions of an array behind the first two.
+    """Pad all dimensions of an array but the first two.
 
-    `pad_width` holds (before, after) forevery dimension, zeros for the first two. The margins are
-    filled with `constant_value`, with the nearest element (``'edge'``) or with the elements
-    mirrored at the edge element (``'reflect'``). Negative widths cut, in mode ``'constant'``.
+    `pad_width` holds (before, after) for every dimension, zeros for the first two. Padding values
+    are `constant_value`, the edge element (``'edge'``) or a reflection about the edge element
+    (``'reflect'``). Negative widths crop in mode ``'constant'``.
 
     Raises
     ------
     MXNetError
-        When the array has not 4 or 5 dimensions or the widths do not fit it.
+        If the array does not have 4 or 5 dimensions, or the widths are invalid.
     """
 
     mode: Enum("constant", "edge", "reflect")
@@ -189,7 +189,7 @@ class Pad:
 
 
 def _interiors(a, shape):
-    """The part that a constant padding keeps, as slices of the input and of the output."""
+    """Return the kept part of a constant padding, as slices of the input and the output."""
     kept = _overlap(a, shape)
     inner = tuple(slice(start, start + n) for start, _, n in kept)
     outer = tuple(slice(start, start + n) for _, start, n in kept)
@@ -197,7 +197,7 @@ def _interiors(a, shape):
 
 
 def _fold(xp, mode, g, axis, extent, before, after):
-    """Add the gradients of the margins of one dimension to the elements that they repeat."""
+    """Add the gradients of one dimension's margins to their source elements."""
     g = xp.moveaxis(g, axis, 0)
     inner = xp.array(g[before : before + extent])
     if mode == "edge":
@@ -210,7 +210,7 @@ def _fold(xp, mode, g, axis, extent, before, after):
 
 
 def _unpad_loops(a, ins, outs):
-    whole = _pad_loops(a, outs, ins)  # the same loops the other way round
+    whole = _pad_loops(a, outs, ins)  # the same loops in the other direction
     whole.update(src=whole["dst"], dst=whole["src"], scalar=0.0)
     whole.update(src_offset=whole["dst_offset"], dst_offset=whole["src_offset"])
     return whole
@@ -218,7 +218,7 @@ def _unpad_loops(a, ins, outs):
 
 @op("_backward_pad")
 class PadGradient:
-    """The gradient of Pad: `shape` is the input's; margins add to the elements they repeat."""
+    """Gradient of Pad: `shape` is the input's; margins add to their source elements."""
 
     mode: Enum("constant", "edge", "reflect")
     pad_width: Shape

@@ -1,4 +1,4 @@
-"""Operators that permute, mirror or pick out elements of one array: every one is a strided copy."""
+"""Operators that are strided copies: transposition, reversal, diagonals."""
 
 import math
 
@@ -18,7 +18,7 @@ _NARROW = ("float16", "bfloat16", "int8", "int64", "bool")
 
 
 def permuted(axes, ins, outs):
-    """The loops of a copy whose output has the axes of the input in another order."""
+    """Return the loops of a copy with permuted axes."""
     strides = strides_of(ins[0].shape)
     return loops(outs[0].shape, [strides[axis] for axis in axes])
 
@@ -36,14 +36,14 @@ def _check_permutation(axes, shape):
 
 @op("transpose")
 class Transpose:
-    """Permute the dimensions: dimension i of the output is ``axes[i]`` of the input.
+    """Permute the dimensions: dimension i of the result is ``axes[i]`` of the input.
 
     By default the dimensions are reversed.
 
     Raises
     ------
     MXNetError
-        When `axes` is not a permutation of 0, 1, ..., ndim - 1.
+        If `axes` is not a permutation of 0, 1, ..., ndim - 1.
     """
 
     axes: Shape = ()
@@ -97,7 +97,7 @@ def _swapped(a, ndim):
     numpy=Public("swapaxes(a, axis1, axis2)", rename={"axis1": "dim1", "axis2": "dim2"}),
 )
 class SwapAxis:
-    """Exchange the two dimensions `dim1` and `dim2`."""
+    """Swap dimensions `dim1` and `dim2`."""
 
     dim1: Int = 0
     dim2: Int = 0
@@ -144,8 +144,8 @@ def _over(extent, factor):
     return -1 if extent == -1 else extent // factor
 
 
-# For both operators: the input seen as six dimensions, their order in the output, and which of the
-# reordered dimensions the output joins to one.
+# For both operators: the input as six dimensions, their order in the output, and which of the
+# reordered dimensions are merged in the output.
 
 
 def _depth_parts(a, shape):
@@ -163,7 +163,7 @@ def _space_parts(a, shape):
 
 
 def _move_blocks(parts_of):
-    """ref and kernels of depth_to_space and space_to_depth."""
+    """Return ref and kernels of depth_to_space and space_to_depth."""
 
     def ref(a, xp, data):
         parts, order, joined = parts_of(a, data.shape)
@@ -181,7 +181,7 @@ def _move_blocks(parts_of):
 
 @op("depth_to_space", in_symbols=InSymbols(named_input=True))
 class DepthToSpace:
-    """Move blocks of channels to blocks of pixels: (n, c, h, w) becomes (n, c/b/b, h*b, w*b)."""
+    """Rearrange channels into blocks of pixels: (n, c, h, w) becomes (n, c/b/b, h*b, w*b)."""
 
     block_size: Int
 
@@ -204,7 +204,7 @@ class DepthToSpace:
 
 @op("space_to_depth", in_symbols=InSymbols(named_input=True))
 class SpaceToDepth:
-    """Move blocks of pixels to channels: (n, c, h, w) becomes (n, c*b*b, h/b, w/b)."""
+    """Rearrange blocks of pixels into channels: (n, c, h, w) becomes (n, c*b*b, h/b, w/b)."""
 
     block_size: Int
 
@@ -225,7 +225,7 @@ class SpaceToDepth:
     samples = (sample((1, 2, 4, 6), block_size=2),)
 
 
-# --- mirrors -------------------------------------------------------------------------------------
+# --- reversal ------------------------------------------------------------------------------------
 
 
 def _reverse_loops(a, ins, outs):
@@ -239,7 +239,7 @@ def _reverse_loops(a, ins, outs):
 
 @op("reverse", aliases=("flip",), in_symbols=InSymbols(named_input=True))
 class Reverse:
-    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+    """Reverse the order of elements along the dimensions `axis` (non-negative)."""
 
     axis: Shape
 
@@ -271,7 +271,7 @@ class Reverse:
 
 
 def _diagonal(a, shape):
-    """Axes, first row, first column and length of the diagonal of a shape of 2 or more entries."""
+    """Return axes, first row, first column and length of a diagonal of a shape of rank >= 2."""
     first, second = (
         normal_axis(a.axis1, len(shape), "axis1"),
         normal_axis(a.axis2, len(shape), "axis2"),
@@ -286,7 +286,7 @@ def _diagonal(a, shape):
 
 
 def _diagonal_loops(a, whole, part):
-    """Extents, strides and offset of the diagonal `part` inside an array of shape `whole`."""
+    """Return extents, strides and offset of the diagonal `part` in an array of shape `whole`."""
     first, second, row, column, _ = _diagonal(a, whole)
     strides = strides_of(whole)
     walked = [n for i, n in enumerate(strides) if i not in (first, second)]
@@ -305,10 +305,10 @@ def _diag_loops(a, ins, outs):
 
 @op("diag")
 class Diag:
-    """The diagonal `k` of an array over two dimensions, or a matrix with a vector on it.
+    """Extract diagonal `k` over two dimensions, or construct a matrix from a vector.
 
-    Of an array with two or more dimensions the diagonal over `axis1` and `axis2` is taken; it
-    becomes the last dimension. A vector of n elements gives a square matrix of n + abs(k) rows.
+    With two or more dimensions, the diagonal over `axis1` and `axis2` becomes the last dimension. A
+    vector of n elements gives a square matrix of n + abs(k) rows.
     """
 
     k: Int = 0
@@ -352,7 +352,7 @@ def _undiag_loops(a, ins, outs):
 
 @op("_backward_diag")
 class DiagGradient:
-    """Zeros of the given shape with `data` on the diagonal `k` over `axis1` and `axis2`."""
+    """Write `data` to diagonal `k` over `axis1` and `axis2` of zeros of the given shape."""
 
     k: Int = 0
     axis1: Int = 0
@@ -361,7 +361,7 @@ class DiagGradient:
 
     def infer(a, data):
         shape = whole_shape(a.shape)
-        require(len(shape) > 1, f"shape: expected two dimensions at least, got {shape}")
+        require(len(shape) > 1, f"shape: expected at least two dimensions, got {shape}")
         data.fill("data", Diag._infer(a, Spec(shape)).shape)
         return Spec(shape, data.dtype)
 

@@ -1,4 +1,4 @@
-"""Operators that give the same elements another shape: Reshape and its relatives."""
+"""Reshape and related operators."""
 
 import math
 
@@ -10,20 +10,20 @@ from mxcy.ops.core.record import native, op, sample
 
 __all__ = ["restored", "reshaped"]
 
-#: so long may a shape be that is requested: the product of many thousand extents takes minutes
+#: maximum length of a requested shape: products of many thousand extents take minutes
 MOST_CODES = 1024
 
-#: the output holds the input's elements in the same order
+#: the output has the input's elements in the same order
 MOVE = (native("copy_strided", inplace=True),)
 
 
 def restored(F, g, spec):
-    """A gradient in the shape of the input it belongs to, for gradient rules."""
+    """Reshape a gradient to its input's shape, for gradient rules."""
     return F._backward_reshape(g, shape=spec.shape)
 
 
 def _size(shape):
-    """The number of elements, or None when an extent is unknown."""
+    """Return the number of elements, or None if an extent is unknown."""
     return None if shape is None or -1 in shape else math.prod(shape)
 
 
@@ -35,7 +35,7 @@ def _product(extents):
 
 
 def _apply_codes(shape, codes):
-    """The result of Reshape's special codes on `shape`; at most one extent is left at None."""
+    """Apply Reshape's special codes to `shape`; at most one extent is left None."""
     out, source, position = [], 0, 0
 
     def take(n, code):
@@ -72,7 +72,7 @@ def _apply_codes(shape, codes):
 
 
 def _split(whole, first, second):
-    """The two extents that code -4 makes of one; one of them may be -1."""
+    """Return the two extents that code -4 splits one into; one of them may be -1."""
     require((first, second) != (-1, -1), "shape: only one extent of code -4 can be -1")
     if whole == -1:
         return first, second
@@ -87,7 +87,7 @@ def _split(whole, first, second):
 
 
 def _infer_extent(shape, out):
-    """Replace the None in `out` so that both shapes have as many elements."""
+    """Replace the None in `out` so that both shapes have the same number of elements."""
     total = _size(shape)
     if None in out:
         others = _product([extent for extent in out if extent is not None])
@@ -113,7 +113,7 @@ def _shown(out):
 
 
 def reshaped(shape, codes, reverse=False):
-    """The shape that Reshape makes of `shape` (which may be partial or None)."""
+    """Return Reshape's result for `shape`, which may be partial or None."""
     require(len(codes) <= MOST_CODES, f"shape: {len(codes)} extents, expected {MOST_CODES} at most")
     if shape is None:
         return tuple(codes) if all(code > 0 or code == -1 for code in codes) else None
@@ -125,7 +125,7 @@ def reshaped(shape, codes, reverse=False):
 
 
 def _legacy_target(shape, target, keep_highest):
-    """The meaning of the old parameter target_shape: one 0 is inferred."""
+    """Resolve the old parameter target_shape: one 0 is inferred."""
     if shape is None:
         return None
     out = [None if extent == 0 else extent for extent in target]
@@ -137,17 +137,17 @@ def _legacy_target(shape, target, keep_highest):
 
 @op("Reshape", aliases=("reshape",), identity=True)
 class Reshape:
-    """Give the elements of an array another shape with as many elements.
+    """Reshape an array, keeping the number of elements.
 
     Besides extents, `shape` may hold codes: 0 keeps the input's extent, -1 (once) is inferred, -2
-    takes all remaining extents, -3 joins the next two extents, and -4 splits one extent into the
-    two values that follow (one of which may be -1). With `reverse` the codes are matched from the
-    right. `target_shape` and `keep_highest` are the older form, where one 0 is inferred.
+    keeps all remaining extents, -3 merges the next two extents, and -4 splits one extent into the
+    two following values (one of which may be -1). With `reverse` codes are matched from the right.
+    `target_shape` and `keep_highest` are the older form, where one 0 is inferred.
 
     Raises
     ------
     MXNetError
-        When the numbers of elements differ or the codes do not fit the input.
+        If the numbers of elements differ or the codes do not fit the input.
     """
 
     shape: Shape = ()
@@ -156,7 +156,7 @@ class Reshape:
     keep_highest: Bool = False
 
     def infer_back(a, ins, outs):
-        """One unknown extent of the data is what makes the numbers of elements equal."""
+        """Infer one unknown extent of the data from the number of elements."""
         back_dtype(a, ins, outs)
         data, size = ins[0].shape, _size(outs[0].shape) or 0
         if data is not None and data.count(-1) == 1 and size > 0:
@@ -196,7 +196,7 @@ class Reshape:
     in_symbols=InSymbols(noted_as=("_npx_reshape", {"shape": "newshape"}, {})),
 )
 class ReshapeExactly:
-    """Give an array exactly this shape: every number of `shape` is an extent, zeros included."""
+    """Reshape an array to literal extents, without codes: zeros are extents."""
 
     shape: Shape
 
@@ -222,7 +222,7 @@ class ReshapeExactly:
 
 
 def _part(ndim, begin, end, name):
-    """The dimensions [begin, end) that reshape_like replaces or copies."""
+    """Return the dimensions [begin, end) that reshape_like replaces or copies."""
     first = 0 if begin is None else begin + ndim if begin < 0 else begin
     last = ndim if end is None else end + ndim if end < 0 else end
     require(
@@ -240,10 +240,10 @@ def _part(ndim, begin, end, name):
     ignores=("rhs",),
 )
 class ReshapeLike:
-    """Give `lhs` the shape of `rhs`, or replace a range of its dimensions by a range of `rhs`'s.
+    """Reshape `lhs` to the shape of `rhs`, or replace a range of its dimensions by one of `rhs`.
 
     The dimensions `lhs_begin` to `lhs_end` of `lhs` are replaced by `rhs_begin` to `rhs_end` of
-    `rhs`; both ranges are everything by default, and bounds may be negative.
+    `rhs`; both ranges default to all dimensions, and bounds may be negative.
     """
 
     lhs_begin: IntOrNone = None
@@ -283,7 +283,7 @@ class ReshapeLike:
 
 @op("Flatten", aliases=("_npx_batch_flatten", "flatten"), identity=True)
 class Flatten:
-    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+    """Flatten all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
 
     infer_back = back_dtype
 
@@ -343,7 +343,7 @@ class ExpandDims:
 class Squeeze:
     """Remove dimensions of extent 1: all of them, or those listed in `axis`.
 
-    An array whose dimensions would all vanish keeps shape (1,).
+    If all dimensions would be removed, the shape is (1,).
     """
 
     axis: ShapeOrNone = None

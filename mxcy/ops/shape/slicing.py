@@ -1,4 +1,4 @@
-"""Operators that cut a box out of an array, or write one into it."""
+"""Slicing operators, and assignment to slices."""
 
 from mxcy.ops.core.attrs import Bool, Bounds, Double, Dynamic, Int, IntOrNone, Shape
 from mxcy.ops.core.infer import (
@@ -24,11 +24,11 @@ _NARROW = ("float32", "float16", "bfloat16", "int8", "int64", "bool")
 
 
 def _ranges(a, shape):
-    """A Python range of indices forevery dimension; None where the extent is unknown."""
+    """Return a Python range of indices per dimension; None if the extent is unknown."""
     n = len(a.begin)
     require(n <= len(shape), f"begin: {a.begin} has more entries than {shape} has dimensions")
     require(len(a.end) == n, f"begin {a.begin} and end {a.end} differ in length")
-    step = () if a.step == (None,) else a.step  # None alone is the default
+    step = () if a.step == (None,) else a.step  # a single None is the default
     require(len(step) in (0, n), f"begin {a.begin} and step {a.step} differ in length")
     require(0 not in a.step, f"step: must not be zero, got {a.step}")
     missing = len(shape) - n
@@ -45,7 +45,7 @@ def _lengths(ranges):
 
 
 def _box(ranges, shape):
-    """Extents, strides and offset of the elements of `shape` at `ranges`."""
+    """Return extents, strides and offset of the elements of `shape` at `ranges`."""
     offset, strides = walk(shape, [r.start for r in ranges], [r.step for r in ranges])
     return _lengths(ranges), strides, offset
 
@@ -71,14 +71,14 @@ def _slice_params(a):
 
 @op("slice", aliases=("crop", "_sparse_slice", "_npi_slice", "_npx_slice"))
 class Slice:
-    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them.
+    """Slice the first dimensions by ``begin:end:step``, as Python does.
 
-    The three lists have an entry for each dimension that is cut; None stands for the default.
+    The three lists have one entry per sliced dimension; None stands for the default.
 
     Raises
     ------
     MXNetError
-        When the lists differ in length, are longer than the shape, or a step is zero.
+        If the lists differ in length or are longer than the shape, or a step is zero.
     """
 
     begin: Bounds
@@ -119,7 +119,7 @@ def _fill_params(a, ins, outs):
 
 @op("_backward_slice")
 class SliceGradient:
-    """Zeros of the given shape with `data` at ``begin:end:step``."""
+    """Write `data` to ``begin:end:step`` of zeros of the given shape."""
 
     begin: Bounds
     end: Bounds
@@ -144,7 +144,7 @@ class SliceGradient:
 
 
 def _axis_range(a, shape):
-    """(axis, begin, end) of slice_axis on a shape."""
+    """Return (axis, begin, end) of slice_axis for a shape."""
     axis = normal_axis(a.axis, len(shape))
     extent = shape[axis]
     if extent == -1:
@@ -165,12 +165,12 @@ def _axis_ranges(a, whole, part):
 
 @op("slice_axis")
 class SliceAxis:
-    """The elements ``begin:end`` along one dimension; negative positions count from its end.
+    """Slice one dimension by ``begin:end``; negative positions count from its end.
 
     Raises
     ------
     MXNetError
-        When the range is empty or reaches beyond the dimension.
+        If the range is empty or out of bounds.
     """
 
     axis: Int
@@ -207,7 +207,7 @@ class SliceAxis:
 
 
 def _like_shape(a, data, like):
-    """`data` with the extents of `like` along the chosen dimensions."""
+    """Return the shape of `data` with the extents of `like` along the chosen dimensions."""
     require(
         a.axes or len(data) == len(like),
         f"shape_like: {like} and data {data} differ in their number of dimensions",
@@ -225,9 +225,9 @@ def _like_shape(a, data, like):
 
 @op("slice_like", aliases=("_npx_slice_like",), inputs="data shape_like", ignores=("shape_like",))
 class SliceLike:
-    """Cut `data` from its first element on to the extents of `shape_like`.
+    """Slice `data` from the origin to the extents of `shape_like`.
 
-    `axes` are the dimensions to cut, all by default.
+    `axes` are the dimensions to slice, all by default.
     """
 
     axes: Shape = ()
@@ -267,7 +267,7 @@ def _write_params(source, scalar):
 
 @op("_slice_assign", aliases=("_crop_assign", "_npi_slice_assign"), inputs="lhs rhs")
 class SliceAssign:
-    """`lhs` with `rhs` in place of the elements at ``begin:end:step``."""
+    """Assign `rhs` to ``begin:end:step`` of a copy of `lhs`."""
 
     begin: Bounds
     end: Bounds
@@ -300,7 +300,7 @@ class SliceAssign:
 
 @op("_slice_assign_scalar", aliases=("_crop_assign_scalar", "_npi_slice_assign_scalar"))
 class SliceAssignScalar:
-    """`data` with a number in place of the elements at ``begin:end:step``."""
+    """Assign a scalar to ``begin:end:step`` of a copy of `data`."""
 
     scalar: Dynamic(Double) = 0.0
     begin: Bounds
@@ -334,7 +334,7 @@ class SliceAssignScalar:
 
 
 def _crop_box(a, shapes):
-    """Offsets and extents of the rectangle that Crop cuts."""
+    """Return offsets and extents of Crop's rectangle."""
     require(
         0 < len(shapes) == a.num_args <= 2,
         f"num_args: must be 1 or 2, got {a.num_args} for {shapes}",
@@ -372,10 +372,10 @@ def _crop_loops(a, ins, outs):
 
 @op("Crop", inputs="", variadic="data", num_args="num_args")
 class Crop:
-    """Cut a rectangle out of the last two dimensions of an array (batch, channel, height, width).
+    """Crop the last two dimensions of images (batch, channel, height, width).
 
-    Its size is that of the second array, or `h_w`; it starts at `offset`, or lies in the middle
-    with `center_crop`.
+    The crop has the size of the second array, or `h_w`; it starts at `offset`, or is centred with
+    `center_crop`.
     """
 
     num_args: Int
@@ -385,7 +385,7 @@ class Crop:
 
     def infer(a, ins):
         shapes = [spec.shape for spec in ins]
-        require(ins, "data: expected an image, and one of the size to crop to")
+        require(ins, "data: expected an image, and optionally one with the size to crop to")
         if any(shape is None or -1 in shape for shape in shapes):
             return Spec((-1,) * 4, ins[0].dtype)
         _, size = _crop_box(a, shapes)

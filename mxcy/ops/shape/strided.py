@@ -1,7 +1,7 @@
-"""Lower operators that only move elements to one kernel: nested loops over two strided sides.
+"""Lowering of operators that only move elements to one kernel of nested strided loops.
 
 A copy writes ``dst[dst_offset + sum(i[d] * dst[d])] = src[src_offset + sum(i[d] * src[d])]`` for
-every index ``i`` of a shape. Transposing, slicing, broadcasting, tiling and flipping are all such
+every index ``i`` of a shape. Transposing, slicing, broadcasting, tiling and flipping are such
 copies.
 """
 
@@ -23,14 +23,14 @@ __all__ = [
 
 MAX_DIM = 32  # loops of one copy
 
-#: what the output holds before the copy: anything, the scalar everywhere, or the first input
+#: contents of the output before the copy: undefined, the scalar, or the first input
 NOTHING, FILL, BASE = 0, 1, 2
-#: the source that stands for the parameter struct's scalar
+#: source index of the parameter struct's scalar
 SCALAR = -1
 
 
 def strides_of(shape):
-    """The strides, in elements, of a C-contiguous array."""
+    """Return the strides, in elements, of a C-contiguous array."""
     strides, step = [], 1
     for extent in reversed(shape):
         strides.append(step)
@@ -39,25 +39,24 @@ def strides_of(shape):
 
 
 def loops(shape, src, dst=None, src_offset=0, dst_offset=0, before=NOTHING, source=0, scalar=0.0):
-    """The parameters of a copy.
+    """Return the parameters of a copy.
 
     Parameters
     ----------
     shape : sequence of int
         Extents of the nested loops.
     src, dst : sequence of int
-        How far one step along each loop leads, in elements; by default `dst` fills the output in
-        order.
+        Strides of each loop, in elements; by default `dst` fills the output in order.
     src_offset, dst_offset : int
-        Where the loops start.
+        Offsets at which the loops start.
     before : int
         `NOTHING`, `FILL` or `BASE`.
     source : int
-        The input to read, or `SCALAR`.
+        Index of the input to read, or `SCALAR`.
     scalar : float or None
-        None leaves it to the operator's dynamic attribute of that name.
+        Value; None for the operator's dynamic attribute of that name.
     """
-    if 0 in shape:  # nothing is copied, from wherever
+    if 0 in shape:  # nothing to copy
         src_offset = dst_offset = 0
     params = {
         "ndim": len(shape),
@@ -73,20 +72,20 @@ def loops(shape, src, dst=None, src_offset=0, dst_offset=0, before=NOTHING, sour
 
 
 def walk(extents, starts, steps):
-    """Offset and strides that walk through a slice of a contiguous array of `extents`."""
+    """Return offset and strides of a slice of a contiguous array of `extents`."""
     strides = strides_of(extents)
     offset = sum(start * stride for start, stride in zip(starts, strides, strict=True))
     return offset, [step * stride for step, stride in zip(steps, strides, strict=True)]
 
 
 def reached(extents, strides, offset):
-    """The first and the last element that nested loops touch; none of `extents` is 0."""
+    """Return the first and last element that nested loops touch; `extents` must be nonzero."""
     ends = [(n - 1) * stride for n, stride in zip(extents, strides, strict=True)]
     return offset + sum(min(n, 0) for n in ends), offset + sum(max(n, 0) for n in ends)
 
 
 def _check_reach(params, strides, offset, size):
-    """Make sure that loops stay within an array of `size` elements, whatever `infer` let through.
+    """Check that loops stay within an array of `size` elements, independently of `infer`.
 
     Raises
     ------
@@ -94,22 +93,22 @@ def _check_reach(params, strides, offset, size):
     """
     first, last = reached(params["shape"], strides, offset)
     if first < 0 or last >= size:
-        raise IndexError(f"elements {first} to {last} of an array that has {size}")
+        raise IndexError(f"elements {first} to {last} of an array of size {size}")
 
 
 def strided(params, inplace=False, rank=lambda a, ins, outs: outs[0].ndim, when=None):
-    """The kernel of a record that is one strided copy.
+    """Return the kernel of a record that is one strided copy.
 
     Parameters
     ----------
     params : callable
         ``params(a, ins, outs)`` returns the call's `loops`.
     inplace : bool
-        Whether the output may be the first input's memory.
+        Whether the output may share the first input's memory.
     rank : callable
-        ``rank(a, ins, outs)``: how many loops the copy needs; the output's dimensions by default.
+        ``rank(a, ins, outs)``: number of loops, by default the output's rank.
     when : callable, optional
-        A further reason for refusing a call, as `native` takes it.
+        Further condition that refuses a call, see `native`.
     """
 
     def refusal(a, ins, outs):

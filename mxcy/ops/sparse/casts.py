@@ -1,4 +1,4 @@
-"""From dense arrays to the parts of sparse ones and back."""
+"""Conversion between dense arrays and the parts of sparse ones."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8")
 
 
 def _thin(*shape, dtype=None):
-    """An array most of whose elements are zero, and some whole rows."""
+    """Return a sample: an array with mostly zero elements and some zero rows."""
 
     def draw(rng):
         drawn = values(1, 9, shape, dtype)(rng)
@@ -38,7 +38,7 @@ def _thin(*shape, dtype=None):
 
 @op("_csr_to_dense", inputs="data indices indptr")
 class CsrToDense:
-    """The dense array of `columns` columns whose stored entries are those of a csr array."""
+    """Convert a csr array of `columns` columns to a dense array."""
 
     columns: Long
 
@@ -65,7 +65,7 @@ class CsrToDense:
 
 @op("_csr_count_nonzero")
 class CsrCountNonzero:
-    """The indptr of the csr array of the elements that are not zero.
+    """Compute the indptr of a dense array's csr form.
 
     Shapes: data (M, N), out (M + 1,).
     """
@@ -89,9 +89,9 @@ class CsrCountNonzero:
 
 @op("_csr_from_dense", inputs="data indptr", outputs="data indices")
 class CsrFromDense:
-    """The elements that are not zero, row by row, and their columns.
+    """Compute data and indices of a dense array's csr form.
 
-    `indptr` is what `_csr_count_nonzero` tells, and `nnz` its last entry.
+    `indptr` is the result of `_csr_count_nonzero`, and `nnz` its last entry.
     """
 
     nnz: Long
@@ -124,7 +124,7 @@ class CsrFromDense:
 
 @op("_row_sparse_to_dense", inputs="data indices")
 class RowSparseToDense:
-    """The dense array of `rows` rows that has those of a row_sparse array, others being zero."""
+    """Convert a row_sparse array of `rows` rows to a dense array."""
 
     rows: Long
 
@@ -152,7 +152,7 @@ class RowSparseToDense:
 
 @op("_nonzero_rows", outputs="indices count")
 class NonzeroRows:
-    """Which rows have an element that is not zero, and how many there are; then zeros."""
+    """Return the indices of nonzero rows, padded with zeros, and their count."""
 
     def infer(a, data):
         require(data.shape is None or data.ndim > 0, "data: needs at least one dimension")

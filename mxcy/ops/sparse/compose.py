@@ -1,7 +1,7 @@
-"""What rules for sparse arrays are composed of: functions of operators `F` and of parts.
+"""Building blocks of sparse rules: functions of operators `F` and of parts.
 
-Each takes and returns parts, `Csr` and `RowSparse`, whose members are dense arrays. Where the
-number of stored elements is to be known, these functions wait for it.
+Each takes and returns parts, `Csr` and `RowSparse`, whose members are dense arrays. Functions that
+need the number of stored elements wait for it.
 """
 
 from mxcy._base.errors import MXNetError
@@ -26,50 +26,50 @@ __all__ = [
 
 
 def size_of(indptr):
-    """The number of stored elements, as the last element of `indptr` tells, or a count."""
+    """Return the number of stored elements, the last element of `indptr`, or a count."""
     end = indptr.shape[0]
     return int(indptr.view_rows(end - 1, end).asscalar())
 
 
 def first(array, count):
-    """The first rows of an array, as a view."""
+    """Return a view of the first rows of an array."""
     return array.view_rows(0, count)
 
 
 def to_dense(F, x):
-    """The dense array of some parts."""
+    """Convert parts to a dense array."""
     if x.stype == "csr":
         return F._csr_to_dense(x.data, x.indices, x.indptr, columns=x.shape[1])
     return F._row_sparse_to_dense(x.data, x.indices, rows=x.shape[0])
 
 
 def to_csr(F, dense):
-    """The elements of a matrix that are not zero."""
+    """Convert a dense matrix to csr."""
     indptr = F._csr_count_nonzero(dense)
     data, indices = F._csr_from_dense(dense, indptr, nnz=size_of(indptr))
     return Csr(data, indices, indptr, dense.shape)
 
 
 def to_row_sparse(F, dense):
-    """The rows of an array in which not all is zero."""
+    """Convert a dense array to row_sparse."""
     ids, count = F._nonzero_rows(dense)
     return rows_of(F, dense, first(ids, size_of(count)))
 
 
 def rows_of(F, dense, ids):
-    """The rows `ids`, ascending, of a dense array."""
+    """Return the rows `ids`, ascending, of a dense array."""
     return RowSparse(F.take(dense, ids), ids, dense.shape)
 
 
 def cast(F, dense, stype):
-    """A dense array with another storage type."""
+    """Convert a dense array to another storage type."""
     if stype == "default":
         return dense
     return to_csr(F, dense) if stype == "csr" else to_row_sparse(F, dense)
 
 
 def ordered(F, x):
-    """The same array with ascending indices, where they are those of rows."""
+    """Sort the row indices of a row_sparse array."""
     if type(x) is not UnorderedRows:
         return x
     order = F.argsort(x.indices, dtype="int64")
@@ -77,18 +77,18 @@ def ordered(F, x):
 
 
 def with_all_rows(F, x):
-    """A row_sparse array that stores all its rows."""
+    """Return the row_sparse array with all rows stored."""
     return all_rows_of(F, to_dense(F, x))
 
 
 def all_rows_of(F, dense):
-    """The row_sparse array that stores all rows of a dense one."""
+    """Return a dense array as row_sparse with all rows stored."""
     ids = F._arange(start=0, stop=dense.shape[0], dtype="int64", ctx=str(dense.context))
     return RowSparse(dense, ids, dense.shape)
 
 
 def empty_like(F, x):
-    """Parts of the same shape and type that store nothing."""
+    """Return empty parts of the same shape and dtype."""
     indices = first(x.indices, 0)
     if x.stype == "csr":
         return Csr(first(x.data, 0), indices, F.zeros_like(x.indptr), x.shape)
@@ -96,20 +96,20 @@ def empty_like(F, x):
 
 
 def transposed(F, x):
-    """The transpose of a csr array."""
+    """Transpose a csr array."""
     parts = F._csr_transpose(x.data, x.indices, x.indptr, columns=x.shape[1])
     return Csr(*parts, x.shape[::-1])
 
 
 def _in_order(F, x):
-    """A csr array with ascending columns: a transpose has them, so the second one has, too."""
+    """Sort the columns of a csr array by transposing it twice."""
     return transposed(F, transposed(F, x))
 
 
 def _merged_csr(F, lhs, rhs, operation):
     try:
         return _merged_in_order(F, lhs, rhs, operation)
-    except MXNetError:  # arrays that users make of parts may have their columns in any order
+    except MXNetError:  # columns of arrays that users build from parts may be unsorted
         return _merged_in_order(F, _in_order(F, lhs), _in_order(F, rhs), operation)
 
 
@@ -130,7 +130,7 @@ def _merged_in_order(F, lhs, rhs, operation):
     return Csr(data, indices, indptr, lhs.shape)
 
 
-#: operation -> the operator for two dense arrays of one shape
+#: operation -> operator for two dense arrays of equal shape
 _BETWEEN_ROWS = {
     "sub": "elemwise_sub",
     "mul": "elemwise_mul",
@@ -141,7 +141,7 @@ _BETWEEN_ROWS = {
 
 
 def merged(operation):
-    """The rule of two arrays of one sparse type, combined where either stores something."""
+    """Return the rule of two arrays of one sparse type, combined where either stores elements."""
 
     def run(a, F, lhs, rhs):
         if lhs.stype == "csr":
@@ -157,7 +157,7 @@ def merged(operation):
 
 
 def summed_rows(F, arrays):
-    """The sum of row_sparse arrays."""
+    """Sum row_sparse arrays."""
     ids, count = F._row_union(*(x.indices for x in arrays))
     ids = first(ids, size_of(count))
     parts = [part for x in arrays for part in (x.data, x.indices)]

@@ -25,7 +25,7 @@ _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def _product(xp, data, indices, indptr, rhs):
-    """The csr array times a dense one of as many rows as it has columns."""
+    """Multiply a csr array by a dense one."""
     rows, stored = stored_entries(xp, indices, indptr, len(rhs))
     out = xp.zeros((len(indptr) - 1, *rhs.shape[1:]), sum_dtype(data.dtype))
     factor = data[stored].astype(out.dtype).reshape(-1, *(1,) * (rhs.ndim - 1))
@@ -34,14 +34,14 @@ def _product(xp, data, indices, indptr, rhs):
 
 
 def _product_work(a, ins, outs):
-    """Every stored entry is multiplied with a row of rhs."""
+    """Return the cost: each stored entry is multiplied by a row of rhs."""
     rhs = ins[3]
     return ins[0].size * (rhs.size // max(rhs.shape[0], 1)) + outs[0].size
 
 
 @op("_csr_dot_dense", inputs="data indices indptr rhs")
 class CsrDotDense:
-    """A csr array times a dense matrix or vector.
+    """Multiply a csr array by a dense matrix or vector.
 
     Shapes: rhs (N, P) or (N,) for N columns, out (M, P) or (M,).
     """
@@ -73,9 +73,9 @@ class CsrDotDense:
 
 @op("_csr_dot_row_sparse", inputs="data indices indptr rhs rhs_indices")
 class CsrDotRowSparse:
-    """A csr array times a row_sparse matrix, as if its absent rows were zero.
+    """Multiply a csr array by a row_sparse matrix.
 
-    Shapes: rhs (n, P) with the rows that `rhs_indices` tells, out (M, P).
+    Shapes: rhs (n, P) with the rows `rhs_indices`, out (M, P).
     """
 
     def infer(a, data, indices, indptr, rhs, rhs_indices):
@@ -113,14 +113,14 @@ class CsrDotRowSparse:
 
 
 def _by_column(xp, data, indices, indptr, columns):
-    """Data, columns and rows of the entries, by column and then in the order of the rows."""
+    """Return data, columns and rows of the entries, sorted by column, then by row."""
     rows, stored = stored_entries(xp, indices, indptr, columns)
     order = xp.argsort(indices[stored], kind="stable")
     return data[stored][order], indices[stored][order], rows[order]
 
 
 def _transpose_work(a, ins, outs):
-    """Entries go to random places twice."""
+    """Return the cost: two random-access passes over the entries."""
     return 8 * ins[0].size
 
 
@@ -132,7 +132,7 @@ def _padded(xp, part, length):
 
 @op("_csr_transpose", inputs="data indices indptr", outputs="data indices indptr")
 class CsrTranspose:
-    """The parts of the transposed csr array; `columns` is the number of columns before."""
+    """Transpose a csr array of `columns` columns."""
 
     columns: Long
 
@@ -163,10 +163,10 @@ class CsrTranspose:
 
 @op("_csr_transpose_compact", inputs="data indices indptr", outputs="data indices indptr ids count")
 class CsrTransposeCompact:
-    """The transposed csr array without its empty rows.
+    """Transpose a csr array, dropping empty rows of the result.
 
-    `ids` tells which rows these are, in ascending order, and `count` how many; what is beyond
-    that in `ids` and beyond ``count + 1`` in `indptr` is zero.
+    `ids` holds the remaining rows in ascending order, and `count` their number; further entries of
+    `ids`, and those of `indptr` beyond ``count + 1``, are zero.
     """
 
     columns: Long
@@ -210,7 +210,7 @@ class CsrTransposeCompact:
 
 @op("_csr_transpose_dot_dense", inputs="data indices indptr rhs")
 class CsrTransposeDotDense:
-    """A transposed csr array, which had `columns` columns, times a dense matrix or vector.
+    """Multiply the transpose of a csr array of `columns` columns by a dense matrix or vector.
 
     Shapes: rhs (M, P) or (M,) for M rows, out (columns, P) or (columns,).
     """
@@ -264,7 +264,7 @@ class CsrTransposeDotDense:
 
 @op("_dense_dot_csr", inputs="lhs data indices indptr")
 class DenseDotCsr:
-    """A dense matrix times a csr array of `columns` columns, or times its transpose.
+    """Multiply a dense matrix by a csr array of `columns` columns, or by its transpose.
 
     Shapes: lhs (L, M) and out (L, columns) for M rows; transposed, lhs (L, columns), out (L, M).
     """

@@ -1,4 +1,4 @@
-"""Elementwise operators of two csr arrays: row by row, their sorted columns are merged."""
+"""Elementwise operators on two csr arrays, by merging sorted columns row by row."""
 
 import numpy as np
 
@@ -27,22 +27,22 @@ def _params(a, ins, outs):
 
 
 def _work(a, ins, outs):
-    """A few steps for each entry of both sides."""
+    """Return the cost: a few steps per entry of both operands."""
     return 4 * sum(spec.size for spec in ins)
 
 
 def _extent(*lists):
-    """A number of columns in which all indices lie."""
+    """Return a number of columns that covers all indices."""
     return 1 + max((int(indices.max()) for indices in lists if indices.size), default=0)
 
 
 def _keys(xp, indices, indptr, extent):
-    """The entries' positions in the flat dense array, and the slice that holds them.
+    """Return the entries' positions in the flat dense array, and the slice that holds them.
 
     Raises
     ------
     MXNetError
-        When they do not ascend.
+        If the positions are not ascending.
     """
     rows, stored = stored_entries(xp, indices, indptr, extent)
     keys = rows * extent + indices[stored]
@@ -74,9 +74,9 @@ def _same_rows(lhs, rhs):
 
 @op("_csr_merge_indptr", inputs="lhs_indices lhs_indptr rhs_indices rhs_indptr")
 class CsrMergeIndptr:
-    """The indptr of what an elementwise operation of two csr arrays stores.
+    """Compute the indptr of an elementwise operation on two csr arrays.
 
-    That is what both store in the case of mul, and what either stores in others.
+    The result stores the entries of both for mul, of either for other operations.
     """
 
     operation: _Operation
@@ -103,7 +103,7 @@ class CsrMergeIndptr:
 
 
 def _pair(operation, rows, columns, first=0.3, second=0.3, dtypes=("float32", "float64")):
-    """A sample: two csr arrays and what `_csr_merge_indptr` tells of them."""
+    """Return a sample: two csr arrays and the result of `_csr_merge_indptr`."""
     lhs, rhs = csr_sample(rows, columns, first), csr_sample(rows, columns, second, seed=1)
     indptr = _merged_indptr(operation, np, *lhs[1:], *rhs[1:])
     return sample(*lhs, *rhs, indptr, operation=operation, nnz=int(indptr[-1]), dtypes=dtypes)
@@ -115,9 +115,9 @@ def _pair(operation, rows, columns, first=0.3, second=0.3, dtypes=("float32", "f
     outputs="data indices",
 )
 class CsrMerge:
-    """Data and indices of an elementwise operation of two csr arrays, sorted in each row.
+    """Compute data and indices (sorted) of an elementwise operation on two csr arrays.
 
-    `indptr` is what `_csr_merge_indptr` tells for the same arrays, and `nnz` its last entry.
+    `indptr` is the result of `_csr_merge_indptr` for the same arrays, and `nnz` its last entry.
     """
 
     operation: _Operation

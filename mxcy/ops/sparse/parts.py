@@ -1,9 +1,9 @@
-"""The parts of sparse arrays: what inference knows of them, and what is wrong with corrupt ones.
+"""Parts of sparse arrays: inference and validation.
 
 A csr array of shape (M, N) is data (nnz,), indices (nnz,) and indptr (M + 1,): row i stores the
 entries from indptr[i] to indptr[i + 1]. A row_sparse array is data (n, *row) and indices (n,), the
-rows that are stored. Indices and indptr are int64. Component operators take and return these parts
-as ordinary arrays; storage types are what the layers above make of them.
+stored rows. Indices and indptr are int64. Component operators take and return these parts
+as ordinary arrays; storage types exist in the layers above only.
 """
 
 from functools import partial
@@ -31,7 +31,7 @@ __all__ = [
 
 INT64 = dtypes.CODES["int64"]
 
-#: a kernel that follows int64 indices: a trial on zeros would tell nothing of the time it takes
+#: a kernel that follows int64 indices: timing it on zeros would be meaningless
 sparse_native = partial(native, tried=False, mixed=True)
 
 
@@ -39,7 +39,7 @@ sparse_native = partial(native, tried=False, mixed=True)
 
 
 def fill_csr(data, indices, indptr, prefix=""):
-    """Unify the specs of a csr array's parts (data None: only its structure).
+    """Unify the specs of a csr array's parts (structure only if data is None).
 
     Returns
     -------
@@ -77,7 +77,7 @@ def fill_rows(data, indices, prefix=""):
 
 
 def csr_params(a, ins, outs):
-    """What kernels need to know of a csr array of ``a.columns`` columns."""
+    """Return the kernel parameters of a csr array of ``a.columns`` columns."""
     return {"columns": a.columns, "transposed": getattr(a, "transpose_b", False)}
 
 
@@ -85,12 +85,12 @@ def csr_params(a, ins, outs):
 
 
 def stored_entries(xp, indices, indptr, columns):
-    """The row of every stored entry, and the slice of data and indices that holds them.
+    """Return the row of every stored entry, and the slice of data and indices that holds them.
 
     Raises
     ------
     MXNetError
-        When an entry lies outside of the array or the indptr outside of the entries.
+        If an entry is out of bounds or the indptr is invalid.
     """
     lengths = xp.diff(indptr)
     if indptr[0] < 0 or (lengths < 0).any() or indptr[-1] > len(indices):
@@ -103,7 +103,7 @@ def stored_entries(xp, indices, indptr, columns):
 
 
 def check_rows(xp, indices, rows):
-    """Require row indices that are in bounds, sorted and distinct.
+    """Check that row indices are in bounds, sorted and distinct.
 
     Raises
     ------
@@ -115,16 +115,16 @@ def check_rows(xp, indices, rows):
 
 
 def csr_problem(indices, indptr, nnz, shape, full=True):
-    """What is wrong with the parts of a csr array.
+    """Return the error in the parts of a csr array, None if they are valid.
 
     Parameters
     ----------
     indices, indptr : numpy.ndarray
     nnz : int
-        The length of data.
+        Length of data.
     shape : tuple of int
     full : bool
-        Whether values are looked at, too.
+        Whether to check values, too.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def csr_problem(indices, indptr, nnz, shape, full=True):
 
 
 def row_sparse_problem(indices, stored, shape, full=True):
-    """What is wrong with the parts of a row_sparse array, as `csr_problem`; `stored` rows."""
+    """Return the error in the parts of a row_sparse array of `stored` rows; see `csr_problem`."""
     if indices.shape != (stored,):
         return f"shapes: {stored} rows are stored, but the shape of indices is {indices.shape}"
     if not full or not stored:
@@ -163,7 +163,7 @@ def row_sparse_problem(indices, stored, shape, full=True):
 
 
 def csr_sample(rows, columns, density=0.3, seed=0):
-    """Indices and indptr of a random csr array, and the shape of its data."""
+    """Return indices and indptr of a random csr array, and the shape of its data."""
     stored = np.random.default_rng(seed).random((rows, columns)) < density
     indptr = np.concatenate([[0], np.cumsum(stored.sum(1))]).astype("int64")
     indices = np.nonzero(stored)[1].astype("int64")
@@ -171,6 +171,6 @@ def csr_sample(rows, columns, density=0.3, seed=0):
 
 
 def row_sparse_sample(rows, stored, *row, seed=0):
-    """The shape of the data of a random row_sparse array, and its indices."""
+    """Return the data shape of a random row_sparse array, and its indices."""
     chosen = np.random.default_rng(seed).choice(rows, stored, replace=False)
     return (stored, *row), np.sort(chosen).astype("int64")

@@ -1,4 +1,4 @@
-"""Sums of csr arrays along an axis, and dense values where a csr array has entries."""
+"""Sums of csr arrays along an axis, and gathering dense values at csr entries."""
 
 import numpy as np
 
@@ -21,9 +21,9 @@ def _sum_kernel(a, ins, outs):
 
 @op("_csr_sum", inputs="data indices indptr")
 class CsrSum:
-    """The sums of a csr array of `columns` columns over its rows (axis 0) or columns (axis 1).
+    """Sum a csr array of `columns` columns over rows (axis 0) or columns (axis 1).
 
-    With `squares`, the sums of the squares.
+    With `squares`, sum the squares.
     """
 
     columns: Long
@@ -58,9 +58,9 @@ class CsrSum:
 
 @op("_csr_gather", inputs="data indices indptr")
 class CsrGather:
-    """The values of a dense array at the entries of a csr array, in their order.
+    """Gather the values of a dense array at the entries of a csr array.
 
-    Shapes: data (M, N), (M, 1), (1, N) or (1, 1), which stand for (M, N); out (nnz,).
+    Shapes: data (M, N), or (M, 1), (1, N) or (1, 1), broadcast to (M, N); out (nnz,).
     """
 
     def infer(a, data, indices, indptr):

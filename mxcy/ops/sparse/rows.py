@@ -1,4 +1,4 @@
-"""Row ids, and rows gathered and summed by them."""
+"""Row ids, and operations that gather and sum rows by them."""
 
 import numpy as np
 
@@ -29,17 +29,17 @@ def _ids_params(a, ins, outs):
 
 
 def _serial(a, ins, outs):
-    """The work of kernels that never use a second thread."""
+    """Return the cost of kernels that use a single thread."""
     return 0
 
 
 def _rows_work(a, ins, outs):
-    """Rows are read and written."""
+    """Return the cost of reading and writing rows."""
     return ins[0].size + outs[0].size
 
 
 def _count(a, ids):
-    """How many ids there are, -1 when unknown."""
+    """Return the number of ids, -1 if unknown."""
     require(a.extent >= 0, f"extent: must not be negative, got {a.extent}")
     return ids.size if ids.shape is not None and -1 not in ids.shape else -1
 
@@ -49,9 +49,9 @@ def _count(a, ids):
 
 @op("_unique_ids", inputs="ids", outputs="ids count")
 class UniqueIds:
-    """The distinct ids in ascending order and how many there are; then zeros.
+    """Return the sorted unique ids, padded with zeros, and their count.
 
-    Ids outside of 0 to extent - 1 are clipped, or refused in mode ``'raise'``.
+    Ids out of bounds for `extent` are clipped, or raise in mode ``'raise'``.
     """
 
     extent: Long
@@ -84,11 +84,11 @@ class UniqueIds:
 
 @op("_group_ids", inputs="ids", outputs="ids starts order count")
 class GroupIds:
-    """The distinct ids in ascending order, and where each occurs.
+    """Return the sorted unique ids, and the positions of their occurrences.
 
-    Id number i occurs at the positions ``order[starts[i] : starts[i + 1]]``, in ascending order.
-    Of `ids`, the first `count` entries count, of `starts` one more; others are zero. Ids outside
-    of 0 to extent - 1 are clipped, or refused in mode ``'raise'``.
+    The i-th id occurs at the positions ``order[starts[i] : starts[i + 1]]``, in ascending order.
+    The first `count` entries of `ids`, and ``count + 1`` of `starts`, are valid; others are zero.
+    Ids out of bounds for `extent` are clipped, or raise in mode ``'raise'``.
     """
 
     extent: Long
@@ -131,7 +131,7 @@ class GroupIds:
 
 @op("_positions", inputs="ids among")
 class Positions:
-    """Where each id stands in the ascending ids `among`; their number for ids that do not."""
+    """Return the position of each id in the ascending ids `among`; ``len(among)`` if absent."""
 
     def infer(a, ids, among):
         among.fill("among", (-1,), INT64)
@@ -153,7 +153,7 @@ class Positions:
 
 @op("_row_union", inputs="", variadic="indices", num_args="num_args", outputs="ids count")
 class RowUnion:
-    """The distinct ids of some ascending lists in ascending order and how many; then zeros."""
+    """Return the sorted union of ascending lists of ids, padded with zeros, and its count."""
 
     num_args: Int
 
@@ -190,7 +190,7 @@ class RowUnion:
 
 @op("_segment_sum", inputs="data order starts")
 class SegmentSum:
-    """Sums of rows: row i is the sum of the rows ``order[starts[i] : starts[i + 1]]`` of data.
+    """Sum rows by segment: row i sums the rows ``order[starts[i] : starts[i + 1]]`` of data.
 
     Shapes: data (n, ...), order any length, starts (m + 1,), out (m, ...). Rows are added in the
     order given, those of half precision in float32.
@@ -227,7 +227,7 @@ class SegmentSum:
 
 @op("_row_retain", inputs="data indices ids")
 class RowRetain:
-    """The rows `ids` of a row_sparse array; those that it does not have are zero.
+    """Return the rows `ids` of a row_sparse array; absent rows are zero.
 
     Shapes: data (n, ...), indices (n,) ascending, ids (m,) in any order, out (m, ...).
     """
@@ -265,10 +265,10 @@ def _names(count):
 
 @op("_row_sum", inputs="", variadic="parts", num_args="num_args")
 class RowSum:
-    """The rows `ids` of the sum of some row_sparse arrays.
+    """Return the rows `ids` of the sum of row_sparse arrays.
 
-    The inputs are the ascending `ids`, and data and indices of each array, whose rows are all among
-    them. Rows are added in the order of the arrays, those of half precision in float32.
+    The inputs are the ascending `ids`, which include all stored rows, and data and indices of each
+    array. Rows are added in the order of the arrays, half precision in float32.
     """
 
     num_args: Int
@@ -292,7 +292,7 @@ class RowSum:
             check_rows(xp, indices, int(indices.max()) + 1 if indices.size else 0)
             places = xp.searchsorted(ids, indices)
             if (places == len(ids)).any() or (ids[places] != indices).any():
-                raise MXNetError("parts: a row of the sum is missing in ids")
+                raise MXNetError("parts: a stored row is missing in ids")
             out[places] += data
         return out
 

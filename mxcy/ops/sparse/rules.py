@@ -1,4 +1,4 @@
-"""Rules of storage types that several operators share, and the functions of single ones."""
+"""Storage type rules, shared ones and those of single operators."""
 
 from mxcy.ops.core.stypes import Csr, RowSparse, densely, on_stored, rule
 from mxcy.ops.sparse import compose
@@ -23,25 +23,25 @@ __all__ = [
 ]
 
 BOTH = ("csr", "row_sparse")
-#: of operators of one input that map zero to zero
+#: rules of unary operators that map zero to zero
 KEPT = on_stored(*BOTH)
-#: a dense operand makes the result dense, and no temporary is missed
+#: a dense operand makes the result dense, without a warning about the temporary
 MIXED = densely("default csr", "csr default", "default row_sparse", "row_sparse default")
 
 
 def united(operation):
-    """The rules of an operation on two arrays of one sparse type."""
+    """Return the rules of an operation on two arrays of one sparse type."""
     run = compose.merged(operation)
     return (rule("csr csr -> csr", run), rule("row_sparse row_sparse -> row_sparse", run))
 
 
 def first_kept(pattern):
-    """The rule of an operator that returns its first input."""
+    """Return the rule of an operator that returns its first input."""
     return rule(pattern, lambda a, F, lhs, *others: lhs)
 
 
 def first_cast(pattern):
-    """The rule of an operator that returns its first input in another storage type."""
+    """Return the rule of an operator that returns its first input in another storage type."""
     stype = pattern.split()[-1]
 
     def run(a, F, lhs, *others):
@@ -51,11 +51,11 @@ def first_cast(pattern):
     return rule(pattern, run, warns=True)
 
 
-# --- products elementwise -----------------------------------------------------------------
+# --- elementwise products -----------------------------------------------------------------
 
 
 def _sparse_by_dense(F, x, dense, operator):
-    """Combine what a sparse array stores with the dense elements in the same places."""
+    """Combine the stored elements of a sparse array with the dense elements at their positions."""
     if x.stype == "csr":
         other = F._csr_gather(dense, x.indices, x.indptr)
     else:
@@ -77,7 +77,7 @@ MULTIPLIED = (
 
 
 def divided(a, F, lhs, rhs):
-    """What the row_sparse lhs stores, divided by the same rows of rhs."""
+    """Divide the stored rows of a row_sparse lhs by the same rows of rhs."""
     if isinstance(rhs, RowSparse):
         rows = F._row_retain(rhs.data, rhs.indices, lhs.indices)
     else:
@@ -87,7 +87,7 @@ def divided(a, F, lhs, rhs):
 
 
 def csr_by_dense(operator, when=None):
-    """The rule of a csr array scaled by a dense one that is broadcast to it."""
+    """Return the rule of a csr array scaled by a broadcast dense array."""
 
     def fits(a, lhs, rhs):
         if len(rhs.shape) > 2 or (when is not None and not when(a, lhs, rhs)):
@@ -107,7 +107,7 @@ def csr_by_dense(operator, when=None):
 
 
 def csr_reduced(name):
-    """The rule of `sum` or `mean` of a csr array over one axis."""
+    """Return the rule of `sum` or `mean` of a csr array over one axis."""
 
     def fits(a, data):
         return not a.keepdims and not a.exclude and tuple(a.axis or ()) in ((0,), (1,))
@@ -121,7 +121,7 @@ def csr_reduced(name):
 
 
 def norm_rules():
-    """The rules of the 2-norm: of all elements, or of a csr array's rows or columns."""
+    """Return the rules of the 2-norm: of all elements, or of a csr array's rows or columns."""
 
     def whole(a, data):
         return a.ord == 2 and a.axis is None and not a.keepdims
@@ -143,7 +143,7 @@ def norm_rules():
 
 
 def sliced(bounds):
-    """The rule of a csr array's slice; ``bounds(a, shape)`` gives its ranges."""
+    """Return the rule of a csr array's slice; ``bounds(a, shape)`` returns its ranges."""
 
     def fits(a, data):
         return all(step in (None, 1) for step in a.step)
@@ -164,7 +164,7 @@ def sliced(bounds):
 
 
 def _rows(F, x, top, bottom):
-    """Rows of a csr array, of which a copy is made."""
+    """Copy rows of a csr array."""
     indptr = x.indptr.view_rows(top, bottom + 1)
     first = int(indptr.view_rows(0, 1).asscalar())
     last = compose.size_of(indptr)
@@ -173,7 +173,7 @@ def _rows(F, x, top, bottom):
 
 
 def taken():
-    """The rule of rows taken from a csr array."""
+    """Return the rule of `take` of rows of a csr array."""
 
     def fits(a, data, indices):
         return a.axis in (0, -2) and a.mode in ("clip", "wrap") and len(indices.shape) == 1
@@ -190,7 +190,7 @@ def taken():
 
 
 def concatenated(a, F, *arrays):
-    """The rows of csr arrays one below the other."""
+    """Concatenate csr arrays along rows."""
     indptr = F._csr_concat_indptr(*(x.indptr for x in arrays))
     data, indices = (
         F.concat(*(getattr(x, part) for x in arrays), dim=0) for part in ("data", "indices")
@@ -199,13 +199,13 @@ def concatenated(a, F, *arrays):
 
 
 def embedded(a, F, ids, weight):
-    """The rows of a row_sparse weight that `ids` name."""
+    """Return the rows `ids` of a row_sparse weight."""
     rows = F.clip(F.Cast(ids, dtype="int64"), a_min=0, a_max=weight.shape[0] - 1).reshape((-1,))
     rows_of = F._row_retain(weight.data, weight.indices, rows)
     return rows_of.reshape((*ids.shape, weight.shape[1]))
 
 
-# --- products of matrices ------------------------------------------------------------------------
+# --- matrix products ------------------------------------------------------------------------
 
 
 def _of_matrices(a, lhs, rhs):
@@ -216,12 +216,12 @@ def _plain(a, lhs, rhs):
     return len(lhs.shape) == 2 and len(rhs.shape) <= 2 and not a.transpose_a and not a.transpose_b
 
 
-def _turned(a, lhs, rhs):
+def _transposed(a, lhs, rhs):
     return _of_matrices(a, lhs, rhs) and a.transpose_a and not a.transpose_b
 
 
 def _wanted(*stypes):
-    """A condition on `forward_stype`."""
+    """Return a condition on `forward_stype`."""
     return lambda a: a.forward_stype in stypes
 
 
@@ -229,7 +229,7 @@ def _csr_dense(a, F, x, rhs):
     return F._csr_dot_dense(x.data, x.indices, x.indptr, rhs)
 
 
-def _csr_dense_turned(a, F, x, rhs):
+def _csr_dense_transposed(a, F, x, rhs):
     return F._csr_transpose_dot_dense(x.data, x.indices, x.indptr, rhs, columns=x.shape[1])
 
 
@@ -237,12 +237,12 @@ def _csr_rows(a, F, x, rhs):
     return F._csr_dot_row_sparse(x.data, x.indices, x.indptr, rhs.data, rhs.indices)
 
 
-def _csr_rows_turned(a, F, x, rhs):
+def _csr_rows_transposed(a, F, x, rhs):
     return _csr_rows(a, F, compose.transposed(F, x), rhs)
 
 
 def _used_columns(product):
-    """The rule of a transposed csr array times an array: of the result, the rows that it uses."""
+    """Return the rule of a transposed csr array times an array: only the nonzero result rows."""
 
     def run(a, F, x, rhs):
         data, indices, indptr, ids, count = F._csr_transpose_compact(
@@ -263,7 +263,7 @@ def _dense_csr(a, F, lhs, x):
 
 
 def _dense_csr_columns(a, F, lhs, x):
-    """A csr array with the same columns in all rows: those that the right operand uses."""
+    """Return a csr product whose rows all have the columns used by the right operand."""
     ids, count = F._unique_ids(x.indices, extent=x.shape[1])
     n, rows = compose.size_of(count), lhs.shape[0]
     ids = compose.first(ids, n)
@@ -274,7 +274,7 @@ def _dense_csr_columns(a, F, lhs, x):
 
 
 def _densely_to(stype):
-    """The product of the dense arrays, with another storage type."""
+    """Return the dense product converted to another storage type."""
 
     def run(a, F, *factors):
         dense = [compose.to_dense(F, x) if isinstance(x, Csr | RowSparse) else x for x in factors]
@@ -289,7 +289,7 @@ def _asks_for(stype):
 
 
 def dot_rules():
-    """The rules of `dot`; the comment of each is what it multiplies."""
+    """Return the rules of `dot`, each with a comment on what it multiplies."""
 
     def both(fits, wanted):
         return lambda a, lhs, rhs: wanted(a) and fits(a, lhs, rhs)
@@ -301,11 +301,11 @@ def dot_rules():
     )
     return (
         rule("csr default -> default", _csr_dense, both(_plain, dense)),
-        rule("csr default -> row_sparse", _used_columns(_csr_dense), both(_turned, rows)),
-        rule("csr default -> default", _csr_dense_turned, both(_turned, default)),
+        rule("csr default -> row_sparse", _used_columns(_csr_dense), both(_transposed, rows)),
+        rule("csr default -> default", _csr_dense_transposed, both(_transposed, default)),
         rule("csr row_sparse -> default", _csr_rows, both(_plain, dense)),
-        rule("csr row_sparse -> row_sparse", _used_columns(_csr_rows), both(_turned, rows)),
-        rule("csr row_sparse -> default", _csr_rows_turned, both(_turned, default)),
+        rule("csr row_sparse -> row_sparse", _used_columns(_csr_rows), both(_transposed, rows)),
+        rule("csr row_sparse -> default", _csr_rows_transposed, both(_transposed, default)),
         rule("default csr -> csr", _dense_csr_columns, both(_plain, csr)),
         rule("default csr -> default", _dense_csr, both(_plain, default)),
         rule("default csr -> default", _dense_csr, both(flipped, default)),

@@ -1,4 +1,4 @@
-"""Operators that users know of: casts between storage types, and rows kept or summed."""
+"""Public sparse operators: storage type casts, retaining and reducing rows."""
 
 from mxcy.ops.core.attrs import Bool, Enum, Int, Shape
 from mxcy.ops.core.infer import Spec, back_data, back_dtype, require
@@ -45,10 +45,10 @@ def _copied(a, F, x):
 
 @op("cast_storage", aliases=("_sparse_cast_storage",))
 class CastStorage:
-    """A copy of an array with another storage type.
+    """Cast an array to another storage type.
 
-    From dense to ``'csr'`` only the elements that are not zero are stored, to ``'row_sparse'`` the
-    rows in which not all is zero. What a sparse array stores stays stored.
+    From dense to ``'csr'`` the nonzero elements are stored, to ``'row_sparse'`` the nonzero rows.
+    Stored elements of a sparse array remain stored.
     """
 
     stype: _STYPES
@@ -69,14 +69,14 @@ class CastStorage:
 
 
 def _retained(a, F, x, ids):
-    """The rows of x among `ids`, sorted; one that x does not have is zero."""
+    """Return the rows `ids` of x, sorted; absent rows are zero."""
     rows, count = F._unique_ids(ids, extent=x.shape[0], mode="raise")
     rows = compose.first(rows, compose.size_of(count)).copy()
     return RowSparse(F._row_retain(x.data, x.indices, rows), rows, x.shape)
 
 
 def _with_rows(xp, data, indices):
-    """The dense array with some rows of data, zeros elsewhere."""
+    """Return a dense array with the given rows of data, zeros elsewhere."""
     out = xp.zeros_like(data)
     rows = xp.asarray(indices).astype("int64")
     out[rows] = data[rows]
@@ -89,15 +89,15 @@ def _not_row_sparse(stype):
 
 @op("_sparse_retain", inputs="data indices")
 class Retain:
-    """The rows `indices` of a row_sparse array, those and no others.
+    """Retain only the rows `indices` of a row_sparse array.
 
-    Shapes: data (rows, ...), indices (n,) of any number type, out like data. Rows that data does
-    not store are stored as zeros.
+    Shapes: data (rows, ...), indices (n,) of any dtype, out like data. Rows that data does not
+    store are stored as zeros.
 
     Raises
     ------
     MXNetError
-        When data is not row_sparse, or an index is out of bounds.
+        If data is not row_sparse, or an index is out of bounds.
     """
 
     stypes = (
@@ -134,7 +134,7 @@ def _rows_kept(a, F, g, ids):
 
 @op("_retain_grad", inputs="grad indices")
 class RetainGrad:
-    """The gradient of `retain`: the rows `indices` of the output's gradient, row_sparse."""
+    """Gradient of `retain`: the rows `indices` of the output's gradient, row_sparse."""
 
     stypes = (
         rule("default default -> row_sparse", _rows_kept),
@@ -153,7 +153,7 @@ class RetainGrad:
 
 
 def _square_sum(a, F, x):
-    """The sums of squares of a row_sparse array's rows or columns."""
+    """Sum the squares of a row_sparse array's rows or columns."""
     (axis,) = a.axis
     if axis == 0:
         return F.sum(F.square(x.data), axis=0, keepdims=a.keepdims)
@@ -164,7 +164,7 @@ def _square_sum(a, F, x):
 
 @op("_square_sum", amp="fp32")
 class SquareSum:
-    """The sum of the squares over one axis of a matrix; of row_sparse ones only what is stored."""
+    """Sum the squares over one axis of a matrix; only stored rows of a row_sparse one."""
 
     axis: Shape
     keepdims: Bool = False
@@ -195,7 +195,7 @@ class SquareSum:
 
 
 def _embedding_rows(a, F, g, ids):
-    """The rows of an embedding's gradient that are not zero for certain."""
+    """Return the possibly nonzero rows of an embedding's gradient."""
     unique, starts, order, count = F._group_ids(ids, extent=a.input_dim, mode="clip")
     n = compose.size_of(count)
     sums = F._segment_sum(g.reshape((-1, g.shape[-1])), order, compose.first(starts, n + 1))
@@ -204,7 +204,7 @@ def _embedding_rows(a, F, g, ids):
 
 @op("_embedding_sparse_grad", inputs="grad data")
 class EmbeddingSparseGrad:
-    """The gradient of Embedding with respect to its weight, row_sparse: the rows that were used."""
+    """Gradient of Embedding with respect to its weight: row_sparse, with the rows used."""
 
     input_dim: Int
 

@@ -1,4 +1,4 @@
-"""What is stored of sparse arrays."""
+"""Number of stored elements of sparse arrays."""
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import IntOrNone
@@ -25,14 +25,14 @@ def _count(a, F, x):
 
 @op("_contrib_getnnz")
 class StoredElements:
-    """How many elements of a csr array are stored: in all, or by row or column.
+    """Count the stored elements of a csr array: in all, or per row or column.
 
-    Arrays of other storage types are refused.
+    Other storage types raise.
 
     Raises
     ------
     MXNetError
-        When `data` is no csr array, or `axis` is none of None, 0 and 1.
+        If `data` is not a csr array, or `axis` is not None, 0 or 1.
     """
 
     axis: IntOrNone = None

@@ -1,6 +1,6 @@
-"""Rows and columns of csr arrays sliced, taken and joined.
+"""Slicing, taking and joining rows and columns of csr arrays.
 
-These move a few words for each entry, which NumPy does as fast as memory allows.
+These move a few words per entry, which NumPy does at memory speed.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def _check_slice(a, rows):
 
 
 def _sliced(a, xp, indices, indptr):
-    """Where the entries of the slice are, and its indptr."""
+    """Return the positions of the slice's entries, and its indptr."""
     indptr = indptr[a.begin[0] : a.end[0] + 1]
     extent = max(int(indices.max()) + 1, 0) if indices.size else 0
     rows, stored = stored_entries(xp, indices, indptr, extent)
@@ -57,7 +57,7 @@ _SLICE = {"begin": (1, 2), "end": (6, 8)}
 
 @op("_csr_slice_indptr", inputs="indices indptr")
 class CsrSliceIndptr:
-    """The indptr of the part of a csr array from (row, column) `begin` to before `end`."""
+    """Compute the indptr of the slice of a csr array from (row, column) `begin` to `end`."""
 
     begin: LongTuple
     end: LongTuple
@@ -78,9 +78,9 @@ class CsrSliceIndptr:
 
 @op("_csr_slice", inputs="data indices indptr sliced_indptr", outputs="data indices")
 class CsrSlice:
-    """Data and indices of the part of a csr array from (row, column) `begin` to before `end`.
+    """Compute data and indices of the slice of a csr array from (row, column) `begin` to `end`.
 
-    `sliced_indptr` is what `_csr_slice_indptr` tells, and `nnz` its last entry.
+    `sliced_indptr` is the result of `_csr_slice_indptr`, and `nnz` its last entry.
     """
 
     begin: LongTuple
@@ -121,11 +121,11 @@ class CsrSlice:
     )
 
 
-# --- rows by number ------------------------------------------------------------------------------
+# --- take ------------------------------------------------------------------------------
 
 
 def _taken(a, xp, indptr, ids):
-    """The rows that ids name, and the indptr of the array of them."""
+    """Return the rows `ids` and the indptr of their array."""
     rows = len(indptr) - 1
     ids = xp.clip(resolved(xp, ids, rows, a.mode), 0, max(rows - 1, 0))
     lengths = xp.diff(indptr)
@@ -136,7 +136,7 @@ def _taken(a, xp, indptr, ids):
 
 @op("_csr_take_indptr", inputs="indptr ids")
 class CsrTakeIndptr:
-    """The indptr of the csr array of the rows `ids`, as `take` chooses them along axis 0."""
+    """Compute the indptr of the rows `ids` of a csr array, as `take` along axis 0."""
 
     mode: _MODES = "clip"
 
@@ -159,9 +159,9 @@ class CsrTakeIndptr:
 
 @op("_csr_take", inputs="data indices indptr ids taken_indptr", outputs="data indices")
 class CsrTake:
-    """Data and indices of the csr array of the rows `ids`.
+    """Compute data and indices of the rows `ids` of a csr array.
 
-    `taken_indptr` is what `_csr_take_indptr` tells, and `nnz` its last entry.
+    `taken_indptr` is the result of `_csr_take_indptr`, and `nnz` its last entry.
     """
 
     nnz: Long
@@ -204,7 +204,7 @@ class CsrTake:
 
 @op("_csr_concat_indptr", inputs="", variadic="indptr", num_args="num_args")
 class CsrConcatIndptr:
-    """The indptr of csr arrays one above another, from theirs."""
+    """Concatenate the indptr of csr arrays stacked along rows."""
 
     num_args: Int
 

@@ -1,4 +1,4 @@
-"""Rules of optimizers' updates by row_sparse gradients; see `mxcy.ops.sparse.updates`."""
+"""Rules of optimizer updates by row_sparse gradients; see `mxcy.ops.sparse.updates`."""
 
 from mxcy.ops.core.stypes import RowSparse, update
 
@@ -6,21 +6,21 @@ __all__ = ["by_rows"]
 
 
 def _values(x):
-    """All elements of a weight or a state, whose rows are all stored."""
+    """Return the elements of a weight or a state, which has all rows stored."""
     return x.data if isinstance(x, RowSparse) else x
 
 
 def by_rows(component, *patterns, when=None):
-    """The rules of an update by rows.
+    """Return the rules of a row-wise update.
 
     Parameters
     ----------
     component : str
-        The operator that does it, of a weight, rows, their indices, and states.
+        Operator of a weight, rows, their indices, and states.
     *patterns : str
         Storage types of weight, gradient and states: ``"default row_sparse default"``.
     when : callable, optional
-        A condition ``when(a, *specs)``.
+        Condition ``when(a, *specs)``.
     """
 
     def run(a, F, weight, grad, *states):

@@ -1,7 +1,7 @@
 """Optimizer updates by row_sparse gradients.
 
-Lazy updates touch the rows of the gradient only, weight decay and states included. Standard ones do
-what the dense update does with a gradient whose other rows are zero. The weight has all its rows.
+Lazy updates touch only the rows of the gradient, weight decay and states included. Standard updates
+equal the dense update with a gradient whose other rows are zero. The weight has all its rows.
 """
 
 from mxcy._base import dtypes
@@ -28,7 +28,7 @@ __all__ = []
 
 
 def _infer(names, per_row):
-    """The inference rule; the state `per_row` has one element for each row."""
+    """Return the inference rule; state `per_row` has one element per row."""
 
     def infer(a, *specs):
         dense = [spec for name, spec in zip(names, specs, strict=True) if name not in _GRADIENT]
@@ -80,7 +80,7 @@ def _reference(step):
 
 
 def _kernels(name, struct, params):
-    """The kernel of a lazy update, and that of a standard one under a name of its own."""
+    """Return the kernels of the lazy update and, under its own name, the standard one."""
 
     def named(a, ins, outs):
         return name[1:] if getattr(a, "lazy_update", True) else f"{name[1:]}_standard"
@@ -97,7 +97,7 @@ def _kernels(name, struct, params):
 def _row_update(
     name, states, fields, step, doc, struct, params=None, positive=(), per_row=None, tries=({},)
 ):
-    """Register the update by rows of one optimizer; parameters as in `optimizer`."""
+    """Register an optimizer's row-wise update; parameters as in `optimizer`."""
     states = tuple(states.split())
     names = ("weight", *_GRADIENT, *states)
 
@@ -133,7 +133,7 @@ def _row_update(
 
 
 def _lazily_or_not(**more):
-    """The usual attributes of samples, lazy and standard."""
+    """Return the usual attributes of samples, lazy and standard."""
     return tuple(
         {**attrs, "lazy_update": lazy} for attrs in tries_with(**more) for lazy in (True, False)
     )
@@ -144,7 +144,7 @@ _row_update(
     "",
     (LR, WD, RESCALE, CLIP, LAZY),
     sgd_step,
-    "sgd_update by a row_sparse gradient: rows `grad` at `indices`.",
+    "Apply sgd_update with a row_sparse gradient: rows `grad` at `indices`.",
     SGD,
     tries=_lazily_or_not(),
 )
@@ -153,7 +153,7 @@ _row_update(
     "mom",
     (LR, MOMENTUM, WD, RESCALE, CLIP, LAZY),
     sgd_mom_step,
-    "sgd_mom_update by a row_sparse gradient: rows `grad` at `indices`.",
+    "Apply sgd_mom_update with a row_sparse gradient: rows `grad` at `indices`.",
     SGD_MOM,
     tries=_lazily_or_not(momentum=0.9),
 )
@@ -162,7 +162,7 @@ _row_update(
     "mean var",
     (LR, *BETAS, SMALL, WD, RESCALE, CLIP, LAZY),
     adam_step,
-    "adam_update by a row_sparse gradient: rows `grad` at `indices`.",
+    "Apply adam_update with a row_sparse gradient: rows `grad` at `indices`.",
     ADAM,
     positive=("var",),
     tries=_lazily_or_not(),
@@ -172,7 +172,7 @@ _row_update(
     "z n",
     (LR, number("lamda1", 0.00999999978), number("beta", 1.0), WD, RESCALE, CLIP),
     ftrl_step,
-    "ftrl_update by a row_sparse gradient: rows `grad` at `indices`, lazily.",
+    "Apply ftrl_update with a row_sparse gradient: rows `grad` at `indices`, lazily.",
     FTRL,
     positive=("n",),
     tries=tries_with(lamda1=0.3),
@@ -182,9 +182,9 @@ _row_update(
     "history",
     (LR, number("epsilon", 1.00000001e-07), WD, RESCALE, CLIP),
     adagrad_step,
-    """AdaGrad by a row_sparse gradient: rows `grad` at `indices`, lazily.
+    """Update a weight by AdaGrad with a row_sparse gradient: rows `grad` at `indices`, lazily.
 
-    History sums the squared gradients, and the new weight is
+    `history` accumulates the squared gradients, and the new weight is
     ``weight - lr * (grad / sqrt(history + epsilon) + wd * weight)``.
     """,
     ADAGRAD,
@@ -196,7 +196,7 @@ _row_update(
     "history",
     (LR, number("epsilon", 9.99999975e-06), RESCALE, CLIP),
     group_adagrad_step,
-    """AdaGrad with one history for each row: it sums the means of the squared gradients.
+    """Update a weight by row-wise AdaGrad: `history` accumulates mean squared gradients of rows.
 
     The gradient is row_sparse, rows `grad` at `indices`, and the update lazy. Shapes: weight
     (M, ...), history (M, 1, ...).
