@@ -1,9 +1,9 @@
-"""Train LeNet on handwritten digits in several processes, by one of three interfaces.
+"""Train LeNet on handwritten digits in several processes, with one of three interfaces.
 
     tools/launch.py -n 4 -s 0 python examples/distributed/lenet_mnist.py --save four.params
     python examples/distributed/lenet_mnist.py --like four.params    # one process: the same weights
 
-Each process learns from its part of every batch. ``--by`` chooses gluon's Trainer with the store
+Each process trains on its part of every batch. ``--by`` selects gluon's Trainer with the store
 dist_sync, Module.fit with that store, or Horovod's interface.
 """
 
@@ -19,7 +19,7 @@ from mxcy.examples.train_mnist import load_digits
 
 
 def batches(count, size):
-    """The first batches of shuffled images, (count, size, 1, 28, 28), and their digits."""
+    """The first batches of shuffled images, (count, size, 1, 28, 28), and their labels."""
     images, digits = load_digits()[0]
     chosen = np.random.RandomState(0).permutation(len(images))
     chosen = np.resize(chosen, count * size)
@@ -27,12 +27,12 @@ def batches(count, size):
 
 
 def part(rank, workers, size):
-    """The rows of a batch that a process learns from."""
+    """The rows of a batch that belong to a process."""
     return slice(rank * size // workers, (rank + 1) * size // workers)
 
 
 def by_trainer(images, digits, arguments):
-    """Learn with gluon, the store running the optimizer; the weights, and what was printed."""
+    """Train with gluon, the optimizer in the store; return the weights and printed lines."""
     store = mx.kv.create("dist_sync")
     rows = part(store.rank, store.num_workers, arguments.batch)
     net = gluon_net()
@@ -42,7 +42,7 @@ def by_trainer(images, digits, arguments):
 
 
 def by_horovod(images, digits, arguments):
-    """Learn with Horovod's trainer, which averages gradients."""
+    """Train with Horovod's trainer, which averages gradients."""
     hvd.init()
     rows = part(hvd.rank(), hvd.size(), arguments.batch)
     net = gluon_net()
@@ -53,7 +53,7 @@ def by_horovod(images, digits, arguments):
 
 
 def gluon_net():
-    """LeNet with the same first weights in all processes."""
+    """LeNet with the same initial weights in all processes."""
     mx.random.seed(1)
     net = mx.gluon.nn.HybridSequential()
     nn = mx.gluon.nn
@@ -66,12 +66,12 @@ def gluon_net():
 
 
 def settings(arguments):
-    """What the optimizer gets."""
+    """Arguments of the optimizer."""
     return {"learning_rate": arguments.rate, "momentum": 0.9}
 
 
 def loop(net, trainer, images, digits, batch, store):
-    """Learn from each batch, and tell now and then how fast that is in all processes together."""
+    """Train on each batch, and periodically print the overall speed of all processes."""
     cross_entropy = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     workers = 1 if store is None else store.num_workers
     began = time.perf_counter()
@@ -89,7 +89,7 @@ def loop(net, trainer, images, digits, batch, store):
 
 
 def by_module(images, digits, arguments):
-    """Learn with Module.fit; the optimizer's default scale is 1 / all images of a batch."""
+    """Train with Module.fit; the optimizer's default rescale_grad is 1 / global batch size."""
     store = mx.kv.create("dist_sync")
     rows = part(store.rank, store.num_workers, arguments.batch)
     count = rows.stop - rows.start
@@ -124,10 +124,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--by", choices=("trainer", "module", "horovod"), default="trainer")
     parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--batch", type=int, default=64, help="images of all processes together")
+    parser.add_argument("--batch", type=int, default=64, help="global batch size")
     parser.add_argument("--rate", type=float, default=0.02)
     parser.add_argument("--save", help="write the weights to this file")
-    parser.add_argument("--like", help="compare the weights with those of this file")
+    parser.add_argument("--like", help="compare the weights with those in this file")
     arguments = parser.parse_args()
     learn = {"trainer": by_trainer, "module": by_module, "horovod": by_horovod}[arguments.by]
     weights, rank = learn(*batches(arguments.steps, arguments.batch), arguments)
@@ -139,7 +139,7 @@ def main():
 
 
 def compare(weights, others):
-    """Print how far weights are from those of another run; 1 if that is far."""
+    """Print the distance of weights from those of another run; return 1 if it is large."""
     most = max(float((weights[name] - others[name]).abs().max().asscalar()) for name in weights)
     print(f"largest difference between the weights of both runs: {most:.2g}")
     return int(not most < 1e-4)

@@ -1,11 +1,11 @@
-"""Train ResNet-18 on records of small colour images in several processes.
+"""Train ResNet-18 on a RecordIO file of small colour images in several processes.
 
     tools/launch.py -n 4 -s 0 python examples/distributed/resnet_cifar.py --save four.params
     python examples/distributed/resnet_cifar.py --parts 4 --like four.params    # the same weights
 
-Each process reads its part of the records. The images are made here, of the size of CIFAR-10's: ten
-kinds of waves in noise. A single process with ``--parts`` goes through the parts of each batch one
-after the other, so that batch normalization sees the same images together.
+Each process reads its part of the records. The images are synthetic, of the size of CIFAR-10's: ten
+classes of waves in noise. A single process with ``--parts`` processes the parts of each batch
+separately, so that batch normalization sees the same groups of images.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import mxcy as mx
 
 
 def write_records(path, count):
-    """Write images of 32 x 32 pixels with their kinds, 0 to 9, as records with an index."""
+    """Write images of 32 x 32 pixels with their classes, 0 to 9, as records with an index."""
     draw = np.random.RandomState(0)
     rows, columns = np.mgrid[:32, :32] / 32
     records = mx.recordio.MXIndexedRecordIO(path + ".idx", path + ".rec", "w")
@@ -54,7 +54,7 @@ def reader(path, parts, index, batch):
 
 
 def network():
-    """ResNet-18 for small images, with the same first weights in all processes."""
+    """ResNet-18 for small images, with the same initial weights in all processes."""
     mx.random.seed(1)
     net = mx.gluon.model_zoo.vision.resnet18_v1(thumbnail=True, classes=10)
     net.initialize(mx.init.Xavier())
@@ -64,7 +64,7 @@ def network():
 
 
 def train(net, store, readers, batch, epochs):
-    """Learn; `readers` are those of this process's parts."""
+    """Train; `readers` read this process's parts."""
     parameters = net.collect_params()
     if len(readers) > 1:
         parameters.setattr("grad_req", "add")
@@ -97,11 +97,11 @@ def main():
     """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=int, default=64)
-    parser.add_argument("--batch", type=int, default=32, help="images of all processes together")
+    parser.add_argument("--batch", type=int, default=32, help="global batch size")
     parser.add_argument("--epochs", type=int, default=1)
-    parser.add_argument("--parts", type=int, default=1, help="of each batch, in one process")
+    parser.add_argument("--parts", type=int, default=1, help="parts of each batch, in one process")
     parser.add_argument("--save", help="write the weights to this file")
-    parser.add_argument("--like", help="compare the weights with those of this file")
+    parser.add_argument("--like", help="compare the weights with those in this file")
     arguments = parser.parse_args()
     store = mx.kv.create("dist_sync")
     workers = store.num_workers * arguments.parts
@@ -118,7 +118,7 @@ def main():
     weights = {
         name: parameter.data()
         for name, parameter in net._collect_params_with_prefix().items()
-        if parameter.grad_req != "null"  # means and variances are each process's own
+        if parameter.grad_req != "null"  # running statistics differ between processes
     }
     if arguments.save and store.rank == 0:
         mx.nd.save(arguments.save, weights)

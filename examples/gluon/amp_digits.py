@@ -1,12 +1,12 @@
-"""Handwritten digits in mixed precision, with `amp`: trained in it, and converted to it.
+"""Mixed precision with `amp` on handwritten digits: training, and conversion for prediction.
 
 A convolutional network, or an LSTM that reads images row by row, is trained twice, in float32 and
 with ``amp.init`` in bfloat16 or float16, from the same initial weights on the same batches. The
 network of float32 is also converted for prediction. Run ``python examples/gluon/amp_digits.py``;
 ``--help`` lists the options.
 
-It tells the losses of both ways and how many of 1,000 held-out images are read rightly. CPUs with
-products of bfloat16 (AVX512-BF16, AMX) gain time by it, on others it only makes no difference.
+It prints the losses of both and the accuracy on 1,000 held-out images. CPUs with bfloat16
+instructions (AVX512-BF16, AMX) are faster in bfloat16, others are not.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from mxcy.gluon import nn, rnn
 
 
 class Rows(gluon.HybridBlock):
-    """An LSTM over the rows of images, from whose last state a dense layer tells the digit."""
+    """An LSTM over the rows of images, with a dense layer on the last state."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -37,7 +37,7 @@ class Rows(gluon.HybridBlock):
 
 
 def convolutions():
-    """LeNet with batch normalisation."""
+    """LeNet with batch normalization."""
     net = nn.HybridSequential()
     for channels in (16, 32):
         net.add(nn.Conv2D(channels, 5), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D())
@@ -49,7 +49,7 @@ NETWORKS = {"conv": convolutions, "lstm": Rows}
 
 
 def train(make, images, labels, epochs, rate, mixed):
-    """A trained network, and its mean loss over the last epoch."""
+    """Train a network; return it and its mean loss over the last epoch."""
     mx.random.seed(1)
     net = make()
     net.initialize(mx.init.Xavier())
@@ -80,7 +80,7 @@ def train(make, images, labels, epochs, rate, mixed):
 
 
 def read(net, images, labels):
-    """The part of images that a network reads rightly, and the seconds that it took."""
+    """Return a network's accuracy, and the seconds that prediction took."""
     net(images)
     begin = time.perf_counter()
     found = net(images).argmax(axis=1).astype("float32")
@@ -95,7 +95,7 @@ def main(arguments=None):
     parser.add_argument("--dtype", choices=("bfloat16", "float16"), default="bfloat16")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--rate", type=float, default=0.002)
-    parser.add_argument("--images", type=int, default=4000, help="of which to learn")
+    parser.add_argument("--images", type=int, default=4000, help="training images")
     options = parser.parse_args(arguments)
     (images, labels), held_out = [
         [mx.nd.array(part, dtype="float32") for part in parts] for parts in load_digits()
@@ -110,7 +110,7 @@ def main(arguments=None):
     converted.hybridize()
     right, seconds = read(converted, *held_out)
     print(f"converted to {options.dtype}: {right:.1%} right in {seconds:.3f} s")
-    del plain, converted  # `amp.init` warns of networks whose graphs stay as they are
+    del plain, converted  # `amp.init` warns of networks with existing graphs
 
     amp.init(options.dtype)
     try:

@@ -1,11 +1,11 @@
-"""How close training in bfloat16 stays to training in float32: a ResNet-18 and a language model.
+"""Compare training in bfloat16 with float32, for a ResNet-18 and a language model.
 
-ResNet-18 in its form for small images learns the 4,000 handwritten digits that mxcy carries, as
-32 x 32 pixels of three channels, with smoothed labels; an LSTM learns Python's own manual character
-by character. Each is trained twice, in float32 and with ``amp.init``, from the same initial weights
-on the same batches. Run ``python examples/gluon/amp_losses.py``; ``--help`` lists the options.
+ResNet-18 for small images is trained on the 4,000 handwritten digits in mxcy, as 32 x 32 pixels of
+three channels, with smoothed labels; a character-level LSTM on Python's manual. Each is trained
+twice, in float32 and with ``amp.init``, from the same initial weights on the same batches. Run
+``python examples/gluon/amp_losses.py``; ``--help`` lists the options.
 
-It tells the mean losses over the last quarter of the steps, and milliseconds of CPU time a step.
+It prints the mean losses over the last quarter of the steps, and milliseconds of CPU time per step.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from mxcy import amp, autograd, gluon
 from mxcy.examples.train_mnist import load_digits
 from mxcy.gluon.model_zoo import vision
 
-SMOOTHING = 0.1  # what of a label goes to all classes
+SMOOTHING = 0.1  # label smoothing: probability spread over all classes
 
 
 class Characters(gluon.HybridBlock):
-    """Characters, as numbers (steps, batch), to scores of the next ones (steps, batch, symbols)."""
+    """Maps character indices (steps, batch) to logits of the next ones (steps, batch, symbols)."""
 
     def __init__(self, symbols, units):
         super().__init__()
@@ -34,12 +34,12 @@ class Characters(gluon.HybridBlock):
             self.dense = gluon.nn.Dense(symbols, flatten=False, in_units=units)
 
     def hybrid_forward(self, F, numbers):
-        """Scores, from states of zeros."""
+        """Compute logits, from zero initial states."""
         return self.dense(self.lstm(self.embedding(numbers)))
 
 
 def digits(size, rng):
-    """Endless batches of images, moved by up to four pixels, and their smoothed labels."""
+    """Yield batches of images, shifted by up to four pixels, and smoothed labels, forever."""
     (images, labels), _ = load_digits()
     targets = np.eye(10, dtype="float32")[labels] * (1 - SMOOTHING) + SMOOTHING / 10
     while True:
@@ -51,7 +51,7 @@ def digits(size, rng):
 
 
 def characters(size, rng, steps=32):
-    """Endless batches of characters and the ones that follow, and the number of symbols."""
+    """Return an endless iterator of (characters, next characters), and the alphabet size."""
     text = "\n".join(topics.topics[name] for name in sorted(topics.topics))
     symbols, numbers = np.unique(list(text), return_inverse=True)
 
@@ -65,7 +65,7 @@ def characters(size, rng, steps=32):
 
 
 def resnet(options, rng):
-    """Batches, network, criterion and trainer's arguments."""
+    """Return batches, network, loss and trainer arguments."""
     net = vision.resnet18_v1(thumbnail=True, classes=10)
     criterion = gluon.loss.SoftmaxCrossEntropyLoss(sparse_label=False)
     return (
@@ -77,7 +77,7 @@ def resnet(options, rng):
 
 
 def lstm(options, rng):
-    """Batches, network, criterion and trainer's arguments."""
+    """Return batches, network, loss and trainer arguments."""
     batches, symbols = characters(options.batch_size, rng)
     criterion = gluon.loss.SoftmaxCrossEntropyLoss()
     return batches, Characters(symbols, 128), criterion, ("adam", {"learning_rate": 0.005})
@@ -87,7 +87,7 @@ NETWORKS = {"resnet": resnet, "lstm": lstm}
 
 
 def train(options, mixed):
-    """The losses of all steps, and the least CPU time of a step in milliseconds."""
+    """Train; return the losses of all steps, and the minimum CPU time per step in milliseconds."""
     mx.random.seed(options.seed)
     make = NETWORKS[options.network]
     batches, net, criterion, how = make(options, np.random.default_rng(options.seed))
@@ -117,7 +117,7 @@ def train(options, mixed):
 
 
 def main(arguments=None):
-    """Train in both ways; returns the mean losses in float32 and in mixed precision."""
+    """Train in both precisions; return the mean losses in float32 and in mixed precision."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--network", choices=NETWORKS, default="lstm")
     parser.add_argument("--dtype", choices=("bfloat16", "float16"), default="bfloat16")
@@ -136,7 +136,7 @@ def main(arguments=None):
     for name, loss, (_, milliseconds) in zip(
         ("float32", options.dtype), (plain, mixed), results, strict=True
     ):
-        print(f"{name:9}: loss {loss:.4f}, {milliseconds:.0f} ms of CPU time a step")
+        print(f"{name:9}: loss {loss:.4f}, {milliseconds:.0f} ms of CPU time per step")
     print(f"{options.dtype} is {mixed / plain - 1:+.2%} from float32")
     return plain, mixed
 

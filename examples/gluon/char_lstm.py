@@ -1,13 +1,13 @@
-"""Learn to write like Python's own manual, character by character, with an LSTM.
+"""Train a character-level LSTM language model on Python's manual.
 
-The text is the help on Python's statements and types that every Python carries
+The text is the help on Python's statements and types, which is part of every Python
 (``pydoc_data.topics``, about 700,000 characters); one in twenty is held out. Run
 ``python examples/gluon/char_lstm.py``; ``--help`` lists the options. With ``import mxnet as mx``
-for the import of mxcy below, the program runs on MXNet 1.9.1.
+instead of mxcy, the program runs on MXNet 1.9.1.
 
-After every epoch it tells the perplexity of the held-out text: among how many equally likely
-characters, of more than 90, the network chooses as if. With ``--dropout 0`` MXNet 1.9.1 reaches
-the same from the same seed.
+After every epoch it prints the perplexity of the held-out text: the equivalent number of equally
+likely characters, out of more than 90. With ``--dropout 0`` MXNet 1.9.1 reaches the same from the
+same seed.
 """
 
 import argparse
@@ -21,12 +21,12 @@ import mxcy as mx
 
 
 def read_text():
-    """The manual as one string."""
+    """Return the manual as one string."""
     return "\n".join(topics.topics[name] for name in sorted(topics.topics))
 
 
 class CharModel(mx.gluon.HybridBlock):
-    """Characters, as numbers (steps, batch), to scores of the next ones (steps, batch, symbols)."""
+    """Maps character indices (steps, batch) to logits of the next ones (steps, batch, symbols)."""
 
     def __init__(self, symbols, units, layers, dropout):
         super().__init__()
@@ -40,7 +40,7 @@ class CharModel(mx.gluon.HybridBlock):
         return self.dense(out), hidden, cell
 
     def begin(self, batch):
-        """States before the first character."""
+        """Initial states."""
         return self.lstm.begin_state(batch)
 
 
@@ -54,7 +54,7 @@ def pieces(numbers, batch, steps):
 
 
 def train_epoch(model, trainer, numbers, args, bar):
-    """Go through the text once; states pass from piece to piece."""
+    """Train on the text once, carrying states from piece to piece."""
     loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     states = model.begin(args.batch_size)
     parameters = [p for p in model.collect_params().values() if p.grad_req != "null"]
@@ -72,7 +72,7 @@ def train_epoch(model, trainer, numbers, args, bar):
 
 
 def perplexity(model, numbers, args):
-    """What the model makes of a text, per character."""
+    """Perplexity of a text per character."""
     loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     states, losses = model.begin(10), []
     for source, target in pieces(numbers, 10, args.steps):
@@ -82,7 +82,7 @@ def perplexity(model, numbers, args):
 
 
 def write(model, symbols, start, length, rng):
-    """Continue `start` by `length` characters, each drawn as likely as the model finds it."""
+    """Continue `start` by `length` characters, sampled from the model."""
     number_of = {symbol: number for number, symbol in enumerate(symbols)}
     states, text = model.begin(1), list(start)
     seen = np.array([[number_of[symbol]] for symbol in start], "float32")
@@ -96,26 +96,26 @@ def write(model, symbols, start, length, rng):
 
 
 def parse(arguments=None):
-    """The command line's options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--steps", type=int, default=64, help="characters of a piece")
+    parser.add_argument("--steps", type=int, default=64, help="characters per piece")
     parser.add_argument("--units", type=int, default=256)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--learning-rate", type=float, default=0.003)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--characters", type=int, help="learn from so many only")
+    parser.add_argument("--characters", type=int, help="number of characters to train on")
     options = parser.parse_args(arguments)
-    least = 20 * (options.steps + 1)  # a twentieth is held out, and has to fill a piece
+    least = 20 * (options.steps + 1)  # the held-out twentieth must fill a piece
     if options.characters is not None and options.characters < least:
-        parser.error(f"--characters: {least} at least, for pieces of {options.steps}")
+        parser.error(f"--characters: expected at least {least} for pieces of {options.steps}")
     return options
 
 
 def main(arguments=None):
-    """Train, tell the perplexity of held-out text, write some text; returns the perplexity."""
+    """Train, print the perplexity of held-out text, generate some text; return the perplexity."""
     args = parse(arguments)
     mx.random.seed(args.seed)
     text = read_text()[: args.characters]

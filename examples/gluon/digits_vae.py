@@ -1,11 +1,11 @@
 """A variational autoencoder (Kingma and Welling, 2013) of handwritten digits.
 
-It learns to draw digits from a few normally distributed numbers. Of the 5,000 real MNIST images
-that come with mxcy, 4,000 are learned from and 1,000 held out. Run
-``python examples/gluon/digits_vae.py``; ``--help`` lists the options.
+It learns to generate digits from a normally distributed code. Of the 5,000 MNIST images in mxcy,
+4,000 are used for training and 1,000 held out. Run ``python examples/gluon/digits_vae.py``;
+``--help`` lists the options.
 
-After every epoch it tells the bound of the held-out images' negative log likelihood, in nats per
-image: more than 540 at the beginning, 118 after 40 epochs. At the end it draws some digits as text.
+After every epoch it prints the bound of the held-out images' negative log likelihood, in nats per
+image: more than 540 at first, 118 after 40 epochs. At the end it prints some digits as text.
 """
 
 import argparse
@@ -22,14 +22,14 @@ nn = mx.gluon.nn
 
 
 class Autoencoder(mx.gluon.HybridBlock):
-    """Images (batch, pixels) and noise (batch, numbers) to the bound (batch,).
+    """Maps images (batch, pixels) and noise (batch, numbers) to the bound (batch,).
 
     Parameters
     ----------
     units : int
-        Width of the hidden layers.
+        Size of the hidden layers.
     numbers : int
-        How many numbers stand for an image.
+        Size of the code.
     """
 
     def __init__(self, units, numbers):
@@ -52,19 +52,19 @@ class Autoencoder(mx.gluon.HybridBlock):
     def hybrid_forward(self, F, images, noise):
         mean, log_variance = F.split(self.encoder(images), num_outputs=2, axis=1)
         scores = self.decoder(mean + F.exp(log_variance / 2) * noise)
-        # -log of the probability of each pixel, by logits
+        # negative log-probability of each pixel, from logits
         pixels = F.relu(scores) - scores * images + F.log1p(F.exp(-F.abs(scores)))
         divergence = (F.square(mean) + F.exp(log_variance) - 1 - log_variance) / 2
         return F.sum(pixels, axis=1) + F.sum(divergence, axis=1)
 
 
 def noise_for(net, images):
-    """Normally distributed numbers for a batch."""
+    """Draw normally distributed codes for a batch."""
     return mx.nd.random.normal(shape=(len(images), net.numbers))
 
 
 def train_epoch(net, trainer, batches, bar):
-    """Learn from each batch in turn."""
+    """Train on each batch."""
     for images in batches:
         with mx.autograd.record():
             bound = net(images, noise_for(net, images))
@@ -75,13 +75,13 @@ def train_epoch(net, trainer, batches, bar):
 
 
 def bound_of(net, images):
-    """The mean bound of images, nats per image."""
+    """Mean bound of images, in nats per image."""
     batches = [mx.nd.array(images[i : i + 250]) for i in range(0, len(images), 250)]
     return np.mean([float(net(x, noise_for(net, x)).mean().asscalar()) for x in batches])
 
 
 def draw(net, count):
-    """Draw digits side by side, as text."""
+    """Generate digits, side by side as text."""
     scores = net.decoder(mx.nd.random.normal(shape=(count, net.numbers)))
     images = scores.sigmoid().asnumpy().reshape(count, 14, 2, 28).mean(axis=2)
     lines = np.concatenate(list(images), axis=1)
@@ -89,19 +89,19 @@ def draw(net, count):
 
 
 def parse(arguments=None):
-    """The command line's options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--batch-size", type=int, default=100)
     parser.add_argument("--units", type=int, default=256)
-    parser.add_argument("--numbers", type=int, default=10, help="that stand for an image")
+    parser.add_argument("--numbers", type=int, default=10, help="size of the code")
     parser.add_argument("--learning-rate", type=float, default=0.001)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
 
 
 def main(arguments=None):
-    """Train, tell the bound of held-out images after every epoch; returns the last one."""
+    """Train, print the bound of held-out images after every epoch; return the last one."""
     args = parse(arguments)
     mx.random.seed(args.seed)
     rng = np.random.default_rng(args.seed)

@@ -1,8 +1,8 @@
-"""Train LeNet on handwritten digits with the estimator, which keeps its best parameters.
+"""Train LeNet on handwritten digits with the estimator, keeping the best parameters.
 
-Of the 5,000 real MNIST images that come with mxcy, 4,000 are learned from and 1,000 held out. Run
-``python examples/gluon/lenet_estimator.py``; ``--help`` lists the options. After 8 epochs it reads
-97.8 % of the held-out digits rightly.
+Of the 5,000 MNIST images in mxcy, 4,000 are used for training and 1,000 held out. Run
+``python examples/gluon/lenet_estimator.py``; ``--help`` lists the options. After 8 epochs the
+accuracy on the held-out digits is 97.8 %.
 """
 
 import argparse
@@ -24,14 +24,14 @@ from mxcy.gluon.data import ArrayDataset, DataLoader
 
 
 class ProgressBar(TrainBegin, BatchEnd, TrainEnd):
-    """Shows how far training is, and the metrics.
+    """Shows the progress of training, and the metrics.
 
     Parameters
     ----------
     metrics : list of EvalMetric
-        What is shown.
+        Metrics to show.
     total : int
-        The number of batches of all epochs.
+        Number of batches of all epochs.
     """
 
     priority = 0  # after the metrics, before the log
@@ -52,19 +52,19 @@ class ProgressBar(TrainBegin, BatchEnd, TrainEnd):
 
 
 def parse(arguments=None):
-    """The command line's options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--batch-size", type=int, default=50)
     parser.add_argument("--learning-rate", type=float, default=0.001)
-    parser.add_argument("--images", type=int, help="learn from so many only")
-    parser.add_argument("--folder", help="where the parameters are kept")
+    parser.add_argument("--images", type=int, help="number of images to train on")
+    parser.add_argument("--folder", help="folder of the parameters")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
 
 
 def train(args, folder):
-    """Train a network, and return its accuracy on held-out images with its best parameters."""
+    """Train a network; return the accuracy of its best parameters on held-out images."""
     mx.random.seed(args.seed)
     (images, digits), held_out = load_digits()
     count = len(images) if args.images is None else args.images
@@ -91,7 +91,7 @@ def train(args, folder):
 
 
 def main(arguments=None):
-    """Train and tell the accuracy; returns it."""
+    """Train, print the accuracy and return it."""
     args = parse(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         found = train(args, args.folder or temporary)

@@ -1,14 +1,14 @@
-"""A variational autoencoder of handwritten digits, written with gluon.probability and mx.np.
+"""A variational autoencoder of handwritten digits with gluon.probability and mx.np.
 
-The same model as that of ``digits_vae.py``, told in distributions: an encoder says how the numbers
-that stand for an image are distributed, a decoder how the pixels are that stand for numbers. The
-5,000 real MNIST images that come with mxcy are learned from, 1,000 of them held out. Run
-``python examples/gluon/probability_vae.py``; ``--help`` lists the options.
+The model of ``digits_vae.py`` in terms of distributions: an encoder maps an image to a distribution
+of codes, a decoder maps a code to a distribution of pixels. Of the 5,000 MNIST images in mxcy,
+4,000 are used for training and 1,000 held out. Run ``python examples/gluon/probability_vae.py``;
+``--help`` lists the options.
 
-After every epoch it tells two bounds of the held-out images' negative log likelihood, in nats per
-image: that which it learns by, and the tighter one of several samples of the code, weighted by
-their importance (Burda, Grosse and Salakhutdinov, 2016). At the end it draws how one digit
-becomes another on a straight line between their codes.
+After every epoch it prints two bounds of the held-out images' negative log likelihood, in nats per
+image: the training objective, and the tighter importance-weighted bound of several samples of the
+code (Burda, Grosse and Salakhutdinov, 2016). At the end it prints the interpolation between two
+digits along the line between their codes.
 """
 
 import argparse
@@ -26,7 +26,7 @@ mgp, nn = mx.gluon.probability, mx.gluon.nn
 
 
 def layers(units, outputs):
-    """Dense layers on the last axis."""
+    """Create dense layers on the last axis."""
     net = nn.HybridSequential()
     for _ in range(2):
         net.add(nn.Dense(units, activation="relu", flatten=False))
@@ -35,16 +35,16 @@ def layers(units, outputs):
 
 
 class Autoencoder(mgp.StochasticBlock):
-    """Images (batch, pixels) to the logarithms of their probabilities given a code of each.
+    """Maps images (batch, pixels) to their log-probabilities given a sampled code.
 
-    Its loss is how far the codes are from normally distributed ones.
+    Its loss is the divergence of the codes' distribution from the prior.
 
     Parameters
     ----------
     units : int
-        Width of the hidden layers.
+        Size of the hidden layers.
     numbers : int
-        How many numbers are a code.
+        Size of the code.
     """
 
     def __init__(self, units, numbers):
@@ -53,28 +53,28 @@ class Autoencoder(mgp.StochasticBlock):
         self.numbers = numbers
 
     def prior(self):
-        """The distribution of codes of all images."""
+        """Prior distribution of codes."""
         return mgp.Independent(mgp.Normal(np.zeros(self.numbers), 1.0), 1)
 
     def codes(self, images):
-        """The distribution of the codes of images."""
+        """Distribution of codes given images."""
         loc, log_scale = np.split(self.encoder(images), 2, axis=-1)
         return mgp.Independent(mgp.Normal(loc, np.exp(log_scale)), 1)
 
     def pixels(self, codes):
-        """The distribution of the pixels of images with such codes."""
+        """Distribution of pixels given codes."""
         return mgp.Independent(mgp.Bernoulli(logit=self.decoder(codes)), 1)
 
     @mgp.StochasticBlock.collectLoss
     def forward(self, images):
-        """Draw a code of each image; its gradient flows back through the draw."""
+        """Sample a code of each image, differentiably."""
         codes = self.codes(images)
         self.add_loss(mgp.kl_divergence(codes, self.prior()))
         return self.pixels(codes.sample()).log_prob(images)
 
 
 def train_epoch(net, trainer, batches, bar):
-    """Learn from each batch in turn."""
+    """Train on each batch."""
     for images in batches:
         with autograd.record():
             log_prob = net(images)
@@ -86,7 +86,7 @@ def train_epoch(net, trainer, batches, bar):
 
 
 def bounds_of(net, images, samples):
-    """The mean bounds of images, by one and by several samples of their codes, nats per image."""
+    """Mean bounds of images, with one and with several samples of the codes, in nats per image."""
     loose, tight = [], []
     for start in range(0, len(images), 250):
         batch = np.array(images[start : start + 250])
@@ -102,7 +102,7 @@ def bounds_of(net, images, samples):
 
 
 def morph(net, first, last, count):
-    """Draw images on the way from one to another side by side, as text."""
+    """Interpolate between two images, side by side as text."""
     ends = net.codes(np.array(onp.stack([first, last]))).mean
     share = np.linspace(0, 1, count).reshape(-1, 1)
     images = net.pixels(ends[0] * (1 - share) + ends[1] * share).mean
@@ -112,13 +112,13 @@ def morph(net, first, last, count):
 
 
 def parse(arguments=None):
-    """The command line's options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--batch-size", type=int, default=100)
     parser.add_argument("--units", type=int, default=256)
-    parser.add_argument("--numbers", type=int, default=10, help="that are a code")
-    parser.add_argument("--samples", type=int, default=16, help="for the tighter bound")
+    parser.add_argument("--numbers", type=int, default=10, help="size of the code")
+    parser.add_argument("--samples", type=int, default=16, help="samples of the tighter bound")
     parser.add_argument("--learning-rate", type=float, default=0.001)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
@@ -126,7 +126,7 @@ def parse(arguments=None):
 
 @mx.util.use_np
 def main(arguments=None):
-    """Train, tell the bounds of held-out images after every epoch; returns the last ones."""
+    """Train, print the bounds of held-out images after every epoch; return the last ones."""
     args = parse(arguments)
     mx.random.seed(args.seed)
     rng = onp.random.default_rng(args.seed)

@@ -1,11 +1,11 @@
-"""Networks that read handwritten digits, in 8 bits: calibrated, with a table of their layers.
+"""Quantize digit classifiers to 8 bits, with calibration and a table of layers.
 
-LeNet, or a ResNet of eight convolutions, learns 4,000 digits in float32. Then it is quantized with
-ranges from 500 of them, by their extremes and by entropy, and both read 1,000 held-out digits. Run
-``python examples/gluon/quantize_digits.py``; ``--help`` lists the options.
+LeNet, or a ResNet of eight convolutions, is trained on 4,000 digits in float32, then quantized with
+ranges calibrated on 500 of them, by extremes and by entropy, and both are tested on 1,000
+held-out digits. Run ``python examples/gluon/quantize_digits.py``; ``--help`` lists the options.
 
-It tells the range of each layer, how many digits each network reads rightly, for how many of them
-the answers of floats and of 8 bits agree, and how far scores are apart.
+It prints the range of each layer, the accuracies, how often the predictions of float32 and 8 bits
+agree, and the difference of their scores.
 """
 
 import argparse
@@ -24,7 +24,7 @@ MODES = ("naive", "entropy")
 
 
 def resnet():
-    """Three stages of residual blocks, of 16, 32 and 64 channels."""
+    """ResNet with three stages of 16, 32 and 64 channels."""
     return vision.ResNetV1(
         vision.BasicBlockV1, [1, 1, 1], [16, 16, 32, 64], classes=10, thumbnail=True
     )
@@ -34,7 +34,7 @@ NETWORKS = {"lenet": lenet, "resnet": resnet}
 
 
 def trained(options, learned):
-    """A network of float32 that has learned."""
+    """Train a network in float32."""
     mx.random.seed(options.seed)
     np.random.seed(options.seed)
     net = NETWORKS[options.network]()
@@ -52,13 +52,13 @@ def trained(options, learned):
 
 
 def scores_of(net, images, size=250):
-    """The scores of images, NumPy (n, 10)."""
+    """Scores of images, NumPy (n, 10)."""
     parts = np.split(images, range(size, len(images), size))
     return np.concatenate([net(mx.nd.array(part)).asnumpy() for part in parts])
 
 
 def quantized(net, images, mode):
-    """The network in 8 bits, and the seconds that calibration took."""
+    """Quantize the network; return it and the seconds of calibration."""
     start = time.perf_counter()
     batches = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(images), 100)
     narrow = quantization.quantize_net(
@@ -69,7 +69,7 @@ def quantized(net, images, mode):
 
 
 def layers_of(net):
-    """[(name, least, largest number)] of the layers of a quantized network."""
+    """[(name, minimum, maximum)] of the layers of a quantized network."""
     attributes = net(mx.sym.var("data")).attr_dict()
     return [
         (name, float(kept["min_calib_range"]), float(kept["max_calib_range"]))
@@ -79,11 +79,11 @@ def layers_of(net):
 
 
 def main(arguments=None):
-    """Train, quantize, compare; {mode: (accuracy in float32, in 8 bits, agreement, error)}."""
+    """Train, quantize, compare: {mode: (accuracy in float32, in 8 bits, agreement, error)}."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--network", choices=NETWORKS, default="lenet")
     parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--images", type=int, default=4000, help="of which to learn")
+    parser.add_argument("--images", type=int, default=4000, help="training images")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     (images, digits), (unseen, answers) = load_digits()
@@ -95,7 +95,7 @@ def main(arguments=None):
     for mode in MODES:
         narrow, seconds = quantized(net, images[:CALIBRATING], mode)
         scores = scores_of(narrow, unseen)
-        print(f"\n{mode}, calibrated in {seconds:.2f} s; a layer's numbers lie within")
+        print(f"\n{mode}, calibrated in {seconds:.2f} s; ranges of the layers")
         for name, low, high in layers_of(narrow):
             print(f"  {name:50} {low:10.4f} ... {high:.4f}")
         told = [float((some.argmax(1) == answers).mean()) for some in (floats, scores)]

@@ -1,12 +1,12 @@
-"""Find drawn shapes in noisy pictures with a small single-shot detector (Liu et al., 2016).
+"""Detect shapes in noisy images with a small single-shot detector (Liu et al., 2016).
 
-Pictures of 48 x 48 pixels show one to three squares, discs and triangles in any colour; two layers
-of a small network predict, for anchors of several sizes at each of their places, a class and a box.
+Images of 48 x 48 pixels show one to three squares, discs and triangles in random colours. Two
+layers of a small network predict a class and a box for anchors of several sizes at each position.
 Run ``python examples/gluon/shapes_ssd.py``; ``--help`` lists the options.
 
-At the end it tells, for pictures that were not learned from, the mean overlap (intersection over
-union) of the true boxes with what was found, and the average precision of each kind of shape at an
-overlap of one half: 0.68, and 0.91 to 0.95, after 12 epochs on 2,000 pictures.
+At the end it prints, for test images, the mean overlap (intersection over union) of the true boxes
+with the detections, and the average precision of each class at an overlap of 0.5: 0.68, and 0.91 to
+0.95, after 12 epochs on 2,000 images.
 """
 
 import argparse
@@ -20,19 +20,19 @@ SIZE = 48
 KINDS = ("square", "disc", "triangle")
 #: sizes and aspect ratios of the anchors of both layers
 ANCHORS = (((0.22, 0.32), (1, 2, 0.5)), ((0.42, 0.55), (1, 2, 0.5)))
-PER_PLACE = 4  # sizes and ratios, less the one that both begin with
+PER_PLACE = 4  # number of sizes and ratios, minus the one in common
 nn = mx.gluon.nn
 
 
 def draw(rng):
-    """Draw a picture.
+    """Draw a random image.
 
     Returns
     -------
     picture : numpy.ndarray
         float32, (3, SIZE, SIZE), about 0 to 1.
     labels : numpy.ndarray
-        float32, (3, 5): rows of kind and box (left, top, right, bottom, 0 to 1); unused are -1.
+        float32, (3, 5): rows of class and box (left, top, right, bottom, 0 to 1); unused are -1.
     """
     picture = np.broadcast_to(rng.uniform(0, 1, (3, 1, 1)), (3, SIZE, SIZE)).copy()
     background = picture[:, 0, 0].copy()
@@ -64,14 +64,14 @@ def draw(rng):
 
 
 def draw_many(count, seed):
-    """Pictures (count, 3, SIZE, SIZE) and labels (count, 3, 5)."""
+    """Draw images (count, 3, SIZE, SIZE) and labels (count, 3, 5)."""
     rng = np.random.default_rng(seed)
     pictures, labels = zip(*(draw(rng) for _ in range(count)), strict=True)
     return np.stack(pictures), np.stack(labels)
 
 
 def convolution(channels):
-    """A convolution with normalization and ReLU."""
+    """Create a convolution with normalization and ReLU."""
     block = nn.HybridSequential()
     block.add(
         nn.Conv2D(channels, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu")
@@ -80,7 +80,7 @@ def convolution(channels):
 
 
 class Detector(mx.gluon.HybridBlock):
-    """Pictures to anchors (1, n, 4), scores of classes (batch, classes + 1, n) and offsets."""
+    """Maps images to anchors (1, n, 4), class scores (batch, classes + 1, n) and offsets."""
 
     def __init__(self):
         super().__init__()
@@ -112,7 +112,7 @@ class Detector(mx.gluon.HybridBlock):
 
 
 def train_epoch(net, trainer, batches, bar):
-    """Learn from each batch in turn."""
+    """Train on each batch."""
     classes_loss = mx.gluon.loss.SoftmaxCrossEntropyLoss(axis=1)
     boxes_loss = mx.gluon.loss.HuberLoss()
     for pictures, labels in batches:
@@ -123,7 +123,7 @@ def train_epoch(net, trainer, batches, bar):
                     anchors, labels, scores, negative_mining_ratio=3
                 )
             counted = (true_classes >= 0).expand_dims(2)  # others are ignored
-            # Means over all anchors, most of which are ignored: bring both to one scale.
+            # Rescale both means, which include the ignored anchors.
             loss = classes_loss(scores, true_classes * counted[:, :, 0], counted) * 10
             loss = loss + boxes_loss(offsets * mask, true_offsets * mask) * 10
         loss.backward()
@@ -133,7 +133,7 @@ def train_epoch(net, trainer, batches, bar):
 
 
 def detect(net, pictures):
-    """What is found in pictures: rows of (kind or -1, score, box) for each, NumPy."""
+    """Detect shapes: rows of (class or -1, score, box) per image, NumPy."""
     detections = []
     for first in range(0, len(pictures), 100):
         anchors, scores, offsets = net(mx.nd.array(pictures[first : first + 100]))
@@ -154,7 +154,7 @@ def overlaps(box, boxes):
 
 
 def mean_overlap(detections, labels):
-    """The mean overlap of true boxes with the best that was found of their kind, 0 if nothing."""
+    """Mean overlap of true boxes with the best detection of their class, 0 if there is none."""
     best = []
     for rows, truth in zip(detections, labels, strict=True):
         for kind, *box in truth[truth[:, 0] >= 0]:
@@ -164,7 +164,7 @@ def mean_overlap(detections, labels):
 
 
 def average_precision(detections, labels, kind):
-    """The area under precision over recall of a kind at an overlap of one half."""
+    """Area under the precision-recall curve of a class at an overlap of 0.5."""
     left = [list(truth[truth[:, 0] == kind, 1:]) for truth in labels]
     total = sum(map(len, left))
     ranked = [
@@ -186,10 +186,10 @@ def average_precision(detections, labels, kind):
 
 
 def parse(arguments=None):
-    """The command line's options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=12)
-    parser.add_argument("--pictures", type=int, default=2000, help="to learn from")
+    parser.add_argument("--pictures", type=int, default=2000, help="training images")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--learning-rate", type=float, default=0.003)
     parser.add_argument("--seed", type=int, default=0)
@@ -197,7 +197,7 @@ def parse(arguments=None):
 
 
 def main(arguments=None):
-    """Train and tell how well shapes are found; returns mean overlap and mean precision."""
+    """Train and evaluate; return mean overlap and mean average precision."""
     args = parse(arguments)
     mx.random.seed(args.seed)
     rng = np.random.default_rng(args.seed)

@@ -1,4 +1,4 @@
-"""Images per second of classifiers with random weights and inputs, in inference.
+"""Measure the inference speed of classifiers with random weights and inputs.
 
 ``python benchmark_score.py --network resnet-50 --batch-size 1``
 """
@@ -18,7 +18,7 @@ WARM_UPS = 5
 
 
 def bound(network, batch_size):
-    """A module of the network with random weights, and a batch of random images."""
+    """Return a module with random weights and a batch of random images."""
     shape = (batch_size, *image_shape(network))
     module = mx.mod.Module(get_network(network))
     module.bind([("data", shape)], [("softmax_label", (batch_size,))], for_training=False)
@@ -34,14 +34,14 @@ def score(network, batch_size, num_batches):
     network : str
         See `symbols.get_network`.
     batch_size : int
-        Images in a batch.
+        Batch size.
     num_batches : int
-        Batches that are timed, after a few that are not.
+        Number of timed batches, after a warm-up.
 
     Returns
     -------
     dict
-        "images_per_second" and "seconds", both of all timed batches together.
+        "images_per_second" and "seconds" over all timed batches.
     """
     module, batch = bound(network, batch_size)
     for number in range(WARM_UPS + num_batches):
@@ -55,7 +55,7 @@ def score(network, batch_size, num_batches):
 
 
 def parsed(arguments=None):
-    """The options of the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--network",
@@ -65,7 +65,7 @@ def parsed(arguments=None):
     parser.add_argument(
         "--batch-size", type=int, default=0, help="images in a batch; 0 for 1, 2, 4, 8, 16 and 32"
     )
-    parser.add_argument("--num-batches", type=int, default=10, help="batches that are timed")
+    parser.add_argument("--num-batches", type=int, default=10, help="timed batches")
     parser.add_argument("--json", help="file to write the figures to")
     options = parser.parse_args(arguments)
     if options.network not in ("all", *NETWORKS, *mx.gluon.model_zoo.vision.model_names()):
@@ -74,7 +74,7 @@ def parsed(arguments=None):
 
 
 def main(arguments=None):
-    """Run the benchmark and print a line for each network and batch size."""
+    """Run the benchmark and print one line per network and batch size."""
     logging.basicConfig(level=logging.INFO)
     options = parsed(arguments)
     start, cells = time.perf_counter(), []

@@ -1,7 +1,7 @@
-"""Train a small recurrent language model on a text, with sentences of several lengths in buckets.
+"""Train a small recurrent language model with sentences of different lengths in buckets.
 
-The recurrent cell is written out in symbols: h = tanh(W x + U h' + b). The text is the license of
-this repository.
+The recurrent cell is built from symbols: h = tanh(W x + U h' + b). The text is the license of this
+repository.
 """
 
 import argparse
@@ -16,11 +16,11 @@ import mxcy as mx
 
 TEXT = Path(__file__).resolve().parents[2] / "LICENSE"
 BUCKETS = (8, 16, 24, 32)
-PADDING = 0  # what fills sentences up to their bucket's length; not a word
+PADDING = 0  # pads sentences to the bucket's length; not a word
 
 
 def read_sentences(path):
-    """Return the sentences as lists of word numbers from 1, and the number of words."""
+    """Return the sentences as lists of word indices from 1, and the number of words."""
     sentences, numbers = [], {}
     for text in re.split(r"[.;:]\s", Path(path).read_text().lower()):
         words = re.findall(r"[a-z]+", text)
@@ -30,7 +30,7 @@ def read_sentences(path):
 
 
 class BucketIter(mx.io.DataIter):
-    """Batches of sentences of about one length; labels are the words that come next."""
+    """Batches of sentences of similar length; labels are the next words."""
 
     def __init__(self, sentences, batch_size, batches=None):
         super().__init__(batch_size)
@@ -129,8 +129,8 @@ def main(arguments=None):
     if not options.text.is_file():
         parser.error(f"--text: there is no file {options.text}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    mx.random.seed(1)  # the first weights
-    np.random.seed(1)  # the order of the sentences
+    mx.random.seed(1)  # initial weights
+    np.random.seed(1)  # order of the sentences
 
     sentences, words = read_sentences(options.text)
     train_iter = BucketIter(sentences, options.batch_size, options.batches)
@@ -151,7 +151,7 @@ def main(arguments=None):
             train_iter,
             eval_metric=mx.metric.Perplexity(ignore_label=PADDING),
             optimizer="adam",
-            # the loss is divided by the number of words already
+            # the loss is already divided by the number of words
             optimizer_params={"learning_rate": 0.01, "rescale_grad": 1.0, "clip_gradient": 1.0},
             initializer=mx.init.Xavier(factor_type="in", magnitude=2.34),
             batch_end_callback=keep_perplexity,

@@ -1,7 +1,7 @@
-"""Train on handwritten digits with a softmax layer that is written in Python.
+"""Train on handwritten digits with a softmax layer written in Python.
 
-`Softmax` computes with NumPy. The network learns as with `SoftmaxOutput` (mnist_mlp.py): after ten
-epochs it reads 95.2% of the held-out digits.
+`Softmax` computes with NumPy. The results equal those of `SoftmaxOutput` (mnist_mlp.py): 95.2%
+accuracy on the held-out digits after ten epochs.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import mxcy as mx
 
 
 class Softmax(mx.operator.CustomOp):
-    """Probabilities; backward gives the gradient of their cross entropy with the labels."""
+    """Softmax whose backward pass computes the gradient of the cross entropy with the labels."""
 
     def forward(self, is_train, req, in_data, out_data, aux):
         x = in_data[0].asnumpy()
@@ -30,10 +30,10 @@ class Softmax(mx.operator.CustomOp):
 
 @mx.operator.register("example_softmax")
 class SoftmaxProp(mx.operator.CustomOpProp):
-    """What is to be known of `Softmax` before it computes."""
+    """Properties of `Softmax`: arguments, shapes, and the operator's factory."""
 
     def __init__(self):
-        super().__init__(need_top_grad=False)  # it is the loss
+        super().__init__(need_top_grad=False)  # a loss
 
     def list_arguments(self):
         return ["data", "label"]
@@ -63,8 +63,8 @@ def main(arguments=None):
     parser.add_argument("--batches", type=int, default=40, help="batches per epoch")
     parser.add_argument("--batch-size", type=int, default=100)
     options = parser.parse_args(arguments)
-    mx.random.seed(1)  # the first weights
-    np.random.seed(1)  # the order of the digits
+    mx.random.seed(1)  # initial weights
+    np.random.seed(1)  # order of the digits
 
     training, validation = digits.load()
     train_iter = mx.io.NDArrayIter(*training, batch_size=options.batch_size, shuffle=True)

@@ -1,4 +1,4 @@
-"""The 5,000 digits of MNIST that come with the package, for the scripts in this folder."""
+"""The 5,000 MNIST digits in the package, for the scripts in this folder."""
 
 from pathlib import Path
 

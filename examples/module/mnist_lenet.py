@@ -1,4 +1,4 @@
-"""Train LeNet on handwritten digits with the Module interface; keep and continue checkpoints."""
+"""Train LeNet on handwritten digits with the Module interface; save and resume checkpoints."""
 
 import argparse
 import logging
@@ -10,7 +10,7 @@ import mxcy as mx
 
 
 def network():
-    """LeCun's network of 1998 with tanh: a symbol with the arguments data and softmax_label."""
+    """LeNet (LeCun, 1998) with tanh: a symbol with the arguments data and softmax_label."""
     data = mx.sym.var("data")
     conv1 = mx.sym.Convolution(data=data, kernel=(5, 5), num_filter=20)
     tanh1 = mx.sym.Activation(data=conv1, act_type="tanh")
@@ -32,12 +32,12 @@ def main(arguments=None):
     parser.add_argument("--batches", type=int, help="batches per epoch; all by default")
     parser.add_argument("--batch-size", type=int, default=50)
     parser.add_argument("--lr", type=float, default=0.05)
-    parser.add_argument("--prefix", default="lenet", help="what names of checkpoints start with")
-    parser.add_argument("--load-epoch", type=int, help="go on from this checkpoint")
+    parser.add_argument("--prefix", default="lenet", help="prefix of checkpoints")
+    parser.add_argument("--load-epoch", type=int, help="resume from this checkpoint")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    mx.random.seed(1)  # the first weights
-    np.random.seed(1)  # the order of the digits
+    mx.random.seed(1)  # initial weights
+    np.random.seed(1)  # order of the digits
 
     training, validation = digits.load()
     train_iter = mx.io.NDArrayIter(*training, batch_size=options.batch_size, shuffle=True)

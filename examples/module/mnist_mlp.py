@@ -27,11 +27,11 @@ def main(arguments=None):
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--batches", type=int, help="batches per epoch; all by default")
     parser.add_argument("--batch-size", type=int, default=100)
-    parser.add_argument("--devices", type=int, default=1, help="parts of each batch")
+    parser.add_argument("--devices", type=int, default=1, help="number of devices")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    mx.random.seed(1)  # the first weights
-    np.random.seed(1)  # the order of the digits
+    mx.random.seed(1)  # initial weights
+    np.random.seed(1)  # order of the digits
 
     training, validation = digits.load()
     train_iter = mx.io.NDArrayIter(*training, batch_size=options.batch_size, shuffle=True)

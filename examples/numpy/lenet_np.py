@@ -1,8 +1,8 @@
-"""LeNet on handwritten digits, on arrays of `mx.np` and with a `forward` of its own.
+"""LeNet on handwritten digits, with `mx.np` arrays and a custom `forward`.
 
-Of the 5,000 real MNIST images that come with mxcy, 4,000 are learned from and 1,000 held out. Run
-``python examples/numpy/lenet_np.py``; ``--help`` lists the options. The images are shifted by
-up to two pixels at random on their way in, which is a line of slicing.
+Of the 5,000 MNIST images in mxcy, 4,000 are used for training and 1,000 held out. Run
+``python examples/numpy/lenet_np.py``; ``--help`` lists the options. Training images are shifted at
+random by up to two pixels, by slicing.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from mxcy.gluon import nn
 
 
 class LeNet(nn.HybridBlock):
-    """Images (n, 1, 28, 28) to scores of the ten digits (n, 10)."""
+    """Maps images (n, 1, 28, 28) to scores of the digits (n, 10)."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -38,7 +38,7 @@ class LeNet(nn.HybridBlock):
 
 
 def shifted(images, most=2):
-    """The images, moved by the same few pixels in either direction."""
+    """Shift all images by the same random number of pixels in each direction."""
     down, right = (int(step) for step in np.random.randint(0, 2 * most + 1, (2,)))
     padded = np.pad(images, ((0, 0), (0, 0), (most, most), (most, most)))
     height, width = images.shape[2:]
@@ -46,7 +46,7 @@ def shifted(images, most=2):
 
 
 def train_epoch(net, trainer, batches, bar):
-    """Learn from each batch; the mean loss."""
+    """Train on each batch; return the mean loss."""
     loss_of, total, count = gluon.loss.SoftmaxCrossEntropyLoss(), 0.0, 0
     for images, digits in batches:
         with autograd.record():
@@ -60,7 +60,7 @@ def train_epoch(net, trainer, batches, bar):
 
 
 def evaluate(net, images, digits):
-    """The share of images that are read rightly, and how often which digit is taken for which."""
+    """Return the accuracy and the confusion matrix."""
     taken = np.zeros((10, 10), dtype="int32")
     for start in range(0, len(images), 250):
         answers = net(images[start : start + 250]).argmax(axis=1).astype("int32")
@@ -70,10 +70,10 @@ def evaluate(net, images, digits):
 
 
 def parse(arguments=None):
-    """The command line's options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--images", type=int, help="learn from about so many only")
+    parser.add_argument("--images", type=int, help="approximate number of images to train on")
     parser.add_argument("--batch-size", type=int, default=50)
     parser.add_argument("--learning-rate", type=float, default=0.002)
     parser.add_argument("--seed", type=int, default=1)
@@ -81,13 +81,13 @@ def parse(arguments=None):
 
 
 def main(arguments=None):
-    """Train and tell what the network misreads; returns the accuracy on held-out images."""
+    """Train and print the most frequent errors; return the accuracy on held-out images."""
     args = parse(arguments)
     npx.set_np()
     mx.random.seed(args.seed)
-    onp.random.seed(args.seed)  # the order of the images
+    onp.random.seed(args.seed)  # order of the images
     learned, held_out = train_mnist.load_digits()
-    every = max(1, len(learned[0]) // args.images) if args.images else 1  # they are sorted
+    every = max(1, len(learned[0]) // args.images) if args.images else 1  # sorted by digit
     dataset = gluon.data.ArrayDataset(*(part[::every] for part in learned))
     batches = gluon.data.DataLoader(dataset, args.batch_size, shuffle=True)
     images, digits = np.array(held_out[0]), np.array(held_out[1], dtype="int32")

@@ -1,13 +1,13 @@
-"""A small transformer that learns to write like Python's own manual, character by character.
+"""Train a small character-level transformer on Python's manual.
 
-The text is the help on Python's statements and types that every Python carries
+The text is the help on Python's statements and types, which is part of every Python
 (``pydoc_data.topics``, about 700,000 characters); one in twenty is held out. Run
 ``python examples/numpy/transformer_text.py``; ``--help`` lists the options.
 
-The network is plain code on arrays of `mx.np`: causal attention of several heads, normalized
-layers, positions that are learned. Its first call becomes a graph; texts of other lengths get
-graphs of their own, which share the parameters. After every epoch the perplexity of the held-out
-text is told: among how many equally likely characters, of more than 90, the network chooses as if.
+The network is plain code on `mx.np` arrays: causal multi-head attention, layer normalization, and
+learned positions. The first call is traced to a graph; other lengths get their own graphs, with
+shared parameters. After every epoch it prints the perplexity of the held-out text: the equivalent
+number of equally likely characters, out of more than 90.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from mxcy.gluon import nn
 
 
 def read_text():
-    """The manual as one string."""
+    """Return the manual as one string."""
     return "\n".join(topics.topics[name] for name in sorted(topics.topics))
 
 
 class Attention(nn.HybridBlock):
-    """Each character looks at those before it and at itself, in several ways at once."""
+    """Causal multi-head self-attention."""
 
     def __init__(self, units, heads, dropout, **kwargs):
         super().__init__(**kwargs)
@@ -48,7 +48,7 @@ class Attention(nn.HybridBlock):
 
 
 class Layer(nn.HybridBlock):
-    """Attention and a small network, each added to what came in."""
+    """Transformer layer: attention and a feed-forward network, with residual connections."""
 
     def __init__(self, units, heads, dropout, **kwargs):
         super().__init__(**kwargs)
@@ -66,7 +66,7 @@ class Layer(nn.HybridBlock):
 
 
 class Transformer(nn.HybridBlock):
-    """Characters, as numbers (batch, steps), to scores of the next ones (batch, steps, symbols)."""
+    """Maps character indices (batch, steps) to logits of the next ones (batch, steps, symbols)."""
 
     def __init__(self, symbols, args, **kwargs):
         super().__init__(**kwargs)
@@ -85,14 +85,14 @@ class Transformer(nn.HybridBlock):
 
 
 def draw_batch(numbers, batch, steps):
-    """Pieces of a text at random places, and the characters that follow each."""
+    """Draw random pieces of a text, and their next characters."""
     starts = np.random.randint(0, len(numbers) - steps - 1, (batch, 1))
     places = starts + np.arange(steps, dtype="int64")
     return numbers[places], numbers[places + 1]
 
 
 def train_epoch(net, trainer, numbers, args, bar):
-    """As many pieces as the text has."""
+    """Train on as many pieces as the text has."""
     loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
     parameters = list(net.collect_params().values())
     for _ in range(max(1, len(numbers) // (args.batch_size * args.steps))):
@@ -107,55 +107,55 @@ def train_epoch(net, trainer, numbers, args, bar):
 
 
 def perplexity(net, numbers, args):
-    """What the network makes of a text, per character."""
+    """Perplexity of a text per character."""
     loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
     count = (len(numbers) - 1) // args.steps
     source = numbers[: count * args.steps].reshape(count, args.steps)
     target = numbers[1 : count * args.steps + 1].reshape(count, args.steps)
     losses = [
-        loss_of(net(source[i : i + 16]), target[i : i + 16]).sum()  # of means over the steps
+        loss_of(net(source[i : i + 16]), target[i : i + 16]).sum()  # of means over steps
         for i in range(0, count, 16)
     ]
     return math.exp((sum(losses) / count).item())
 
 
 def write(net, symbols, start, length):
-    """Continue `start` by `length` characters, each drawn as likely as the network finds it."""
+    """Continue `start` by `length` characters, sampled from the network."""
     seen = [symbols.index(symbol) for symbol in start]
     for _ in range(length):
         last = seen[-net.longest :]
-        row = last + [0] * (net.longest - len(last))  # of one length, so that one graph serves
+        row = last + [0] * (net.longest - len(last))  # fixed length, to use a single graph
         scores = net(np.array([row], dtype="int32"))[0, len(last) - 1]
-        noise = np.random.gumbel(size=scores.shape)  # the largest sum is a draw of the softmax
+        noise = np.random.gumbel(size=scores.shape)  # the argmax samples the softmax
         seen.append(int((scores + noise).argmax()))
     return "".join(symbols[number] for number in seen)
 
 
 def parse(arguments=None):
-    """The command line's options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=16)
-    parser.add_argument("--steps", type=int, default=96, help="characters of a piece")
+    parser.add_argument("--steps", type=int, default=96, help="characters per piece")
     parser.add_argument("--units", type=int, default=128)
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--layers", type=int, default=3)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--learning-rate", type=float, default=0.001)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--characters", type=int, help="learn from so many only")
+    parser.add_argument("--characters", type=int, help="number of characters to train on")
     parser.add_argument("--write", type=int, default=300, help="characters to write at the end")
     options = parser.parse_args(arguments)
-    least = 20 * (options.steps + 1)  # a twentieth is held out, and has to fill a piece
+    least = 20 * (options.steps + 1)  # the held-out twentieth must fill a piece
     if options.characters is not None and options.characters < least:
-        parser.error(f"--characters: {least} at least, for pieces of {options.steps}")
+        parser.error(f"--characters: expected at least {least} for pieces of {options.steps}")
     if options.units % options.heads:
-        parser.error(f"--units: {options.units} is no multiple of --heads, {options.heads}")
+        parser.error(f"--units: {options.units} is not a multiple of --heads, {options.heads}")
     return options
 
 
 def main(arguments=None):
-    """Train, tell the perplexity of held-out text, write some text; returns the perplexity."""
+    """Train, print the perplexity of held-out text, generate some text; return the perplexity."""
     args = parse(arguments)
     npx.set_np()
     mx.random.seed(args.seed)

@@ -1,7 +1,7 @@
-"""A network that tells digits, written as an ONNX file and run by ONNX Runtime.
+"""Export a digit classifier to ONNX and run it with ONNX Runtime.
 
 Run ``python examples/onnx/export_digits.py --path digits.onnx``. The data set is scikit-learn's
-digits: 1,797 images of 8 x 8 pixels. The file takes batches of any size.
+digits: 1,797 images of 8 x 8 pixels. The file accepts batches of any size.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from mxcy.gluon import nn
 
 
 def digits():
-    """The images (n, 1, 8, 8) from 0 to 1, and what they show."""
+    """Load images (n, 1, 8, 8) from 0 to 1, and labels."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
@@ -23,7 +23,7 @@ def digits():
 
 
 def trained(images, labels, epochs):
-    """A small convolutional network after some epochs."""
+    """Train a small convolutional network."""
     net = nn.HybridSequential()
     net.add(
         nn.Conv2D(16, 3, padding=1, activation="relu"),
@@ -51,12 +51,12 @@ def trained(images, labels, epochs):
 
 
 def main(arguments=None):
-    """Train, export, and compare the two.
+    """Train, export, and compare the results.
 
     Returns
     -------
     (float, float)
-        The accuracy of ONNX Runtime, and the largest difference of the scores.
+        Accuracy of ONNX Runtime, and maximum difference of the scores.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--path", default="digits.onnx")

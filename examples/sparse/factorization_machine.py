@@ -1,8 +1,8 @@
-"""A factorization machine that tells even digits from odd ones, trained on csr batches.
+"""Train a factorization machine on csr batches, to classify digits as even or odd.
 
-Run ``python examples/sparse/factorization_machine.py``. The data set is a file in LibSVM's format,
-made of scikit-learn's digits: 1,797 images of 64 pixels, of which half are zero. Weights are dense,
-their gradients row_sparse: Adam changes the rows of those pixels that a batch has.
+Run ``python examples/sparse/factorization_machine.py``. The data set is a LibSVM file created from
+scikit-learn's digits: 1,797 images of 64 pixels, half of them zero. Weights are dense with
+row_sparse gradients: Adam updates only the rows of pixels that occur in a batch.
 """
 
 import argparse
@@ -19,7 +19,7 @@ PIXELS = 64
 
 
 def write_digits(folder):
-    """Write ``train.libsvm`` and ``test.libsvm``: a line ``label pixel:value ...`` for each image.
+    """Write ``train.libsvm`` and ``test.libsvm``, one line ``label pixel:value ...`` per image.
 
     Returns
     -------
@@ -46,7 +46,7 @@ class FactorizationMachine(gluon.Block):
     ----------
     columns : int
     factors : int
-        The length of each pixel's vector; a pair's weight is the product of two.
+        Length of each pixel's vector; a pair's weight is the product of two.
     """
 
     def __init__(self, columns, factors, **kwargs):
@@ -64,7 +64,7 @@ class FactorizationMachine(gluon.Block):
             )
 
     def forward(self, x):
-        """The score of each row of x, a csr matrix: (n,)."""
+        """Scores (n,) of the rows of x, a csr matrix."""
         vectors = self.vectors.data()
         sums = nd.square(nd.dot(x, vectors)) - nd.dot(nd.square(x), nd.square(vectors))
         linear = nd.dot(x, self.weight.data()).reshape((-1,))
@@ -72,12 +72,12 @@ class FactorizationMachine(gluon.Block):
 
 
 def batches_of(path, size):
-    """The batches of a file."""
+    """Iterate over the batches of a file."""
     return mx.io.LibSVMIter(data_libsvm=str(path), data_shape=(PIXELS,), batch_size=size)
 
 
 def share_right(net, path):
-    """The share of lines whose label the machine tells."""
+    """Return the accuracy on a file."""
     right = count = 0
     for batch in batches_of(path, 64):
         kept = batch.data[0].shape[0] - batch.pad
@@ -88,7 +88,7 @@ def share_right(net, path):
 
 
 def main(arguments=None):
-    """Train and tell the share of held out images that are told rightly; returns it."""
+    """Train, print the accuracy on held-out images and return it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--factors", type=int, default=8)

@@ -11,7 +11,7 @@ def onnx_package():
     Raises
     ------
     ImportError
-        When it is not installed; it says how to install it.
+        If it is not installed; the message tells how to install it.
     """
     try:
         return import_module("onnx")

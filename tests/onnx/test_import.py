@@ -244,7 +244,7 @@ def test_external_data_that_are_too_short(tmp_path):
     refused(broken(tmp_path, c=outside("weights.bin")), MXNetError, "takes 432 bytes")
     wrong = outside("weights.bin", offset=1, length=432)
     refused(broken(tmp_path, c=wrong), MXNetError, "bytes 1 to 433 of 'weights.bin', which has 4")
-    refused(broken(tmp_path, c=outside("none.bin")), MXNetError, "no file 'none.bin'")
+    refused(broken(tmp_path, c=outside("none.bin")), MXNetError, "file 'none.bin' not found")
 
 
 def test_endless_functions_end(tmp_path):

@@ -1,6 +1,6 @@
 """Image classification networks as symbols; each module has ``get_symbol(num_classes, ...)``.
 
-`get_network` makes any of them, and the models of Gluon's zoo, by the names that benchmarks use.
+`get_network` creates any of them, and models of Gluon's zoo, by the names used in benchmarks.
 """
 
 import mxcy as mx
@@ -9,7 +9,7 @@ from . import alexnet, inception_bn, inception_v3, mobilenet_v2, resnet, vgg
 
 __all__ = ["NETWORKS", "get_network", "image_shape"]
 
-#: name -> module and further arguments of its get_symbol
+#: name -> module and arguments of its get_symbol
 NETWORKS = {
     "alexnet": (alexnet, {}),
     "vgg-16": (vgg, {"num_layers": 16}),
@@ -22,7 +22,7 @@ NETWORKS = {
 
 
 def image_shape(name):
-    """Channels, height and width of a network's images.
+    """Return channels, height and width of a network's images.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def image_shape(name):
 
 
 def get_network(name, num_classes=1000):
-    """Make a network by its name.
+    """Create a network by name.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def get_network(name, num_classes=1000):
     Returns
     -------
     Symbol
-        From "data" to class probabilities.
+        Symbol from "data" to class probabilities.
 
     Raises
     ------
     ValueError
-        When there is no such network.
+        If there is no such network.
     """
     if name in NETWORKS:
         module, arguments = NETWORKS[name]

@@ -33,12 +33,12 @@ def get_symbol(num_classes=1000, **kwargs):
     num_classes : int
         Number of outputs.
     **kwargs
-        Parameters that other networks have; ignored.
+        Arguments of other networks; ignored.
 
     Returns
     -------
     Symbol
-        From "data" (N, 3, 224, 224) to class probabilities (N, num_classes).
+        Symbol from "data" (N, 3, 224, 224) to class probabilities (N, num_classes).
     """
     data = mx.sym.Variable("data")
     data = _normalized_and_pooled(_convolution(data, 1, 96, (11, 11), stride=(4, 4)), 1)

@@ -20,7 +20,7 @@ def _three(data, reduced, filters, name, stride=(1, 1)):
 
 
 def _double(data, reduced, filters, name, stride=(1, 1)):
-    """Two 3x3 convolutions in a row, in place of one of 5x5."""
+    """Two consecutive 3x3 convolutions instead of a 5x5 one."""
     data = _unit(data, reduced, name=f"{name}_double_3x3_reduce")
     data = _unit(data, filters, (3, 3), pad=(1, 1), name=f"{name}_double_3x3_0")
     return _unit(data, filters, (3, 3), stride, (1, 1), f"{name}_double_3x3_1")
@@ -38,7 +38,7 @@ def _pooled(data, pool_type, name, stride=(1, 1)):
 
 
 def _inception(data, one, three, double, pool_type, projected, name):
-    """Four branches side by side at one size; `three` and `double` are (reduced, filters)."""
+    """Four parallel branches of the same size; `three` and `double` are (reduced, filters)."""
     branches = (
         _unit(data, one, name=f"{name}_1x1"),
         _three(data, *three, name),
@@ -49,7 +49,7 @@ def _inception(data, one, three, double, pool_type, projected, name):
 
 
 def _halving(data, three, double, name):
-    """Three branches side by side that halve height and width."""
+    """Three parallel branches that halve height and width."""
     branches = (
         _three(data, *three, name, (2, 2)),
         _double(data, *double, name, (2, 2)),
@@ -70,12 +70,12 @@ def get_symbol(num_classes=1000, **kwargs):
     num_classes : int
         Number of outputs.
     **kwargs
-        Parameters that other networks have; ignored.
+        Arguments of other networks; ignored.
 
     Returns
     -------
     Symbol
-        From "data" (N, 3, 224, 224) to class probabilities (N, num_classes).
+        Symbol from "data" (N, 3, 224, 224) to class probabilities (N, num_classes).
     """
     data = mx.sym.Variable("data")
     data = _halved(_unit(data, 64, (7, 7), (2, 2), (3, 3), "1"), "pool_1")

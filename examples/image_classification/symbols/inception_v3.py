@@ -19,7 +19,7 @@ def _unit(data, filters, kernel=(1, 1), stride=(1, 1), pad=(0, 0), name=""):
 
 
 def _chain(data, name, *links):
-    """Units in a row, each of (filters, kernel, stride, pad) or fewer; named by their places."""
+    """A sequence of units, each (filters, kernel, stride, pad) or a prefix; named by position."""
     for place, link in enumerate(links):
         data = _unit(data, *link, name=name if place == 0 else f"{name}_{place}")
     return data
@@ -70,7 +70,7 @@ def _mixed_to_17(data, name):
 
 
 def _mixed_17(data, inner, name):
-    """At 17x17: 1x1, 7x7 and two 7x7, both split in rows and columns, and a projection."""
+    """At 17x17: 1x1, 7x7 and two 7x7, factorized into rows and columns, and a projection."""
     return _concat(
         name,
         _chain(data, f"{name}_conv", (192,)),
@@ -98,7 +98,7 @@ def _mixed_to_8(data, name):
 
 
 def _mixed_8(data, pool_type, name):
-    """At 8x8: branches that end in a row and a column beside each other."""
+    """At 8x8: branches that end in parallel 1x3 and 3x1 convolutions."""
     tower = _chain(data, f"{name}_tower_conv", (384,))
     double = _chain(data, f"{name}_tower_1_conv", (448,), (384, ALL, ONE, ONE))
     return _concat(
@@ -120,12 +120,12 @@ def get_symbol(num_classes=1000, **kwargs):
     num_classes : int
         Number of outputs.
     **kwargs
-        Parameters that other networks have; ignored.
+        Arguments of other networks; ignored.
 
     Returns
     -------
     Symbol
-        From "data" (N, 3, 299, 299) to class probabilities (N, num_classes).
+        Symbol from "data" (N, 3, 299, 299) to class probabilities (N, num_classes).
     """
     data = mx.sym.Variable("data")
     data = _chain(data, "conv", (32, ALL, TWO), (32, ALL), (64, ALL, ONE, ONE))

@@ -2,7 +2,7 @@
 
 import mxcy as mx
 
-#: factor of the inner channels, channels, units, stride of the first unit
+#: expansion factor, channels, units, stride of the first unit
 STAGES = (
     (1, 16, 1, 1),
     (6, 24, 2, 2),
@@ -15,7 +15,7 @@ STAGES = (
 
 
 def _layer(data, filters, size, stride, name, groups=1, bounded=True):
-    """Convolution, normalization and, if it is `bounded`, ReLU6."""
+    """Convolution, normalization and, if `bounded`, ReLU6."""
     data = mx.sym.Convolution(
         data,
         num_filter=filters,
@@ -31,7 +31,7 @@ def _layer(data, filters, size, stride, name, groups=1, bounded=True):
 
 
 def _unit(data, before, filters, factor, stride, name):
-    """Widen, filter each channel, narrow; the data is added where it has the result's shape."""
+    """Expansion, depthwise convolution, projection; with a shortcut if the shape is preserved."""
     inner, wide = data, before * factor
     if factor != 1:
         inner = _layer(inner, wide, 1, 1, f"{name}_widen")
@@ -41,7 +41,7 @@ def _unit(data, before, filters, factor, stride, name):
 
 
 def get_symbol(num_classes):
-    """MobileNetV2 of width 1 from "data" to class probabilities.
+    """Build MobileNetV2 of width 1, from "data" to class probabilities.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def _convolution(data, filters, size, stride, name):
 
 
 def _unit(data, filters, stride, dim_match, name, bottle_neck):
-    """A residual unit; `dim_match` tells that input and output have the same shape."""
+    """A residual unit; `dim_match`: whether input and output have the same shape."""
     first = _activated(data, name, 1)
     if bottle_neck:
         layers = ((filters // 4, 1, 1), (filters // 4, 3, stride), (filters, 1, 1))
@@ -63,7 +63,7 @@ def _stem(data, filters, large):
 
 
 def _architecture(num_layers, height):
-    """Units of each stage, filters of stem and stages, and whether units are bottlenecks."""
+    """Units per stage, filters of stem and stages, and whether units are bottlenecks."""
     if height > 32:
         if num_layers not in UNITS:
             raise ValueError(f"ResNet has {sorted(UNITS)} layers, not {num_layers}")
@@ -89,17 +89,17 @@ def get_symbol(num_classes=1000, num_layers=50, image_shape="3,224,224", **kwarg
     image_shape : str or tuple of int
         Channels, height and width.
     **kwargs
-        Parameters that other networks have; ignored.
+        Arguments of other networks; ignored.
 
     Returns
     -------
     Symbol
-        From "data" (N, channels, height, width) to class probabilities (N, num_classes).
+        Symbol from "data" (N, channels, height, width) to class probabilities (N, num_classes).
 
     Raises
     ------
     ValueError
-        When there is no network of that many layers.
+        If there is no network with that many layers.
     """
     if isinstance(image_shape, str):
         image_shape = tuple(int(length) for length in image_shape.split(","))

@@ -40,17 +40,17 @@ def get_symbol(num_classes=1000, num_layers=11, batch_norm=False, **kwargs):
     batch_norm : bool
         Normalize after each convolution.
     **kwargs
-        Parameters that other networks have; ignored.
+        Arguments of other networks; ignored.
 
     Returns
     -------
     Symbol
-        From "data" (N, 3, 224, 224) to class probabilities (N, num_classes).
+        Symbol from "data" (N, 3, 224, 224) to class probabilities (N, num_classes).
 
     Raises
     ------
     ValueError
-        When there is no network of that many layers.
+        If there is no network with that many layers.
     """
     if num_layers not in CONVOLUTIONS:
         raise ValueError(f"VGG has {sorted(CONVOLUTIONS)} layers, not {num_layers}")

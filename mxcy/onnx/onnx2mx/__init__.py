@@ -1,8 +1,8 @@
-"""ONNX files as symbols with parameters.
+"""Import of ONNX files as symbols with parameters.
 
-`importer` goes through a file's graph and asks `table`, filled by `families`, for an expression of
-each node. `values` makes the symbol's nodes and computes what is constant; `tensors` and
-`attributes` read the file's parts and believe nothing that they do not hold.
+`importer` walks a file's graph and looks up converters in `table`, which `families` fill.
+`expressions` creates the symbol's nodes and folds constants; `tensors` and `attributes` read and
+validate the parts of the file.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""A node's attributes as rows see them: by name, checked against ONNX's schema, with defaults."""
+"""A node's attributes by name, checked against ONNX's schema, with defaults."""
 
 from onnx import AttributeProto, defs
 
@@ -31,7 +31,7 @@ def value_of(attribute, what):
     Raises
     ------
     MXNetError
-        When its type is none that operators have; `what` names it.
+        If its type is invalid for operators; `what` names the attribute.
     """
     if attribute.type not in _KINDS:
         raise MXNetError(f"{what} has type {attribute.type}, which no operator takes")
@@ -46,13 +46,13 @@ def value_of(attribute, what):
 
 
 class Attributes:
-    """The attributes of one node; those that it does not have are None.
+    """The attributes of a node; missing ones are None.
 
     Parameters
     ----------
     node : NodeProto
     protos : dict of str to AttributeProto
-        With the references of function bodies resolved.
+        Attributes, with references of function bodies resolved.
     schema : OpSchema or None
     opset : int
     """
@@ -63,7 +63,7 @@ class Attributes:
         for name, attribute in protos.items():
             if schema is not None:
                 if name not in schema.attributes:
-                    continue  # what older opsets had, or a producer's own notes
+                    continue  # from older opsets, or specific to a producer
                 wanted = schema.attributes[name].type.value
                 if attribute.type != wanted:
                     kinds = defs.OpSchema.AttrType
@@ -85,5 +85,5 @@ class Attributes:
         return self.values.get(name)
 
     def wants(self, place):
-        """Whether the output at a place is used."""
+        """Return whether the output at an index is used."""
         return place < len(self.outputs) and self.outputs[place] != ""

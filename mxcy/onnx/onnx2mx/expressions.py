@@ -1,8 +1,7 @@
-"""What rows of the table compute with.
+"""`Expressions`, with which converters build the symbol; called ``F`` in them.
 
-`Expressions`, the ``F`` of rows, makes a node per operator and infers its shape at once. Operators
-over constants alone are computed by their definitions with NumPy, so that shape arithmetic leaves
-no nodes.
+It adds a node per operator and infers its shape immediately. Operators on constants are evaluated
+with NumPy by their definitions, so that shape arithmetic leaves no nodes.
 """
 
 import json
@@ -23,12 +22,12 @@ from mxcy.symbol.attributes import text_of
 
 __all__ = ["Expressions"]
 
-#: arrays of up to this many bytes are written into the graph, others are parameters
+#: arrays up to this size in bytes are stored in the graph, larger ones are parameters
 _WRITTEN = 4096
-#: results of constants above this many bytes are computed when the graph runs
+#: results of constants above this size in bytes are computed at run time
 _FOLDED = 1 << 28
 
-#: function -> the operator of two arrays, that with a number second, that with a number first
+#: function -> operator of two arrays, with a scalar second operand, with a scalar first operand
 _BINARY = {
     "add": ("broadcast_add", "_plus_scalar", "_plus_scalar"),
     "subtract": ("broadcast_sub", "_minus_scalar", "_rminus_scalar"),
@@ -38,7 +37,7 @@ _BINARY = {
     "maximum": ("broadcast_maximum", "_maximum_scalar", "_maximum_scalar"),
     "minimum": ("broadcast_minimum", "_minimum_scalar", "_minimum_scalar"),
 }
-#: the same of arrays of one shape, which layers take into themselves
+#: likewise for arrays of equal shape, which layers can fuse
 _OF_EQUALS = {
     "add": "elemwise_add",
     "subtract": "elemwise_sub",
@@ -48,16 +47,16 @@ _OF_EQUALS = {
 
 
 class Expressions:
-    """Makes the nodes of one symbol; every operator of ours as a function of Values.
+    """Builder of one symbol; applies operators to Values.
 
     Attributes
     ----------
     inputs : dict of str to Value
         The graph's own inputs.
     parameters : dict of str to numpy.ndarray
-        What the variables that are no inputs hold.
+        Values of the variables that are not inputs.
     scope : str
-        What new nodes are named after.
+        Prefix of the names of new nodes.
     """
 
     def __init__(self):
@@ -68,9 +67,9 @@ class Expressions:
         self._made = {}
 
     def __call__(self, op, *inputs, **attrs):
-        """Apply an operator; returns a Value, or a list of all visible outputs.
+        """Apply an operator; return a Value, or a list of all visible outputs.
 
-        Inputs that are None are left out. Attributes are given in any form that records accept.
+        Inputs that are None are omitted. Attributes have any form that records accept.
         """
         record = find(op)
         values = [value for value in inputs if value is not None]
@@ -96,7 +95,7 @@ class Expressions:
         else:
             outs = record.infer(parsed, specs)
         for value, spec in zip(values, specs, strict=True):
-            if value.entry[0].op is None:  # what a variable's user tells about it
+            if value.entry[0].op is None:  # the consumer determines a variable's spec
                 value.spec = spec
         node.name = self.unique(f"{self.scope}_{record.name.strip('_').lower()}")
         self._made[id(node)] = node
@@ -109,7 +108,7 @@ class Expressions:
         return outputs[0] if visible == 1 else outputs
 
     def _named(self, record, parsed, values, outs):
-        """The outputs' extents with names, which are inputs' that pass through; None unknown."""
+        """Extents of the outputs, with names passed through from inputs; None if unknown."""
         unknown = [None] * len(outs)
         if not any(v.extents for v in values) or not any(-1 in (o.shape or ()) for o in outs):
             return unknown
@@ -133,7 +132,7 @@ class Expressions:
         ]
 
     def _fold(self, record, parsed, values):
-        """The outputs as constants, or None where they are better computed when the graph runs."""
+        """Evaluate the outputs to constants; None if they are better computed at run time."""
         specs = [Spec(value.spec.shape, value.spec.dtype) for value in values]
         if sum(v.array.nbytes for v in values) > _FOLDED:
             return None
@@ -158,7 +157,7 @@ class Expressions:
         ]
 
     def _waited(self, record, parsed, values):
-        """The constants of an operator whose shapes depend on values."""
+        """Evaluate an operator whose shapes depend on values."""
         arrays = record.ref(parsed, np, *[value.array for value in values])
         arrays = arrays if isinstance(arrays, tuple | list) else (arrays,)
         codes = [
@@ -167,7 +166,7 @@ class Expressions:
         return [self.constant(x, code) for x, code in zip(arrays, codes, strict=True)]
 
     def unique(self, name):
-        """A name that no node has yet, like `name`."""
+        """Return an unused name, similar to `name`."""
         candidate, count = name, 0
         while candidate in self._names:
             candidate, count = f"{name}{count}", count + 1
@@ -175,7 +174,7 @@ class Expressions:
         return candidate
 
     def finish(self, name, values):
-        """Name the node of a row's first result after the ONNX node where it is new."""
+        """Name the node of a converter's first result after the ONNX node, if it is new."""
         if name and values and values[0].entry is not None and name not in self._names:
             node = self._made.get(id(values[0].entry[0]))
             if node is not None:
@@ -186,7 +185,7 @@ class Expressions:
 
     # --- values ---
     def constant(self, array, dtype=None, name=None):
-        """A constant Value; `dtype` is a code where NumPy has no such type."""
+        """Create a constant Value; `dtype` is a code for dtypes that NumPy lacks."""
         array = np.asarray(array)
         if array.dtype.name == "bfloat16":  # the type of ml_dtypes
             array, dtype = array.astype(np.float32), dtypes.CODES["bfloat16"]
@@ -194,20 +193,20 @@ class Expressions:
         return Value(self, Spec(array.shape, code), array=array, name=name)
 
     def like(self, number, value):
-        """A number as a constant of a value's element type."""
+        """Create a scalar constant with the dtype of a value."""
         if isinstance(number, Value):
             return number
         return self.constant(cast_array(np.asarray(number), value.spec.dtype), value.spec.dtype)
 
     def variable(self, name, spec, extra=None):
-        """The Value of a new variable."""
+        """Create a variable and return its Value."""
         if name in self._names:
             raise MXNetError(f"two tensors of the graph are named {name}")
         self._names.add(name)
         return Value(self, spec, entry=(SymbolNode(None, name, extra), 0))
 
     def entry(self, value):
-        """The entry of a value in the symbol; constants become nodes or parameters."""
+        """Return the symbol entry of a value; constants become nodes or parameters."""
         if value.entry is None:
             if self.open.has(value.array):
                 value.entry = self._computed_extents(value)
@@ -229,7 +228,7 @@ class Expressions:
         return SymbolNode(find("Cast"), node.name + "_cast", {"dtype": "bfloat16"}, [(node, 0)]), 0
 
     def parameter(self, value):
-        """The value itself, made a variable if it is a constant."""
+        """Convert a constant value to a variable; other values are unchanged."""
         if value.entry is None:
             name = self.unique(value.name or f"{self.scope}_parameter")
             self.parameters[name] = value.array
@@ -238,9 +237,9 @@ class Expressions:
         return value
 
     def layer_weight(self, weight, x):
-        """A layer's weight, a variable where it is a constant.
+        """Prepare a layer's weight: a constant becomes a variable.
 
-        One of 8 bits stays that, so that a layer of data `x` of 8 bits can be one too.
+        An 8-bit one is kept quantized, so that a layer with 8-bit data `x` can be quantized too.
         """
         if weight.array is None:
             return weight
@@ -248,22 +247,22 @@ class Expressions:
         parts = weight.stepped.by_channel() if narrow and weight.stepped else None
         if parts is None:
             return self.parameter(weight)
-        # As variables, so that they are not folded: layers of 8 bits take the numbers themselves.
+        # Variables prevent folding: quantized layers need the integers.
         variables = [Value(self, p.spec, entry=self.parameter(p).entry) for p in parts]
         return self("_dequantize_filters", *variables)
 
-    # --- operators that rows need in more than one place ---
+    # --- shared by several converters ---
     def shaped(self, operator, inputs, attrs, *results):
-        """An operator with extents among its attributes that are known when the graph runs.
+        """Apply an operator whose attributes contain extents known only at run time.
 
         Parameters
         ----------
         operator : str
         inputs : sequence of Value
         attrs : dict
-            With `Extent`s in the place of numbers.
+            Attributes, with `Extent`s in place of numbers.
         *results : (tuple, str)
-            Shape and element type of each output; the shapes may have `Extent`s and -1.
+            Shape and dtype of each output; shapes may contain `Extent`s and -1.
 
         Returns
         -------
@@ -308,7 +307,7 @@ class Expressions:
         return outputs[0] if len(outputs) == 1 else outputs
 
     def extents(self, x):
-        """The extents of a value: ints, and names of those that are open.
+        """Return the extents of a value: ints, and names of open ones.
 
         Parameters
         ----------
@@ -327,7 +326,7 @@ class Expressions:
         return x.extents
 
     def _computed_extents(self, value):
-        """The entry of a constant that tells open extents: computed when the graph runs."""
+        """Entry of a constant that contains open extents, computed at run time."""
         parts = [
             self.shaped("_npi_full", [], {"shape": (1,), "int_value": n, "value_type": 0,
                                           "dtype": "int64"}, ((1,), "int64"))
@@ -337,7 +336,7 @@ class Expressions:
         return self.concat(parts, 0).reshape(*value.array.shape).entry
 
     def reshaped(self, value, extents):
-        """The elements in a shape that may have `Extent`s."""
+        """Reshape to a shape that may contain `Extent`s."""
         extents = tuple(extents)
         if not any(isinstance(n, str) for n in extents):
             return self("_npi_reshape", value, newshape=extents)
@@ -345,7 +344,7 @@ class Expressions:
         return self.shaped("_npi_reshape", [value], {"newshape": extents}, (extents, word))
 
     def filled(self, shape, number):
-        """An array of one number whose shape may have names.
+        """Create a filled array whose shape may contain names.
 
         Parameters
         ----------
@@ -357,9 +356,9 @@ class Expressions:
         return self.shaped("_npi_broadcast_to", [number], {"shape": shape}, (shape, word))
 
     def binary(self, name, left, right):
-        """A function of two values that meet by broadcasting, in its form with a number if can be.
+        """Apply a broadcasting binary function, in its scalar form if possible.
 
-        The numbers of rows are taken in the type of the other operand.
+        Python numbers take the dtype of the other operand.
         """
         if not isinstance(left, Value):
             left = self.like(left, right)
@@ -378,27 +377,27 @@ class Expressions:
         return self(arrays, left, right)
 
     def where(self, condition, left, right):
-        """Elements of the one or the other."""
+        """Select elements by a condition."""
         return self("_npi_where", condition, left, right)
 
     def part(self, value, axis, begin, end):
-        """The elements from `begin` to `end` along an axis, maybe none."""
+        """Slice from `begin` to `end` along an axis, possibly empty."""
         before = (None,) * axis
         return self("slice", value, begin=(*before, begin), end=(*before, end))
 
     def concat(self, values, axis):
-        """Values one after the other along an axis that is not negative."""
+        """Concatenate values along a non-negative axis."""
         return values[0] if len(values) == 1 else self("Concat", *values, dim=axis)
 
     def sum(self, value, axes=None, keepdims=False):
-        """Sums along axes."""
+        """Sum along axes."""
         return self("_npi_sum", value, axis=axes, keepdims=keepdims)
 
     def mean(self, value, axes=None, keepdims=False):
-        """Means along axes."""
+        """Average along axes."""
         return self("_npi_mean", value, axis=axes, keepdims=keepdims)
 
 
 def _is_number(value, other):
-    """Whether a value is one number that leaves the other operand's shape as it is."""
+    """Whether a value is a single number that does not change the other operand's shape."""
     return value.array is not None and value.array.ndim == 0 and other.array is None

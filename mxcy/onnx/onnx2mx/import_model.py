@@ -1,4 +1,4 @@
-"""Import a model file."""
+"""`import_model` and `get_model_metadata`."""
 
 from mxcy.onnx.onnx2mx.reading import opsets_of, read
 
@@ -6,9 +6,9 @@ __all__ = ["get_model_metadata", "import_model"]
 
 
 def _of_file(model_file):
-    """(an importer, the graph, what its methods need besides)."""
+    """Read a file; return an importer, the graph, and further arguments of its methods."""
     model, folder = read(model_file)
-    # The rows need the package onnx, which `read` asks for with a better message.
+    # `read` comes first, for its better error if the package onnx is missing.
     from mxcy.onnx.onnx2mx.import_onnx import GraphProto
 
     opsets = opsets_of(model)
@@ -24,36 +24,36 @@ def import_model(model_file, input_shapes=None, *, input_values=None):
     ----------
     model_file : str, path or onnx.ModelProto
     input_shapes : dict of str to tuple, optional
-        Shapes of inputs, where the file leaves them open and the graph computes with them (not
-        only copies them, as most do), or where others than the file's are meant.
+        Shapes of inputs, to override those of the file, or if the file leaves them open and the
+        graph computes with them (rather than only copying them, as is usual).
     input_values : dict of str to numpy.ndarray, optional
-        Inputs that become constants, such as the target shape of a Reshape.
+        Inputs to turn into constants, such as the target shape of a Reshape.
 
     Returns
     -------
     sym : Symbol
-        Its variables are named as in the file.
+        Symbol with the variable names of the file.
     arg_params, aux_params : dict of str to NDArray
-        Its parameters and auxiliary states.
+        Parameters and auxiliary states.
 
     Raises
     ------
     NotImplementedError
-        When the model has operators that are neither known nor defined by others.
+        If the model has operators that are neither supported nor defined by other operators.
     ValueError
-        When the model does not say which opset it uses.
+        If the model does not specify its opset.
     MXNetError
-        When the file is damaged, or something that has to be known while importing is not; it
-        names the node, and the attribute or input.
+        If the file is damaged, or a value required at import is unknown; the message names the
+        node and the attribute or input.
     ImportError
-        When the package `onnx` is missing.
+        If the package `onnx` is not installed.
     """
     importer, graph, version, parts = _of_file(model_file)
     return importer.from_onnx(graph, version, input_shapes, input_values=input_values, **parts)
 
 
 def get_model_metadata(model_file):
-    """Names and shapes of a model's inputs and outputs.
+    """Return names and shapes of a model's inputs and outputs.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def get_model_metadata(model_file):
     Returns
     -------
     dict
-        ``input_tensor_data``: (name, shape, ONNX's element type) of each input;
-        ``output_tensor_data``: (name, shape) of each output. Extents that are not known are 0.
+        ``input_tensor_data``: (name, shape, ONNX element type) of each input;
+        ``output_tensor_data``: (name, shape) of each output. Unknown extents are 0.
     """
     importer, graph, _, _ = _of_file(model_file)
     return importer.get_graph_metadata(graph)

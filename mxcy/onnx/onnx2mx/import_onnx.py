@@ -1,4 +1,4 @@
-"""GraphProto: one ONNX graph as a symbol, its parameters and what it says of its inputs."""
+"""`GraphProto`, the import of one ONNX graph."""
 
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
@@ -16,12 +16,12 @@ __all__ = ["GraphProto"]
 
 
 class GraphProto:
-    """Imports graphs; what MXNet's importer is built on.
+    """Importer of graphs, with the interface of MXNet's class.
 
     Attributes
     ----------
     arg_dict, aux_dict : dict of str to NDArray
-        The parameters and auxiliary states of the last graph.
+        Parameters and auxiliary states of the last graph.
     model_metadata : dict
         See `get_graph_metadata`.
     opset_version : int
@@ -42,23 +42,23 @@ class GraphProto:
         opsets=None,
         folder=None,
     ):
-        """Make a symbol of a graph.
+        """Convert a graph to a symbol.
 
         Parameters
         ----------
         graph : onnx.GraphProto
         opset_version : int
-            Of ai.onnx.
+            Opset version of ai.onnx.
         input_shapes : dict of str to tuple, optional
-            Shapes of inputs, where the file leaves them open or is to be used with others.
+            Shapes of inputs that the file leaves open, or to override.
         input_values : dict of str to numpy.ndarray, optional
-            Inputs that become constants of the symbol.
+            Inputs to turn into constants.
         functions : sequence of onnx.FunctionProto, optional
-            The model's own functions.
+            Functions defined by the model.
         opsets : dict of str to int, optional
-            The versions of all domains.
+            Opset versions of all domains.
         folder : str, optional
-            Where external data lie.
+            Folder of external data.
 
         Returns
         -------
@@ -68,9 +68,9 @@ class GraphProto:
         Raises
         ------
         NotImplementedError
-            When operators are neither known nor defined by others; it names all of them.
+            If operators are neither supported nor defined by others; names all of them.
         MXNetError
-            When the graph is damaged, or something cannot be told while importing.
+            If the graph is damaged, or a value required at import is unknown.
         """
         self.opset_version = opset_version
         self.model_metadata = self.get_graph_metadata(graph)
@@ -100,7 +100,7 @@ class GraphProto:
         return symbol, self.arg_dict, self.aux_dict
 
     def get_graph_metadata(self, graph):
-        """What a graph says of its inputs and outputs.
+        """Return names and shapes of a graph's inputs and outputs.
 
         Parameters
         ----------
@@ -109,8 +109,8 @@ class GraphProto:
         Returns
         -------
         dict
-            ``input_tensor_data``: (name, shape, ONNX's element type) of each input that is no
-            initializer; ``output_tensor_data``: (name, shape). Extents that are not known are 0.
+            ``input_tensor_data``: (name, shape, ONNX element type) of each input that is not an
+            initializer; ``output_tensor_data``: (name, shape). Unknown extents are 0.
         """
         initializers = {tensor.name for tensor in graph.initializer}
         inputs = [
@@ -122,17 +122,17 @@ class GraphProto:
         return {"input_tensor_data": inputs, "output_tensor_data": outputs}
 
     def graph_to_gluon(self, graph, ctx, opset_version, input_shapes=None, **kwargs):
-        """Make a block of a graph; parameters as of `from_onnx`.
+        """Convert a graph to a block; see `from_onnx`.
 
         Parameters
         ----------
         graph : onnx.GraphProto
         ctx : Context or list of Context
-            Where the parameters go; None for the current one.
+            Contexts of the parameters; None for the current one.
         opset_version : int
         input_shapes : dict of str to tuple, optional
         **kwargs
-            Further parameters of `from_onnx`.
+            Further arguments of `from_onnx`.
 
         Returns
         -------
@@ -158,11 +158,13 @@ def _extents(entry):
 
 
 def _entries(F, outputs, names):
-    """The entries of a graph's outputs: nodes even where an output is an input or a constant."""
+    """Entries of a graph's outputs; inputs and constants are copied to nodes."""
     entries = []
     for value, name in zip(outputs, names, strict=True):
         if not isinstance(value, Value):
-            raise NotImplementedError(f"output {name}: sequences and empty values are no outputs")
+            raise NotImplementedError(
+                f"output {name}: sequences and empty values are not supported"
+            )
         node, index = F.entry(value)
         if node.op is None or (node, index) in entries:
             copy = SymbolNode(find("_copy"), F.unique(name), {}, [(node, index)])

@@ -1,4 +1,4 @@
-"""Import a model file as a block."""
+"""`import_to_gluon`, the import of a model as a block."""
 
 from mxcy.onnx.onnx2mx import import_model as files
 
@@ -12,7 +12,7 @@ def import_to_gluon(model_file, ctx=None, input_shapes=None, *, input_values=Non
     ----------
     model_file : str, path or onnx.ModelProto
     ctx : Context or list of Context, optional
-        Where the parameters go; the current one by default.
+        Contexts of the parameters; the current one by default.
     input_shapes : dict of str to tuple, optional
         See `import_model`.
     input_values : dict of str to numpy.ndarray, optional
@@ -21,7 +21,7 @@ def import_to_gluon(model_file, ctx=None, input_shapes=None, *, input_values=Non
     Returns
     -------
     SymbolBlock
-        It can be hybridized; its inputs are the model's, in their order.
+        Hybridizable block with the model's inputs, in order.
     """
     importer, graph, version, parts = files._of_file(model_file)
     parts["input_values"] = input_values

@@ -1,4 +1,4 @@
-"""Goes through an ONNX graph and asks the table for each node."""
+"""Traversal of an ONNX graph, converting each node."""
 
 import inspect
 from functools import cache
@@ -20,34 +20,34 @@ from mxcy.ops.core.infer import Spec
 __all__ = ["Importer", "missing_operators"]
 
 _OWN = ("", "ai.onnx")
-#: how deep functions and subgraphs may be inside each other
+#: maximum nesting depth of functions and subgraphs
 _DEEPEST = 64
-assert families  # which fill the table
+assert families  # imported to fill the table
 
 
 class _Frame:
-    """Where a node stands: the values it sees, the opsets, and the attributes of its function."""
+    """Scope of a node: visible values, opsets, and attributes of the enclosing function."""
 
     def __init__(self, values, opsets, attributes=None, depth=0):
         self.values, self.opsets, self.attributes = values, opsets, attributes or {}
         self.depth = depth
 
     def inside(self):
-        """The frame of a subgraph, which sees all values around it."""
+        """The frame of a subgraph, in which all outer values are visible."""
         return _Frame(dict(self.values), self.opsets, self.attributes, self.depth + 1)
 
 
 class Importer:
-    """Imports one model.
+    """Importer of one model.
 
     Parameters
     ----------
     opsets : dict of str to int
         Domain -> version.
     functions : iterable of FunctionProto
-        The model's own.
+        Functions defined by the model.
     folder : str, optional
-        Of external data.
+        Folder of external data.
     """
 
     def __init__(self, opsets, functions=(), folder=None):
@@ -56,15 +56,15 @@ class Importer:
         self.functions = {(f.domain, f.name, getattr(f, "overload", "")): f for f in functions}
 
     def run(self, graph, shapes=None, constants=None):
-        """Import a graph; returns its outputs.
+        """Import a graph and return its outputs.
 
         Parameters
         ----------
         graph : GraphProto
         shapes : dict of str to tuple, optional
-            Of inputs whose shapes the file leaves open, or that are others.
+            Shapes of inputs that the file leaves open, or to override.
         constants : dict of str to numpy.ndarray, optional
-            Inputs that become constants.
+            Inputs to turn into constants.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Importer:
         outputs = []
         for output in graph.output:
             if output.name not in frame.values:
-                raise MXNetError(f"output {output.name!r} is computed by no node")
+                raise MXNetError(f"output {output.name!r} is not computed by any node")
             outputs.append(frame.values[output.name])
         return outputs
 
@@ -146,13 +146,13 @@ class Importer:
             raise MXNetError(f"{label}: its outputs {lacking} are not implemented")
 
     def _outputs(self, node, frame):
-        """The values of a node's outputs."""
+        """Compute the values of a node's outputs."""
         if frame.depth > _DEEPEST:
-            raise MXNetError("functions and subgraphs are too deep inside each other")
+            raise MXNetError("functions and subgraphs are nested too deeply")
         inputs = []
         for name in node.input:
             if name and name not in frame.values:
-                raise MXNetError(f"its input {name!r} is no output of the nodes before it")
+                raise MXNetError(f"its input {name!r} is not an output of an earlier node")
             inputs.append(frame.values[name] if name else None)
         options = {}
         for attribute in node.attribute:
@@ -194,7 +194,7 @@ class Importer:
         return outputs
 
     def _subgraph(self, graph, values, frame):
-        """The outputs of a subgraph for values of its inputs."""
+        """Import a subgraph with the given inputs and return its outputs."""
         inner = frame.inside()
         if len(values) > len(graph.input):
             raise MXNetError(f"the subgraph has {len(graph.input)} inputs, not {len(values)}")
@@ -203,7 +203,7 @@ class Importer:
 
     # --- functions ---
     def _call_standard(self, node, schema, opset, inputs, attributes, frame):
-        """Expand an operator of ONNX that is a function of others."""
+        """Expand a standard operator that is defined as a function of others."""
         function = None if schema is None else _body(schema, node, opset, inputs, frame.opsets)
         if function is None:
             raise NotImplementedError(f"Operator {node.op_type} not implemented.")
@@ -230,12 +230,12 @@ class Importer:
 def _schema(name, opset, domain):
     try:
         return defs.get_schema(name, opset, domain)
-    except (defs.SchemaError, TypeError):  # a name may be no text
+    except (defs.SchemaError, TypeError):  # the name may be invalid UTF-8
         return None
 
 
 def _resolved(node, attributes):
-    """The node with the attributes that it refers to in place of the references."""
+    """Replace a node's attribute references by the attributes."""
     if not any(attribute.ref_attr_name for attribute in node.attribute):
         return node
     copy = onnx.NodeProto()
@@ -249,7 +249,7 @@ def _resolved(node, attributes):
 
 
 def _body(schema, node, opset, inputs, opsets):
-    """The body of an operator that ONNX defines as a function, or None."""
+    """The body of an operator defined as a function by ONNX, or None."""
     if schema.has_function:
         versions = [v for v in schema.function_opset_versions if v <= opset]
         version = max(versions, default=schema.since_version)
@@ -285,7 +285,7 @@ def _type_of(value):
 
 
 def missing_operators(graph, opsets, functions=()):
-    """The operators of a graph for which there is neither a row nor a definition, in order."""
+    """The operators of a graph with neither a converter nor a definition, in order."""
     known = {(f.domain, f.name) for f in functions}
     missing = {}
 

@@ -1,9 +1,9 @@
-"""Extents that a file leaves open, by name, while shapes are computed with.
+"""Symbolic extents: shape arithmetic with extents that a file leaves open.
 
-Where a graph reads a shape whose extent has a name only, the constant gets a number that stands
-for it. Such numbers may be moved about: an operator over them is computed twice, with different
-numbers, and what does not move with them is computed when the graph runs. Sums, products and
-quotients of them are extents again, whose names are their formulas.
+If a graph reads a shape with a named extent, the constant gets a placeholder number. An operator on
+such constants is evaluated twice, with different placeholders: if the results differ by these only,
+elements were just moved, otherwise the operator is computed at run time. Sums, products and
+quotients of extents are extents again, whose names are their formulas.
 """
 
 import numpy as np
@@ -12,29 +12,29 @@ from mxcy.graph.extents import FUNCTIONS
 
 __all__ = ["Extent", "OpenExtents", "named_extents"]
 
-#: initializers of more elements say nothing of shapes
+#: initializers with more elements are not taken for shapes
 _MOST = 64
-#: where the numbers of two turns begin
+#: first placeholder of each of the two evaluations
 _PROBES = (41, 151)
-#: sign -> the right operand that changes nothing
+#: operator -> right identity element
 _NEUTRAL = {"+": 0, "-": 0, "*": 1, "/": 1}
-#: sign -> what it takes back
+#: operator -> inverse operator
 _INVERSE = {"+": "-", "-": "+", "/": "*"}
 
 
 class Extent(str):
-    """The name or the formula of an extent that is known only when the graph runs."""
+    """Name or formula of an extent known only at run time."""
 
     __slots__ = ()
 
 
 class OpenExtents:
-    """The numbers that stand for names.
+    """The placeholders of named extents.
 
     Attributes
     ----------
     homes : dict of str to (Value, int)
-        Name -> an array and its axis that has this extent.
+        Name -> an array and an axis with this extent.
     """
 
     def __init__(self):
@@ -43,7 +43,7 @@ class OpenExtents:
         self._trees, self._axes, self._probes = {}, {}, {}
 
     def of_axis(self, x, axis):
-        """An extent of a Value: an int, or the name that it gets here."""
+        """Extent of a Value: an int, or a name created for it."""
         if x.shape[axis] != -1:
             return x.shape[axis]
         place = id(x.entry[0]), x.entry[1], axis
@@ -52,7 +52,7 @@ class OpenExtents:
         return Extent(name)
 
     def combined(self, sign, left, right):
-        """A function of two extents: an int where both are, or where they cancel out."""
+        """Combine two extents: an int if both are, or if they cancel."""
         if not isinstance(left, str) and not isinstance(right, str):
             return FUNCTIONS[sign](left, right)
         if right == _NEUTRAL.get(sign) or sign in ("max", "min") and left == right:
@@ -76,7 +76,7 @@ class OpenExtents:
         return name
 
     def probes(self, extents, turn):
-        """Numbers in the place of names, others in each of two turns."""
+        """Replace names by placeholders, different ones in each of the two evaluations."""
         return tuple(
             720 * (2 * self._probes.setdefault(n, len(self._probes)) + _PROBES[turn])
             if isinstance(n, str)
@@ -85,7 +85,7 @@ class OpenExtents:
         )
 
     def recognized(self, first, second):
-        """The extents behind what `probes` became in two turns; None where it is no name."""
+        """Identify the extents in the results of two evaluations; None if one is not an extent."""
         names = {self.probes([n], 0) + self.probes([n], 1): n for n in tuple(self._probes)}
         return tuple(
             left if left == right else self._name(names.get((left, right)))
@@ -97,7 +97,7 @@ class OpenExtents:
         return None if name is None else Extent(name)
 
     def arithmetic(self, sign, left, right):
-        """The array of a function of two arrays, some of whose elements stand for extents."""
+        """Apply a function to two arrays that contain placeholders."""
         whole = np.broadcast_shapes(left.shape, right.shape)
         pairs = zip(
             self.named(np.broadcast_to(left, whole)),
@@ -107,11 +107,11 @@ class OpenExtents:
         return self.array([self.combined(sign, x, y) for x, y in pairs]).reshape(whole)
 
     def array(self, extents):
-        """A vector of ints and of what stands for names."""
+        """Create a vector of ints and placeholders."""
         return np.array([self.number(n) if isinstance(n, str) else n for n in extents], np.int64)
 
     def tree(self, name):
-        """The formula behind a name, as `mxcy.graph.extents.postfix` takes it."""
+        """The formula of a name, in the form for `mxcy.graph.extents.postfix`."""
         if not isinstance(name, str):
             return int(name)
         if name not in self._trees:
@@ -120,7 +120,7 @@ class OpenExtents:
         return sign, self.tree(left), self.tree(right)
 
     def number(self, name):
-        """The number of a name."""
+        """The placeholder of a name."""
         if name not in self._numbers:
             count = len(self._numbers)
             number = (1 << 60) + (count << 40) + 12345
@@ -128,13 +128,13 @@ class OpenExtents:
         return self._numbers[name]
 
     def has(self, array):
-        """Whether an array has such a number."""
+        """Whether an array contains placeholders."""
         if not self.names or array.dtype != np.int64 or array.size > _MOST:
             return False
         return any(number in self.names for number in array.reshape(-1).tolist())
 
     def probed(self, array):
-        """The array with other numbers."""
+        """Replace the placeholders by the alternative ones."""
         flat = [self._other(number) for number in array.reshape(-1).tolist()]
         return np.array(flat, array.dtype).reshape(array.shape)
 
@@ -142,23 +142,23 @@ class OpenExtents:
         return -7 - list(self.names).index(number) if number in self.names else number
 
     def moved(self, array, probe):
-        """Whether results with the numbers and with the others differ by them alone."""
+        """Whether two results differ by the placeholders only."""
         return array.dtype == np.int64 and np.array_equal(self.probed(array), probe)
 
     def named(self, array):
-        """The elements as a tuple, names in the place of their numbers."""
+        """Return the elements as a tuple, with names for placeholders."""
         named = (self.names.get(number, number) for number in array.reshape(-1).tolist())
         return tuple(Extent(n) if isinstance(n, str) else n for n in named)
 
 
 def named_extents(graph, shapes):
-    """Input -> its extents, numbers and names, None where there is neither.
+    """Return the extents of each input: numbers, names, or None.
 
     Parameters
     ----------
     graph : GraphProto
     shapes : dict of str to tuple
-        What is known of inputs besides.
+        Known shapes of inputs.
 
     Returns
     -------

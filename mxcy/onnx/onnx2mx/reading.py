@@ -1,4 +1,4 @@
-"""Reading model files, and refusing what is none."""
+"""Reading and validation of model files."""
 
 import os
 
@@ -7,12 +7,12 @@ from mxcy.onnx.package import onnx_package
 
 __all__ = ["opsets_of", "read"]
 
-#: protobuf refuses longer messages
+#: maximum size of protobuf messages
 _MOST_BYTES = (1 << 31) - 1
 
 
 def read(model_file):
-    """A model and the folder of its external data.
+    """Read a model; return it and the folder of its external data.
 
     Parameters
     ----------
@@ -25,39 +25,39 @@ def read(model_file):
     Raises
     ------
     MXNetError
-        When the file is no ONNX model.
+        If the file is not an ONNX model.
     FileNotFoundError
-        When there is none.
+        If the file does not exist.
     """
     onnx = onnx_package()
     if isinstance(model_file, onnx.ModelProto):
         return model_file, None
     path = os.fspath(model_file)
     if os.path.getsize(path) > _MOST_BYTES:
-        raise MXNetError(f"{path}: more than 2 GiB, which no ONNX model has without external data")
+        raise MXNetError(f"{path}: larger than 2 GiB, the limit of models without external data")
     with open(path, "rb") as file:
         data = file.read()
     model = onnx.ModelProto()
     try:
         model.ParseFromString(data)
-    except Exception as error:  # protobuf's own, of whichever implementation
-        raise MXNetError(f"{path}: no ONNX model, or only a part of one ({error})") from error
+    except Exception as error:  # of any protobuf implementation
+        raise MXNetError(f"{path}: not an ONNX model, or truncated ({error})") from error
     if not model.HasField("graph"):
         raise MXNetError(f"{path}: the model has no graph")
     return model, os.path.dirname(os.path.abspath(path))
 
 
 def opsets_of(model):
-    """Domain -> version.
+    """Return domain -> opset version.
 
     Raises
     ------
     ValueError
-        When the model does not say which operators it uses, or of a future version.
+        If the model does not specify its opset, or uses a newer one.
     """
     opsets = {entry.domain: entry.version for entry in model.opset_import}
     if not opsets:
-        raise ValueError("the model does not say which opset it uses: opset_import is empty")
+        raise ValueError("the model does not specify its opset: opset_import is empty")
     own = opsets.get("", opsets.get("ai.onnx"))
     newest = onnx_package().defs.onnx_opset_version()
     if own is not None and not 1 <= own <= newest:

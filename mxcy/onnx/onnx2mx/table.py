@@ -1,13 +1,13 @@
-"""The table: ONNX operator and the version since when -> an expression in our operators.
+"""The table of converters: ONNX operator and first opset version -> function.
 
-A row is a function ``row(F, a, *inputs)``. ``F`` makes the nodes, ``a`` has the node's attributes
-with ONNX's defaults (see `attributes`), inputs that the node leaves out are None. It returns a
-Value, a tuple of them, or a list where ONNX has a sequence.
+A row is a function ``row(F, a, *inputs)``. ``F`` creates nodes, ``a`` has the node's attributes
+with ONNX's defaults (see `attributes`), omitted inputs are None. It returns a Value, a tuple of
+them, or a list for an ONNX sequence.
 """
 
 __all__ = ["ROWS", "find_row", "row"]
 
-#: operator, with its domain before it if that is not ai.onnx's -> [(since, function)], newest first
+#: operator, prefixed by its domain if not ai.onnx -> [(since, function)], newest first
 ROWS = {}
 
 
@@ -16,7 +16,7 @@ def _key(name, domain):
 
 
 def row(*names, since=1, domain=""):
-    """Register the function as the row of operators of a domain from a version of its opset on."""
+    """Decorator that registers a row for operators of a domain from an opset version on."""
 
     def register(function):
         for name in names:
@@ -33,6 +33,6 @@ def row(*names, since=1, domain=""):
 
 
 def find_row(name, opset, domain=""):
-    """The row of an operator in a version of its domain's opset, or None."""
+    """The row of an operator for an opset version of its domain, or None."""
     versions = ROWS.get(_key(name, domain), ())
     return next((function for since, function in versions if since <= opset), None)

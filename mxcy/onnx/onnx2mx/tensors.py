@@ -1,4 +1,4 @@
-"""TensorProto -> NumPy, with nothing believed that the file does not hold."""
+"""Conversion of TensorProto to NumPy, with validation."""
 
 import math
 import os
@@ -11,7 +11,7 @@ from mxcy.base import MXNetError
 
 __all__ = ["MOST_BYTES", "Folder", "code_of", "to_numpy"]
 
-#: the largest tensor that is read
+#: maximum size of a tensor in bytes
 MOST_BYTES = 1 << 36
 
 _CODES = {
@@ -32,12 +32,12 @@ _CODES = {
 
 
 def code_of(elem_type, what="a tensor"):
-    """Our code of an ONNX element type.
+    """The dtype code of an ONNX element type.
 
     Raises
     ------
     NotImplementedError
-        For types that mxcy does not have.
+        For dtypes that mxcy lacks.
     """
     if elem_type not in _CODES:
         known = elem_type in TensorProto.DataType.values()
@@ -47,18 +47,18 @@ def code_of(elem_type, what="a tensor"):
 
 
 class Folder:
-    """Where a model's external data lie; files outside are never opened."""
+    """Folder of a model's external data; files outside are never opened."""
 
     def __init__(self, path=None):
         self.path = None if path is None else os.path.realpath(path)
 
     def read(self, tensor):
-        """The bytes of a tensor's external data.
+        """Read a tensor's external data.
 
         Raises
         ------
         MXNetError
-            When the place is outside the folder, is no plain file, or has fewer bytes.
+            If the location is outside the folder, not a regular file, or too short.
         """
         fields = {entry.key: entry.value for entry in tensor.external_data}
         what = f"tensor {tensor.name!r}: external data"
@@ -70,7 +70,7 @@ class Folder:
         if not location or not inside or os.path.dirname(path + "/").find(self.path + os.sep) != 0:
             raise MXNetError(f"{what}: {location!r} is not a file below the model's folder")
         if not os.path.isfile(path):
-            raise MXNetError(f"{what}: there is no file {location!r} beside the model")
+            raise MXNetError(f"{what}: file {location!r} not found in the model's folder")
         try:
             offset, size = int(fields.get("offset", 0)), os.path.getsize(path)
             length = int(fields.get("length", size - offset))
@@ -86,14 +86,14 @@ class Folder:
 
 
 def to_numpy(tensor, folder=None):
-    """A tensor's elements and our code of their type; bfloat16 as float32.
+    """Return a tensor's elements and dtype code; bfloat16 as float32.
 
     Raises
     ------
     MXNetError
-        When the data do not fill the shape; it names the tensor.
+        If the data do not fit the shape; the message names the tensor.
     NotImplementedError
-        For types that mxcy does not have.
+        For dtypes that mxcy lacks.
     """
     what = f"tensor {tensor.name!r}"
     shape = tuple(tensor.dims)

@@ -10,12 +10,12 @@ __all__ = ["Stepped", "UnknownValueError", "Value", "cast_array"]
 
 
 class UnknownValueError(MXNetError):
-    """A value that importing depends on is told only when the graph runs.
+    """A value required at import is only known at run time.
 
     Attributes
     ----------
     names : tuple of str
-        The graph's inputs that it is computed from.
+        Inputs of the graph that it is computed from.
     """
 
     def __init__(self, message, names):
@@ -24,14 +24,14 @@ class UnknownValueError(MXNetError):
 
 
 class Stepped:
-    """A constant as int8 numbers, with one step or one for each place along an axis.
+    """A quantized constant: int8 values with one step, or one per position along an axis.
 
     Parameters
     ----------
     numbers, steps : Value
-        Constants; `steps` has one dimension.
+        Constants; `steps` is a vector.
     axis : int or None
-        Along which there are steps; None: there is one.
+        Axis of the steps; None for a single step.
     """
 
     __slots__ = ("numbers", "steps", "axis")
@@ -40,14 +40,14 @@ class Stepped:
         self.numbers, self.steps, self.axis = numbers, steps, axis
 
     def transposed(self):
-        """The same of the transposed matrix."""
+        """Transpose the matrix."""
         numbers = self.numbers
         turned = numbers.F.constant(np.ascontiguousarray(numbers.array.T))
         turned.name = numbers.name and f"{numbers.name}_transposed"
         return Stepped(turned, self.steps, None if self.axis is None else 1 - self.axis)
 
     def by_channel(self):
-        """The numbers and the steps of the first axis' channels, or None where others have them."""
+        """Values and steps per channel of the first axis, or None if on another axis."""
         if self.axis is None:
             count = len(self.numbers.array)
             every = self.steps.F.constant(np.repeat(self.steps.array, count), name=self.steps.name)
@@ -55,7 +55,7 @@ class Stepped:
         return None if self.axis else (self.numbers, self.steps)
 
     def floats(self):
-        """The floats, a NumPy array."""
+        """Dequantize to a NumPy array."""
         shape = [1] * self.numbers.ndim
         if self.axis is not None:
             shape[self.axis] = -1
@@ -63,20 +63,20 @@ class Stepped:
 
 
 class Value:
-    """One ONNX value: a constant (`array`), or an `entry` of the symbol under construction.
+    """An ONNX value: a constant (`array`), or an `entry` of the symbol under construction.
 
     Attributes
     ----------
     spec : Spec
-        Its shape, maybe partial, and its element type.
+        Shape, possibly partial, and dtype.
     name : str or None
-        Of the initializer that it is.
+        Name, if it is an initializer.
     extents : tuple or None
-        Its extents with the names of those that are open, where they are known.
+        Extents with names for open ones, if known.
     stepped : Stepped or None
-        The 8-bit integers that it was dequantized from, if it is a constant.
+        8-bit integers that a constant was dequantized from.
     floats : Value or None
-        The same integers as float32, where these are at hand.
+        The same integers as float32, if available.
     """
 
     __slots__ = ("F", "array", "entry", "spec", "name", "extents", "stepped", "floats")
@@ -87,29 +87,29 @@ class Value:
 
     @property
     def shape(self):
-        """The extents, -1 where one is not known.
+        """The extents, -1 for unknown ones.
 
         Raises
         ------
         UnknownValueError
-            When not even the rank is known.
+            If the rank is unknown.
         """
         if self.spec.shape is None:
-            raise UnknownValueError("the rank of an input has to be known", self.sources())
+            raise UnknownValueError("the rank of an input must be known", self.sources())
         return self.spec.shape
 
     @property
     def full_shape(self):
-        """The extents, all of which have to be known."""
+        """The extents, which must all be known."""
         if -1 in self.shape:
             raise UnknownValueError(
-                f"an input's shape has to be known, not only {self.shape}", self.sources()
+                f"an input's shape must be known, not only {self.shape}", self.sources()
             )
         return self.shape
 
     @property
     def plane(self):
-        """The extents behind batch and channels, all of which have to be known."""
+        """The extents after batch and channels, which must all be known."""
         if -1 in self.shape[2:]:
             return self.full_shape[2:]
         return self.shape[2:]
@@ -121,7 +121,7 @@ class Value:
 
     @property
     def dtype(self):
-        """NumPy's type; bfloat16 is a record of bits."""
+        """The NumPy dtype; bfloat16 is represented by its bits."""
         return dtypes.dtype_of(self.spec.dtype)
 
     @property
@@ -135,11 +135,11 @@ class Value:
         Raises
         ------
         UnknownValueError
-            When it is none; `what` tells what it is.
+            If it is not a constant; `what` describes it.
         """
         if self.array is None:
             raise UnknownValueError(
-                f"{what} has to be known when the model is imported, but is computed from "
+                f"{what} must be known when the model is imported, but is computed from "
                 f"{', '.join(self.sources()) or 'nothing known'}",
                 self.sources(),
             )
@@ -157,11 +157,11 @@ class Value:
 
     @property
     def is_open(self):
-        """Whether it is a constant in which numbers stand for extents that are open."""
+        """Whether it is a constant that contains open extents."""
         return self.array is not None and self.F.open.has(self.array)
 
     def integers_or_names(self, what):
-        """The constant as a tuple of Python ints, and names for extents that are open."""
+        """The constant as a tuple of Python ints, and names for open extents."""
         if self.array is not None and self.F.open.has(self.array):
             return self.F.open.named(self.array)
         return self.integers(what)
@@ -171,7 +171,7 @@ class Value:
         return tuple(int(number) for number in self.numbers(what).reshape(-1))
 
     def sources(self):
-        """The names of the variables that it is computed from."""
+        """Names of the variables that it is computed from."""
         if self.entry is None:
             return ()
         names, seen, stack = {}, set(), [self.entry[0]]
@@ -186,7 +186,7 @@ class Value:
         return tuple(name for name in names if name in self.F.inputs)
 
     def astype(self, dtype):
-        """The value cast to a type of mxcy's or NumPy's name."""
+        """Cast to a dtype given by mxcy's or NumPy's name."""
         code = dtypes.code_of(dtype)
         if code == self.spec.dtype:
             return self
@@ -196,11 +196,11 @@ class Value:
         return self.F("Cast", self, dtype=dtypes.name_of(code))
 
     def reshape(self, *shape):
-        """The elements in another shape; one extent may be -1."""
+        """Reshape; one extent may be -1."""
         return self.F("_npi_reshape", self, newshape=tuple(shape))
 
     def transpose(self, *axes):
-        """The axes in another order."""
+        """Permute the axes."""
         return self.F("_npi_transpose", self, axes=tuple(axes))
 
     def __getitem__(self, bounds):
@@ -237,7 +237,7 @@ class Value:
 
 
 def cast_array(array, code):
-    """NumPy's cast, with bfloat16 kept as rounded float32."""
+    """Cast a NumPy array; bfloat16 is kept as rounded float32."""
     if code == dtypes.CODES["bfloat16"]:
         return widen(narrow(np.asarray(array, np.float32))).reshape(np.shape(array))
     return np.asarray(array).astype(dtypes.dtype_of(code))

@@ -1,4 +1,4 @@
-"""The rows of the table, a file per family of ONNX operators."""
+"""Converters, in one file per family of ONNX operators."""
 
 from mxcy.onnx.onnx2mx.families import (
     activation,

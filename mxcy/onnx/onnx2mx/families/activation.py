@@ -99,7 +99,7 @@ def gelu(F, a, x):
 
 
 def _as_rows(F, a, x):
-    """The matrix whose rows opsets before 13 normalise, or None where the last axis is meant."""
+    """Flatten to the matrix whose rows opsets before 13 normalize; None if it is the last axis."""
     axis = a.axis % x.ndim if x.ndim else 0
     if all(extent == 1 for extent in x.shape[axis + 1 :]):
         return None

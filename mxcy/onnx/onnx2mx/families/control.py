@@ -1,7 +1,7 @@
-"""Control flow: subgraphs that are put in the place of their nodes, as often as they run.
+"""Control flow, expanded inline when a model is imported.
 
-What decides is known when a model is imported, or both ways are computed and one is chosen: our
-own conditions and loops in symbols are expanded in the same way before they run.
+Loops are unrolled. Conditions are known at import, or both branches are computed and one is
+selected, like conditions and loops in symbols.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from mxcy.onnx.onnx2mx.values import Value
 
 __all__ = []
 
-#: more steps than this no loop is written out to
+#: maximum number of steps of an unrolled loop
 _MOST = 1 << 14
 
 
@@ -63,7 +63,7 @@ def loop(F, a, trips=None, condition=None, *carried):
 
 
 def _no_rows(F, output):
-    """The scan output of a loop that takes no step, from what the file says of it."""
+    """The empty scan output of a loop without steps, from the shape in the file."""
     from mxcy._base import dtypes
     from mxcy.onnx.onnx2mx.tensors import code_of
 
@@ -75,7 +75,7 @@ def _no_rows(F, output):
 
 @row("Scan", since=8)
 def scan_of_batches(F, a, lengths, *values):
-    """Of opset 8: a batch first, each of its sequences on its own."""
+    """Scan of opset 8, applied to each sequence of a batch."""
     if lengths is not None:
         raise NotImplementedError("the input sequence_lens is not implemented")
     batch = values[0].full_shape[0]

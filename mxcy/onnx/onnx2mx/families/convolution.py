@@ -1,4 +1,4 @@
-"""Convolutions and their transposes."""
+"""Convolutions and transposed convolutions."""
 
 import math
 
@@ -23,7 +23,7 @@ def _check(a, weight):
 
 
 def convolution(F, a, x, weight, bias=None):
-    """A Convolution of the data, padded beforehand where the padding is uneven."""
+    """Apply Convolution, padding the data first if the padding is asymmetric."""
     _check(a, weight)
     windows = Windows(a, x, weight.full_shape[2:])
     pad = windows.before
@@ -54,7 +54,7 @@ def conv(F, a, x, weight, bias=None):
 
 
 def _transposed_padding(a, x, windows):
-    """(before, after) of what is cut off the full result; negative numbers add to it."""
+    """(before, after) to crop from the full result; negative numbers extend it."""
     dims = len(windows.kernel)
     more = tuple(a.output_padding or (0,) * dims)
     wanted = a.output_shape
@@ -71,7 +71,7 @@ def _transposed_padding(a, x, windows):
     ):
         whole = s * (n - 1) + m + span - out
         small = whole // 2
-        # The odd one is cut off the end for SAME_UPPER, else at the beginning.
+        # An odd element is cropped from the end for SAME_UPPER, else from the start.
         first = small if a.auto_pad == "SAME_UPPER" else whole - small
         if whole < 0:
             first = 0
@@ -84,7 +84,7 @@ def _transposed_padding(a, x, windows):
 def conv_transpose(F, a, x, weight, bias=None):
     _check(a, weight)
     pads = a.pads
-    a.values["auto_pad"], kind = None, a.auto_pad  # here it is about the result
+    a.values["auto_pad"], kind = None, a.auto_pad  # refers to the result here
     windows = Windows(a, x, weight.full_shape[2:])
     a.values["auto_pad"] = kind
     before, after = _transposed_padding(a, x, windows)
@@ -164,8 +164,7 @@ def col2im(F, a, x, image, block):
             pad=tuple(pads[:2]),
         )
     batch, rows, count = x.full_shape
-    # One channel of ones per place in the block puts each row where it belongs: a transposed
-    # convolution of one element.
+    # A transposed convolution with one-hot filters moves each row to its position in the block.
     whole = [n + pads[i] + pads[i + dims] for i, n in enumerate(image)]
     steps = [
         (n - (k - 1) * d - 1) // s + 1
@@ -179,7 +178,7 @@ def col2im(F, a, x, image, block):
 
 
 def _assembled(F, parts, block, steps, strides, dilations, pads, whole):
-    """The sum of strided parts, each moved to its place in the block."""
+    """Sum strided parts, each moved to its position in the block."""
     dims, total = len(block), None
     for place in np.ndindex(*block):
         part = parts
@@ -196,7 +195,7 @@ def _assembled(F, parts, block, steps, strides, dilations, pads, whole):
 
 
 def _spread(F, x, axis, count, stride, first, whole):
-    """Elements along an axis moved to `first`, `first + stride`, ... of `whole`, zeros between."""
+    """Move elements of an axis to `first`, `first + stride`, ... of `whole`, with zeros between."""
     matrix = np.zeros((count, whole), np.float32)
     matrix[np.arange(count), first + stride * np.arange(count)] = 1
     moved = x.transpose(*(i for i in range(x.ndim) if i != axis), axis)

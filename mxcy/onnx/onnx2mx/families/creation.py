@@ -1,4 +1,4 @@
-"""Arrays made of nothing or of numbers."""
+"""Creation of arrays."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from mxcy.onnx.onnx2mx.tensors import code_of
 
 __all__ = []
 
-#: more elements than this nobody writes into a graph
+#: maximum number of elements of a constant created from a shape
 _MOST = 1 << 31
 
 

@@ -1,4 +1,4 @@
-"""Detection: boxes and regions."""
+"""Detection: bounding boxes and regions of interest."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Functions of elements: arithmetic, comparison, logic, bits, types."""
+"""Elementwise functions: arithmetic, comparison, logic, bits, casts."""
 
 import numpy as np
 from onnx import TensorProto
@@ -66,7 +66,7 @@ def is_inf(F, a, x):
 
 
 def aligned(F, a, x, y):
-    """The second operand so that NumPy's broadcasting does what opsets before 7 meant."""
+    """Reshape the second operand so that NumPy broadcasting equals that of opsets before 7."""
     if a.opset >= 7 or not a.broadcast or a.axis is None:
         return y
     behind = x.ndim - a.axis % x.ndim - y.ndim
@@ -74,7 +74,7 @@ def aligned(F, a, x, y):
 
 
 def _reckoned(F, sign, x, y):
-    """A function of shapes some of whose extents are open; None where they are no such."""
+    """Apply a function to shapes with open extents; None for other operands."""
     if not x.is_open and not y.is_open or x.array is None or y.array is None:
         return None
     if max(x.array.size, y.array.size) > 64:
@@ -95,7 +95,7 @@ def _binary(onnx_name, name):
 
 
 def _decided(F, name, x, y):
-    """Comparisons of open extents with numbers below 0, which no extent is; None for others."""
+    """Decide comparisons of open extents with negative numbers; None for others."""
     if name not in _ABOVE or not (x.is_open or y.is_open) or x.array is None or y.array is None:
         return None
     whole = np.broadcast_shapes(x.shape, y.shape)
@@ -118,7 +118,7 @@ def _decided(F, name, x, y):
     return F.constant(np.array(truths).reshape(whole))
 
 
-#: comparison -> what it says of numbers that are below, equal, above
+#: comparison -> results for smaller, equal, larger numbers
 _ABOVE = {
     "equal": (False, True, False),
     "greater": (False, False, True),
@@ -156,7 +156,7 @@ def div(F, a, x, y):
         return quotient
     if x.kind == "u":
         return F("_npi_floor_divide", x, y)
-    # ONNX cuts off towards zero, as C does.
+    # truncates towards zero, as in C
     down = F("_npi_floor_divide", x, y)
     remainder = F.binary("subtract", x, F.binary("multiply", down, y))
     opposite = F("_npi_not_equal", F("_npi_sign", x), F("_npi_sign", y))
@@ -255,7 +255,7 @@ def cast(F, a, x):
     if x.floats is not None and code == x.floats.spec.dtype:
         return x.floats
     if x.kind == "f" and dtypes.name_of(code) in ("uint8", "int8", "int16", "uint16", "uint32"):
-        x = x.astype("int64")  # what lies outside wraps around, on every CPU
+        x = x.astype("int64")  # out-of-range values wrap around on every CPU
     return x.astype(dtypes.name_of(code))
 
 

@@ -1,4 +1,4 @@
-"""Images: other sizes, points between pixels."""
+"""Resizing and grid sampling of images."""
 
 import itertools
 import math
@@ -14,7 +14,7 @@ __all__ = []
 
 
 class _How:
-    """The attributes of a resizing, those of older opsets among them."""
+    """Attributes of a resize operator, including those of older opsets."""
 
     def __init__(self, a, mode, coordinates, nearest):
         self.mode, self.coordinates, self.nearest = mode, coordinates, nearest
@@ -25,7 +25,7 @@ class _How:
 
 
 def _resized(F, x, sizes, scales, how, roi=None):
-    """Each axis on its own: positions taken, or a product with the matrix of weights."""
+    """Resize each axis separately, by gathering or by a product with the weight matrix."""
     extents, around = x.shape, None
     named = F.extents(x)
     if _upsamples(x, sizes, scales, how):
@@ -103,7 +103,7 @@ def _product(F, x, axis, matrix):
 
 
 def _sizes(F, a, x, scales, sizes):
-    """(sizes, scales) of all axes."""
+    """Return (sizes, scales) of all axes."""
     extents = F.extents(x)
     axes = [axis % x.ndim for axis in a.axes] if a.axes else list(range(x.ndim))
     whole, ratios = list(extents), [1.0] * x.ndim
@@ -141,7 +141,7 @@ def _sizes(F, a, x, scales, sizes):
 
 @row("Resize", since=10)
 def resize_by_scales(F, a, x, scales):
-    # How positions were meant was not written down before opset 11: as in Upsample.
+    # Coordinates were unspecified before opset 11; use those of Upsample.
     how = _How(a, a.mode, "asymmetric", "floor")
     return _resized(F, x, *_sizes(F, a, x, scales, None), how)
 
@@ -174,11 +174,11 @@ def upsample(F, a, x, scales):
     return resize_by_scales(F, a, x, scales)
 
 
-# --- points between pixels -----------------------------------------------------------------------
+# --- grid sampling -------------------------------------------------------------------------------
 
 
 def _pixel(F, x, coordinates, sizes, padding, align):
-    """Pixels at whole positions (last axis of each coordinate: points), padded as requested."""
+    """Pixels at integer positions (last axis of each coordinate: points), with padding."""
     batch, channels = x.full_shape[:2]
     inside, flat = None, None
     for place, n in zip(coordinates, sizes, strict=True):
@@ -213,7 +213,7 @@ def _reflected(F, place, n, align):
 
 
 def _cubic(F, t):
-    """The four weights of a point `t` behind the second pixel."""
+    """The four weights of a point at distance `t` from the second pixel."""
     A = -0.75
 
     def near(d):
@@ -236,7 +236,7 @@ def grid_sample(F, a, x, grid):
         raise NotImplementedError("mode cubic in other than two dimensions")
     coordinates = []
     for axis, n in enumerate(sizes):
-        last = dims - 1 - axis  # the grid has x first
+        last = dims - 1 - axis  # x comes first in the grid
         place = F.part(grid, dims + 1, last, last + 1)
         place = place.reshape(batch, points)
         place = (place + 1.0) * ((n - 1) / 2) if align else ((place + 1.0) * n - 1.0) / 2

@@ -1,4 +1,4 @@
-"""Elements by their positions."""
+"""Indexing."""
 
 import math
 
@@ -12,7 +12,7 @@ __all__ = ["along", "counted", "from_below"]
 
 
 def from_below(F, indices, extent):
-    """Positions counted from the front: negative ones count from the end."""
+    """Normalize positions: negative ones count from the end."""
     if indices.array is not None and (indices.array.size == 0 or indices.array.min() >= 0):
         return indices
     return F.where(F("_npi_less", indices, F.like(0, indices)), indices + extent, indices)
@@ -34,7 +34,7 @@ def gather(F, a, x, indices):
 
 
 def along(F, x, indices, axis):
-    """NumPy's `take_along_axis`, where other axes of `x` may be longer."""
+    """NumPy's `take_along_axis`, but other axes of `x` may be longer."""
     named, wanted = F.extents(x), F.extents(indices)
     if all(n == m or n == -1 for i, (n, m) in enumerate(zip(x.shape, indices.shape, strict=True))
            if i != axis) and not isinstance(wanted[axis], str):  # fmt: skip
@@ -59,7 +59,7 @@ def _has_names(extents):
 
 
 def counted(F, extent):
-    """The integers from 0 below an extent."""
+    """The integers from 0 to an extent (exclusive)."""
     if not isinstance(extent, str):
         return F.constant(np.arange(extent, dtype=np.int64))
     attrs = {"start": 0, "stop": extent, "dtype": "int64"}
@@ -86,7 +86,7 @@ def gather_nd(F, a, x, indices):
         ends = F.constant(F.open.array(named[batch : batch + depth]))
         places = F.where(below, places + ends, places)
     if batch:
-        # What the first axes of the positions say of themselves: zeros, and their own numbers.
+        # implicit positions of the batch axes
         zeros = F("zeros_like", F.part(places, places.ndim - 1, 0, 1))
         own = []
         for axis, extent in enumerate(F.extents(indices)[:batch]):

@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matrix products."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def dense(F, x, weight, bias=None, flatten=False):
 
 
 def _transposed(F, y):
-    """A constant matrix transposed."""
+    """Transpose a constant matrix."""
     weight = F.constant(np.ascontiguousarray(y.array.T), y.spec.dtype)
     weight.name = y.name and f"{y.name}_transposed"
     weight.stepped = y.stepped and y.stepped.transposed()
@@ -57,7 +57,7 @@ def gemm(F, a, x, y, c=None):
         if hidden > 0 and 0 not in weight.shape and (c is None or vector):
             if vector and c.ndim == 2:
                 c = c.reshape(hidden)
-            return dense(F, x, weight, c, flatten=x.ndim > 2)  # which some files leave out
+            return dense(F, x, weight, c, flatten=x.ndim > 2)  # omitted in some files
     if a.transB:
         y = y.transpose(1, 0)
     result = product(F, x, y)

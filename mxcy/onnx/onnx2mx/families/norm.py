@@ -1,4 +1,4 @@
-"""Normalisation."""
+"""Normalization layers."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ __all__ = []
 
 
 def _spread(value, ndim):
-    """A vector of channels so that it meets data with channels second."""
+    """Reshape a channel vector for broadcasting with data with channels in axis 1."""
     return value.reshape(1, -1, *(1,) * (ndim - 2))
 
 
@@ -25,7 +25,7 @@ def batch_norm(F, a, x, scale, bias, mean, var):
         for part in (scale, bias):
             if part.array is not None:
                 F.parameter(part)
-        # Files may share one tensor of zeros between what is trained and what is state.
+        # Files may share a tensor of zeros between parameters and states.
         mean, var = (
             F.parameter(F.constant(part.array, part.spec.dtype, part.name)) for part in (mean, var)
         )

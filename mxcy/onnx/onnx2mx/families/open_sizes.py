@@ -1,4 +1,4 @@
-"""Images of which the sizes are known only when the graph runs, in another size."""
+"""Resizing of images whose sizes are known only at run time."""
 
 from fractions import Fraction
 
@@ -10,14 +10,14 @@ __all__ = ["resized_axis", "scaled"]
 
 
 def scaled(F, extent, ratio):
-    """The extent times a ratio, rounded down."""
+    """Multiply an extent by a ratio, rounding down."""
     exact = Fraction(float(ratio)).limit_denominator(1 << 12)
     whole = F.open.combined("*", extent, exact.numerator)
     return F.open.combined("/", whole, exact.denominator)
 
 
 def _number(F, extent):
-    """An extent as a float scalar of the graph."""
+    """Convert an extent to a float scalar in the graph."""
     if not isinstance(extent, str):
         return F.constant(np.float32(extent))
     attrs = {"shape": (), "int_value": extent, "value_type": 0, "dtype": "float32"}
@@ -25,7 +25,7 @@ def _number(F, extent):
 
 
 def _places(F, size, extent, ratio, how):
-    """Where the new elements lie among the old ones: a vector of floats."""
+    """Source coordinates of the new elements, a float vector."""
     new = F.shaped("_npi_arange", [], {"start": 0, "stop": size, "dtype": "float32"},
                    ((size,), "float32"))  # fmt: skip
     old, kind = _number(F, extent), how.coordinates
@@ -40,7 +40,7 @@ def _places(F, size, extent, ratio, how):
         last = F.binary("maximum", scale * old - 1.0, 1.0)
         return new * ((old - 1.0) / last)
     raise UnknownValueError(
-        f"sizes have to be known for coordinate_transformation_mode {kind!r}", tuple(F.inputs)
+        f"sizes must be known for coordinate_transformation_mode {kind!r}", tuple(F.inputs)
     )
 
 
@@ -53,22 +53,22 @@ _ROUNDED = {
 
 
 def resized_axis(F, x, axis, size, extent, ratio, how):
-    """One axis in another size.
+    """Resize one axis.
 
     Parameters
     ----------
     x : Value
     axis : int
     size, extent : int or Extent
-        The new one and the old one, one of which is open at least.
+        New and old extent, at least one of them open.
     ratio : float or None
-        As the node says it; None for that of the sizes.
+        Scale given by the node; None to derive it from the sizes.
     how : object
-        With the attributes of the resizing.
+        Attributes of the resize operator.
     """
     if how.antialias or how.exclude_outside or how.mode == "cubic":
         raise UnknownValueError(
-            "sizes have to be known for antialias, exclude_outside and cubic", tuple(F.inputs)
+            "sizes must be known for antialias, exclude_outside and cubic", tuple(F.inputs)
         )
     places = _places(F, size, extent, ratio, how)
     last = _number(F, extent) - 1.0

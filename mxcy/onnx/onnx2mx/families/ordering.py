@@ -1,4 +1,4 @@
-"""Order: the largest elements, distinct elements."""
+"""Sorting: top k and unique elements."""
 
 import numpy as np
 
@@ -59,10 +59,10 @@ def unique(F, a, x):
 
 
 def _unique(F, a, x):
-    """Of values that are known when the graph runs."""
+    """Unique for values known only at run time."""
     attrs = {"return_index": True, "return_inverse": True, "return_counts": True, "axis": a.axis}
     distinct, first, inverse, counts = F("_npi_unique", x, **attrs)
-    if not a.sorted:  # in the order in which they come
+    if not a.sorted:  # in order of first occurrence
         order = F("argsort", first, dtype="int64")
         places = F("argsort", order, dtype="int64")
         distinct = F("take", distinct, order, axis=a.axis or 0, mode="clip")

@@ -1,4 +1,4 @@
-"""Elements around arrays."""
+"""Padding."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ __all__ = ["padded"]
 
 
 def padded(F, x, before, after, mode="constant", value=0.0):
-    """Elements around an array, as NumPy's `pad` makes them; negative numbers take some away."""
+    """Pad an array like NumPy's `pad`; negative numbers crop."""
     if any(isinstance(n, str) for n in (*before, *after)):
         return _padded_by_names(F, x, before, after, mode, value)
     if min((*before, *after), default=0) < 0:
@@ -33,7 +33,7 @@ def padded(F, x, before, after, mode="constant", value=0.0):
 
 def _padded_by_names(F, x, before, after, mode, value):
     if mode == "wrap" or x.kind == "b":
-        raise UnknownValueError("its pads have to be known: give input_shapes", tuple(F.inputs))
+        raise UnknownValueError("its pads must be known: give input_shapes", tuple(F.inputs))
     named = F.extents(x)
     whole = tuple(
         F.open.combined("+", F.open.combined("+", n, b), e)

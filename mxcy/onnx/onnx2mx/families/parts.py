@@ -1,4 +1,4 @@
-"""Values joined and cut."""
+"""Concatenation, splitting and slicing."""
 
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
@@ -9,7 +9,7 @@ __all__ = ["joined", "sliced"]
 
 
 def joined(F, values, axis):
-    """Values along an axis; those without elements change nothing but types."""
+    """Concatenate values along an axis; empty ones only affect the dtype."""
     there = [value for value in values if 0 not in value.shape] or values[:1]
     if len({v.spec.dtype for v in values}) > 1:
         raise MXNetError("the inputs have different element types")
@@ -47,7 +47,7 @@ def _split_by_names(F, a, x, axis, parts):
 
 
 def _cut_by_names(F, x, bounds, sizes, named):
-    """A part of a value along axes whose ends are ints or names."""
+    """Slice axes whose bounds are ints or names."""
     begin, end = (
         tuple(bounds[axis][side] if axis in bounds else None for axis in range(x.ndim))
         for side in (0, 1)
@@ -82,7 +82,7 @@ def split(F, a, x, parts=None):
 
 
 def sliced(F, x, starts, ends, axes=None, steps=None):
-    """NumPy's slicing, as ONNX's numbers say."""
+    """Slice like NumPy, with ONNX's arguments."""
     axes = range(len(starts)) if axes is None else axes
     steps = [1] * len(starts) if steps is None else steps
     bounds = [(None, None, 1)] * x.ndim
@@ -99,7 +99,7 @@ def sliced(F, x, starts, ends, axes=None, steps=None):
                 start, end, step = 0, 0, 1
             bounds[axis] = (start, None if end < 0 else end, step)
             continue
-        # Without the extent numbers mean the same only where they count from the same end.
+        # If the extent is unknown, both bounds must count from the same end.
         start, end = (None if abs(n) >= 1 << 31 else n for n in (start, end))
         if step < 0 and (start or end) is not None:
             x.full_shape  # noqa: B018  raises
@@ -140,7 +140,7 @@ def _slice_by_names(F, a, x, starts, ends, axes, steps):
     bounds, sizes = {}, {}
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         if step != 1:
-            raise UnknownValueError("steps beside open ends have to be 1", tuple(F.inputs))
+            raise UnknownValueError("steps must be 1 for open ends", tuple(F.inputs))
         axis %= x.ndim
         start, end = (_place(F, n, named[axis]) for n in (start, end))
         if (start, end) != (0, named[axis]):
@@ -149,7 +149,7 @@ def _slice_by_names(F, a, x, starts, ends, axes, steps):
 
 
 def _place(F, n, extent):
-    """An end of a slice as a place from the front, within the extent."""
+    """Convert a slice bound to a position from the start, clipped to the extent."""
     if isinstance(n, str):
         return n if n == extent else F.open.combined("min", n, extent)
     if n < 0:

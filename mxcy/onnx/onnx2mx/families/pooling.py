@@ -1,4 +1,4 @@
-"""Pooling: by our operator where it means the same, else as functions of shifted slices."""
+"""Pooling, by operator Pooling if equivalent, else by functions of shifted slices."""
 
 import math
 
@@ -15,7 +15,7 @@ __all__ = []
 
 
 def _counts(windows, extents, ceil):
-    """How many windows there are along each dimension."""
+    """Number of windows along each dimension."""
     counts = []
     for n, before, after, span, stride in zip(
         extents, windows.before, windows.after, windows.spans(), windows.strides, strict=True
@@ -25,19 +25,19 @@ def _counts(windows, extents, ceil):
             raise MXNetError(f"kernel of {span} does not fit {n + before + after} elements")
         count = (-(-available // stride) if ceil else available // stride) + 1
         if ceil and (count - 1) * stride >= n + before:
-            count -= 1  # that window would begin in the padding behind
+            count -= 1  # that window would start in the trailing padding
         counts.append(max(count, 0))
     return counts
 
 
 def _as_pooling(F, a, x, windows, kind, **attrs):
-    """Our Pooling, or None where it means something else."""
+    """Apply Pooling; None if it is not equivalent."""
     if not windows.even or any(d != 1 for d in windows.dilations) or x.kind != "f":
         return None
     if len(windows.kernel) > 3:
         return None
     if a.ceil_mode:
-        # Ours rounds up as well, but keeps a window that begins in the padding behind.
+        # Pooling also rounds up, but keeps a window that starts in the trailing padding.
         rounded = [
             -(-(n + 2 * p - k) // s) + 1
             for n, p, k, s in zip(
@@ -59,7 +59,7 @@ def _as_pooling(F, a, x, windows, kind, **attrs):
 
 
 class _Shifted:
-    """The elements under each place of the kernel, for all windows at once."""
+    """Strided slices: the elements under each kernel position, for all windows."""
 
     def __init__(self, F, x, windows, ceil, filled):
         self.F, self.windows = F, windows
@@ -78,11 +78,11 @@ class _Shifted:
         self.x = padded(F, x, before, (0, 0, *after), value=filled)
 
     def places(self):
-        """The places of the kernel."""
+        """The positions of the kernel."""
         return np.ndindex(*self.windows.kernel)
 
     def at(self, place, x=None):
-        """The elements under a place."""
+        """The elements under a position."""
         begin = [n * d for n, d in zip(place, self.windows.dilations, strict=True)]
         end = [
             b + (count - 1) * s + 1
@@ -130,7 +130,7 @@ def max_pool(F, a, x):
         return _max_of_slices(F, a, x, windows, True)
     kind = dtypes.name_of(x.spec.dtype)
     if kind in ("int8", "uint8") and x.array is None:
-        # Between steps of 1, which plans leave out.
+        # with identity quantization, which plans remove
         pooled = _as_pooling(F, a, F("_dequantize_linear", x), windows, "max")
         if pooled is not None:
             return F("_quantize_linear", pooled, out_type=kind)
@@ -184,7 +184,7 @@ def lp_pool(F, a, x):
     return F.binary("power", total, 1 / p)
 
 
-# --- whole planes --------------------------------------------------------------------------------
+# --- global pooling------------------------------------------------------------------------------
 
 
 def _global(onnx_name, kind):
@@ -220,7 +220,7 @@ def max_unpool(F, a, x, indices, output_shape=None):
     wanted = shape if output_shape is None else output_shape.integers("the input output_shape")
     places = indices.astype("int64").reshape(1, -1)
     if wanted != shape:
-        # The numbers count in the usual shape: the same place in the wanted one.
+        # Indices refer to the default shape: convert them to the requested one.
         remainder, position = places, None
         for axis in range(len(shape)):
             behind = math.prod(shape[axis + 1 :])

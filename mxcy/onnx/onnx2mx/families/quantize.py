@@ -1,4 +1,4 @@
-"""Quantized numbers, by their definitions."""
+"""Quantization, and quantized layers."""
 
 import functools
 import math
@@ -17,7 +17,7 @@ __all__ = ["dequantize", "float_bias", "quantize", "stepped_constant"]
 
 
 def _spread(F, part, x, axis, block):
-    """Scales or zero points so that they meet the data."""
+    """Reshape scales or zero points for broadcasting with the data."""
     if part is None or part.ndim == 0:
         return part
     if block:
@@ -34,7 +34,7 @@ def _spread(F, part, x, axis, block):
 
 
 def _quantized(F, x, scale, zero, code):
-    """Round to even, move, and stay within the type."""
+    """Round to even, add the zero point, and saturate."""
     if scale.spec.dtype != x.spec.dtype:
         scale = scale.astype(x.dtype)
     rounded = F("_npi_rint", x / scale)
@@ -51,7 +51,7 @@ _EIGHT_BITS = {dtypes.CODES[name]: name for name in ("int8", "uint8")}
 
 
 def _whole(F, scale, zero):
-    """(step, number of 0) where one constant float32 step serves a whole array, or None."""
+    """(step, zero point) for per-tensor quantization with a constant float32 step, else None."""
     if scale.array is None or scale.array.size != 1 or scale.dtype != np.float32:
         return None
     if zero is not None and (zero.array is None or zero.array.size != 1):
@@ -63,7 +63,7 @@ def _whole(F, scale, zero):
 
 
 def _stepped(F, x, scale, zero, axis):
-    """The int8 numbers of a constant and their steps, or None where they are no such."""
+    """int8 values of a constant and their steps, or None."""
     parts = [part for part in (x, scale, zero) if part is not None]
     if any(part.array is None or part.is_open for part in parts) or x.ndim < 1:
         return None
@@ -90,21 +90,21 @@ def _with_floats(F, stepped):
 
 
 def stepped_constant(F, x, scale, zero, axis):
-    """The floats of constant 8-bit integers, which know these, or None if they are no such."""
+    """Dequantized constant with `stepped` set to its 8-bit integers, or None."""
     stepped = _stepped(F, x, scale, zero, axis)
     return stepped and _with_floats(F, stepped)
 
 
 @row("QuantizeLinear", since=10)
 def quantize(F, a, x, scale, zero=None):
-    """Round to a type of few bits."""
+    """Convert QuantizeLinear."""
     if zero is not None:
         code = zero.spec.dtype
     else:
         code = code_of(a.output_dtype, "attribute output_dtype") if a.output_dtype else 3
     whole = _whole(F, scale, zero)
     if whole and code in _EIGHT_BITS and x.array is None and x.dtype == np.float32:
-        # Which layers between such arrays take into themselves.
+        # fused into layers between quantized arrays
         return F("_quantize_linear", x, out_type=_EIGHT_BITS[code], **whole)
     axis, block = 1 if a.axis is None else a.axis, a.block_size
     scale, zero = (_spread(F, part, x, axis, block) for part in (scale, zero))
@@ -115,7 +115,7 @@ def quantize(F, a, x, scale, zero=None):
 
 @row("DequantizeLinear", since=10)
 def dequantize(F, a, x, scale, zero=None):
-    """What such numbers stand for."""
+    """Convert DequantizeLinear."""
     whole = _whole(F, scale, zero)
     if whole and x.array is None and x.spec.dtype in _EIGHT_BITS and not a.output_dtype:
         return F("_dequantize_linear", x, **whole)
@@ -133,11 +133,11 @@ def dequantize(F, a, x, scale, zero=None):
     return floats
 
 
-# --- layers over integers ------------------------------------------------------------------------
+# --- integer layers ------------------------------------------------------------------------------
 
 
 def _centred(F, x, zero, shape=None):
-    """The integers without their zero point, as float32: exact, as are their products."""
+    """Subtract the zero point, in float32, which is exact for integers and their products."""
     wide = x.astype("float32")
     if zero is None:
         return wide
@@ -150,36 +150,36 @@ def _of_rows(zero):
 
 
 def _summed(F, left, right):
-    """The product of matrices, exact for integers."""
+    """Matrix product, exact for integers."""
     depth = left.shape[-1]
     if depth == -1 or depth > 256:
         left, right = left.astype("float64"), right.astype("float64")
     return F("_npi_matmul", left, right)
 
 
-#: the largest sum of products of 8 bits that float32 has every integer up to
+#: maximum depth of 8-bit products whose sums are exact in float32
 _EXACT = 2**24 // (255 * 128)
 
 
 def _sums(F, x, x_zero, w, w_zero, axis, compute):
-    """The sums of a layer of integers as float32, which passes make one of 8 bits.
+    """Sums of an integer layer as float32, which passes convert to an 8-bit layer.
 
     Parameters
     ----------
     x, w : Value
         Data and weight.
     x_zero, w_zero : Value or None
-        Their zero points; that of the data may be known only when the graph runs.
+        Zero points; that of the data may be known only at run time.
     axis : int
-        Of the weight's filters.
+        Axis of the weight's filters.
     compute : callable
-        ``compute(data, weight)`` of floats; where the data's zero point is not known, that of a
-        product of matrices.
+        ``compute(data, weight)`` on floats; must be a matrix product if the data's zero point is
+        unknown.
 
     Returns
     -------
     Value or None
-        None where zero points are of another kind.
+        None for unsupported zero points.
     """
     one = F.constant(np.ones(1, np.float32))
     stepped = None if x.array is not None else _stepped(F, w, one, w_zero, axis)
@@ -197,7 +197,7 @@ def _sums(F, x, x_zero, w, w_zero, axis, compute):
 
 
 def _whole_numbers(sums, depth, exactly):
-    """A layer's sums as int32; `exactly` computes those that float32 may not have."""
+    """Convert a layer's sums to int32; `exactly` computes those too large for float32."""
     numbers = sums.astype("int32") if depth <= _EXACT else exactly()
     numbers.floats = sums
     return numbers
@@ -239,23 +239,23 @@ def _conv_integer(F, a, x, weight, x_zero, weight_zero):
 
 
 def _layer(F, x, w, scale, zero, axis, compute):
-    """A layer between arrays of 8 bits with one step each, which passes make one of 8 bits.
+    """A layer between per-tensor quantized arrays, which passes convert to an 8-bit layer.
 
     Parameters
     ----------
     x, w : tuple of Value
-        Data and weight, each with its scale and its zero point.
+        Data and weight, each with scale and zero point.
     scale, zero : Value
-        Those of the result.
+        Scale and zero point of the result.
     axis : int
-        Of the weight's scales.
+        Axis of the weight's scales.
     compute : callable
-        ``compute(data, weight)`` of floats.
+        ``compute(data, weight)`` on floats.
 
     Returns
     -------
     Value or None
-        None where scales or zero points are of another kind.
+        None for unsupported scales or zero points.
     """
     data, out = _whole(F, *x[1:]), _whole(F, scale, zero)
     stepped = _stepped(F, *w, axis)
@@ -283,7 +283,7 @@ def qlinear_matmul(F, a, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
 
 
 def float_bias(F, bias, x_scale, w_scale):
-    """The floats of a bias whose step is the product of data's and weight's; None: not known."""
+    """Dequantize a bias, whose step is the product of data's and weight's; None if unknown."""
     if x_scale.array is None or w_scale.array is None:
         return None
     step = x_scale.array.reshape(-1).astype(np.float64) * w_scale.array.reshape(-1)

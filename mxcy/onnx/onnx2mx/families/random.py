@@ -1,4 +1,4 @@
-"""Random numbers, of our generators, and dropout."""
+"""Random numbers, from mxcy's generators, and dropout."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Recurrent layers: by our RNN where it computes the same, else step by step."""
+"""Recurrent layers, by operator RNN if equivalent, else unrolled."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from mxcy.onnx.onnx2mx.table import row
 __all__ = []
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-#: how our RNN orders the gates that ONNX has as i o f c, and z r h
+#: order of RNN's gates, which ONNX orders as i o f c, and z r h
 _ORDER = {"RNN": (0,), "GRU": (1, 0, 2), "LSTM": (0, 2, 3, 1)}
 _USUAL = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 
 
 class _Layer:
-    """A node's inputs in one form: time first, states of shape (directions, batch, hidden)."""
+    """A node's inputs in normal form: time first, states of shape (directions, batch, hidden)."""
 
     def __init__(self, F, a, x, w, r, b, lengths, first, cell):
         self.F, self.a, self.kind = F, a, a.op
@@ -25,7 +25,7 @@ class _Layer:
         self.steps, self.batch, _ = x.shape
         self.directions, gated, self.hidden = r.full_shape
         if gated != _GATES[self.kind] * self.hidden:
-            raise MXNetError(f"the input R: {r.shape} has not {_GATES[self.kind]} gates")
+            raise MXNetError(f"the input R: {r.shape} does not have {_GATES[self.kind]} gates")
         if a.hidden_size and a.hidden_size != self.hidden:
             raise MXNetError(f"attribute hidden_size: {a.hidden_size}, but R is {r.shape}")
         wanted = 2 if a.direction == "bidirectional" else 1
@@ -76,7 +76,7 @@ class _Layer:
         return self.F.part(value, 0, number * self.hidden, (number + 1) * self.hidden)
 
     def ours(self):
-        """Whether our RNN computes the same."""
+        """Whether operator RNN is equivalent."""
         a = self.a
         names = [name.lower() for name in a.activations or _USUAL[self.kind] * self.directions]
         usual = [name.lower() for name in _USUAL[self.kind]] * self.directions
@@ -127,7 +127,7 @@ class _Layer:
         y = F("_npx_reshape", outputs[0], newshape=(-2, -2, self.directions, self.hidden))
         return (y.transpose(0, 2, 1, 3), *outputs[1:])
 
-    # --- step by step ---
+    # --- unrolled ---
     def _by_steps(self):
         outputs, finals = [], []
         if self.steps == -1:

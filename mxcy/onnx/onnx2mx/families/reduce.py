@@ -1,4 +1,4 @@
-"""Reductions along axes, running sums."""
+"""Reductions and cumulative sums."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = ["axes_of"]
 
 
 def axes_of(a, x, axes=None):
-    """The axes of a reduction, none of them negative; None where there is nothing to reduce."""
+    """The non-negative axes of a reduction; None if there is nothing to reduce."""
     if axes is not None:
         axes_given = axes.integers("the input axes")
     else:
@@ -98,12 +98,12 @@ _REDUCTIONS = {
 }
 
 
-#: reduction -> the sign between extents
+#: reduction -> operator between extents
 _OF_EXTENTS = {"ReduceProd": "*", "ReduceSum": "+", "ReduceMax": "max", "ReduceMin": "min"}
 
 
 def _of_extents(F, sign, x, keepdims):
-    """All extents of a shape, some of which are open, together."""
+    """Reduce all extents of a shape with open ones."""
     first, *others = F.open.named(x.array)
     for other in others:
         first = F.open.combined(sign, first, other)

@@ -1,4 +1,4 @@
-"""Where the pixels of another size come from: positions and weights along one axis, in NumPy."""
+"""Coordinates and weights for resizing one axis, in NumPy."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = ["positions", "weights"]
 
 
 def positions(kind, size, extent, scale, region):
-    """Where each of `size` new elements lies among `extent` old ones.
+    """Source coordinates of `size` new elements among `extent` old ones.
 
     Parameters
     ----------
@@ -16,9 +16,9 @@ def positions(kind, size, extent, scale, region):
         ONNX's `coordinate_transformation_mode`.
     size, extent : int
     scale : float
-        As the node says it; the sizes may be rounded.
+        Scale given by the node; the sizes may be rounded.
     region : (float, float)
-        Which part is taken, of ``tf_crop_and_resize``.
+        Cropped region of ``tf_crop_and_resize``.
     """
     new = np.arange(size, dtype=np.float64)
     if kind == "half_pixel":
@@ -29,7 +29,7 @@ def positions(kind, size, extent, scale, region):
     if kind == "pytorch_half_pixel":
         return (new + 0.5) / scale - 0.5 if size > 1 else np.zeros(size)
     if kind == "align_corners":
-        # The scale tells the size before rounding.
+        # size before rounding
         whole = scale * extent
         return new * (extent - 1) / (whole - 1) if whole != 1 else np.zeros(size)
     if kind == "asymmetric":
@@ -56,7 +56,7 @@ def _cubic(distance, a):
 
 
 def weights(where, extent, scale, how):
-    """The matrix (new, old) by which an axis is resized."""
+    """The matrix (new, old) that resizes an axis."""
     if how.mode not in ("linear", "cubic"):
         raise MXNetError(f"attribute mode: {how.mode!r} is not known")
     kernel, reach = (_linear, 1) if how.mode == "linear" else (_cubic, 2)
@@ -71,7 +71,7 @@ def weights(where, extent, scale, how):
         values = np.where(outside, 0, values)
     if how.exclude_outside or how.antialias:
         if how.antialias:
-            # Of what the kernel reaches only pixels that are there count.
+            # Only existing pixels under the kernel count.
             values = np.where(outside, 0, values) if how.exclude_outside else values
         values = values / values.sum(1, keepdims=True)
     matrix = np.zeros((len(where), extent))

@@ -1,4 +1,4 @@
-"""ONNX Runtime's own operators of quantized models: each dequantizes, computes and quantizes."""
+"""ONNX Runtime's operators of quantized models: dequantize, compute, quantize."""
 
 from types import SimpleNamespace
 
@@ -11,7 +11,7 @@ from mxcy.onnx.onnx2mx.table import find_row, row
 __all__ = []
 
 _DOMAIN = "com.microsoft"
-#: attributes of QuantizeLinear and its counterpart by one step
+#: attributes of per-tensor QuantizeLinear and DequantizeLinear
 _PLAIN = SimpleNamespace(axis=None, block_size=None, output_dtype=None)
 
 
@@ -20,7 +20,7 @@ def _floats(F, x, scale, zero):
 
 
 def _numbers(F, result, scale, zero, like):
-    """A result by the scale and the zero point of the output, whose type is that of `like`."""
+    """Quantize a result with the output's scale and zero point, in the dtype of `like`."""
     if zero is None:
         zero = F.constant(np.zeros((), like.dtype))
     return quantize(F, _PLAIN, result, scale, zero)

@@ -1,4 +1,4 @@
-"""Elements written at positions."""
+"""Scattering."""
 
 import math
 
@@ -11,13 +11,13 @@ from mxcy.onnx.onnx2mx.table import row
 
 __all__ = ["scattered"]
 
-#: how many writes of a reduction that no operator has are made one after the other
+#: maximum number of sequential writes for reductions without an operator
 _MOST = 1024
 _STEPS = {"mul": "multiply", "max": "maximum", "min": "minimum"}
 
 
 def scattered(F, x, places, updates, reduction="none"):
-    """An array with `updates` written at `places`, a Value of shape (depth, count...)."""
+    """Write `updates` into an array at `places`, a Value of shape (depth, count...)."""
     if 0 in updates.shape:
         return x
     shape, word = F.extents(x), dtypes.name_of(x.spec.dtype)
@@ -33,7 +33,7 @@ def scattered(F, x, places, updates, reduction="none"):
         return updated if reduction == "none" else x + updated
     if reduction not in _STEPS:
         raise MXNetError(f"attribute reduction: {reduction!r} is not implemented")
-    # Positions may be equal, so the writes wait for each other.
+    # Positions may repeat, so writes are sequential.
     depth, count = places.full_shape[0], math.prod(places.full_shape[1:])
     if count > _MOST:
         raise NotImplementedError(f"reduction {reduction} of more than {_MOST} updates")
@@ -83,7 +83,7 @@ def scatter_elements(F, a, x, indices, updates):
 
 @row("TensorScatter", since=24)
 def tensor_scatter(F, a, past, update, start=None):
-    """Write a step's keys or values into a cache along an axis."""
+    """Write the keys or values of a step into a cache along an axis."""
     axis = a.axis % past.ndim
     shape, steps = past.full_shape, update.full_shape[axis]
     grid = [F.constant(part) for part in np.indices(update.full_shape, np.int64)]

@@ -1,4 +1,4 @@
-"""Sequences and optional values: Python lists while a model is imported."""
+"""Sequences and optional values, represented by Python lists during import."""
 
 import numpy as np
 

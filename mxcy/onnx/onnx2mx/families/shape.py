@@ -1,4 +1,4 @@
-"""Other views of the same elements: shapes, axes, parts, padding."""
+"""Reshaping, transposition, expansion and space/depth conversion."""
 
 import math
 
@@ -53,9 +53,9 @@ def reshape(F, a, x, target):
 
 
 def _without_names(wanted, named):
-    """A target of Reshape with 0 and -1, which copy and follow, in the place of open extents.
+    """Replace open extents in a Reshape target by 0 (copy) and -1 (infer).
 
-    None where these do not suffice.
+    None if these do not suffice.
     """
     extents = [
         0 if isinstance(n, str) and n in named[i : i + 1] else n for i, n in enumerate(wanted)
@@ -69,7 +69,7 @@ def _without_names(wanted, named):
 def _reshape_by_names(F, x, wanted, named, literal):
     wanted = tuple(named[i] if n == 0 and not literal else n for i, n in enumerate(wanted))
     left, others = list(named), []
-    for n in wanted:  # extents on both sides need no division
+    for n in wanted:  # extents on both sides cancel
         if n in left and n != -1:
             left.remove(n)
         elif n != -1:
@@ -87,7 +87,7 @@ def _reshape(F, x, target, literal):
     if not literal:
         if any(n == 0 and i >= x.ndim for i, n in enumerate(target)):
             raise MXNetError(f"shape: {target} copies extents that {x.shape} does not have")
-        # An extent that is not known is copied, or follows from all others.
+        # unknown extents are copied, or inferred from all others
         copied = [i for i, n in enumerate(target) if n == 0 and x.shape[i] == -1]
         target = tuple(x.shape[i] if n == 0 else n for i, n in enumerate(target))
         if target.count(-1) > 1:
@@ -153,7 +153,7 @@ def expand(F, a, x, target):
 
 
 def _met(F, extent, other):
-    """The extent that two of them have together."""
+    """The broadcast of two extents."""
     if extent == 1 or other == 1:
         return other if extent == 1 else extent
     if extent == other or not isinstance(other, str):
@@ -185,7 +185,7 @@ def tile(F, a, x, repeats):
 
 
 def _image(F, a, x):
-    """The extents of images, open ones by name."""
+    """Extents of images; names for open ones."""
     if x.ndim != 4:
         raise MXNetError(f"expected images (batch, channels, height, width), got {x.shape}")
     return F.extents(x)

@@ -1,4 +1,4 @@
-"""Signals: Fourier transforms as products with their matrices, filters."""
+"""Signal processing: Fourier transforms by matrix products, and filters."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ __all__ = []
 
 
 def _matrices(n, count, inverse, dtype):
-    """(cosines, sines) of the transform of `n` elements, `count` columns."""
+    """Cosine and sine matrices of the transform of `n` elements, with `count` columns."""
     turns = np.outer(np.arange(n), np.arange(count)) % n / n
     sign = 1 if inverse else -1
     scale = 1 / n if inverse else 1.0
@@ -22,7 +22,7 @@ def _matrices(n, count, inverse, dtype):
 
 
 def _transformed(F, x, axis, length, inverse, onesided):
-    """The transform of (..., 1 or 2) along an axis."""
+    """Transform (..., 1 or 2) along an axis."""
     parts, n = x.full_shape[-1], x.full_shape[axis]
     if length != n:
         if length < n:
@@ -58,7 +58,7 @@ def dft(F, a, x, length=None, axis=None):
 
 
 def _whole(F, x, axis, n, length):
-    """The spectrum of a real signal with its second half, and the signal's length."""
+    """Complete the one-sided spectrum of a real signal; return it and the signal's length."""
     n = 2 * (n - 1) if length is None else length.integers("the input dft_length")[0]
     half = n // 2 + 1
     there = x.full_shape[axis]

@@ -1,4 +1,4 @@
-"""Windows over planes: kernels, strides, padding, the same for convolutions and pooling."""
+"""Kernel, strides and padding of convolutions and pooling."""
 
 from mxcy.base import MXNetError
 
@@ -6,7 +6,7 @@ __all__ = ["Windows", "automatic"]
 
 
 def automatic(kind, extents, kernel, strides, dilations):
-    """The padding (before, after) that `auto_pad` means."""
+    """The padding (before, after) specified by `auto_pad`."""
     if kind == "VALID":
         return (0,) * len(kernel), (0,) * len(kernel)
     if kind not in ("SAME_UPPER", "SAME_LOWER"):
@@ -21,13 +21,13 @@ def automatic(kind, extents, kernel, strides, dilations):
 
 
 class Windows:
-    """Kernel, strides, dilations and padding of a node, complete.
+    """Kernel, strides, dilations and padding of a node, with defaults.
 
     Parameters
     ----------
     a : Attributes
     x : Value
-        The data, batch and channels first.
+        Data with batch and channels first.
     kernel : tuple of int
     """
 
@@ -59,9 +59,9 @@ class Windows:
 
     @property
     def even(self):
-        """Whether there is as much padding before as after."""
+        """Whether the padding is symmetric."""
         return self.before == self.after
 
     def spans(self):
-        """How far windows reach."""
+        """Extents of the dilated windows."""
         return [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
