@@ -36,7 +36,7 @@ class Keeper:
         if self._store.updates is not None:
             self._store.updates.spread(world)
 
-    def tell(self):
+    def snapshot(self):
         """The state that new workers need."""
         store, values = self._store, {}
         for slot in self._exchange.slots:

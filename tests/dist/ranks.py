@@ -61,7 +61,7 @@ class Rank:
     def spread(self, world):
         pass
 
-    def tell(self):
+    def snapshot(self):
         return {}
 
     def push(self, key, array):

@@ -36,7 +36,7 @@ class Exchange:
     keeper : object or None
         The owner of the values, asked on the progress thread when ranks join: ``obstacle()`` is the
         reason why none can, or None; ``spread(world)`` gives all ranks all optimizer states;
-        ``tell()`` returns the state for new ranks, where it becomes `inherited`.
+        ``snapshot()`` returns the state for new ranks, where it becomes `inherited`.
     inherited : object or None
         The keeper's state, in a rank that has joined a running job.
     """

@@ -53,7 +53,7 @@ def snapshot(exchange, world):
         ],
         "unplaced": [numbers[slot] for slot in exchange.unplaced],
         "channels": [channel.number for channel in exchange.channels],
-        "kept": exchange.keeper.tell() if world.rank == 0 else None,
+        "kept": exchange.keeper.snapshot() if world.rank == 0 else None,
     }
 
 
