@@ -73,7 +73,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if len(axes) > 2 and ord is not None:
         raise ValueError(f"norm: expected one or two axes, got {axes}")
     if isinstance(ord, str):
-        raise ValueError(f"norm: {ord!r} is no norm of vectors")
+        raise ValueError(f"norm: {ord!r} is not a vector norm")
     return _of_vectors(x, ord, axes, keepdims)
 
 
@@ -174,7 +174,7 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
         kept -= kept > summed
         norms = _extreme(sums, kept, ord)
     else:
-        raise ValueError(f"matrix_norm: {ord!r} is no norm of matrices")
+        raise ValueError(f"matrix_norm: {ord!r} is not a matrix norm")
     if not keepdims:
         return norms
     shape = tuple(1 if i in axes else extent for i, extent in enumerate(x.shape))

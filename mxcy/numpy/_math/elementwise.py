@@ -196,7 +196,7 @@ def as_real(x):
     if not is_symbol(x):
         code = real_type(front.has_numpy_types(), x.dtype_code)
         return x if code == x.dtype_code else cast(x, code)
-    # a symbol has no dtype yet; the sum with 0.0 stands for such a function
+    # a symbol has no dtype yet: multiply by ones of exp's dtype
     return x * operate("_npi_ones_like", function("exp")(operate("_npi_zeros_like", x)))
 
 

@@ -143,7 +143,7 @@ def _refuse_lengths(a, ins, outs):
         return "the result has another element type"
     if ins[1].dtype not in (dtypes.code_of("int32"), dtypes.code_of("int64")):
         return "lengths are neither int32 nor int64"
-    return None if _extent(a, ins[0]) < 2**24 else "positions are no exact numbers"
+    return None if _extent(a, ins[0]) < 2**24 else "positions cannot be represented exactly"
 
 
 def _params(a, ins, sign):

@@ -239,7 +239,7 @@ def _interleaved(heads, steps, batch, depth, parts=3):
     }
 
 
-def _apart(count, queries, keys, depth, width):
+def _consecutive(count, queries, keys, depth, width):
     """Return attributes for consecutive matrices."""
     return {
         "sizes": (1, count, queries, keys, depth, width),
@@ -257,8 +257,8 @@ def _cases():
     """Yield (shapes of the arrays, mask, attributes)."""
     yield [(3, 2, 18)], None, _interleaved(2, 3, 2, 3)
     yield [(70, 1, 66)], None, _interleaved(2, 70, 1, 11)
-    yield [(2, 5, 3), (2, 4, 3), (2, 4, 6)], None, _apart(2, 5, 4, 3, 6)
-    large = _apart(1, 15, 530, 5, 33)  # several blocks of keys
+    yield [(2, 5, 3), (2, 4, 3), (2, 4, 6)], None, _consecutive(2, 5, 4, 3, 6)
+    large = _consecutive(1, 15, 530, 5, 33)  # several blocks of keys
     shapes = [(1, 15, 5), (1, 530, 5), (1, 530, 33)]
     yield shapes, None, large
     half = values(0, 2, (530,), "int32")
@@ -268,7 +268,7 @@ def _cases():
     yield shapes, added, {**large, "masking": "add", "mask_place": (0, 0, 530, 1)}
     some = values(-1, 600, (15,), "int64")
     yield shapes, some, {**large, "masking": "length", "mask_place": (0, 0, 1, 0)}
-    small, shapes = _apart(2, 5, 4, 3, 6), [(2, 5, 3), (2, 4, 3), (2, 4, 6)]
+    small, shapes = _consecutive(2, 5, 4, 3, 6), [(2, 5, 3), (2, 4, 3), (2, 4, 6)]
     rows = values(0, 2, (2, 5), "int32")
     kept = lambda rng: rows(rng).astype("bool")  # noqa: E731 - entire rows masked out
     yield shapes, kept, {**small, "masking": "keep", "mask_place": (0, 5, 1, 0)}

@@ -277,9 +277,9 @@ class AdaptiveAvgPooling2D:
     def ref(a, xp, data):
         source = data.shape[2:]
         if math.prod(_pooled(a, source)) == 1:
-            return data.mean((2, 3), keepdims=True, dtype=_wide(data)).astype(data.dtype)
+            return data.mean((2, 3), keepdims=True, dtype=_sum_dtype(data)).astype(data.dtype)
         return _resampled(_as_resample("average", source, _pooled(a, source)), xp, data)
 
 
-def _wide(data):
+def _sum_dtype(data):
     return "float64" if data.dtype == "float64" else "float32"

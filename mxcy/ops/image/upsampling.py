@@ -86,7 +86,9 @@ def _infer_nearest(a, ins):
                 fits = target % extent == 0
                 require(fits, f"data{i}: extent {extent} does not divide the output's, {target}")
                 factors.add(target // extent)
-        require(len(factors) < 2, f"data{i}: {spec.shape} is no smaller image of shape {extents}")
+        require(
+            len(factors) < 2, f"data{i}: {spec.shape} is not a smaller image of shape {extents}"
+        )
         if a.multi_input_mode == "sum":
             same = spec.shape[1] == channels or -1 in (spec.shape[1], channels)
             require(same, f"data{i}: expected {channels} channels to sum, got {spec.shape[1]}")

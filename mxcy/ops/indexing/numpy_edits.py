@@ -157,7 +157,7 @@ def _whole(obj):
 # --- insert ------------------------------------------------------------------------------
 
 
-def _wide(shape, ndim):
+def _left_padded(shape, ndim):
     return (1,) * (ndim - len(shape)) + tuple(shape)
 
 
@@ -174,7 +174,7 @@ def _count(a, shape, axis, added, places):
         one, count = places == (), None if -1 in places else prod(places)
     if added is None or (count != 1 and not one):
         return count
-    wide = _wide(added, len(shape))
+    wide = _left_padded(added, len(shape))
     extent = wide[0] if one else wide[axis]
     return None if extent == -1 else extent
 
@@ -237,7 +237,7 @@ def _of_values(a, F, moved, spec, shape, axis, count, places):
         others = (*shape[:axis], count, *shape[axis + 1 :])
     else:
         others = (count, *others)
-    wide = Spec(_wide(spec.shape, len(shape)), spec.dtype)
+    wide = Spec(_left_padded(spec.shape, len(shape)), spec.dtype)
     return F._backward_reshape(sum_to(F, moved, wide, Spec(others)), shape=spec.shape)
 
 

@@ -11,7 +11,7 @@ from mxcy.ops.core.params import INTERP, KRON, SCAN
 from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.numpy_forms import in_result_type
-from mxcy.ops.matrix.numpy_products import together
+from mxcy.ops.matrix.numpy_products import promoted
 
 __all__ = []
 
@@ -83,7 +83,7 @@ class Kron:
         return Spec(tuple(-1 if -1 in pair else pair[0] * pair[1] for pair in pairs), dtype)
 
     def ref(a, xp, lhs, rhs):
-        return xp.asarray(xp.kron(*together(a, xp, (lhs, rhs))))
+        return xp.asarray(xp.kron(*promoted(a, xp, (lhs, rhs))))
 
 
 def _polyval_grad(a, F, g, p, x, specs):
@@ -127,7 +127,7 @@ class PolyVal:
         return Spec(x.shape, PROMOTE(a, p, x))
 
     def ref(a, xp, p, x):
-        p, x = together(a, xp, (p, x))
+        p, x = promoted(a, xp, (p, x))
         kind = x.dtype
         if kind.kind == "f" and kind.itemsize == 2:
             p, x = p.astype("float32"), x.astype("float32")

@@ -8,7 +8,7 @@ from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample
 from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.cast import cast_back, cast_to
-from mxcy.ops.matrix.numpy_products import gemm_kernels, together
+from mxcy.ops.matrix.numpy_products import gemm_kernels, promoted
 
 __all__ = []
 
@@ -132,7 +132,7 @@ def _order(xp, plan, arrays):
 
 
 def _evaluate(a, xp, arrays):
-    arrays = together(a, xp, arrays)
+    arrays = promoted(a, xp, arrays)
     plan = _Sum(a.subscripts, [array.shape for array in arrays])
     kind = arrays[0].dtype
     if kind.itemsize == 2 and kind.kind == "f":

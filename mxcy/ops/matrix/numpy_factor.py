@@ -10,7 +10,7 @@ from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample
 from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
 
-__all__ = ["Eig", "chained", "check_finite", "drawn", "eigen_type", "refused", "symmetric"]
+__all__ = ["Eig", "multiply", "check_finite", "drawn", "eigen_type", "call_lapack", "symmetric"]
 
 #: iterative functions, which may not terminate on non-finite input
 _ITERATING = frozenset(("eig", "eigh", "eigvalsh", "lstsq", "pinv", "svd"))
@@ -38,7 +38,7 @@ def check_finite(matrix):
     require(np.isfinite(matrix).all(), "argument a: expected finite elements, got inf or nan")
 
 
-def refused(xp, function, *arrays, **keywords):
+def call_lapack(xp, function, *arrays, **keywords):
     """Call LAPACK; raise MXNetError if it fails."""
     if function in _ITERATING:
         check_finite(arrays[0])
@@ -48,7 +48,7 @@ def refused(xp, function, *arrays, **keywords):
         raise MXNetError(f"argument a: {error}") from None
 
 
-def chained(F, *arrays):
+def multiply(F, *arrays):
     """Multiply several matrices."""
     product = arrays[0]
     for array in arrays[1:]:
@@ -114,13 +114,15 @@ class Qr:
             last = {"axis": -1, "begin": m, "end": n}
             beyond = F.slice_axis(by_r, **last)
             right = F.slice_axis(A, **last)
-            by_q = by_q + chained(F, right, transposed(F, beyond, ndim))
+            by_q = by_q + multiply(F, right, transposed(F, beyond, ndim))
             by_r, R = F.slice_axis(by_r, **first), F.slice_axis(R, **first)
-        inner = chained(F, R, transposed(F, by_r, ndim)) - chained(F, transposed(F, by_q, ndim), Q)
+        inner = multiply(F, R, transposed(F, by_r, ndim)) - multiply(
+            F, transposed(F, by_q, ndim), Q
+        )
         half = _half_diagonal(F, inner)
-        along = by_q + chained(F, Q, half + transposed(F, half, ndim))
+        along = by_q + multiply(F, Q, half + transposed(F, half, ndim))
         gradient = F._linalg_trsm(R, along, rightside=True, transpose=True, lower=False)
-        return F.Concat(gradient, chained(F, Q, beyond), dim=-1, num_args=2) if m < n else gradient
+        return F.Concat(gradient, multiply(F, Q, beyond), dim=-1, num_args=2) if m < n else gradient
 
     def ref(a, xp, A):
         return tuple(xp.linalg.qr(A, "complete" if a.complete else "reduced"))
@@ -165,24 +167,24 @@ class Svd:
         if a.full_matrices:
             by_u, u = (F.slice_axis(x, axis=-1, begin=0, end=k) for x in (by_u, u))
             by_v, V = (F.slice_axis(x, axis=-2, begin=0, end=k) for x in (by_v, V))
-        left = chained(F, transposed(F, u, ndim), by_u)
-        right = chained(F, V, transposed(F, by_v, ndim))
+        left = multiply(F, transposed(F, u, ndim), by_u)
+        right = multiply(F, V, transposed(F, by_v, ndim))
         gaps = _gaps(F, L * L)
         row, column = F.expand_dims(L, axis=-2), F.expand_dims(L, axis=-1)
         inner = F.broadcast_mul((left - transposed(F, left, ndim)) * gaps, row)
         inner = inner + F.broadcast_mul((right - transposed(F, right, ndim)) * gaps, column)
-        product = chained(F, u, inner + F._linalg_makediag(by_l), V)
+        product = multiply(F, u, inner + F._linalg_makediag(by_l), V)
         over_row, over_column = _inverses(row), _inverses(column)
         if m > k:
-            outside = by_u - chained(F, u, left)
-            product = product + chained(F, F.broadcast_mul(outside, over_row), V)
+            outside = by_u - multiply(F, u, left)
+            product = product + multiply(F, F.broadcast_mul(outside, over_row), V)
         if n > k:
-            outside = by_v - chained(F, transposed(F, right, ndim), V)
-            product = product + chained(F, u, F.broadcast_mul(outside, over_column))
+            outside = by_v - multiply(F, transposed(F, right, ndim), V)
+            product = product + multiply(F, u, F.broadcast_mul(outside, over_column))
         return product
 
     def ref(a, xp, A):
-        return tuple(refused(xp, "svd", A, full_matrices=a.full_matrices))
+        return tuple(call_lapack(xp, "svd", A, full_matrices=a.full_matrices))
 
 
 @op("_npi_eigh", inputs="A", outputs="w v", amp="fp32")
@@ -211,12 +213,12 @@ class Eigh:
         ndim = len(specs[0].shape)
         by_w, by_v = g
         gradient = transposed(F, v, ndim)
-        inner = chained(F, gradient, by_v) * _gaps(F, w) + F._linalg_makediag(by_w)
-        product = chained(F, v, inner, gradient)
+        inner = multiply(F, gradient, by_v) * _gaps(F, w) + F._linalg_makediag(by_w)
+        product = multiply(F, v, inner, gradient)
         return (product + transposed(F, product, ndim)) * 0.5
 
     def ref(a, xp, A):
-        return tuple(refused(xp, "eigh", A, UPLO=a.UPLO))
+        return tuple(call_lapack(xp, "eigh", A, UPLO=a.UPLO))
 
 
 def eigen_type(a, A):
@@ -244,7 +246,7 @@ class Eig:
         return None
 
     def ref(a, xp, A):
-        values, vectors = refused(xp, "eig", A)  # NumPy chooses real or complex
+        values, vectors = call_lapack(xp, "eig", A)  # NumPy chooses real or complex
         if A.dtype.kind == "c" or a.numpy_types:
             kind = np.result_type(A.dtype, np.complex64)
             return values.astype(kind), vectors.astype(kind)

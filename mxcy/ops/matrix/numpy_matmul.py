@@ -6,7 +6,7 @@ from mxcy.ops.core.infer import Spec, broadcast_shapes, require
 from mxcy.ops.core.record import op, sample
 from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.numpy_forms import in_result_type
-from mxcy.ops.matrix.numpy_products import TYPES, gemm_kernels, single_type, together
+from mxcy.ops.matrix.numpy_products import TYPES, gemm_kernels, promoted, single_type
 from mxcy.ops.matrix.strided_dot import Products, product_kernel
 
 
@@ -193,4 +193,4 @@ class MatMul:
         return Spec(_from_matrices((*batch, left[-2], right[-1]), lhs.shape, rhs.shape), dtype)
 
     def ref(a, xp, lhs, rhs):
-        return xp.asarray(xp.matmul(*together(a, xp, (lhs, rhs))))
+        return xp.asarray(xp.matmul(*promoted(a, xp, (lhs, rhs))))

@@ -10,13 +10,13 @@ from mxcy.ops.core.record import by_onednn, native, op, sample
 from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.numpy_forms import in_result_type
 
-__all__ = ["contracted", "gemm_kernels", "together"]
+__all__ = ["contracted", "gemm_kernels", "promoted"]
 
 TYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int8", "bool")
 _OPERANDS = ("a", "b")
 
 
-def together(a, xp, arrays):
+def promoted(a, xp, arrays):
     """Promote arrays to their common dtype."""
     specs = [Spec(x.shape, code_of(x.dtype)) for x in arrays]
     return [x.astype(dtype_of(PROMOTE(a, *specs)), copy=False) for x in arrays]
@@ -159,7 +159,7 @@ def _contraction_parts(contraction_of):
 
     def ref(a, xp, x, y):
         contraction = contraction_of(a, *(Spec(z.shape) for z in (x, y)))
-        x, y = together(a, xp, (x, y))
+        x, y = promoted(a, xp, (x, y))
         return xp.asarray(xp.tensordot(x, y, (contraction.lhs_axes, contraction.rhs_axes)))
 
     def extents(a, lhs, rhs):

@@ -8,7 +8,7 @@ from mxcy.ops.core.complex_slopes import VALUES
 from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
 from mxcy.ops.core.record import op, sample, values
 from mxcy.ops.matrix.linalg import matrices, square, transposed
-from mxcy.ops.matrix.numpy_factor import chained, drawn, refused
+from mxcy.ops.matrix.numpy_factor import call_lapack, drawn, multiply
 
 __all__ = []
 
@@ -66,22 +66,22 @@ class Solve:
         )
 
     def ref(a, xp, A, B):
-        return refused(xp, "solve", A, B)
+        return call_lapack(xp, "solve", A, B)
 
 
 def _by_pinv(F, g, A, p, ndim):
     """Return the gradient of A from that of its pseudo-inverse p."""
     p_transposed, g_transposed = (transposed(F, x, ndim) for x in (p, g))
-    product = -chained(F, p_transposed, g, p_transposed)
-    outside = g_transposed - chained(F, A, p, g_transposed)
-    product = product + chained(F, outside, p, p_transposed)
-    outside = g_transposed - chained(F, g_transposed, p, A)
-    return product + chained(F, p_transposed, p, outside)
+    product = -multiply(F, p_transposed, g, p_transposed)
+    outside = g_transposed - multiply(F, A, p, g_transposed)
+    product = product + multiply(F, outside, p, p_transposed)
+    outside = g_transposed - multiply(F, g_transposed, p, A)
+    return product + multiply(F, p_transposed, p, outside)
 
 
 def _pinv_ref(xp, A, rcond, hermitian):
     keywords = {"hermitian": True} if hermitian else {}  # CuPy's pinv lacks this parameter
-    return refused(xp, "pinv", A, rcond, **keywords)
+    return call_lapack(xp, "pinv", A, rcond, **keywords)
 
 
 @op("_npi_pinv_scalar_rcond", inputs="A", amp="fp32")
@@ -180,13 +180,13 @@ class Lstsq:
         left, _, right = F._npi_svd(A)
         p = F._npi_pinv_scalar_rcond(A, rcond=a.rcond)
         p_transposed = transposed(F, p, 2)
-        by_b = chained(F, p_transposed, by_x)
-        by_a = _by_pinv(F, chained(F, by_x, transposed(F, B, 2)), A, p, 2)
-        residuals = F.broadcast_mul(B - chained(F, A, x), F.expand_dims(by_residuals, axis=0)) * 2
-        by_a = by_a + chained(F, F.broadcast_mul(left, F.expand_dims(by_s, axis=0)), right)
-        return by_a - chained(F, residuals, transposed(F, x, 2)), by_b + residuals
+        by_b = multiply(F, p_transposed, by_x)
+        by_a = _by_pinv(F, multiply(F, by_x, transposed(F, B, 2)), A, p, 2)
+        residuals = F.broadcast_mul(B - multiply(F, A, x), F.expand_dims(by_residuals, axis=0)) * 2
+        by_a = by_a + multiply(F, F.broadcast_mul(left, F.expand_dims(by_s, axis=0)), right)
+        return by_a - multiply(F, residuals, transposed(F, x, 2)), by_b + residuals
 
     def ref(a, xp, A, B):
-        x, _, rank, s = refused(xp, "lstsq", A, B, rcond=a.rcond)
+        x, _, rank, s = call_lapack(xp, "lstsq", A, B, rcond=a.rcond)
         residuals = B - A @ x
         return x, (residuals * residuals.conj()).real.sum(0), xp.asarray(rank, "int64"), s

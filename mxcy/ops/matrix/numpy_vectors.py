@@ -8,14 +8,14 @@ from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.broadcast import sum_to
 from mxcy.ops.elementwise.numpy_forms import in_result_type
-from mxcy.ops.matrix.numpy_products import together
+from mxcy.ops.matrix.numpy_products import promoted
 
 __all__ = []
 
 _TYPES = ("float32", "float64", "float16", "int32")
 
 
-def _apart(shape, axis, name):
+def _without_vectors(shape, axis, name):
     """Return the shape without the vector axis, and the number of components."""
     place = normal_axis(axis, len(shape))
     extent = shape[place]
@@ -37,8 +37,8 @@ def _spatial(F, array, axis, extent):
 
 def _cross_grad(a, F, g, x, y, specs):
     (left, i), (right, j) = (
-        _apart(specs[0].shape, a.axisa, "a"),
-        _apart(specs[1].shape, a.axisb, "b"),
+        _without_vectors(specs[0].shape, a.axisa, "a"),
+        _without_vectors(specs[1].shape, a.axisb, "b"),
     )
     x, y = _spatial(F, x, a.axisa, i), _spatial(F, y, a.axisb, j)
     if i == j == 2:
@@ -91,7 +91,10 @@ class Cross:
         dtype = PROMOTE(a, lhs, rhs)
         if lhs.shape is None or rhs.shape is None:
             return Spec(None, dtype)
-        (left, i), (right, j) = _apart(lhs.shape, a.axisa, "a"), _apart(rhs.shape, a.axisb, "b")
+        (left, i), (right, j) = (
+            _without_vectors(lhs.shape, a.axisa, "a"),
+            _without_vectors(rhs.shape, a.axisb, "b"),
+        )
         shape = broadcast_shapes(left, right)
         if -1 in (i, j):
             return Spec(None, dtype)
@@ -101,7 +104,7 @@ class Cross:
         return Spec(shape, dtype)
 
     def ref(a, xp, lhs, rhs):
-        x, y = together(a, xp, (lhs, rhs))
+        x, y = promoted(a, xp, (lhs, rhs))
         x, y = xp.moveaxis(x, a.axisa, -1), xp.moveaxis(y, a.axisb, -1)
         last = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
         if x.shape[-1] == y.shape[-1] == 2:

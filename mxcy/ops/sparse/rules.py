@@ -220,7 +220,7 @@ def _transposed(a, lhs, rhs):
     return _of_matrices(a, lhs, rhs) and a.transpose_a and not a.transpose_b
 
 
-def _wanted(*stypes):
+def _forward_stype_in(*stypes):
     """Return a condition on `forward_stype`."""
     return lambda a: a.forward_stype in stypes
 
@@ -284,7 +284,7 @@ def _densely_to(stype):
     return run
 
 
-def _asks_for(stype):
+def _forward_stype_is(stype):
     return lambda a, *specs: a.forward_stype == stype
 
 
@@ -294,8 +294,12 @@ def dot_rules():
     def both(fits, wanted):
         return lambda a, lhs, rhs: wanted(a) and fits(a, lhs, rhs)
 
-    dense, rows, columns = _wanted(None, "default"), _wanted(None, "row_sparse"), _wanted(None)
-    default, csr = _wanted("default"), _wanted(None, "csr")
+    dense, rows, columns = (
+        _forward_stype_in(None, "default"),
+        _forward_stype_in(None, "row_sparse"),
+        _forward_stype_in(None),
+    )
+    default, csr = _forward_stype_in("default"), _forward_stype_in(None, "csr")
     flipped = lambda a, lhs, rhs: (  # noqa: E731
         _of_matrices(a, lhs, rhs) and a.transpose_b and not a.transpose_a
     )
@@ -311,7 +315,7 @@ def dot_rules():
         rule("default csr -> default", _dense_csr, both(flipped, default)),
         rule("default csr -> csr", _densely_to("csr"), both(flipped, columns), warns=True),
         *(
-            rule(f"any... -> {stype}", _densely_to(stype), _asks_for(stype), warns=True)
+            rule(f"any... -> {stype}", _densely_to(stype), _forward_stype_is(stype), warns=True)
             for stype in BOTH
         ),
     )
