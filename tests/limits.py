@@ -1,4 +1,4 @@
-"""Limits within which tests of damaged files must stay."""
+"""Memory and disk limits for tests of damaged files."""
 
 import contextlib
 import resource
@@ -7,7 +7,7 @@ import tracemalloc
 
 @contextlib.contextmanager
 def allocating_at_most(size):
-    """Fail when a block's Python objects and NumPy arrays take more bytes at a time."""
+    """Fail if a block's peak memory of Python objects and NumPy arrays exceeds a limit."""
     tracemalloc.start()
     try:
         yield
@@ -19,7 +19,7 @@ def allocating_at_most(size):
 
 @contextlib.contextmanager
 def full_disk(size=1000):
-    """Let no file grow beyond `size` bytes meanwhile, as if there were no more room for it."""
+    """Limit all files to `size` bytes, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

@@ -1,4 +1,4 @@
-"""Shared by the tests of graphs: a native library that is none, calls, and random graphs."""
+"""Helpers of the graph tests: a fake native library, calls, and random graphs."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ FLOAT = dtypes.CODES["float32"]
 
 
 class Library:
-    """A native library that has every kernel."""
+    """A fake native library that has every kernel."""
 
     has_kernel = staticmethod(lambda name, dtype: True)
 
@@ -57,9 +57,9 @@ _UNARY = ("sin", "relu", "sigmoid", "square", "sqrt_abs", "scale", "ones", "zero
 
 
 def random_graph(rng, count, outputs=2):
-    """A graph of elementwise, normalising, moving, matrix and reducing operators.
+    """A random graph of elementwise, normalising, moving, matrix and reducing operators.
 
-    Some nodes are made twice, some are read by nobody, and some depend on no variable.
+    Some nodes are duplicates, some have no consumers, and some depend on no variable.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def random_graph(rng, count, outputs=2):
 
 
 class _Growing:
-    """A graph that gets a node of some kind with each step."""
+    """A graph that grows by a random node with each step."""
 
     size = 4
 
@@ -148,7 +148,7 @@ class _Growing:
 
 
 class _Net:
-    """Layers with variables of their own, for networks as tests."""
+    """Layers with their own variables, to build test networks."""
 
     def __init__(self, train):
         self.builder, self.count = Builder(train), 0

@@ -1,4 +1,4 @@
-"""Attention becomes one operator, in prediction and in training."""
+"""Attention becomes one operator, in inference and in training."""
 
 import numpy as np
 import pytest
@@ -248,7 +248,7 @@ def test_numpy_programs(monkeypatch, capfd):
 
 
 def graph_of(make, *shapes, wanted=("x",), **settings):
-    """The graph that `make` writes, before and after the pass."""
+    """The graph built by `make`, before and after the pass."""
     b = Builder(True)
     values = [
         b.value(b.variable(name, spec(*shape))) for name, shape in zip("xyz", shapes, strict=False)

@@ -1,4 +1,4 @@
-"""Channels that are filled up to whole blocks around convolutions with one filter for each."""
+"""Padding of channels to whole blocks around depthwise convolutions."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def target(block=BLOCK):
 
 
 class Net:
-    """A graph of fused layers that grows; parameters are made as they are needed."""
+    """A growing graph of fused layers; parameters are created as needed."""
 
     def __init__(self):
         self.builder, self.count = Builder(), 0
@@ -48,7 +48,7 @@ class Net:
         )
 
     def check(self, *outputs, filled):
-        """The pass keeps results; returns the channels of all 4-d arrays afterwards."""
+        """Check that the pass keeps results; returns the channels of all 4-d arrays afterwards."""
         graph = verify(self.builder.finish([value.entry for value in outputs]))
         after = channels.run(graph, target())
         assert (after is not graph) == filled
@@ -131,7 +131,7 @@ def test_nothing_is_filled_without_blocks():
 
 
 class _Excited(mx.gluon.HybridBlock):
-    """Expand, filter each channel, weigh the channels, narrow."""
+    """Expansion, depthwise convolution, channel weights, projection."""
 
     def __init__(self):
         super().__init__()

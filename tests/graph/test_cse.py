@@ -1,4 +1,4 @@
-"""Common expressions and dead code."""
+"""Common subexpressions and dead code."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.graph.graphs import spec, target
 
 
 def squares(operator="exp", **attrs):
-    """operator(x) * operator(x), made of three nodes."""
+    """operator(x) * operator(x), built from three nodes."""
     b = Builder(train=True)
     x = b.variable("x", spec(3, 4))
     both = [b.add(operator, dict(attrs), [x]) for _ in range(2)]
@@ -71,7 +71,7 @@ def test_outputs_stay_apart():
 
 
 def test_backward_nodes_join_forward_ones_that_are_kept_anyway():
-    """exp's gradient reads exp's output; sin's gradient makes a cosine of its own."""
+    """exp's gradient reads exp's output; sin's gradient computes a separate cosine."""
     b = Builder()
     x = b.variable("x", spec(3, 4))
     y = b.add("exp", {}, [b.add("sin", {}, [x])])

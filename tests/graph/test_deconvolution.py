@@ -1,4 +1,4 @@
-"""Deconvolutions in prediction: what joins them, what does not, and that the results stay."""
+"""Deconvolutions in inference: what fuses with them, what does not, and unchanged results."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ FUSED = "_sg_onednn_deconv" if onednn.version() else "Deconvolution"
 
 
 def deconv(net, x, filters, kernel=4, group=1, bias=False, **attrs):
-    """Append a deconvolution, by default one that doubles the extents."""
+    """Append a deconvolution, by default one that doubles the size."""
     kernel = (kernel,) * (len(x.shape) - 2) if isinstance(kernel, int) else kernel
     name = f"w{len(net.arrays)}"
     inputs = [x, net.variable(name, (x.shape[1], filters // group, *kernel), -0.3, 0.3)]

@@ -1,4 +1,4 @@
-"""Operators whose attributes are computed from extents."""
+"""Operators whose attributes are computed from dimensions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pointwise fusion: groups, borders, and the same results."""
+"""Pointwise fusion: groups, their limits, and unchanged results."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.graph.graphs import spec, target, values_for
 
 
 def fused(graph, **settings):
-    """The graph after the pass, whose outputs are those of the graph before."""
+    """Run the pass, check that outputs are unchanged, and return the graph."""
     rewritten = verify(fuse.run(graph, target(**settings)), "fuse")
     values = values_for(graph)
     for got, want in zip(evaluate(rewritten, values)[0], evaluate(graph, values)[0], strict=True):
@@ -88,7 +88,7 @@ def test_a_short_branch_waits_for_its_reader():
 
 
 def test_long_branches_wait_for_their_only_reader():
-    """What clip's gradient is made of: two masks of the data, times a gradient that comes late."""
+    """The parts of clip's gradient: two masks of the data, times a gradient that comes late."""
     b, F, x = start()
     late = F.softmax(F.softmax(x))
     inside = (1 - (x < -0.5)) * (1 - (x > 0.5))

@@ -1,4 +1,4 @@
-"""Every gradient rule as a graph: its references give what eager autograd gives."""
+"""Every gradient rule as a graph: its references match eager autograd."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def cases():
             for index, sample in enumerate(samples_of(record)):
                 attrs = record.schema.intern(name, attrs_of(record, sample))
                 if makes_sparse(record, attrs, len(sample.inputs)):
-                    continue  # or refuses dense arrays
+                    continue  # or rejects dense arrays
                 kinds = sample.dtypes or record.dtypes
                 dtype = "float64" if "float64" in kinds else "float32"
                 if dtype in kinds:
@@ -51,12 +51,12 @@ def by_graph(record, sample, inputs, wanted, weights):
     values.update((f"{HEAD}{i}", w) for i, w in enumerate(weights))
     assert_no_silent_zeros(training)
     if any(node.op is not None and node.op.uses_rng for node in training.nodes):
-        return None  # that the graph could be made is all there is to see
+        return None  # building the graph is the only check
     return evaluate(training, values)[0][visible:]
 
 
 def assert_no_silent_zeros(training):
-    """What rules compute from their inputs has a rule itself, be it one that refuses.
+    """Check that operators which rules apply to their inputs have a rule too, if only an error.
 
     An operator without one counts as a constant, so gradients of gradients would be silent zeros.
     """
@@ -68,7 +68,7 @@ def assert_no_silent_zeros(training):
 
 
 def eagerly(record, sample, inputs, wanted):
-    """Heads for the outputs, and the gradients of the wanted inputs from the tape."""
+    """Head gradients of the outputs, and the gradients of the wanted inputs from the tape."""
     arrays = [front.from_numpy(v.copy(), dtypes.code_of(v.dtype), mx.cpu()) for v in inputs]
     grads = [
         front.from_numpy(np.zeros_like(inputs[i]), dtypes.code_of(inputs[i].dtype), mx.cpu())

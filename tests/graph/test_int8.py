@@ -1,4 +1,4 @@
-"""Layers of 8 bits in plans: kernels against their definition, and graphs against themselves."""
+"""Int8 layers in plans: kernels against their definition, and optimized against plain graphs."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_packed_dense_layers(source, out_type):
 
 
 class _Net:
-    """A symbol whose layers stand between quantized arrays."""
+    """A symbol whose layers are between quantized arrays."""
 
     def __init__(self, shape=(2, 3, 12, 10)):
         self.rng, self.shape = np.random.default_rng(1), shape
@@ -105,7 +105,7 @@ class _Net:
         return self.layer(mx.sym.Convolution, numbers, name, **attrs)
 
     def layer(self, operator, numbers, name, **attrs):
-        """A float layer whose weight was rounded to 8 bits."""
+        """A float layer whose weight was rounded to int8."""
         data = self.floats(numbers)
         plain = operator(data, name=name, **attrs)
         shapes, _, _ = plain.infer_shape(data=self.shape)
@@ -124,7 +124,7 @@ class _Net:
         return executor
 
     def compare(self, monkeypatch, capfd, *outputs, narrowed, tol=0.03):
-        """Outputs as 8 bits against those of floats between the same quantized arrays."""
+        """Compare int8 outputs with those of float layers between the same quantized arrays."""
         executor = self.executor(*outputs)
         inputs = {**executor.arg_dict}, {**executor.aux_dict}
         symbol = mx.sym.Group(outputs) if len(outputs) > 1 else outputs[0]
@@ -224,7 +224,7 @@ def test_normalisations_between_layers_stay_channels_last(monkeypatch, capfd):
 
 
 def _steps(floats, step, zero, kind="uint8"):
-    """Floats as 8-bit integers by a step, and their floats."""
+    """Floats quantized to int8 by a step, and dequantized."""
     told = {"step": step, "zero": zero}
     numbers = mx.sym._internal._quantize_linear(floats, out_type=kind, **told)
     return mx.sym._internal._dequantize_linear(numbers, **told), numbers
@@ -268,7 +268,7 @@ def test_joins_and_means_between_steps_stay_in_8_bits(monkeypatch, capfd):
     _, last = _steps(_stepped_layer(net, both, "c4", 48), 0.2, 7)
     mean = mx.sym.Pooling(both, global_pool=True, pool_type="avg")
     _, means = _steps(mean, 0.01, -20, "int8")
-    # where padding counts as 0, which is another number, averages are made of floats
+    # where padding counts as 0, which is not the zero point, averages are computed in floats
     padded = mx.sym.Pooling(both, kernel=(3, 3), pad=(1, 1), pool_type="avg")
     _, averages = _steps(padded, 0.08, 90)
     narrowed = {"_int8_conv": 4, "_linear_map": 2, "_linear_mean": 1}
@@ -277,8 +277,8 @@ def test_joins_and_means_between_steps_stay_in_8_bits(monkeypatch, capfd):
 
 
 @pytest.mark.parametrize("zero, narrowed", [(0, 1), (-128, 1), (5, 0)])
-def test_activations_that_the_type_ends_at(zero, narrowed, monkeypatch, capfd):
-    """ReLU is the least number's work where 0 is that number; elsewhere it needs floats."""
+def test_activations_at_the_limits_of_the_type(zero, narrowed, monkeypatch, capfd):
+    """Saturation does ReLU's work if 0 is the least value; otherwise it needs floats."""
     net = _Net()
     if not front.has_kernel("int8_conv_direct", code_of("uint8")):
         pytest.skip("this CPU has no products of 8 bits")

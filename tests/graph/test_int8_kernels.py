@@ -1,4 +1,4 @@
-"""Our own kernels of 8 bits against their definition: the same integers where factors are exact."""
+"""Our int8 kernels against their definition: equal integers where factors are exact."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ PACKERS = {"_int8_conv": "_pack_int8_conv_weight", "_int8_dense": "_pack_int8_de
 
 
 def _computed(name, algo, attrs, arrays, form):
-    """A layer's result by the kernel `algo`; the test is skipped where the CPU has none."""
+    """A layer's result by the kernel `algo`; skips the test if the CPU does not support it."""
     if not front.has_kernel(algo, code_of("uint8")):
         pytest.skip("this CPU has no products of 8 bits")
     record = find(name)
@@ -35,7 +35,7 @@ def _drawn(rng, shape, kind):
 
 
 def _layer(rng, name, algo, data, weight, attrs, form, exact=True):
-    """Compare all that may follow a layer; factors are powers of two where sums must be exact."""
+    """Compare all fused operations; factors are powers of two where sums must be exact."""
     filters, depth = weight.shape[0], int(np.prod(weight.shape[1:]))
     shift = np.ceil(np.log2(100 * np.sqrt(depth)))
     scale = 2.0 ** -(shift + rng.integers(0, 3, filters)) if exact else rng.uniform(0.5, 1, filters)
@@ -125,8 +125,8 @@ def test_depthwise_convolutions(source, channels, extent, window):
 
 
 @pytest.mark.parametrize("source, zero", [("int8", -128), ("int8", 37), ("uint8", 255)])
-def test_other_numbers_than_0_may_stand_for_0(source, zero):
-    """Padding has that number, and sums do not count it."""
+def test_zero_points_other_than_0(source, zero):
+    """Padding has the zero point's value, and sums compensate it."""
     rng = np.random.default_rng(zero % 256)
     data, weight = _drawn(rng, (2, 9, 7, 6), source), _drawn(rng, (20, 6, 3, 3), "int8")
     attrs = {"kernel": (3, 3), "pad": (1, 2), "num_filter": 20, "zero": zero}
@@ -151,7 +151,7 @@ def test_factors_of_any_size(algo):
 @pytest.mark.parametrize("algo", CONVOLUTIONS)
 @pytest.mark.parametrize("rows", [1, 5, 200])
 def test_images_in_pieces(algo, rows):
-    """More filters and pixels than a thread takes at once."""
+    """More filters and pixels than a thread processes at once."""
     rng = np.random.default_rng(rows)
     shape = (1, rows, 40, 12)
     _image(rng, algo, "uint8", shape, 160, kernel=(3, 3), pad=(1, 1))

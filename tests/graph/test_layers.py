@@ -1,4 +1,4 @@
-"""Fused layers and blocked layouts: which nodes take part, and that the results stay the same."""
+"""Fused layers and blocked layouts: which nodes are fused, and unchanged results."""
 
 import numpy as np
 import pytest
@@ -68,11 +68,11 @@ class Net:
         return [output.asnumpy() for output in outputs]
 
     def check(self, *outputs):
-        """Optimized and plain graph give the same; returns the optimized one's operators."""
+        """Check that the optimized graph matches the plain one; returns its operators."""
         planned = self.planned(*outputs)
         plain = self.run(self.planned(*outputs, optimized=False))
         verify(planned.graph)
-        for _ in range(2):  # the second run takes what was computed once
+        for _ in range(2):  # the second run uses stored tensors
             for actual, expected in zip(self.run(planned), plain, strict=True):
                 scale = np.abs(expected).max() + 1e-6
                 np.testing.assert_allclose(actual / scale, expected / scale, atol=2e-5)
@@ -272,7 +272,7 @@ def test_verbose_trials_mark_one_winner(monkeypatch, capsys, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     assert sum(line.startswith("mxcy algorithm *") for line in lines) == 1
     assert (tmp_path / "mxcy" / "algorithms.json").exists()
-    again = net.planned(net.conv(net.data, 16))  # remembered: no trial
+    again = net.planned(net.conv(net.data, 16))  # cached: no trial
     assert "us" not in capsys.readouterr().out.split()
     assert algorithms(again) == algorithms(first)
 
@@ -344,7 +344,7 @@ def test_new_arrays_in_old_places_are_packed_anew():
     name = next(name for name in planned.variables if name.startswith("w"))
     shape = net.arrays[name].shape
     for value in (1.0, 2.0, 3.0):
-        net.arrays[name] = None  # its memory is free for the next one
+        net.arrays[name] = None  # its memory is free for reuse
         net.arrays[name] = mx.nd.full(shape, value)
         actual = net.run(planned)[0]
         fresh = net.run(net.planned(net.builder.value((len(net.builder.nodes) - 1, 0))))[0]

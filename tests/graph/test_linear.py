@@ -23,12 +23,12 @@ SHORT, TIMES = 300, 8
 
 @pytest.fixture(autouse=True)
 def _no_packing_by_size(monkeypatch):
-    """That is for few storages only, so that its square does not matter."""
+    """Disable packing by size, which is quadratic but used only for few storages."""
     monkeypatch.setattr("mxcy.graph.planning.packing._MANY", 0)
 
 
 def lines(work):
-    """How many lines of Python a function executes."""
+    """The number of Python lines that a function executes."""
     count = 0
 
     def trace(frame, event, argument):
@@ -47,7 +47,7 @@ def lines(work):
 
 def assert_linear(work, count=SHORT):
     """`work(count)` executes about eight times as many lines for eight times as many nodes."""
-    work(count)  # what is remembered from now on must not count
+    work(count)  # caches filled from now on must not count
     short, long = lines(lambda: work(count)), lines(lambda: work(TIMES * count))
     assert long <= 1.25 * TIMES * short
 

@@ -1,4 +1,4 @@
-"""The memory planner: sharing, lifetimes, figures, and that no two living tensors overlap."""
+"""The memory planner: sharing, lifetimes, statistics, and no overlap of live tensors."""
 
 import random
 from itertools import accumulate
@@ -22,7 +22,7 @@ def plan(graph, external=None, **settings):
 
 
 def chain(layers=40, batch=512, width=256):
-    """Fully connected layers with relu, and the weights' numbers."""
+    """Fully connected layers with relu, and the indices of their weights."""
     b = Builder()
     x = b.variable("data", spec(batch, width))
     wanted = [x[0]]
@@ -49,7 +49,7 @@ def test_chain_without_sharing_or_inplace():
 
 
 def test_chain_in_training():
-    """Gradients of all inputs come as outputs of their own."""
+    """Gradients of all inputs are separate outputs."""
     graph, wanted = chain()
     training = gradient(graph, wanted)
     variables_and_gradients = {*training.outputs[1:]}
@@ -246,7 +246,7 @@ def random_graph(rng, count):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_still_read_is_never_overwritten(seed):
-    """Runs the plan on marks: each write leaves the writer's mark on the bytes it covers."""
+    """Run the plan on marks: each write leaves the writer's mark on its bytes."""
     rng = random.Random(seed)
     graph = random_graph(rng, 40)
     external = set(graph.outputs) if seed % 2 else ()
@@ -292,7 +292,7 @@ def test_the_sweep_is_never_worse_than_one_range(seed):
 
 
 def lifetimes(rng, count):
-    """Events and sizes of storages that begin and end at random."""
+    """Events and sizes of storages with random lifetimes."""
     sizes, events, alive = [64 * rng.randrange(1, 40) for _ in range(count)], [], []
     for storage in range(count):
         events.append((storage, True, 0))

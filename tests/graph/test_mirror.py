@@ -1,4 +1,4 @@
-"""Mirroring: what is computed again, what never is, and that plans do not grow."""
+"""Mirroring: what is recomputed, what never is, and that plans do not grow."""
 
 import math
 import random
@@ -30,7 +30,7 @@ def trained(b, out):
 
 
 def copies(graph):
-    """The names of the nodes that are computed again."""
+    """The names of the recomputed nodes."""
     return [n.extra["__mirror_of__"] for n in graph.nodes if "__mirror_of__" in n.extra]
 
 
@@ -104,8 +104,8 @@ def test_results_are_the_same_bits_and_statistics_move_once():
         np.testing.assert_array_equal(moved[name], want)
 
 
-def test_nothing_is_gained_by_computing_relu_again_behind_dense_layers():
-    """The output of the dense layer would have to be kept instead."""
+def test_recomputing_relu_after_dense_layers_gains_nothing():
+    """The dense layer's output would have to be kept instead."""
     b = Builder(train=True)
     x = b.variable("data", spec(64, 32))
     for i in range(8):

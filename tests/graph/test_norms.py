@@ -1,4 +1,4 @@
-"""Normalisations of training graphs take in the relu after them."""
+"""Normalisations in training graphs fuse the relu after them."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ ACTS = {
 
 
 def normalised(shape=(3, 4, 2, 5), train=True, **attrs):
-    """A builder, and the normalisation of a variable scaled up."""
+    """A builder, and the normalisation of a scaled variable."""
     b = Builder(train)
     x = b.value(b.variable("x", spec(*shape)))
     states = [b.value(b.variable(name, spec(4))) for name in STATES]

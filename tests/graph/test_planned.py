@@ -25,7 +25,7 @@ SETTINGS = {
 
 
 def run(graph, optimized=True, states=None):
-    """The outputs of a graph by its plan; `states` takes the variables' values afterwards."""
+    """The outputs of a graph's plan; `states` receives the variables' final values."""
     planned = Planned(graph, mx.cpu(), optimized)
     values = values_for(graph)
     arrays = [front.from_numpy(values[n].copy(), FLOAT, mx.cpu()) for n in planned.variables]
@@ -55,7 +55,7 @@ def test_random_graphs(seed, monkeypatch):
 
 @pytest.mark.parametrize("setting", ["MXNET_BACKWARD_DO_MIRROR", "MXNET_MEMORY_OPT"])
 def test_mirrored_networks_give_the_same_bits(setting, monkeypatch):
-    """Gradients, and the running statistics, which move once."""
+    """Gradients, and running statistics, which are updated once."""
     graph, plain, mirrored = conv_net(), {}, {}
     wanted = run(graph, states=plain)
     monkeypatch.setenv(setting, "1")

@@ -1,6 +1,6 @@
-"""Products that read and write where other operators would move elements.
+"""Products with strided operands and results, in place of operators that move elements.
 
-Between those of attention stands a sigmoid here: with a softmax it would all be one operator.
+Attention has a sigmoid here: with a softmax it would be one operator.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ WIDTH = HEADS * DEPTH
 
 
 def check(monkeypatch, symbol, **shapes):
-    """The outputs are those without the backend; returns the names of the plan's operators."""
+    """Check outputs against those without the backend; returns the plan's operator names."""
     rng = np.random.default_rng(0)
     arrays = {name: mx.nd.array(rng.normal(size=shape)) for name, shape in shapes.items()}
 
@@ -158,7 +158,7 @@ def test_single_rows_columns_and_heads(monkeypatch):
 
 
 def moved_at_random(rng, entry, shape):
-    """A move of an array, as (entry, shape)."""
+    """A random move of an array, as (entry, shape)."""
     axis = int(rng.integers(len(shape)))
     kind = rng.integers(4)
     if kind == 0:
@@ -194,7 +194,7 @@ def test_random_moves_around_products(monkeypatch, seed):
 
 
 def positions(view):
-    """The places of all elements, one by one."""
+    """The positions of all elements, one by one."""
     actual = np.array([view.offset])
     for rounds, step in view.loops:
         actual = (actual[:, None] + np.arange(rounds) * step).reshape(-1)

@@ -1,4 +1,4 @@
-"""Any pass, on or off: the same outputs and gradients, on random graphs."""
+"""Passes on and off give the same outputs and gradients on random graphs."""
 
 import random
 
@@ -11,7 +11,7 @@ from mxcy.graph.passes import cse, dce, fold, fuse, mirror, simplify
 from mxcy.graph.verify import verify
 from tests.graph.graphs import random_graph, target, values_for
 
-#: those of all graphs; in prediction also `simplify`
+#: passes of all graphs; in inference also `simplify`
 PASSES = {each.__name__.rpartition(".")[2]: each.run for each in (cse, dce, fold, fuse, mirror)}
 MACHINE = target(MXNET_BACKWARD_DO_MIRROR=True)
 GRAPHS = 200

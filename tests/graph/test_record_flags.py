@@ -1,4 +1,4 @@
-"""What records tell passes about their inputs: identities, and inputs read only for their shape."""
+"""Properties of records for passes: identities, and inputs read only for their shape."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Parameters of recurrent layers: joined once, and again when one was written."""
+"""Parameters of recurrent layers: concatenated once, and again after one was written."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_joined_once_until_written(mode, bidirectional):
     net = network(mode, bidirectional=bidirectional)
     data = mx.nd.random.uniform(shape=(3, 2, 5))
     for _ in range(2):
-        for _ in range(2):  # the second run takes what was joined in the first
+        for _ in range(2):  # the second run reuses the first one's concatenation
             actual = net(data).asnumpy()
         net.hybridize(False)
         np.testing.assert_allclose(actual, net(data).asnumpy(), atol=1e-6)

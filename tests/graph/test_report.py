@@ -1,4 +1,4 @@
-"""What is told about passes and plans."""
+"""The reports about passes and plans."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Copies of graphs with changes."""
+"""`Rewrite`: copies of graphs with changes."""
 
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.builder import Builder

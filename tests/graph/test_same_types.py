@@ -1,4 +1,4 @@
-"""Casts that change no type go; those of several arrays become casts of each."""
+"""Casts that change no type are removed; those of several arrays become single casts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Training graphs whose arrays stay blocked between convolutions."""
+"""Blocked arrays between convolutions in training graphs."""
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ BLOCK = 8
 
 
 def target(block=BLOCK, missing=(), **settings):
-    """A machine without a native library, whose kernels take everything."""
+    """A target without a native library, whose kernels accept everything."""
     given = {"MXNET_SUBGRAPH_BACKEND": "ONEDNN", "MXNET_ENFORCE_DETERMINISM": False, **settings}
     has = lambda name, dtype: name not in missing  # noqa: E731
     return Target(has, Library.query, None, block, given, {})
 
 
 class Net:
-    """A graph in training mode that grows; parameters are made as they are needed."""
+    """A growing graph in training mode; parameters are created as needed."""
 
     def __init__(self, dtype="float32"):
         self.builder, self.dtype = Builder(True), dtype
@@ -151,7 +151,7 @@ def test_double_precision_is_left_alone():
 
 
 class Cell(nn.HybridBlock):
-    """A residual block whose branches are joined."""
+    """A residual block with concatenated branches."""
 
     def __init__(self):
         super().__init__()

@@ -1,6 +1,6 @@
-"""What is compared with real MXNet 1.9.1: the same calls under either, as arrays by name.
+"""Calls compared with real MXNet 1.9.1; results are arrays by name.
 
-To write image_golden.npz afresh, run this with a Python that has MXNet 1.9.1:
+To rewrite image_golden.npz, run this with a Python that has MXNet 1.9.1:
 ``python -m tests.image.cases``. Every function takes the module `mxnet` or `mxcy`, and a folder.
 """
 
@@ -219,7 +219,7 @@ def write_files(mx, folder, labels=None):
 def batches(iterator, pads=True, epochs=2):
     """Data, labels and pads of some epochs.
 
-    Without the pads for 'roll_over', where MXNet tells a pad of batches that are full.
+    Without pads for 'roll_over', where MXNet reports a pad for full batches.
     """
     for epoch in range(epochs):
         for number, batch in enumerate(iterator):
@@ -375,7 +375,7 @@ def answers(mx, group):
 
 
 def golden():
-    """What is in image_golden.npz: arrays by name."""
+    """The content of image_golden.npz: arrays by name."""
     with np.load(GOLDEN) as file:
         index, content = json.loads(file["index"].tobytes()), file["content"].tobytes()
     actual, start = {}, 0

@@ -1,4 +1,4 @@
-"""Pictures for tests, and files of them without OpenCV."""
+"""Test images, and image files written without OpenCV."""
 
 import struct
 import zlib
@@ -9,7 +9,7 @@ __all__ = ["picture", "png"]
 
 
 def picture(height, width, seed=0, channels=3):
-    """A picture of smooth colours with some edges, uint8."""
+    """An image with smooth colours and some edges, uint8."""
     rng = np.random.RandomState(seed)
     y, x = np.mgrid[:height, :width]
     planes = []

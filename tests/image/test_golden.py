@@ -1,4 +1,4 @@
-"""Images, augmenters and iterators give what real MXNet 1.9.1 gives."""
+"""Images, augmenters and iterators match real MXNet 1.9.1."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,8 @@ def golden():
 
 
 def limit(array):
-    """How far results may be away: versions of OpenCV round bytes differently."""
-    if array.size < 10:  # a place, a pad
+    """The tolerance of results: versions of OpenCV round bytes differently."""
+    if array.size < 10:  # a position, a pad
         return 0
     return 1.01 if np.abs(array).max() > 5 else 0.02
 

@@ -1,4 +1,4 @@
-"""`ImageIter` and `ImageDetIter`: what tests/image/test_golden.py does not compare with MXNet."""
+"""`ImageIter` and `ImageDetIter`, beyond the comparison with MXNet in test_golden.py."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Initializers: roles by name, descriptions, files, registration."""
+"""Initializers: parameter roles, serialization, files, registration."""
 
 import json
 import logging

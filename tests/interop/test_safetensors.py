@@ -1,4 +1,4 @@
-"""safetensors files, held against the package of that name."""
+"""safetensors files, compared with the package of that name."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""PyTorch's checkpoints: both formats, and nothing run that a file names."""
+"""PyTorch checkpoints: both formats, without running code named in a file."""
 
 import contextlib
 import os
@@ -101,7 +101,7 @@ def test_tensors_that_are_no_part_of_their_storage(tmp_path, shape, strides, tex
 
 @contextlib.contextmanager
 def limited_memory(extra):
-    """Let this process take so many more bytes and no others."""
+    """Limit this process to a number of additional bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + extra, before[1]))
@@ -112,7 +112,7 @@ def limited_memory(extra):
 
 
 def test_a_memo_cannot_ask_for_all_memory(tmp_path):
-    """C's unpickler makes a table as long as the largest index, here one of four bytes."""
+    """C's unpickler allocates a table as long as the largest index, here a four-byte one."""
     bomb = b"\x80\x02Nr\xf0\xff\xff\xffq\x000."
     write(tmp_path / "x.pth", {}, {"data.pkl": bomb})
     (tmp_path / "old.pth").write_bytes(bomb)

@@ -1,4 +1,4 @@
-"""Writes checkpoints as PyTorch does, without PyTorch: both of its formats."""
+"""Write PyTorch checkpoints in both formats, without PyTorch."""
 
 import io
 import pickle
@@ -102,7 +102,7 @@ def _pickled(value):
 
 
 def write(path, value, changes=()):
-    """Write the zip format; `changes` are members with other data, None leaves one out."""
+    """Write the zip format; `changes` replaces members, None removes one."""
     data, storages = _pickled(value)
     members = {"data.pkl": data, "byteorder": b"little", "version": b"3\n"}
     members.update((f"data/{i}", storage.tobytes()) for i, storage in enumerate(storages))

@@ -1,4 +1,4 @@
-"""NDArrayIter gives the batches of real MXNet 1.9.1."""
+"""NDArrayIter yields the batches of real MXNet 1.9.1."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_dtypes():
 
 
 class FileLike:
-    """What an h5py data set offers: increasing positions only."""
+    """The interface of an h5py data set: increasing positions only."""
 
     def __init__(self, array):
         self.array, self.shape, self.dtype = array, array.shape, array.dtype

@@ -1,4 +1,4 @@
-"""Damaged files: an MXNetError that names the file and what was expected there."""
+"""Damaged files raise an MXNetError that names the file and what was expected."""
 
 import gzip
 import json

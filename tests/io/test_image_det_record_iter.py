@@ -1,4 +1,4 @@
-"""`ImageDetRecordIter`: boxes follow what is drawn; tests/image compares the rest with MXNet."""
+"""`ImageDetRecordIter`: boxes follow the image content; tests/image compares with MXNet."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ HEIGHT, WIDTH, COUNT = 60, 80, 12
 
 @pytest.fixture
 def make(tmp_path):
-    """A function that makes an iterator over pictures of one bright rectangle each."""
+    """A function that creates an iterator over images with one bright rectangle each."""
     path = str(tmp_path / "drawn.rec")
     writer = mx.recordio.MXRecordIO(path, "w")
     for number in range(COUNT):
@@ -35,7 +35,7 @@ def make(tmp_path):
 
 
 def drawn_box(image):
-    """The bounding box of what is bright, as parts of the width and height."""
+    """The bounding box of the bright pixels, as fractions of width and height."""
     rows, columns = np.nonzero(image.max(axis=0) > 127)
     height, width = image.shape[1:]
     return np.array(
@@ -141,7 +141,7 @@ def test_labels_that_are_none_are_refused(make, tmp_path):
 
 
 def test_parts(make):
-    """All parts together have each image once."""
+    """All parts together contain each image once."""
     seen = []
     for part in range(3):
         iterator = make(num_parts=3, part_index=part, batch_size=1, shuffle=True)

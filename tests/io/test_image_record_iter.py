@@ -19,7 +19,7 @@ def paths(tmp_path):
 
 @pytest.fixture
 def make(paths):
-    """A function that makes an iterator over seven pictures."""
+    """A function that creates an iterator over seven images."""
 
     def made(maker="ImageRecordIter", **options):
         keywords = {"path_imgrec": paths["rec"], "data_shape": (3, 6, 8), "batch_size": 3}
@@ -29,7 +29,7 @@ def make(paths):
 
 
 def numbers(iterator):
-    """The images of an epoch, from 0, without those that fill the last batch up."""
+    """The image indices of an epoch, without those that fill up the last batch."""
     return [
         int(number) - 100
         for batch in iterator
@@ -65,7 +65,7 @@ def test_parts_are_the_whole(make, paths, indexed, count):
 
 @pytest.fixture
 def large(tmp_path):
-    """A file of 3 MB: 30 pictures with a lot behind them."""
+    """A file of 3 MB: 30 images with trailing data."""
     path = str(tmp_path / "large.rec")
     writer = mx.recordio.MXRecordIO(path, "w")
     for number in range(30):

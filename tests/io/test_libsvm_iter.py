@@ -1,4 +1,4 @@
-"""LibSVMIter gives the batches of csr arrays that real MXNet 1.9.1 gives."""
+"""LibSVMIter yields the csr batches of real MXNet 1.9.1."""
 
 import numpy as np
 import pytest

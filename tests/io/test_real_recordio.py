@@ -1,4 +1,4 @@
-"""RecordIO files exchanged with the original: it reads ours, and writes the same bytes.
+"""RecordIO files exchanged with MXNet: it reads ours, and writes the same bytes.
 
 Runs where the environment names originals; see tests/originals.py.
 """

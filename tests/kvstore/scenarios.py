@@ -1,6 +1,6 @@
-"""What stores of one process do, for any package with MXNet's interface.
+"""Scenarios for stores of one process, for any package with MXNet's interface.
 
-`tests/data/make_kvstore_golden.py` keeps the answers of real MXNet; `test_golden.py` asks mxcy.
+`tests/data/make_kvstore_golden.py` stores real MXNet's results; `test_golden.py` runs mxcy.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def pulled(mx, store, keys):
 
 
 def kinds(mx, name):
-    """What a store says of itself."""
+    """A store's description of itself."""
     store = mx.kv.create(name)
     return [store.type, store.rank, store.num_workers, store.is_capable("optimizer")]
 
@@ -50,7 +50,7 @@ def pushes(mx, name):
 
 
 def updater(mx, name):
-    """What a function makes of stored values, and the keys it saw."""
+    """Values stored by an updater function, and the keys it saw."""
     draw, store, seen = np.random.RandomState(0), mx.kv.create(name), []
     store.init(["a", "b", "c"], arrays(mx, draw, 3))
 

@@ -1,4 +1,4 @@
-"""Stores of one process do what those of real MXNet 1.9.1 do."""
+"""Stores of one process match those of real MXNet 1.9.1."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""Stores of one process, with the answers of real MXNet 1.9.1."""
+"""Stores of one process, with the results of real MXNet 1.9.1."""
 
 import pickle
 import sys
@@ -124,7 +124,7 @@ def test_two_bits():
 
 
 def test_one_bit():
-    """Above the threshold 1, else -1; what is lost is sent later."""
+    """1 above the threshold, else -1; the rounding error is sent later."""
     store, out = mx.kv.create("device"), mx.nd.zeros(4)
     store.set_gradient_compression({"type": "1bit", "threshold": 0.5})
     store.init("a", out)
@@ -212,7 +212,7 @@ def test_the_smallest_kind():
 
 
 class _FakeLibrary(types.ModuleType):
-    """Two processes' worth of Horovod or BytePS: the other one holds the same arrays."""
+    """A fake Horovod or BytePS with two processes; the other one has the same arrays."""
 
     def __init__(self, number):
         super().__init__("library")

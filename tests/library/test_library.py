@@ -41,7 +41,7 @@ def arrays(path):
 
 
 def assert_live_objects(path, expected):
-    """The threads on which operators ran let go of objects soon after the results are there."""
+    """Wait: threads that ran operators release objects soon after the results are ready."""
     library = ctypes.CDLL(path)
     await_that(lambda: library.live_objects() == expected)
 
@@ -100,7 +100,7 @@ def test_blocks(arrays):
 def test_objects_and_inputs_that_are_written(path):
     assert_live_objects(path, 0)
     data, count = mx.nd.array([1, 2]), mx.nd.zeros(1)
-    for _ in range(2):  # each call has an object of its own
+    for _ in range(2):  # each call has a separate object
         assert mx.nd.contrib.ext_count(data, count, start=4).asnumpy().tolist() == [5, 10]
     assert count.asscalar() == 2
     assert_live_objects(path, 0)

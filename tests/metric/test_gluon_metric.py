@@ -1,4 +1,4 @@
-"""Metrics of MXNet 2.x; expected values are those of 2.0.0b1 unless they are plain to see."""
+"""Metrics of MXNet 2.x; expected values are 2.0.0b1's unless obvious."""
 
 import math
 

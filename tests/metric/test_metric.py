@@ -1,4 +1,4 @@
-"""Metrics beyond golden values: names, creation, configuration, what they refuse."""
+"""Metrics beyond golden values: names, creation, configuration, invalid arguments."""
 
 import math
 
@@ -135,8 +135,8 @@ def test_refused_input():
         metric.CrossEntropy().update([mx.nd.array([0, 1])], [PRED])
 
 
-def test_perplexity_takes_the_nearest_class_for_labels_of_none():
-    """As `pick` does, by which MXNet computes it."""
+def test_perplexity_clips_labels_out_of_range():
+    """As `pick` does, which MXNet uses."""
     pred = mx.nd.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])
     for label, right in ([0, 2, 1], [0.2, 0.4, 0.5]), ([5, -3, 0], [0.8, 0.6, 0.5]):
         metric = mx.metric.Perplexity(ignore_label=None)

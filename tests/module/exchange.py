@@ -1,4 +1,4 @@
-"""A training that stops at a checkpoint and goes on, for any package with MXNet's interface.
+"""Training that stops at a checkpoint and resumes, for any package with MXNet's interface.
 
 ``python exchange.py write|read PACKAGE PREFIX`` trains one epoch and saves, or loads and trains one
 epoch more; both print the predictions as JSON.
@@ -38,7 +38,7 @@ def train(mx, mod):
 
 
 def write(mx, prefix):
-    """Train from the beginning, and save."""
+    """Train from scratch and save."""
     mod, data = mx.mod.Module(network(mx)), batches(mx)
     mod.bind(data.provide_data, data.provide_label)
     mx.random.seed(1)
@@ -49,7 +49,7 @@ def write(mx, prefix):
 
 
 def read(mx, prefix, load_optimizer_states=True):
-    """Load, and go on."""
+    """Load and resume."""
     return train(mx, mx.mod.Module.load(prefix, 1, load_optimizer_states=load_optimizer_states))
 
 

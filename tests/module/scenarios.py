@@ -1,6 +1,6 @@
-"""What modules do with fixed seeds, for any package with MXNet's interface.
+"""Scenarios for modules with fixed seeds, for any package with MXNet's interface.
 
-`tests/data/make_module_golden.py` keeps the answers of real MXNet; `test_golden.py` asks mxcy.
+`tests/data/make_module_golden.py` stores real MXNet's results; `test_golden.py` runs mxcy.
 """
 
 import numpy as np
@@ -62,7 +62,7 @@ def fit(mx, devices, kvstore, optimizer, settings, work_load_list=None, fixed=No
 
 
 def gradients_of_inputs(mx):
-    """Gradients that are added up over two passes."""
+    """Gradients accumulated over two passes."""
     data, label = points()
     mod = mx.mod.Module(classifier(mx))
     mod.bind([("data", (10, 5))], [("softmax_label", (10,))], inputs_need_grad=True, grad_req="add")
@@ -106,7 +106,7 @@ def softmax_gradient(scores, labels):
 
 
 def python_loss(mx):
-    """A chain that ends in a loss written in Python."""
+    """A chain that ends with a loss in Python."""
     data, label = points()
     scores = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
     mx.random.seed(2)

@@ -1,4 +1,4 @@
-"""BucketingModule: networks of several lengths with common parameters."""
+"""BucketingModule: networks for several lengths with shared parameters."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Checkpoints of modules are exchanged with real MXNet 1.9.1, the optimizer's states included."""
+"""Module checkpoints exchanged with real MXNet 1.9.1, including optimizer states."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""The executors on several devices that programs used before there were modules."""
+"""The executor manager for several devices, used by programs older than modules."""
 
 import logging
 
@@ -24,7 +24,7 @@ def trained_names(symbol):
     return [name for name in symbol.list_arguments() if name not in ("data", "softmax_label")]
 
 
-#: what real MXNet 1.9.1 comes to
+#: the results of real MXNet 1.9.1
 MEANS = {
     "bn_beta": [0.4652, -0.0324, 0.4017],
     "bn_gamma": [1.0, 1.0, 1.0],

@@ -1,4 +1,4 @@
-"""Modules do with fixed seeds what those of real MXNet 1.9.1 do."""
+"""Modules with fixed seeds match those of real MXNet 1.9.1."""
 
 import importlib.util
 import json

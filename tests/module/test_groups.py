@@ -1,4 +1,4 @@
-"""Parts of a network on devices of their own: `AttrScope(ctx_group=...)` and `group2ctx`."""
+"""Parts of a network on different devices: `AttrScope(ctx_group=...)` and `group2ctx`."""
 
 import pytest
 

@@ -294,8 +294,8 @@ def test_gradients_of_outputs():
         assert mod.get_input_grads()[0].asnumpy().tolist() == expected
 
 
-def test_layouts_decide_what_is_divided():
-    """Time before batch: the second axis is cut."""
+def test_layouts_determine_the_batch_axis():
+    """Time before batch: the second axis is split."""
     x = mx.sym.sum(mx.sym.var("data"), axis=(0, 2))
     mod = mx.mod.Module(x, label_names=None, context=[mx.cpu(0), mx.cpu(1)])
     mod.bind([mx.io.DataDesc("data", (3, 4, 2), layout="TNC")], for_training=False)

@@ -1,4 +1,4 @@
-"""The parameters of a Module: where they come from, who shares them, their files."""
+"""The parameters of a Module: sources, sharing, files."""
 
 import logging
 import os
@@ -18,7 +18,7 @@ def test_setting_parameters():
     mod.set_params({"fc1_weight": mx.nd.ones((8, 5))}, {}, allow_missing=True)
     assert mod.get_params()[0]["fc1_weight"].asnumpy().sum() == 40
     extra = {**arg_params, "other": mx.nd.zeros(1)}
-    mod.set_params(extra, aux_params)  # as in the original, which only looks at its own names
+    mod.set_params(extra, aux_params)  # as in MXNet, which checks only its own names
     with pytest.raises(ValueError, match='Find name "other" that is not in the arguments'):
         mod.set_params(extra, {}, allow_missing=True)
     mod.set_params(extra, {}, allow_missing=True, allow_extra=True)
@@ -57,7 +57,7 @@ def test_sharing_parameters_and_optimizer():
 
 @pytest.mark.parametrize("devices", [1, 2])
 def test_checkpoints_with_the_states_of_the_optimizer(tmp_path, monkeypatch, devices):
-    """A loaded module goes on as the saved one does."""
+    """A loaded module continues like the saved one."""
     monkeypatch.chdir(tmp_path)
     settings = {"optimizer": "sgd", "optimizer_params": {"learning_rate": 0.1, "momentum": 0.9}}
     mod = ready(devices)

@@ -1,4 +1,4 @@
-"""Ways in which programs use modules: element types, several outputs, no labels, regression."""
+"""Uses of modules in programs: element types, several outputs, no labels, regression."""
 
 import numpy as np
 import pytest
@@ -131,7 +131,7 @@ def test_batch_normalization_differs_between_training_and_prediction():
 
 
 def test_loops_of_users_own():
-    """Programs take training apart by what mx.model and mx.module.base_module import."""
+    """Programs build loops from the imports of mx.model and mx.module.base_module."""
     from mxcy.io.io import _init_data
     from mxcy.model import (
         _create_kvstore,

@@ -1,4 +1,4 @@
-"""Callbacks and monitors: what they write is what real MXNet 1.9.1 writes."""
+"""Callbacks and monitors write the same output as real MXNet 1.9.1."""
 
 import logging
 import re
@@ -117,7 +117,7 @@ BATCH = mx.io.DataBatch([mx.nd.arange(12).reshape((4, 3))], [mx.nd.zeros(4)])
 
 
 def watched(monitor):
-    """What a monitor reports of one batch of training."""
+    """A monitor's report of one training batch."""
     mod = bound()
     mod.install_monitor(monitor)
     monitor.tic()

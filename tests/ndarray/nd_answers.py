@@ -1,4 +1,4 @@
-"""Asks an MXNet, real or ours, the cases of tests/data/nd_golden.json.
+"""Run the cases of tests/data/nd_golden.json with real MXNet or mxcy.
 
 A case is Python source; in it `x` is `mx.nd.arange` of some shape, reshaped and cast, and `nd`,
 `np` and `mx` are the modules. The kinds of cases::
@@ -20,7 +20,7 @@ import numpy as np
 
 
 def told(value, mx):
-    """A value as JSON can hold it."""
+    """A value in JSON's types."""
     if isinstance(value, mx.nd.NDArray):
         values = [shown(v) for v in value.asnumpy().reshape(-1).tolist()]
         return ["array", np.dtype(value.dtype).name, list(value.shape), values]
@@ -50,7 +50,7 @@ def refused(error):
 
 
 def run(code, mx, scope, mode="eval"):
-    """What an expression gives, or `x` after a statement."""
+    """The value of an expression, or `x` after a statement."""
     scope = {"mx": mx, "nd": mx.nd, "np": np, "copy": copy, "pickle": pickle, **scope}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -109,5 +109,5 @@ KINDS = {f.__name__: f for f in (read, write, expression, np_shape, gradient)}
 
 
 def answer(mx, kind, case):
-    """What `mx` answers to a case."""
+    """The result of a case in `mx`."""
     return KINDS[kind](mx, case)

@@ -1,4 +1,4 @@
-"""Arithmetic of NDArray: what the golden answers cannot say."""
+"""Arithmetic of NDArray: beyond the golden results."""
 
 import numpy as np
 import pytest

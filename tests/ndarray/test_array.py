@@ -63,7 +63,7 @@ def test_an_array_made_by_new_alone_becomes_another():
     blank.become(x)
     x[0] = 5
     assert blank.asnumpy().tolist() == [5, 2] and not blank.blank
-    assert nd.NDArray.__new__(nd.NDArray).blank  # what all blank arrays share stays as it was
+    assert nd.NDArray.__new__(nd.NDArray).blank  # the state shared by all blank arrays is unchanged
 
 
 def test_a_handle_makes_another_array_over_the_memory():
@@ -152,8 +152,8 @@ def test_copies_on_other_devices():
         x.copyto(mx.gpu(0))
 
 
-def test_an_array_stands_for_its_own_type():
-    """As `numpy.dtype` had it until NumPy 2.4; losses write `output.astype(label)`."""
+def test_an_array_is_accepted_as_a_dtype():
+    """As in `numpy.dtype` until NumPy 2.4; losses write `output.astype(label)`."""
     x, kind = nd.array([1, 2]), nd.array([3], dtype="float16")
     assert x.astype(kind).dtype == nd.zeros(2, dtype=kind).dtype == np.float16
     assert x.astype(np.ones(1), copy=False).dtype == np.float64

@@ -1,4 +1,4 @@
-"""Control flow on arrays: what the golden answers cannot say."""
+"""Control flow on arrays: beyond the golden results."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_nested_outputs_keep_their_nesting():
 
 
 def test_rows_behind_the_end_of_a_loop_are_zeros():
-    for _ in range(3):  # memory that is used again does not show
+    for _ in range(3):  # reused memory is not visible
         used = nd.full((8, 3), 77)
         used.wait_to_read()
         del used

@@ -1,4 +1,4 @@
-"""Functions that make arrays: what the golden answers cannot say."""
+"""Functions that make arrays: beyond the golden results."""
 
 import inspect
 import itertools
@@ -169,7 +169,7 @@ TYPES = (
 
 
 def told(make, *args, **kwargs):
-    """What a call gives, errors included, as something to compare."""
+    """A comparable summary of a call's result or error."""
     try:
         made = make(*args, **kwargs)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Arrays handed to and taken from other libraries."""
+"""Arrays exchanged with other libraries through DLPack."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`mx.dlpack`: structures lie in memory as DLPack says; makers make working functions."""
+"""`mx.dlpack`: structures have DLPack's memory layout; factories return working functions."""
 
 import ctypes
 

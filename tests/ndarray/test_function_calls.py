@@ -1,4 +1,4 @@
-"""Operators' functions take arguments as Python functions do, whatever front serves them."""
+"""Operator functions accept arguments like Python functions, on both fronts."""
 
 import copy
 import inspect

@@ -1,4 +1,4 @@
-"""mx.nd answers as real MXNet 1.9.1 does; tests/data/nd_golden.json holds its answers."""
+"""mx.nd matches real MXNet 1.9.1, whose results are in tests/data/nd_golden.json."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.ndarray import nd_answers
 GOLDEN = json.loads((Path(__file__).resolve().parents[1] / "data" / "nd_golden.json").read_text())
 CASES = [(kind, case) for kind, cases in GOLDEN.items() for case in cases]
 
-#: where ours is meant to be different
+#: intended differences
 DEVIATIONS = {
     # real MXNet trips over its own shape tuple
     "nd.array(3)[0]": ["error", "IndexError", "too many indices (1) for array with 0 dimensions"],
@@ -25,7 +25,7 @@ DEVIATIONS = {
 
 
 def alike(real, ours):
-    """Equality that allows floats the error of real MXNet's softmax, which is not very exact."""
+    """Equality with the tolerance of real MXNet's softmax, which is not very accurate."""
     if isinstance(real, list) and isinstance(ours, list):
         return len(real) == len(ours) and all(map(alike, real, ours))
     if isinstance(real, float) and isinstance(ours, (int, float)):

@@ -1,4 +1,4 @@
-"""Graphs as csr arrays: samples and parts."""
+"""Graphs as csr arrays: sampling and subgraphs."""
 
 import numpy as np
 import pytest

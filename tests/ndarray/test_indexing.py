@@ -1,4 +1,4 @@
-"""Indexing of NDArray: what the golden answers cannot say."""
+"""Indexing of NDArray: beyond the golden results."""
 
 import numpy as np
 import pytest

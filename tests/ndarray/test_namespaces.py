@@ -1,4 +1,4 @@
-"""Where operators are offered: mx.nd and its namespaces."""
+"""The operators in mx.nd and its namespaces."""
 
 import inspect
 

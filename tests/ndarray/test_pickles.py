@@ -1,4 +1,4 @@
-"""Pickled arrays, and unpickling what other programs wrote."""
+"""Pickled arrays, and unpickling files of other programs."""
 
 import collections
 import copy
@@ -33,7 +33,7 @@ class OwnArray(mx.nd.NDArray):
 
 
 def pickled(text, *arguments):
-    """A pickle that calls what `text`, a module and a name, says with the arguments."""
+    """A pickle that calls the function named by `text`, module and name, with arguments."""
     head = b"\x80\x02c" + text.replace(" ", "\n").encode() + b"\n"
     return head + pickle.dumps(arguments, 2)[2:-1] + b"R."
 

@@ -1,4 +1,4 @@
-"""Random keys of numbers, slices, None and Ellipsis: what NumPy reads and writes, and gradients."""
+"""Random keys of integers, slices, None and Ellipsis, compared with NumPy, and gradients."""
 
 import hashlib
 
@@ -131,7 +131,7 @@ def test_writes_are_numpy_s(seed, dtype):
         array = nd.array(plain, dtype=dtype)
         value, same = draw_value(rng, plain[key].shape, dtype)
         if dtype == "uint8" and isinstance(same, int) and same < 0:
-            continue  # NumPy refuses where MXNet wraps around
+            continue  # NumPy raises where MXNet wraps around
         array[key] = value
         plain[key] = same
         np.testing.assert_array_equal(array.asnumpy(), plain, err_msg=f"{shape} {key} {same}")
@@ -208,7 +208,7 @@ def test_arrays_that_are_still_computed_are_awaited():
 
 
 def digest():
-    """All that this front reads and writes for some keys, as one number."""
+    """A hash of all reads and writes of this front for some keys."""
     actual = hashlib.sha256()
     for seed in range(3):
         for shape, key in cases(seed):

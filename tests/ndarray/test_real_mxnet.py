@@ -1,4 +1,4 @@
-"""Files exchanged with the original: what we write it reads, what it writes we read.
+"""Files exchanged with MXNet: each reads what the other writes.
 
 Runs where the environment names originals; see tests/originals.py.
 """
@@ -22,7 +22,7 @@ real = originals.fixture_for(SCRIPT)
 
 
 def to_dense(block):
-    """All elements, those that are not stored as zeros."""
+    """All elements of a sparse array, including zeros."""
     if block.stype == "default":
         return block.data
     dense = np.zeros(block.shape, block.data.dtype)

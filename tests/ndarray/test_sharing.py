@@ -1,4 +1,4 @@
-"""Arrays in memory that processes share."""
+"""Arrays in memory shared by processes."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""Optimizer steps of nd.contrib: several weights at once as one after the other."""
+"""Multi-weight updates of nd.contrib equal single-weight updates."""
 
 import numpy as np
 import pytest

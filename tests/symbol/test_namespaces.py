@@ -1,4 +1,4 @@
-"""Where operators are offered: mx.sym and its namespaces."""
+"""The operators in mx.sym and its namespaces."""
 
 import inspect
 

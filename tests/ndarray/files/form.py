@@ -1,4 +1,4 @@
-"""Arrays and files of arrays, put together by hand, for the tests of files."""
+"""Build arrays and array files byte by byte, for the tests of files."""
 
 import struct
 from pathlib import Path

@@ -25,7 +25,7 @@ def test_truncation_at_every_byte(file):
 @pytest.mark.parametrize("value", [0x00, 0x80, 0xFF])
 @pytest.mark.parametrize("file", SMALL)
 def test_a_wrong_byte_anywhere(file, value):
-    """A damaged file is refused or read as something else; it never takes much memory."""
+    """A damaged file raises an error or reads as other values, without using much memory."""
     content = bytearray((DATA / f"{file}.params").read_bytes())
     tracemalloc.start()
     try:

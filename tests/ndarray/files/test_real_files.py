@@ -1,4 +1,4 @@
-"""Files that the real wheels wrote."""
+"""Files written by the real wheels."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is written is read again."""
+"""Round trips: written files are read back."""
 
 import numpy as np
 import pytest

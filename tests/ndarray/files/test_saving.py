@@ -56,7 +56,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
 
 
 def test_only_programs_write_to_loaded_arrays(tmp_path):
-    """So plans may keep what they made of loaded weights."""
+    """So plans may cache tensors computed from loaded weights."""
     mx.nd.save(str(tmp_path / "x.params"), [mx.nd.ones((3, 4))])
     (loaded,) = mx.nd.load(str(tmp_path / "x.params"))
     version = loaded.version

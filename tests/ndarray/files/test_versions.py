@@ -1,4 +1,4 @@
-"""Every version of MXNet's format, by hand."""
+"""Every version of MXNet's format, written byte by byte."""
 
 import struct
 

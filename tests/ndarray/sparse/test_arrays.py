@@ -1,4 +1,4 @@
-"""Sparse arrays: what they are, how they are made, copied, indexed and stored."""
+"""Sparse arrays: attributes, construction, copies, indexing and files."""
 
 import copy
 import pickle

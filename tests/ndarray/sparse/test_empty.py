@@ -1,4 +1,4 @@
-"""Sparse arrays that store nothing, in all operators that keep them sparse."""
+"""Sparse arrays without stored elements, in all operators that keep them sparse."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ CALLS = [pytest.param(*call, id=call[0].replace(" ", "")) for call in cases.call
 @pytest.mark.parametrize("key, name, attrs, letters", CALLS)
 def test_as_with_dense_zeros(key, name, attrs, letters):
     if name in ("_div_scalar", "elemwise_div", "_power"):
-        return  # what is not stored stays zero
+        return  # elements not stored stay zero
     kinds = [cases.TYPES[letter] for letter in letters]
     empty = [mx.nd.zeros(cases.SHAPE, stype=kind) for kind in kinds]
     out = cases.function(mx, name)(*empty, **attrs)

@@ -1,4 +1,4 @@
-"""Operators on arrays of all storage types do what MXNet 1.9.1 does with them."""
+"""Operators on arrays of all storage types match MXNet 1.9.1."""
 
 import json
 import logging
@@ -38,7 +38,7 @@ def test_as_in_mxnet(key, name, attrs, letters, caplog):
 @pytest.mark.parametrize("key, name, attrs, letters", CALLS)
 def test_as_with_dense_arrays(key, name, attrs, letters, caplog):
     if name in ("_div_scalar", "elemwise_div", "_power", "reciprocal"):
-        return  # what is not stored stays zero
+        return  # elements not stored stay zero
     out, _ = run(key, name, attrs, letters, caplog)
     dense = [array.tostype("default") for array in cases.inputs(mx, letters)]
     want = cases.function(mx, name)(*dense, **attrs)

@@ -1,4 +1,4 @@
-"""Losses of a training on csr batches with row_sparse gradients: those of real MXNet 1.9.1."""
+"""Training losses on csr batches with row_sparse gradients equal real MXNet 1.9.1's."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ GOLDEN = [
 
 
 def train(optimizer, options):
-    """Losses of a factorization machine beside an embedding; it runs in MXNet as it stands here."""
+    """Losses of a factorization machine with an embedding; this code also runs in MXNet."""
     rng = np.random.RandomState(7)
     w, v, e = (nd.array(rng.uniform(-0.5, 0.5, s)) for s in ((40, 1), (40, 3), (20, 3)))
     for weight in (w, v, e):

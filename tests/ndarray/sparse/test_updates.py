@@ -1,4 +1,4 @@
-"""Optimizers and row_sparse gradients: lazy updates, standard ones, and those of dense copies."""
+"""Optimizers with row_sparse gradients: lazy, standard, and on dense copies."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_ftrl_on_row_sparse_weights():
 
 @pytest.mark.parametrize("name", ["sgd", "adam", "adagrad", "rmsprop", "adadelta", "lamb"])
 def test_steps_equal_those_of_touched_rows(name):
-    """Fifty random steps leave rows as if they alone had been there, or all had been dense."""
+    """Fifty random steps update rows as if only they existed, or as if all were dense."""
     rng = np.random.default_rng(1)
     arguments = {"momentum": 0.9, "lazy_update": False} if name == "sgd" else {}
     arguments = {"lazy_update": False} if name == "adam" else arguments

@@ -1,4 +1,4 @@
-"""Write answers.json: what MXNet 1.9.1 does with the calls of cases.py.
+"""Write answers.json: MXNet 1.9.1's results for the calls of cases.py.
 
 Run it with a Python that has the real MXNet: ``python tests/ndarray/sparse/golden/make.py``.
 """
@@ -32,7 +32,7 @@ def answer(name, attrs, letters, log):
 
 
 def main():
-    """Run all calls with the messages of the library in a file."""
+    """Run all calls, with the library's messages redirected to a file."""
     with tempfile.TemporaryFile("w+") as log:
         os.dup2(log.fileno(), 2)
         answers = {
