@@ -1,4 +1,4 @@
-"""The originals that tests exchange files with, where the environment names them.
+"""Real MXNet installations, named by environment variables, for exchanging files.
 
 MXCY_REAL_MXNET_19 and MXCY_REAL_MXNET_20 name Pythons that have MXNet 1.9.1 and 2.0.0b1.
 """
@@ -13,19 +13,19 @@ VERSIONS = ("19", "20")
 
 
 def python_of(version):
-    """The Python that has an original, or None."""
+    """The Python of a real MXNet, or None."""
     return os.environ.get(f"MXCY_REAL_MXNET_{version}")
 
 
 def skip_without_any():
-    """Leave out the module that is being collected if no original is named: one skip for all."""
+    """Skip the module being collected if no real MXNet is named: one skip for all tests."""
     if not any(map(python_of, VERSIONS)):
         names = " and ".join(f"MXCY_REAL_MXNET_{version}" for version in VERSIONS)
         pytest.skip(f"{names} name no Python with a real MXNet", allow_module_level=True)
 
 
 class Original:
-    """A real MXNet that runs a script in a folder; skips the test where it is not named.
+    """A real MXNet that runs a script in a folder; skips the test if it is not named.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Original:
             pytest.skip(f"MXCY_REAL_MXNET_{version} names no Python with a real MXNet")
 
     def __call__(self, *arguments, **variables):
-        """Run the script; returns what the last line of its output says in JSON."""
+        """Run the script; returns the last line of its output, parsed as JSON."""
         environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
         done = subprocess.run(
             [self._python, "-W", "ignore", str(self._script), *map(str, arguments)],

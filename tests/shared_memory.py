@@ -1,4 +1,4 @@
-"""What could be left of shared memory."""
+"""Leaks of shared memory."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is public is documented, and the docs speak of parameters that are there."""
+"""Public names are documented, and docstrings describe only existing parameters."""
 
 import importlib
 import inspect

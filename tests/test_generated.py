@@ -19,7 +19,7 @@ needs_sources = pytest.mark.skipif(
 @needs_sources
 @pytest.mark.parametrize("tool", ["params", "stubs"])
 def test_files_are_fresh(tool):
-    """In a process of its own: functions of operators look like others once they were called."""
+    """In a separate process, as operator functions change once called."""
     command = [sys.executable, "-m", f"tools.{tool}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

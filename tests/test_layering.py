@@ -1,4 +1,4 @@
-"""Who may import whom: downwards only, fronts apart, one door to the environment."""
+"""Import rules: downwards only, separate fronts, one module that reads the environment."""
 
 import ast
 import graphlib
@@ -129,8 +129,8 @@ def test_no_modules_import_each_other_in_a_circle():
         pytest.fail(" imports\n".join(reversed(error.args[1])))
 
 
-def test_no_rooms_import_each_other_in_a_circle():
-    """Rooms are the packages and modules right below mxcy; the fronts are loaded by name."""
+def test_packages_import_each_other_without_cycles():
+    """Packages and modules right below mxcy; the fronts are loaded by name."""
     forwarded = {dotted(path): imported(path) for path in SOURCES if only_forwards(path)}
     sorter = graphlib.TopologicalSorter()
     for path in SOURCES:
@@ -173,7 +173,7 @@ def modules_of(names, modules, importer):
 def test_only_env_reads_the_environment():
     python = re.compile(r"\benviron\b|\bos\.(get|put|unset)env\b|from os import .*env")
     outside = [path for path in SOURCES if PACKAGE / "env" not in path.parents]
-    outside.remove(PACKAGE / "tools" / "rank.py")  # it makes the environment of what it starts
+    outside.remove(PACKAGE / "tools" / "rank.py")  # it sets the environment of its child processes
     wrong = [path for path in outside if python.search(path.read_text())]
     wrong += [p for p in KERNELS.rglob("*.*") if re.search(r"\bgetenv\b", p.read_text())]
     assert not wrong

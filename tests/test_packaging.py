@@ -1,4 +1,4 @@
-"""What is declared about the package is true of it."""
+"""The package's metadata is accurate."""
 
 import re
 import tomllib
@@ -40,7 +40,7 @@ def _is_made_in(value, module):
 
 @pytest.mark.parametrize("path", EXTENSIONS, ids=lambda path: path.stem)
 def test_extension_modules_have_stubs(path):
-    """A .pyi lies beside the .pyx, unless Python sees nothing of it; what it declares exists."""
+    """Each .pyx with names for Python has a .pyi, whose declarations exist."""
     module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     own = [value for value in vars(module).values() if _is_made_in(value, module)]
     if not own:

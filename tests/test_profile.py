@@ -1,4 +1,4 @@
-"""The generation of MXNet that decides: where the value comes from, and who asks for it."""
+"""The MXNet profile: its sources, and the places that depend on it."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from mxcy import profile
 
 PACKAGE = Path(mx.__file__).parent
 
-#: the places that behave differently, each in one line
+#: code that depends on the profile, one line each
 READERS = {
     "_semantics/switches.py": "NumPy semantics after import",
     "compat/__init__.py": "what mxnet.__version__ says",
@@ -24,7 +24,7 @@ READERS = {
 
 @pytest.fixture
 def restored():
-    """Leaves the profile of the process as it was."""
+    """Restore the profile of the process."""
     before = profile.current()
     yield
     mx.util.set_profile(before.name)

@@ -1,4 +1,4 @@
-"""The pages of the site: their examples print what they say, and names in their tables exist."""
+"""The pages of the site: examples print the shown output, and names in tables exist."""
 
 import doctest
 import importlib.util
@@ -56,7 +56,7 @@ def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
     test = doctest.DocTest(blocks, {}, page.name, str(page), 0, None)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of processors without instructions for 8 bits
+            warnings.simplefilter("ignore")  # about CPUs without int8 instructions
             failed, _ = doctest.DocTestRunner(verbose=False).run(test, out=report.append)
     finally:
         mx.npx.reset_np()

@@ -1,6 +1,6 @@
-"""What type checkers make of the stubs: `make lint-mypy` checks this program, nothing runs it.
+"""Type checking of the stubs: `make lint-mypy` checks this program, which never runs.
 
-A line with ``type: ignore`` is one that they must refuse, or the ignore is an error itself.
+Type checkers must reject the lines with ``type: ignore``; an unused ignore is an error.
 """
 
 from typing import Any, assert_type

@@ -1,4 +1,4 @@
-"""Where `mx.np` and its neighbours are found, and what is at home there."""
+"""The modules of `mx.np` and its relatives, and their names."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""mx.npx's layers: parameters as MXNet 2 has them, in order, name and default."""
+"""mx.npx's layers: MXNet 2's parameters, in order, name and default."""
 
 import numpy as onp
 import pytest

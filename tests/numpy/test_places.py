@@ -1,4 +1,4 @@
-"""Modules of mx.np and mx.npx that MXNet has, and functions that describe arrays."""
+"""MXNet's modules of mx.np and mx.npx, and functions that describe arrays."""
 
 import importlib
 

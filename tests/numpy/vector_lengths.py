@@ -1,4 +1,4 @@
-"""Checks of results around the lengths of vectors, which tests run on several instruction sets."""
+"""Checks of results around vector lengths, run by tests on several instruction sets."""
 
 import numpy as onp
 
@@ -24,7 +24,7 @@ def _values(length, dtype, seed):
 
 
 def booleans():
-    """Comparisons and tests of elements, which are written as bytes."""
+    """Comparisons and predicates, whose results are bytes."""
     for length in LENGTHS:
         for dtype in (*TYPES, "bool"):
             values = [_values(length, dtype, seed) for seed in (length, length + 1)]
@@ -40,7 +40,7 @@ def booleans():
 
 
 def positions():
-    """Places of the largest and the smallest, of the first of equal ones, of the first NaN."""
+    """Positions of the largest and smallest element, the first of equal ones, the first NaN."""
     for length in LENGTHS:
         for dtype in TYPES:
             for seed in range(4):

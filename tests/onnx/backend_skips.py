@@ -1,4 +1,4 @@
-"""The cases of ONNX's backend suite that mxcy does not pass, each with the reason."""
+"""The cases of ONNX's backend suite that mxcy fails, with reasons."""
 
 import re
 
@@ -30,6 +30,6 @@ SKIPS = (
 
 
 def reason(name):
-    """Why a case is left out, or None."""
+    """Why a case is skipped, or None."""
     name = re.sub(r"_(cpu|cuda)$", "", name)
     return next((why for pattern, why in SKIPS if re.fullmatch(pattern, name)), None)

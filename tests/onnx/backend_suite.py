@@ -1,4 +1,4 @@
-"""ONNX's own backend suite on mxcy: ``python -m tests.onnx.backend_suite [PATTERN]``.
+"""Run ONNX's backend suite on mxcy: ``python -m tests.onnx.backend_suite [PATTERN]``.
 
 Prints how many cases of each group pass, and each one that neither passes nor is left out for a
 reason of `backend_skips`.
@@ -25,7 +25,7 @@ GROUPS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 
 
 def cases(group):
-    """The cases of a group; making those of nodes takes some seconds."""
+    """The cases of a group; creating those of nodes takes some seconds."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return load_model_tests(kind=group)
@@ -64,7 +64,7 @@ def run(case):
     Raises
     ------
     AssertionError
-        When types, shapes or values differ from the suite's.
+        If types, shapes or values differ from the suite's.
     """
     model, sets = _material(case)
     prepared = backend.prepare(model)

@@ -1,4 +1,4 @@
-"""mxcy as a backend of ONNX: a sample of its suite, and the ways of the class itself.
+"""mxcy as an ONNX backend: a sample of its suite, and the backend's interface.
 
 The whole suite is ``python -m tests.onnx.backend_suite``.
 """

@@ -1,4 +1,4 @@
-"""export_model: its parameters, what it refuses, and the files it writes."""
+"""export_model: parameters, errors, and files."""
 
 import os
 

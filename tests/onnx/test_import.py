@@ -1,4 +1,4 @@
-"""mx.contrib.onnx: models as symbols and blocks, and what damaged ones say."""
+"""mx.contrib.onnx: models as symbols and blocks, and errors of damaged models."""
 
 import json
 from pathlib import Path
@@ -124,7 +124,7 @@ def test_values_of_inputs_may_be_told():
     assert sym.infer_shape(x=(2,))[1] == [(6,)]
 
 
-# --- what is wrong -------------------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------
 
 
 def broken(tmp_path, **changes):

@@ -1,4 +1,4 @@
-"""ONNX's layers of integers against ONNX Runtime: the same numbers, computed in 8 bits."""
+"""ONNX's integer layers against ONNX Runtime: the same numbers, computed in int8."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def of_onnxruntime(model, x):
 
 
 def compare(model, x, narrowed, monkeypatch, capfd):
-    """Results are the same; the layer is one of 8 bits where the CPU has them."""
+    """Check results, and that the layer runs in int8 if the CPU supports it."""
     wanted = of_onnxruntime(model, x)
     assert len(np.unique(wanted)) > 20
     net = mx.contrib.onnx.import_to_gluon(model)
@@ -147,7 +147,7 @@ def test_products(kind, zeros, shape, monkeypatch, capfd):
 
 @pytest.mark.parametrize("depth, narrowed", [(70, True), (900, False)])
 def test_sums_of_products_are_exact(depth, narrowed, monkeypatch, capfd):
-    """float32 has not all sums of more than some 500 products."""
+    """float32 cannot represent all sums of more than some 500 products."""
     rng = np.random.default_rng(6)
     constants = {"x_zero": np.uint8(77), "w": drawn(rng, "int8", (depth, 21)), "w_zero": np.int8(0)}
     names = ["x", "w", "x_zero", "w_zero"]
@@ -173,7 +173,7 @@ def test_sums_of_windows_are_exact(window, monkeypatch, capfd):
 
 @pytest.mark.parametrize("depth", [70, 900])
 def test_dynamically_quantized_products(depth, monkeypatch, capfd):
-    """Scale and zero point of the data are known only when the graph runs."""
+    """Scale and zero point of the data are computed at run time."""
     rng = np.random.default_rng(8)
     nodes = [
         helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "x_step", "x_zero"]),

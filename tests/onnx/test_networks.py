@@ -17,7 +17,7 @@ def draw(shape, seed=0):
 
 
 def compare(net, shapes, path, free=None, others=(), tolerance=1e-4, **options):
-    """Export a block with arrays of some shapes, and run the file with those of others as well."""
+    """Export a block with arrays of some shapes, and also run the file with other shapes."""
     mx.random.seed(1)
     net.initialize(mx.init.Xavier())
     arrays = [mx.nd.array(draw(shape)) for shape in shapes]
@@ -57,7 +57,7 @@ def compare(net, shapes, path, free=None, others=(), tolerance=1e-4, **options):
     ],
 )
 def test_a_sample_of_the_battery(name, opset, tmp_path):
-    """Beside ONNX Runtime, and imported again; `python -m tests.onnx.battery` tries all."""
+    """Compared with ONNX Runtime, and imported again; `python -m tests.onnx.battery` runs all."""
     away, back = networks.check(name, opset, tmp_path / "net.onnx")
     assert away <= networks.BESIDE_RUNTIME and back <= networks.BESIDE_ORIGINAL
 
@@ -83,13 +83,13 @@ def test_a_network_in_other_versions(tmp_path, opset):
 @pytest.mark.parametrize("kind", [rnn.LSTM, rnn.GRU, rnn.RNN])
 @pytest.mark.parametrize("layers, both", [(1, False), (2, True)])
 def test_recurrent_layers(kind, layers, both, tmp_path):
-    """The first states are zeros of the batch's size, which is free."""
+    """The initial states are zeros of the batch size, which is dynamic."""
     net = kind(5, layers, bidirectional=both, input_size=4)
     compare(net, [(6, 2, 4)], tmp_path, [("T", "N", 4)], [[(3, 5, 4)]], tolerance=1e-5)
 
 
 class Loops(gluon.HybridBlock):
-    """All kinds of control flow."""
+    """All forms of control flow."""
 
     def hybrid_forward(self, F, data, state):
         rows, last = F.contrib.foreach(

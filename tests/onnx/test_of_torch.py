@@ -1,4 +1,4 @@
-"""What PyTorch's exporters write of 22 small networks (`tests/data/make_onnx_of_torch.py`)."""
+"""Import of 22 small networks from PyTorch's exporters (`tests/data/make_onnx_of_torch.py`)."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Models whose extents are open: shapes are computed from those of the inputs, at every call."""
+"""Models with dynamic dimensions: each call computes shapes from those of its inputs."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
 def reshaping(*between, target):
-    """A model that reshapes (n, 3, 4) by what `between` makes of its n."""
+    """A model that reshapes (n, 3, 4) to a shape that `between` computes from n."""
     nodes = [
         helper.make_node("Shape", ["x"], ["s"]),
         helper.make_node("Gather", ["s", "zero"], ["n"]),
@@ -41,7 +41,7 @@ def test_shape_arithmetic_leaves_no_nodes_and_batches_open():
 
 
 def like_onnx(model, *shapes):
-    """Run a model imported once on inputs of several shapes; ONNX computes the same."""
+    """Import a model once, run it on several shapes, and compare with ONNX."""
     net = mx.contrib.onnx.import_to_gluon(model)
     for hybrid in (False, True):
         net.hybridize(hybrid)
@@ -77,7 +77,7 @@ def test_formulas_of_several_extents():
 
 
 def of_extents(*nodes, shape=("n", 3)):
-    """A model of x whose nodes use its extents s, n and c, and make y."""
+    """A model from x to y whose nodes use x's dimensions s, n and c."""
     told = [
         helper.make_node("Shape", ["x"], ["s"]),
         helper.make_node("Split", ["s"], ["n", "c"], num_outputs=2),

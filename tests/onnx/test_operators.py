@@ -1,4 +1,4 @@
-"""Every operator with a converter: ONNX Runtime computes what we do, with the same types."""
+"""Every operator with a converter: ONNX Runtime gives our results and types."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.onnx.battery import operators as battery  # noqa: E402
 
 @pytest.mark.parametrize("turn", range(8))
 def test_samples(turn, tmp_path):
-    """Samples take turns with versions, static and dynamic; `battery` as a program tries all."""
+    """Samples alternate between opsets, static and dynamic; the `battery` program runs all."""
     wrong, done = [], 0
     for number, case in enumerate(battery.cases()):
         if number % 40 != turn:

@@ -1,4 +1,4 @@
-"""Quantized ONNX models: between arrays of one step layers compute with 8-bit integers."""
+"""Quantized ONNX models: layers between per-tensor quantized arrays compute in int8."""
 
 import json
 
@@ -112,7 +112,7 @@ def test_quantized_networks_are_exported(opset, tmp_path):
     )
     kinds = {node.op_type for node in onnx.load(path).graph.node}
     assert {"QuantizeLinear", "DequantizeLinear"} <= kinds
-    assert opset < 13 or "BatchNormalization" not in kinds  # it is in the filters' steps
+    assert opset < 13 or "BatchNormalization" not in kinds  # it is folded into the filters' steps
     actual = run_by_onnxruntime(path, x.asnumpy())
     scale = np.abs(wanted).max()
     assert np.abs(actual - wanted).max() < 0.02 * scale

@@ -1,4 +1,4 @@
-"""Call one native kernel on NumPy arrays: what tests of the kernel table itself need."""
+"""Call single native kernels on NumPy arrays, for tests of the kernel table."""
 
 import ctypes
 from functools import cache
@@ -78,7 +78,7 @@ def has_kernel(name, dtype="float32"):
 
 
 def query_kernel(name, ins, outs, params=None, what="accepts"):
-    """Ask a kernel about arrays like these; raises RuntimeError with its message.
+    """Query a kernel for arrays like these; raises RuntimeError with its message.
 
     `what` is "accepts", "workspace" or "packed"; a kernel that accepts answers 1.
     """

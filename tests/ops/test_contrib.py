@@ -1,4 +1,4 @@
-"""Operators of contrib that real MXNet does not run on CPUs, and functions made of others."""
+"""Operators of contrib that MXNet lacks on CPUs, and composite functions."""
 
 import numpy as np
 import pytest

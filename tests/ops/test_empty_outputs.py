@@ -1,4 +1,4 @@
-"""Operators without an element to compute end at once, however long their other axes are."""
+"""Operators with empty outputs end at once, however long their other axes are."""
 
 import pytest
 

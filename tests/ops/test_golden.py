@@ -1,4 +1,4 @@
-"""Operators give what real MXNet gave: outputs, gradients and changed inputs (golden/*.npz)."""
+"""Operators match real MXNet: outputs, gradients and mutated inputs (golden/*.npz)."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def test_every_golden_value_has_a_case(golden):
     assert golden.keys() == ALL.keys()
 
 
-#: operators that users find and for which there are no values of MXNet's
+#: public operators without golden values
 WITHOUT = {
     **dict.fromkeys(
         (

@@ -1,4 +1,4 @@
-"""Numbers of 16 bits by oneDNN: near the exact answer, or refused with the reason."""
+"""16-bit floats by oneDNN: close to the exact result, or rejected with a reason."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def arrays(shapes, dtype):
 
 
 def in_hardware(dtype):
-    """Whether the CPU multiplies numbers of a type, as the system tells."""
+    """Whether the CPU has products of a type, according to the system."""
     with open("/proc/cpuinfo") as file:
         flags = next((line for line in file if line.startswith("flags")), "").split()
     wanted = {"bfloat16": {"amx_bf16", "avx512_bf16"}, "float16": {"amx_fp16"}}[dtype]

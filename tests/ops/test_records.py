@@ -69,7 +69,7 @@ def draws(record, sample):
 
 
 def draw(record, sample, dtype):
-    """The sample's inputs as NumPy arrays; bfloat16 ones as their bits' record dtype."""
+    """The sample's inputs as NumPy arrays; bfloat16 as the record dtype of its bits."""
     rng = np.random.default_rng(zlib.crc32(f"{record.name}{sample.attrs}".encode()))
     made = []
     for source in sample.inputs:
@@ -158,7 +158,7 @@ def assert_close(got, want, dtype, factor, what):
 
 
 def choices(record, sample, inputs):
-    """(kernel's name, kernel, why it refuses the sample or None) of each kernel of a record."""
+    """(kernel's name, kernel, reason for rejecting the sample or None) of each kernel."""
     attrs = record.schema.intern(record.name, attrs_of(record, sample))
     if record.uses_mode:
         attrs = attrs.with_values(("train",), (sample.train,))
@@ -186,7 +186,7 @@ def kernels_of(record, sample, inputs):
     ]
 
 
-#: a refusal that no sample can avoid -> the test that reaches such kernels
+#: a rejection that no sample can avoid -> the test that reaches such kernels
 REACHED_ELSEWHERE = {
     "accumulation is in a wider dtype": "env/test_numerics.py::test_safe_accumulation",
     "the weights are plain": "ops/fused/test_fused.py::test_packed_weights_give_the_same",

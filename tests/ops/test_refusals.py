@@ -1,4 +1,4 @@
-"""Operators that move elements refuse what real MXNet refuses, and say what does not fit."""
+"""Operators that move elements reject what real MXNet rejects, with precise errors."""
 
 import numpy as np
 import pytest

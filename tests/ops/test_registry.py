@@ -1,4 +1,4 @@
-"""Records that come when they are requested."""
+"""Lazily loaded records."""
 
 import json
 import threading
@@ -70,7 +70,7 @@ def test_every_way_to_them(run_python, tmp_path, code):
 
 
 def test_records_that_come_late_are_internal():
-    """`homes.registered` does not wait for them where users look names up."""
+    """`homes.registered`, which users' lookups call, does not load them."""
     assert mx.nd.relu is not None
     late = [name for name in REGISTRY if name.startswith(("_np", "_mx_", "_backward_np"))]
     assert len(late) > 200
@@ -82,7 +82,7 @@ def test_threads_wait_for_the_loading():
     registry["early"] = 1
 
     def load():
-        assert "other" not in registry  # the loading itself sees what there is
+        assert "other" not in registry  # loading itself sees the records so far
         begun.set()
         may_end.wait(60)
         registry["late"] = 2

@@ -1,4 +1,4 @@
-"""Outputs beyond the caches, which are written another way, and long copies."""
+"""Outputs larger than the caches, written by streaming stores, and long copies."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_in_place(large, threads):
 
 
 def test_converted(large, threads):
-    """Halves are computed as floats, block by block."""
+    """16-bit floats are computed in float32, block by block."""
     narrow = np.tile(large.astype("float16"), 2)
     x = mx.nd.array(narrow, dtype="float16")
     np.testing.assert_array_equal(mx.nd.abs(x).asnumpy(), abs(narrow))

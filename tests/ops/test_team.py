@@ -1,4 +1,4 @@
-"""Own kernels give the same bits with any number of threads, so tuning may choose freely."""
+"""Our kernels are bit-identical with any number of threads, so tuning may choose freely."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def cases():
 
 @pytest.fixture
 def team(monkeypatch):
-    """Every call is parallel, in a team whose size a function sets."""
+    """A function that sets the team size; every call is parallel."""
     monkeypatch.setattr(prepare.tuning, "threads_for", lambda *given: ALL)
     before = mx.util.get_num_threads()
     yield front.set_threads
@@ -31,7 +31,7 @@ def test_results_do_not_depend_on_the_team(record, team):
         dtype = (sample.dtypes or record.dtypes)[0]
         inputs = draw(record, sample, dtype)
         for kernel, _ in kernels_of(record, sample, inputs):
-            if "onednn" in kernel:  # another library's; not tuned
+            if "onednn" in kernel:  # another library's kernels; not tuned
                 continue
             results = []
             for threads in (1, 2, 5):

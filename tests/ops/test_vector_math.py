@@ -1,4 +1,4 @@
-"""The library's own vector mathematics: distance from the true value, special values, lengths.
+"""The library's vector math functions: distance from the true value, special values, lengths.
 
 Limits in units in the last place are data, ``tests/data/ulp_limits.csv``. The truth is NumPy one
 precision up: float64 for float32, longdouble for float64.
@@ -141,7 +141,7 @@ def test_angles_have_the_corners_of_c(dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("exponent", [2, 3, 0.5])
 def test_usual_powers(exponent, dtype):
-    """Whole vectors with the same exponent have a way of their own."""
+    """Whole vectors with the same exponent take a separate path."""
     rng = np.random.default_rng(4)
     corners = np.array([0.0, -0.0, 1e-30, -1e-30, 1e30, np.inf, -np.inf, np.nan, -1.0, -2.5])
     positive = np.exp(rng.uniform(-20, 20, 1000))

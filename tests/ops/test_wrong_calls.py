@@ -1,4 +1,4 @@
-"""Calls that once crashed, never ended or raised Python's own errors, by the operator's name."""
+"""Calls that once crashed, hung or raised Python's own errors, by operator name."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Schedulers: what they refuse and what they remember (their curves are golden values)."""
+"""Schedulers: errors and state (their curves are golden values)."""
 
 import logging
 

@@ -60,8 +60,8 @@ def test_learning_rate_and_scheduler():
         ("signum", {"momentum": 0.0}),
     ],
 )
-def test_row_sparse_gradients_are_told_of_once(name, arguments, caplog, monkeypatch):
-    """Their steps are those of dense ones; numbers that change in each say nothing new."""
+def test_row_sparse_gradients_warn_once(name, arguments, caplog, monkeypatch):
+    """Their steps equal dense ones; hyperparameters that change do not warn again."""
     monkeypatch.setattr("mxcy.ndarray.sparse.fallback._warned", set())
     results = []
     for stype in ("default", "row_sparse"):
@@ -91,7 +91,7 @@ def test_float16_without_multi_precision_warns():
 
 
 class OldStyle(opt.Optimizer):
-    """Changes one weight at a time, as optimizers for MXNet 1.x do."""
+    """Updates one weight at a time, like optimizers for MXNet 1.x."""
 
     def update(self, index, weight, grad, state):
         self._update_count(index)
@@ -99,7 +99,7 @@ class OldStyle(opt.Optimizer):
 
 
 class NewStyle(opt.Optimizer):
-    """Changes lists of weights, as optimizers for MXNet 2.x do."""
+    """Updates lists of weights, like optimizers for MXNet 2.x."""
 
     def step(self, indices, weights, grads, states):
         self._update_count(indices)
@@ -268,5 +268,5 @@ def test_optimizers_of_mxnet_2(kind, arguments, expected):
     weight = mx.nd.array([2, 1])
     for step in range(3):
         updater(0, mx.nd.array([3, -1]) * (step + 1), weight)
-    # Values of MXNet 2.0.0b1, whose two ways, in one operator or step by step, differ by 5e-5.
+    # Values of MXNet 2.0.0b1, whose fused and unfused steps differ by 5e-5.
     np.testing.assert_allclose(weight.asnumpy(), expected, rtol=2e-5)

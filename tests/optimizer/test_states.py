@@ -1,6 +1,6 @@
-"""What optimizers keep for a weight: dtypes, and the order in states under multi_precision.
+"""Optimizer states: dtypes, and their order under multi_precision.
 
-Files of states hold them, and programs take them apart, as MXNet 1.9.1 makes them.
+State files contain them, and programs rely on MXNet 1.9.1's structure.
 """
 
 from contextlib import nullcontext as nothing

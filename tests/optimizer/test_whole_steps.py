@@ -1,4 +1,4 @@
-"""Steps that change all weights in one call: the same bits as one by one, and who takes part."""
+"""Steps that update all weights in one call: bit-identical to single updates; conditions."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ SHAPES = [(1,), (17,), (3, 5), (1000,), (70, 33), (2, 3, 4, 5)] * 11 + [(200, 40
 
 
 def make(rule, **arguments):
-    """An optimizer with everything that changes rates."""
+    """An optimizer with everything that affects learning rates."""
     names = {i: f"layer{i}_{'weight' if i % 3 else 'bias'}" for i in range(len(SHAPES))}
     optimizer = mx.optimizer.create(
         rule.split()[0],
@@ -74,7 +74,7 @@ def test_same_bits_as_one_by_one(rule, dtypes, multi_precision, clip):
 
 
 def train_on_same_arrays(rule, **how):
-    """Weights after steps on the same arrays, between which one thing changes at a time."""
+    """Weights after steps on the same arrays, with one change between steps."""
     random = np.random.default_rng(4)
     optimizer = make(rule, **how)
     updater = mx.optimizer.get_updater(optimizer)
@@ -185,8 +185,8 @@ def test_a_number_that_was_asked_for_counts(monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["update", "update_multi_precision", "step", "fused_step"])
-def test_what_users_define_is_asked(method):
-    """Classes with methods of their own get weights as MXNet hands them over."""
+def test_user_defined_methods_are_called(method):
+    """Classes that override methods get weights as in MXNet."""
     seen = []
 
     def own(self, index, weight, grad, state):
@@ -197,7 +197,7 @@ def test_what_users_define_is_asked(method):
     assert seen == [1] * len(SHAPES)
 
 
-def test_states_of_another_kind_go_one_by_one(monkeypatch):
+def test_states_of_different_structure_go_one_by_one(monkeypatch):
     """Momenta of some weights only."""
     calls = calls_of(monkeypatch, "_sgd_all", "_sgd_mom_all")
     optimizer = mx.optimizer.SGD(learning_rate=0.5, momentum=0.5)
@@ -212,8 +212,8 @@ def test_states_of_another_kind_go_one_by_one(monkeypatch):
     assert calls == []
 
 
-def test_states_go_on_after_a_file(tmp_path):
-    """A Trainer that continues with saved states ends where one without a break does."""
+def test_resumed_states_match_an_uninterrupted_run(tmp_path):
+    """A Trainer that resumes from saved states matches an uninterrupted one."""
     ends = []
     for broken in (False, True):
         mx.random.seed(7)

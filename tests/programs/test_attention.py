@@ -12,7 +12,7 @@ PAD, BEGIN, END, FIRST = 0, 1, 2, 3
 
 
 def pairs(count, length, size=8):
-    """Rows of numbers and the same rows backwards, with their lengths, ended and padded."""
+    """Sequences and their reversals, with lengths, end tokens and padding."""
     source, target = np.zeros((count, length + 1)), np.zeros((count, length + 1))
     lengths = np.random.randint(2, length + 1, (count,))
     for i, n in enumerate(lengths.tolist()):
@@ -130,7 +130,7 @@ def test_sequence_to_sequence():
 
 
 class Heads(nn.HybridBlock):
-    """Attention of several heads."""
+    """Multi-head attention."""
 
     def __init__(self, units, heads, **kwargs):
         super().__init__(**kwargs)
@@ -160,7 +160,7 @@ class Heads(nn.HybridBlock):
 
 
 class Layer(nn.HybridBlock):
-    """Attention and a small network, each with a short cut and normalized."""
+    """Attention and a small network, with residual connections and normalization."""
 
     def __init__(self, units, heads, decodes=False, **kwargs):
         super().__init__(**kwargs)
@@ -181,7 +181,7 @@ class Layer(nn.HybridBlock):
 
 
 class Positions(nn.HybridBlock):
-    """Embeddings plus waves that tell the position."""
+    """Embeddings plus sinusoidal positions."""
 
     def __init__(self, size, units, most=50, **kwargs):
         super().__init__(**kwargs)
@@ -234,7 +234,7 @@ def test_transformer(hybridize):
 
 
 def test_an_encoder_that_fills_gaps():
-    """Masked words are told from their neighbours, at positions that indices choose."""
+    """Masked words are predicted from their neighbours, at indexed positions."""
     words = (np.arange(64).reshape(8, 8) % 7 + FIRST).astype("int32")
     places = np.tile(np.array([2, 5], dtype="int32"), (8, 1))
 

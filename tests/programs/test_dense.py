@@ -122,7 +122,7 @@ def test_saving_and_sharing(batches, tmp_path):
 
         def forward(self, x):
             x = self.again(self.hidden(x) * self.scale.data())
-            while np.abs(x).sum() > 100:  # control flow that looks at values
+            while np.abs(x).sum() > 100:  # control flow that depends on values
                 x = x / 2
             return self.out(x)
 

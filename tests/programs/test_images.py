@@ -1,4 +1,4 @@
-"""Convolutional networks: LeNet, forks and short cuts, normalization, several devices."""
+"""Convolutional networks: LeNet, branches and shortcuts, normalization, several devices."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_lenet(batches):
 
 
 class Residual(nn.HybridBlock):
-    """Two convolutions beside a short cut."""
+    """Two convolutions with a shortcut."""
 
     def __init__(self, channels, change=False, strides=1, **kwargs):
         super().__init__(**kwargs)
@@ -55,7 +55,7 @@ class Residual(nn.HybridBlock):
 
 
 class Fork(nn.HybridBlock):
-    """Three ways from input to output, joined along the channels."""
+    """Three branches, concatenated along the channels."""
 
     def __init__(self, channels, **kwargs):
         super().__init__(**kwargs)

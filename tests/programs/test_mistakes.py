@@ -1,4 +1,4 @@
-"""What the programs of newcomers get wrong, and what they are told."""
+"""Newcomers' mistakes and their error messages."""
 
 import numpy as onp
 import pytest
@@ -90,7 +90,7 @@ def test_messages(number):
 
 
 def test_arrays_of_both_classes_meet():
-    """Who forgets `set_np`, or mixes arrays, gets arrays of mx.np, and right gradients."""
+    """Without `set_np`, or with mixed arrays, results are mx.np arrays with right gradients."""
     npx.reset_np()
     net = dense()
     old, new = mx.nd.ones((2, 4)), np.ones((2, 4))

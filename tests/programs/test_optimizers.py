@@ -1,4 +1,4 @@
-"""Optimizers by hand and those of the Trainer, on a noisy regression and on a bent valley."""
+"""Optimizers by hand and the Trainer's, on a noisy regression and in a curved valley."""
 
 import pytest
 
@@ -115,7 +115,7 @@ def test_of_the_trainer(table, name, hybridize):
 
 
 def test_a_valley():
-    """Plain descent swings where the valley is steep; momentum does not."""
+    """Plain gradient descent oscillates across the steep valley; momentum does not."""
 
     def run(rate, kept):
         point, speed, path = np.array([-5.0, -2.0]), np.zeros(2), []

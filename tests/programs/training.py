@@ -1,4 +1,4 @@
-"""Loops that the programs share."""
+"""Training loops shared by the programs."""
 
 import mxcy as mx
 from mxcy import autograd, gluon, np
@@ -14,7 +14,7 @@ def accuracy_of(net, loader):
 
 
 def fit(net, loader, trainer, epochs, loss_of=None):
-    """Train with the Trainer, or with a function of the batch size; the mean loss of each epoch."""
+    """Train with a Trainer or a step function; returns the mean loss of each epoch."""
     loss_of = loss_of or gluon.loss.SoftmaxCrossEntropyLoss()
     step = trainer.step if isinstance(trainer, gluon.Trainer) else trainer
     means = []
@@ -48,7 +48,7 @@ def descend(parameters, rate, size):
 
 
 def clip(parameters, most):
-    """Scale gradients down to a norm of `most` at most; what the norm was."""
+    """Scale gradients to a norm of at most `most`; returns the original norm."""
     norm = float(np.sqrt(sum((one.grad**2).sum() for one in parameters)))
     if norm > most:
         for one in parameters:

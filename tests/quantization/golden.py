@@ -142,7 +142,7 @@ def quantized(mx, name, sym, shape, backend, **wish):
 
 
 def _model(mx):
-    """A residual network; MXNet is wrong where the other summand has negative numbers."""
+    """A residual network; MXNet is wrong if the other summand is negative."""
     S, same = mx.sym, {"kernel": (3, 3), "pad": (1, 1), "num_filter": 8}
     x = S.Convolution(S.var("data"), no_bias=True, name="c1", **same)
     x = S.Activation(S.BatchNorm(x, fix_gamma=False, name="b1"), act_type="relu", name="r1")
@@ -153,7 +153,7 @@ def _model(mx):
 
 
 def _write_model(mx):
-    """A network with oneDNN's nodes in files, and what it gives."""
+    """Write the files of a network with oneDNN's nodes, and its output."""
     sym, shape = _model(mx), (2, 4, 8, 8)
     wish = {"quantize_mode": "full", "quantized_dtype": "auto", "calib_mode": "naive"}
     qsym, qargs, auxs, _ = quantized(mx, "", sym, shape, True, **wish)

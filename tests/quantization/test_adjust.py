@@ -1,4 +1,4 @@
-"""Parameters are prepared for 8 bits by what calibration data do in the float network."""
+"""Adjustment of parameters for int8, with calibration data in the float network."""
 
 import numpy as np
 import pytest
@@ -190,7 +190,7 @@ def _floats(values, end):
 
 
 class Cut(CalibrationCollector):
-    """Ranges of a fourth of what numbers reach."""
+    """Ranges of a quarter of the values' range."""
 
     def collect(self, name, op_name, arr):
         high = float(arr.max().asscalar()) / 4

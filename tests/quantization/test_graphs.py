@@ -1,4 +1,4 @@
-"""Quantized graphs are MXNet 1.9.1's: nodes, names, inputs and attributes."""
+"""Quantized graphs equal MXNet 1.9.1's: nodes, names, inputs and attributes."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ def wanted():
 
 
 def named_alike(name):
-    """Where MXNet does not know an output's name, it writes its number."""
+    """If MXNet does not know an output's name, it writes its index."""
     return name.replace("emb_output", "emb_0")
 
 
@@ -45,7 +45,7 @@ def ranges(nodes):
 @pytest.mark.parametrize("backend", (False, True), ids=("plain", "fused"))
 @pytest.mark.parametrize("name", NETS)
 def test_same_nodes(name, backend, wanted, monkeypatch):
-    monkeypatch.setattr(collectors, "_CLIPPED", 1)  # MXNet clips as much as it likes
+    monkeypatch.setattr(collectors, "_CLIPPED", 1)  # MXNet's clipping is unlimited
     for key, wish in golden.cases(backend):
         key = f"{name}/{'fused' if backend else 'plain'}/{key}"
         if key not in wanted:  # MXNet fails
@@ -77,7 +77,7 @@ def test_files_of_mxnet_compute_the_same():
         args["data"] = mx.nd.array(data)
         executor = sym.bind(mx.cpu(), args, aux_states=auxs, grad_req="null")
         actual = executor.forward()[0].asnumpy()
-        # MXNet reads dense weights 0.4 % too small, and sums round in another order.
+        # MXNet dequantizes dense weights 0.4 % too small, and sums round in another order.
         assert abs(actual - output).max() < 0.02 * abs(output).max()
 
 

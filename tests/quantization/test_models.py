@@ -156,7 +156,7 @@ def test_negative_numbers_where_uint8_was_asked_for():
 
 
 class Widest(quant.CalibrationCollector):
-    """Ranges twice as wide as need be."""
+    """Ranges twice as wide as necessary."""
 
     def collect(self, name, op_name, arr):
         if name in self.include_layers:
@@ -165,7 +165,7 @@ class Widest(quant.CalibrationCollector):
 
 
 class Old:
-    """A collector as MXNet 1.9.1 has them."""
+    """A collector with MXNet 1.9.1's interface."""
 
     def __init__(self):
         self.min_max_dict, self.names = {}, []
@@ -290,7 +290,7 @@ def test_shapes_in_place_of_data(shapes):
 
 
 def test_lenet_on_digits():
-    """Trained on the digits of scikit-learn; quantized it errs as rarely."""
+    """Trained on scikit-learn's digits; quantization does not reduce its accuracy."""
     digits = pytest.importorskip("sklearn.datasets", reason="needs scikit-learn").load_digits()
     order = np.random.RandomState(0).permutation(len(digits.target))
     images = (digits.images[order] / 16).astype("float32")[:, None]

@@ -1,4 +1,4 @@
-"""Networks of Gluon in 8-bit integers: `quantize_net`."""
+"""`quantize_net`: Gluon networks in int8."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from mxcy.gluon import nn
 
 @pytest.fixture
 def network():
-    """A small network whose parameters' shapes and element types its variables tell."""
+    """A small network whose variables declare the shapes and types of its parameters."""
     mx.random.seed(3)
     net = nn.HybridSequential()
     net.add(
@@ -31,11 +31,11 @@ def test_quantized_networks_answer_about_the_same(network, tmp_path, calibration
     quantized = quantize_net(
         network, calib_data=loader, calib_mode=calibration, quantized_dtype=dtype
     )
-    # entropy cuts off what is far out: of few examples that is much
+    # entropy clips outliers, a large share of few examples
     allowed = {"none": 0.03, "naive": 0.03, "entropy": 0.2}[calibration]
     error = np.abs(quantized(data).asnumpy() - expected).max()
     assert error <= allowed * np.abs(expected).max()
-    assert np.array_equal(network(data).asnumpy(), expected)  # the network itself is as before
+    assert np.array_equal(network(data).asnumpy(), expected)  # the network itself is unchanged
 
     quantized.export(str(tmp_path / "net"))
     again = mx.gluon.SymbolBlock.imports(

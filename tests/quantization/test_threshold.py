@@ -1,4 +1,4 @@
-"""The threshold that loses least is found among all, without working out each one's loss."""
+"""The optimal threshold is found without computing the loss of every candidate."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Layers that stay float for a tolerance, offsets of channels, results that are not rounded."""
+"""Layers left float for a tolerance, channel offsets, and unrounded results."""
 
 import json
 
@@ -24,7 +24,7 @@ def quantized(network, images, **wishes):
 
 
 def layers_of_8_bits(block, data):
-    """How many layers take 8-bit integers."""
+    """The number of int8 layers."""
     sym = block(mx.sym.var("data"))
     nodes = json.loads(sym.tojson())["nodes"]
     return sum(node["name"].startswith("quantized_sg") for node in nodes)
@@ -65,7 +65,7 @@ def test_errors_are_those_of_the_worst_float_result():
 
 
 def ends(array):
-    """The least and largest number of each channel."""
+    """The minimum and maximum of each channel."""
     axes = tuple(i for i in range(array.ndim) if i != 1)
     return array.min(axis=axes), array.max(axis=axes)
 

@@ -1,6 +1,6 @@
-"""Networks of cells, for any package with MXNet 1.x's interface.
+"""Scenarios for recurrent cells, for any package with MXNet 1.x's interface.
 
-`tests/data/make_rnn_golden.py` keeps the answers of real MXNet; `test_golden.py` asks mxcy.
+`tests/data/make_rnn_golden.py` stores real MXNet's results; `test_golden.py` runs mxcy.
 """
 
 import random
@@ -92,7 +92,7 @@ def filled(mx, symbol, shapes):
 def run(mx, heads, shapes):
     """Values and gradients of a network, and a checksum of its file.
 
-    Outputs that are states as well come once: of two gradients MXNet drops one.
+    Outputs that are also states appear once, as MXNet drops one of two gradients.
     """
     heads = {head.name: head for head in heads}
     symbol = mx.sym.Group(list(heads.values()))
@@ -170,7 +170,7 @@ def weights(mx):
 
 
 def initial(mx):
-    """What initializers make of the weights of fused cells."""
+    """Initial weights of fused cells."""
     result = {}
     for name, cell in fused(mx).items():
         with warnings.catch_warnings():

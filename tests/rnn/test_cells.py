@@ -1,4 +1,4 @@
-"""What cells of mx.rnn promise beyond MXNet's numbers: training, sharing, checkpoints, errors."""
+"""Cells of mx.rnn beyond golden values: training, sharing, checkpoints, errors."""
 
 import numpy as np
 import pytest

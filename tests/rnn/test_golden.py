@@ -1,4 +1,4 @@
-"""Cells of mx.rnn make the networks of real MXNet 1.9.1, and its numbers."""
+"""Cells of mx.rnn build real MXNet 1.9.1's networks, with its results."""
 
 import importlib.util
 import json

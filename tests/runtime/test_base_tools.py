@@ -1,4 +1,4 @@
-"""What `mx.base` has for classes, docs and C functions; `mx.container`; what needs CUDA or Lua."""
+"""Helpers of `mx.base` for classes, docs and C functions; `mx.container`; CUDA and Lua names."""
 
 import ctypes
 import sys

@@ -9,7 +9,7 @@ from mxcy._library import blas
 from mxcy.ops.core import params
 from tests.ops.kernel_call import library, run_kernel
 
-LARGE = 700  # its cube is beyond what the own kernels keep to themselves
+LARGE = 700  # its cube exceeds the limit of our own kernels
 
 
 def products(n, dtype="float32"):

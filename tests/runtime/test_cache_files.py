@@ -1,4 +1,4 @@
-"""Caches that hold anything: ignored, told of once, and replaced."""
+"""Caches with arbitrary content: ignored, reported once, and replaced."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Contexts: naming devices, the default of a thread, and GPUs that are not there."""
+"""Contexts: device names, a thread's default, and absent GPUs."""
 
 import pickle
 import threading

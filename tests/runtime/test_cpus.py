@@ -1,4 +1,4 @@
-"""Counting usable processors on described machines."""
+"""Counting usable processors on simulated machines."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Deprecated names and arguments work as before, warn at the caller's line and say so in help."""
+"""Deprecated names and arguments work, warn at the caller's line and are marked in help."""
 
 import inspect
 import warnings

@@ -1,4 +1,4 @@
-"""``python -m mxcy.diagnose``: what there is, what is not, and what fixes it."""
+"""``python -m mxcy.diagnose``: what works, what does not, and how to fix it."""
 
 import importlib.machinery
 import importlib.util

@@ -1,4 +1,4 @@
-"""Docstrings whose passages are shared or generated."""
+"""Docstrings with shared or generated passages."""
 
 import inspect
 
@@ -10,7 +10,7 @@ from mxcy._base.docstrings import fill_docstring
 SHARED = "shape : int or tuple of ints, optional\n    The shape of the samples:"
 
 
-@pytest.mark.parametrize("indent", ["", "    "])  # as Python 3.13 and as older ones keep it
+@pytest.mark.parametrize("indent", ["", "    "])  # as stored by Python 3.13 and by older ones
 def test_lines_become_passages(indent):
     def function():
         pass

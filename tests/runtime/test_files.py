@@ -1,4 +1,4 @@
-"""Replacing a file as a whole."""
+"""Atomic replacement of files."""
 
 import os
 import stat

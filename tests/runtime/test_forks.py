@@ -105,7 +105,7 @@ child()
 
 
 def test_other_threads_may_be_at_work(run_python):
-    # The child has only the thread that forked; it must not find what others were holding.
+    # The child has only the thread that forked; it must not inherit locks held by others.
     code = """
 from threading import Thread
 

@@ -1,4 +1,4 @@
-"""What completion shows of the public modules: what they offer, not what they import."""
+"""`dir()` of public modules shows what they define, not what they import."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Teams larger than most machines: results with 32 threads are those with one."""
+"""Teams larger than most machines: results with 32 threads equal those with one."""
 
 import numpy as np
 import pytest
@@ -49,9 +49,9 @@ def network(layers, data, batch=2):
     return _NETWORK.format(layers=layers, data=data, batch=batch)
 
 
-#: what computes `results`
+#: program that computes `results`
 PROGRAMS = {
-    # Shapes that a grid of threads divides in all ways: many pixels and few channels, and back.
+    # Shapes that thread grids divide in all ways: many pixels and few channels, and vice versa.
     "convolutions": network(
         "net.add(nn.Conv2D(32, 7, 2, 3), nn.BatchNorm(), nn.Activation('relu'))\n"
         "net.add(nn.MaxPool2D(3, 2))\n"

@@ -1,4 +1,4 @@
-"""Mistakes that newcomers made: the error tells the argument, what was expected and a near name."""
+"""Newcomers' mistakes: errors name the argument, the expected value and a similar name."""
 
 import re
 

@@ -49,7 +49,7 @@ print(json.dumps([level, {name: float(r.sum().asscalar()) for name, r in results
 
 
 def emulated(cpu):
-    """What the program prints on another CPU."""
+    """The program's output on another CPU."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MXNET_", "MXCY_", "LD_"))}
     variables = {"PYTHONPATH": str(ROOT), "MXNET_ENABLE_CYTHON": "0", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What is in force in one thread: its context, names, attributes and name scope."""
+"""Thread-local state: context, names, attributes and name scope."""
 
 import threading
 
@@ -10,7 +10,7 @@ from mxcy.gluon.block import _BlockScope
 
 
 def in_a_thread(function):
-    """What a function returns in a thread of its own."""
+    """A function's result in a separate thread."""
     results = []
     thread = threading.Thread(target=lambda: results.append(function()))
     thread.start()

@@ -1,4 +1,4 @@
-"""Memory pools: policies as functions of sizes, reuse, reserve, patience, running out, threads."""
+"""Memory pools: policies, reuse, reserve, release, exhaustion, threads."""
 
 import ctypes
 import random
@@ -37,7 +37,7 @@ class Device(ctypes.Structure):
         )
 
     def _tell(self, context, coming, free, total):
-        """The figures one after the other, the last one for ever; questions take none off."""
+        """Report the figures in order, the last one forever; queries consume none."""
         free[0], total[0] = self.free_figures[0], self.total
         if coming and len(self.free_figures) > 1:
             del self.free_figures[0]
@@ -191,7 +191,7 @@ def test_with_everything_reserved_each_miss_flushes():
     assert counted(pool, "flushes", "misses", "hits") == (3, 3, 1)
 
 
-# --- what is given back --------------------------------------------------------------------------
+# --- released memory -----------------------------------------------------------------------------
 
 
 def test_ever_new_sizes_do_not_pile_up():

@@ -1,4 +1,4 @@
-"""The profiler's view of memory: counters over time, and the list of what lives."""
+"""The profiler's view of memory: counters over time, and the list of live allocations."""
 
 import csv
 import os

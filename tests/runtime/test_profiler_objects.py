@@ -1,4 +1,4 @@
-"""What programs mark themselves, in the profiler."""
+"""User-defined profiler objects: tasks, frames, counters, markers."""
 
 import json
 import threading

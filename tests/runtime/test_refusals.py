@@ -1,4 +1,4 @@
-"""What programs learn from refusals: the block that was called, and only their own steps."""
+"""Errors name the block that was called, and tracebacks show only the program's frames."""
 
 import copy
 import os

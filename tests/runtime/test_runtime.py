@@ -1,4 +1,4 @@
-"""Features of the build, and what mx.runtime tells about the environment."""
+"""Features of the build, and mx.runtime's reports on the environment."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""Small modules of MXNet's interface: devices, loggers, kinds of errors, old schedulers, CUDA."""
+"""Small modules of MXNet's interface: devices, loggers, error classes, old schedulers, CUDA."""
 
 import array
 import ctypes

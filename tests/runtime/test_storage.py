@@ -1,4 +1,4 @@
-"""`mx.storage` and `mx.resource`: what arrays, operators and training do to a device's memory."""
+"""`mx.storage` and `mx.resource`: memory use of arrays, operators and training."""
 
 import gc
 
@@ -25,12 +25,12 @@ KEYS = [
 
 
 def change(ctx, action):
-    """What `action` returns, and by how much it changes the numbers of a context's pool."""
+    """The result of `action`, and its changes of a pool's statistics."""
     gc.collect()
     nd.waitall()
     before = mx.storage.stats(ctx)
     result = action()
-    nd.waitall()  # operations that are not done keep what they refer to
+    nd.waitall()  # pending operations keep their arrays alive
     after = mx.storage.stats(ctx)
     return result, {name: after[name] - before[name] for name in KEYS[5:]}
 

@@ -1,4 +1,4 @@
-"""Messages about mistyped names offer the nearest one."""
+"""Errors about mistyped names suggest the most similar one."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Threads: KMP_AFFINITY on described machines, runtimes and pools of a process."""
+"""Threads: KMP_AFFINITY on simulated machines, runtimes and pools of a process."""
 
 import threading
 
@@ -117,7 +117,7 @@ def test_time_that_threads_waited(tmp_path):
 
 
 def test_one_openmp_runtime_is_loaded(run_python):
-    # In a process of its own: other tests load scikit-learn, which brings another one.
+    # In a separate process: other tests load scikit-learn, which includes another one.
     told = run_python("import mxcy as mx; print(*mx.runtime.threads()['runtimes'])")
     (path,) = told.split()
     assert "libgomp" in path

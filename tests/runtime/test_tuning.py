@@ -1,4 +1,4 @@
-"""Operator tuning: decisions from given times, and results that do not depend on them."""
+"""Operator tuning: decisions for given timings, and results independent of them."""
 
 import atexit
 import json
@@ -44,7 +44,7 @@ class Machine:
 
 @pytest.fixture(autouse=True)
 def settings(tmp_path, monkeypatch):
-    """Settings that a test changes; nobody disturbs the measurements."""
+    """Settings for a test, with undisturbed measurements."""
     given = {"MXNET_HOME": str(tmp_path)}
     monkeypatch.setattr(cpus, "waited", lambda: 0)
     monkeypatch.setattr(atexit, "register", lambda *given: None)
@@ -259,7 +259,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_results_do_not_depend_on_threads(name):
-    """Bit by bit: so it does not matter what operator tuning decides."""
+    """Results are bit-identical, whatever operator tuning decides."""
     x = mx.nd.array(np.random.default_rng(3).standard_normal((900, 307)).astype(np.float32))
     x = x if name != "pooling" else x[:900, :300].copy()
     results = []

@@ -1,4 +1,4 @@
-"""Warnings point at the program's line, through however many of our functions it called."""
+"""Warnings point to the program's line, through any number of our functions."""
 
 import re
 import warnings

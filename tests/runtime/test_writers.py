@@ -1,4 +1,4 @@
-"""Every writer of files, on a full disk: the old file stays whole, nothing is left beside it."""
+"""Every file writer, on a full disk: the old file stays intact, without temporary files."""
 
 import ast
 import contextlib
@@ -107,7 +107,7 @@ def nothing():
     """For writers that need no preparation."""
 
 
-#: name -> (what is saved, how it is saved to a path)
+#: name -> (object to save, function that saves it to a path)
 WRITERS = {
     "nd.save": (wide, lambda array, path: mx.nd.save(path, array)),
     "nd.save npz": (wide, lambda array, path: mx.nd.save(path, {"a": array}, format="npz")),
@@ -145,7 +145,7 @@ def test_a_full_disk_leaves_the_old_file(name, tmp_path):
     prepare, write = WRITERS[name]
     saved = prepare()
     before = sorted(folder.iterdir())
-    forgives = name == "the tuning table"  # what cannot be kept is measured again
+    forgives = name == "the tuning table"  # results that cannot be stored are measured again
     raises = contextlib.nullcontext() if forgives else pytest.raises((OSError, MXNetError))
     with full_disk(), raises:
         write(saved, str(path))

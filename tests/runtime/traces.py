@@ -1,4 +1,4 @@
-"""What a Chrome trace must be like, as far as Perfetto cares, and what one tells."""
+"""Validate Chrome traces as Perfetto requires, and read them."""
 
 import collections
 import json
@@ -22,7 +22,7 @@ OPTIONAL = {"args", "tid"}
 
 
 def checked(path):
-    """The events of a trace file, after everything about its form was checked."""
+    """The events of a trace file, after validation of its format."""
     content = json.loads(path.read_text())
     assert content["displayTimeUnit"] == "ms"
     assert content["otherData"]["dropped events"] >= 0 and content["otherData"]["epoch"] > 0
@@ -56,7 +56,7 @@ def check_members(event):
 
 
 def check_nesting(events):
-    """Every B has its E: the last one that is open in the row."""
+    """Check that every E closes the last open B in its row."""
     stacks = collections.defaultdict(list)
     for event in sorted((e for e in events if e["ph"] in "BE"), key=lambda e: e["ts"]):
         stack = stacks[event["pid"], event["tid"]]
@@ -91,5 +91,5 @@ def named(events, category):
 
 
 def configure(profiler, **options):
-    """Set options; the file is that of the fixture, and is written by `dump` alone."""
+    """Set options; only `dump` writes the fixture's file."""
     profiler.set_config(filename=str(profiler.path), continuous_dump=False, **options)

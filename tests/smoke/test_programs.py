@@ -1,4 +1,4 @@
-"""``python -m mxcy`` and ``python -m mxcy.examples`` tell what can be run."""
+"""``python -m mxcy`` and ``python -m mxcy.examples`` list the available programs."""
 
 import ast
 import importlib.util
@@ -14,7 +14,7 @@ INNER = {"mxcy.tools.rank"}
 
 
 def programs():
-    """The modules of the package that do something when Python runs them."""
+    """The modules of the package that are programs."""
     for path in PACKAGE.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         if any(

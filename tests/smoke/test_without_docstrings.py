@@ -1,4 +1,4 @@
-"""``python -OO``: no docstrings, no assertions. Everything is there and computes."""
+"""``python -OO``: everything works without docstrings and assertions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What golden answers are for: operators with the attributes and shapes of their samples.
+"""Cases of the golden symbols: operators with the attributes and shapes of their samples.
 
 ``python -m tests.symbol.cases | PYTHON tests/data/make_symbol_golden.py``, with a PYTHON that has
 MXNet 1.9.1, writes `tests/data/symbol_golden.json` anew.

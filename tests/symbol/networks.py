@@ -1,4 +1,4 @@
-"""Networks as old programs write them, for any mx; run it under MXNet 1.9.1 to write the answers.
+"""Networks in the style of old programs; run under MXNet 1.9.1 to write golden results.
 
 ``PYTHON tests/symbol/networks.py`` writes `tests/data/network_golden.json`.
 """
@@ -158,7 +158,7 @@ NETWORKS = (recurrent, residual, segmentation, factorization, sentences, assorte
 
 
 def answer(mx, network):
-    """What the golden file tells of a network."""
+    """The golden results of a network."""
     with mx.name.NameManager():
         symbol, shapes = network(mx.sym)
     actual = symbol.infer_shape(**shapes)

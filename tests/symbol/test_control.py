@@ -1,4 +1,4 @@
-"""Control flow in symbols against the same loops over arrays."""
+"""Control flow in symbols, against the same loops over arrays."""
 
 import json
 

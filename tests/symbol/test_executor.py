@@ -1,4 +1,4 @@
-"""Executors: passes in any order that programs for MXNet 1.x run them in."""
+"""Executors: passes in any order used by programs for MXNet 1.x."""
 
 import re
 
@@ -22,7 +22,7 @@ def bound(symbol, **kwargs):
 @pytest.mark.parametrize("mode", [{}, {"is_train": False}, {"is_train": True}])
 @pytest.mark.parametrize("watched", [False, True])
 def test_backward_after_any_forward_and_again(mode, watched):
-    """As the neural style example does: predictions have gradients, and more than one of them."""
+    """As in the neural style example: inference has gradients, and more than one backward pass."""
     executor = bound(square(0.0 if mode.get("is_train") else 0.5))
     if watched:
         executor.set_monitor_callback(lambda name, array: None)

@@ -1,4 +1,4 @@
-"""Symbols of every operator against MXNet 1.9.1: names, files, inference both ways."""
+"""Symbols of every operator against MXNet 1.9.1: names, files, forward and backward inference."""
 
 import json
 import zlib
@@ -31,7 +31,7 @@ DIFFERENT = {
 
 
 def learns(case, what):
-    """Whether to ask what an operator learns from its output: the original and ours do."""
+    """Whether both MXNet and mxcy infer an operator's inputs from its output."""
     return what in case and find(case["op"]).infer_back is not None
 
 
@@ -51,7 +51,7 @@ def names(types):
 
 
 def tells_as_much(ours, theirs):
-    """Whether a shape or dtype says what the original's says; it may say more."""
+    """Whether a shape or dtype agrees with MXNet's; it may be more specific."""
     if theirs in (None, []):
         return True
     if isinstance(theirs, str):
@@ -63,7 +63,7 @@ def tells_as_much(ours, theirs):
 
 def check(case, what, actual):
     if what not in case:
-        return  # the original refuses
+        return  # MXNet raises an error
     for ours, theirs in zip(actual, case[what], strict=True):
         if (case["op"], what) not in DIFFERENT:
             assert len(ours) == len(theirs) and all(map(tells_as_much, ours, theirs)), (

@@ -1,4 +1,4 @@
-"""infer_shape and infer_type: answers, errors, unknown extents."""
+"""infer_shape and infer_type: results, errors, unknown dimensions."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_variables_tell_of_themselves(b):
             (broken.infer_shape if "__shape__" in attrs else broken.infer_type)()
 
 
-def test_arrays_of_nothing_learn_their_shape(b):
+def test_shapes_of_constants_are_inferred(b):
     """A recurrent network's first state has an unknown batch size."""
     assert (S.zeros((0, 4)) + b).infer_shape(b=(3, 4)) == ([(3, 4)], [(3, 4)], [])
     assert S.zeros((0, 0)).infer_shape_partial() == ([], [(0, 0)], [])

@@ -1,4 +1,4 @@
-"""Symbols as JSON: the original's bytes, its old versions, and what is no symbol."""
+"""Symbols as JSON: MXNet's exact bytes, old versions, and invalid files."""
 
 import json
 import random
@@ -30,7 +30,7 @@ def network():
 
 
 def without_versions(text):
-    """The content, without how often inputs were written: old files count otherwise."""
+    """The content without input versions, which old files count differently."""
     content = json.loads(text)
     for node in content["nodes"]:
         node["inputs"] = [entry[:2] for entry in node["inputs"]]

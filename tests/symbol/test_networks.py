@@ -1,4 +1,4 @@
-"""Whole networks: names, files, shapes and attributes as MXNet 1.9.1 has them."""
+"""Whole networks: MXNet 1.9.1's names, files, shapes and attributes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Graphs of `mx.np` calls against those of MXNet 2.0.0b1, both ways."""
+"""Graphs of `mx.np` calls compared with those of MXNet 2.0.0b1."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ _OPEN = "extents that are not given stay open (4)"
 _PARTS = "composed of other operators, with gradients (2.5)"
 _SIZES = "kernel=(3, 3), num_filter=2, no_bias=True"
 _SYNC = "npx.sync_batch_norm(img, np.ones(2), np.zeros(2), np.zeros(2), np.ones(2), key='k')"
-#: calls that ours records otherwise -> why, with the paragraph of the specification
+#: calls recorded differently -> reason, with the paragraph of the specification
 OURS = {
     "np.delete(v, i[0])": _WAITS,
     "np.flatnonzero(x)": _WAITS,
@@ -103,7 +103,7 @@ def same_value(one, other):
 
 
 def check_same(entry, place, nodes, seen):
-    """Hold an entry of ours against an entry of MXNet's file."""
+    """Compare an entry of ours with an entry of MXNet's file."""
     (node, index), (number, other_index, _) = entry, place
     theirs = nodes[number]
     assert index == other_index
@@ -119,7 +119,7 @@ def check_same(entry, place, nodes, seen):
     spellings = known.in_symbols.spellings
     texts = {spellings.get(k, k): text for k, text in theirs.get("attrs", {}).items()}
     for key in texts.keys() - node.op.schema.by_name.keys() - {"__profiler_scope__"}:
-        assert texts[key] in ("None", "0", "1"), key  # what MXNet never uses
+        assert texts[key] in ("None", "0", "1"), key  # unused by MXNet
     wanted = attrs_of(node.op, {k: t for k, t in texts.items() if k in node.op.schema.by_name})
     for field in node.op.schema.fields:
         pair = getattr(node.parsed, field.name), getattr(wanted, field.name)

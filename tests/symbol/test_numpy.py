@@ -1,4 +1,4 @@
-"""`mx.sym.np` and `mx.sym.npx`: what symbols compute is what arrays compute."""
+"""`mx.sym.np` and `mx.sym.npx`: symbols and arrays compute the same."""
 
 import json
 
@@ -196,7 +196,7 @@ def test_default_types_are_written_down():
 
 
 class Net(gluon.HybridBlock):
-    """Layers in the way of MXNet 1.6: `hybrid_forward` with functions of np and npx."""
+    """A block in the style of MXNet 1.6: `hybrid_forward` with functions of np and npx."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)

@@ -1,4 +1,4 @@
-"""Every operator by its own samples: the bound symbol computes what the eager call does."""
+"""Every operator on its samples: the bound symbol matches the eager call."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def cases():
         # Symbols have outputs, and random numbers are not the same twice.
         if record.eager is None and not record.uses_rng and name != "reset_arrays":
             for index, sample in enumerate(samples_of(record)[:MOST]):
-                # What is sparse, or refused, for dense inputs has tests of its own.
+                # Operators that are sparse or fail for dense inputs have separate tests.
                 attrs = record.schema.intern(name, attrs_of(record, sample))
                 if makes_sparse(record, attrs, len(sample.inputs)):
                     continue
@@ -56,7 +56,7 @@ def test_the_bound_symbol_equals_the_eager_call(record, sample):
     for ours, other in zip(actual, expected, strict=True):
         assert ours.shape == other.shape and ours.dtype_code == other.dtype_code
         close(bits(ours), bits(other), dtypes.name_of(ours.dtype_code))
-    for name, after in {**arrays, **states}.items():  # what the operator writes
+    for name, after in {**arrays, **states}.items():  # inputs that the operator writes
         close(bits(after), bits(eager[int(name[2:])]), dtypes.name_of(after.dtype_code))
 
 

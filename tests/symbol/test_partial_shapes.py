@@ -1,6 +1,6 @@
-"""Shapes that are known in part: what reaches inputs from outputs, and what stays unknown.
+"""Partially known shapes: inference from outputs to inputs, and unknown dimensions.
 
-The answers are those of MXNet 1.9.1.
+Expected values are MXNet 1.9.1's.
 """
 
 import pytest

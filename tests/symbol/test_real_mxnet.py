@@ -1,4 +1,4 @@
-"""Symbols exchanged with the original: each loads the other's files and computes the same.
+"""Symbols exchanged with MXNet: each loads the other's files and computes the same.
 
 Runs where the environment names originals; see tests/originals.py.
 """

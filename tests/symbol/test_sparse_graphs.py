@@ -1,4 +1,4 @@
-"""Graphs with sparse values: plans run what is dense between, and results are the eager ones."""
+"""Graphs with sparse values: plans run the dense parts, with the eager results."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ class Recommender(gluon.HybridBlock):
 
 
 def train(sparse, hybrid, optimizer="sgd"):
-    """Losses of some steps, a prediction afterwards, all parameters, and the block."""
+    """Losses of some steps, a final prediction, all parameters, and the block."""
     mx.random.seed(3)
     np.random.seed(3)
     net = Recommender(sparse)
@@ -143,7 +143,7 @@ def test_second_derivatives():
 
 
 def test_loops_beside_sparse_gradients():
-    """A loop over dense values goes into a plan; its results are the eager ones."""
+    """A loop over dense values runs in a plan, with the eager results."""
     collected = []
     for sparse in (False, True):
         ids, w = mx.sym.var("ids"), mx.sym.var("w")

@@ -78,7 +78,7 @@ def test_operations_and_memory(capsys):
 def test_operations_of_a_known_network(capsys):
     net = mx.gluon.model_zoo.vision.get_model("resnet50_v1")
     total, _ = flops(net(S.var("data")), capsys, data=(1, 3, 224, 224))
-    assert 7.5e9 < total < 8.5e9  # the paper tells 3.8e9 pairs of a product and a sum
+    assert 7.5e9 < total < 8.5e9  # the paper reports 3.8e9 multiply-adds
 
 
 def test_summary_refuses():
@@ -89,7 +89,7 @@ def test_summary_refuses():
 
 
 class Digraph:
-    """Keeps what is drawn, as graphviz.Digraph would take it."""
+    """Records what would be passed to graphviz.Digraph."""
 
     def __init__(self, name, format):
         self.name, self.format, self.nodes, self.edges = name, format, {}, []
@@ -184,7 +184,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def boxes(text):
-    """{name: (left, top, right, bottom)} of what a drawing shows."""
+    """{name: (left, top, right, bottom)} of a drawing's boxes."""
     root, actual = ElementTree.fromstring(text), {}
     for group in root.iter(f"{SVG}g"):
         shape = {k: float(v) for k, v in group[1].items() if k != "fill"}

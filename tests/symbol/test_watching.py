@@ -1,4 +1,4 @@
-"""Monitors of executors: what they are shown, and under which names, is what MXNet 1.9.1 shows."""
+"""Executor monitors get MXNet 1.9.1's arrays and names."""
 
 import ctypes
 
@@ -102,7 +102,7 @@ def test_values_of_gradients():
 
 
 def test_arrays_through_pointers():
-    """Callbacks for MXNet cast what they get to a handle, and make an array of that."""
+    """Callbacks for MXNet cast their argument to a handle and create an array from it."""
     sums = {}
 
     def callback(name, array):

@@ -1,4 +1,4 @@
-"""Comparisons of mx.test_utils, with the texts of real MXNet 1.9.1."""
+"""Comparisons of mx.test_utils, with real MXNet 1.9.1's messages."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Arrays, generators, data sets and surroundings of mx.test_utils."""
+"""Arrays, generators, data sets and context managers of mx.test_utils."""
 
 import bz2
 import logging

@@ -1,4 +1,4 @@
-"""Models, data and tools that examples ask for."""
+"""Models, data and tools that MXNet's examples use."""
 
 import zipfile
 

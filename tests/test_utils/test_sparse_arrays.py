@@ -15,7 +15,7 @@ from mxcy.test_utils import (
 
 
 def seeded(make, *args, **kwargs):
-    """What is made after seed 3, and the next random number."""
+    """The result after seed 3, and the next random number."""
     np.random.seed(3)
     return make(*args, **kwargs), np.random.rand()
 

@@ -1,4 +1,4 @@
-"""Checks of symbols: they pass what is right, and find what is wrong."""
+"""Checks of symbols: they pass correct operators and detect wrong ones."""
 
 import numpy as np
 import pytest

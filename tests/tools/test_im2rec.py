@@ -27,7 +27,7 @@ def _program(name):
 
 @pytest.fixture
 def run(tmp_path):
-    """A function that runs a tool and returns what it prints."""
+    """A function that runs a tool and returns its output."""
 
     def tool(name, *arguments, fails=False):
         done = subprocess.run(

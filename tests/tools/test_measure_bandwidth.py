@@ -1,4 +1,4 @@
-"""`tools/bandwidth/measure.py`: the sums are right, with each kind of store."""
+"""`tools/bandwidth/measure.py`: the sums are right, with each type of store."""
 
 import importlib.util
 import re

@@ -1,4 +1,4 @@
-"""The places that tell of a release agree, or it is said which do not."""
+"""The release check: files agree about the release, or the differing ones are listed."""
 
 import datetime
 import importlib.util

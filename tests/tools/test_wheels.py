@@ -1,4 +1,4 @@
-"""Wheels: what `make wheels` refuses, and the front of a wheel without Cython."""
+"""Wheels: errors of `make wheels`, and the front of a wheel without Cython."""
 
 import importlib.util
 import shutil

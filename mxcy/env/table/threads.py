@@ -4,7 +4,7 @@ from mxcy._base import cpus
 from mxcy.env.kinds import anything, integer, spins, team, waiting
 from mxcy.env.variable import Variable
 
-_WAITING = "fronts/test_choice.py::test_how_the_team_waits_is_asked_for_only_while_loading"
+_WAITING = "fronts/test_choice.py::test_the_spin_count_is_set_only_while_loading"
 
 ROWS = (
     Variable("OMP_NUM_THREADS", team, cpus.usable_cores, "I", "mxcy.env.environment",

@@ -1,4 +1,4 @@
-"""The standard wants NumPy's element types."""
+"""Fixtures of the array API tests."""
 
 import pytest
 
@@ -7,6 +7,6 @@ import mxcy as mx
 
 @pytest.fixture(autouse=True)
 def numpy_types():
-    """NumPy's element types, which the standard wants."""
+    """Enable NumPy's element types, which the standard requires."""
     with mx.util.np_default_dtype(True):
         yield

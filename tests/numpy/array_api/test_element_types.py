@@ -10,7 +10,7 @@ np = mx.np
 
 
 def meeting(first, second):
-    """Where the standard lets two types meet, None where it does not say."""
+    """The standard's promotion of two types, None if undefined."""
     kinds = {onp.dtype(name).kind for name in (first, second)}
     actual = onp.result_type(first, second)
     if kinds not in ({"b"}, {"i"}, {"u"}, {"i", "u"}, {"f"}) or kinds == {"i", "u"} > {actual.kind}:

@@ -1,4 +1,4 @@
-"""Values that the array API standard fixes, of functions of elements and of whole arrays."""
+"""Values that the array API standard specifies, for elementwise and other functions."""
 
 import math
 

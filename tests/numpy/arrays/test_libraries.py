@@ -1,4 +1,4 @@
-"""Libraries that take any arrays of the array API, given arrays of `mx.np`."""
+"""Libraries written for the array API, called with arrays of `mx.np`."""
 
 import numpy as onp
 import pytest
@@ -11,7 +11,7 @@ np = mx.np
 
 @pytest.fixture(autouse=True)
 def numpy_types():
-    """NumPy's element types, in which these libraries are written."""
+    """Enable NumPy's element types, which these libraries expect."""
     with mx.util.np_default_dtype(True):
         yield
 

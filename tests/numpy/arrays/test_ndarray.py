@@ -1,4 +1,4 @@
-"""The class of arrays: what it shares with `mx.nd`, its text, its rules as a number."""
+"""The array class: what it shares with `mx.nd`, its repr, its use as a number."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of `mx.np`, and functions that NumPy computes."""
+"""NumPy functions on `mx.np` arrays, and functions that fall back to NumPy."""
 
 import logging
 

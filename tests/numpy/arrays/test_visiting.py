@@ -1,4 +1,4 @@
-"""Elements visited by Python, kinds of things, texts of arrays and numbers."""
+"""Iteration from Python, type queries, and string formatting of arrays and numbers."""
 
 import numpy as onp
 import pytest

@@ -1,6 +1,6 @@
-"""Calls of mx.np and mx.npx, run with inputs of every type, of any module that has them.
+"""Run calls of mx.np and mx.npx with inputs of every type, in mxcy or MXNet.
 
-`outcomes` tells of a call what it returns for each type, and its gradients; real MXNet's are
+`outcomes` returns a call's results for each type, and its gradients; real MXNet's are
 kept in ``tests/data/np_samples.json.gz``.
 """
 
@@ -41,7 +41,7 @@ _SHAPES = {
 
 
 def read():
-    """What real MXNet gives: call -> outcomes."""
+    """Read real MXNet's results: call -> outcomes."""
     with gzip.open(DATA, "rt", encoding="utf-8") as source:
         return json.load(source)
 
@@ -72,7 +72,7 @@ def _inputs(mx, kind):
 
 
 def _listed(values):
-    """Numbers that JSON knows, rounded to what float32 holds."""
+    """JSON numbers, rounded to float32."""
     flat = values.ravel().tolist()
     if values.dtype.kind == "f":
         return [float(f"{x:.7g}") if math.isfinite(x) else str(x) for x in flat]
@@ -80,7 +80,7 @@ def _listed(values):
 
 
 def _told(actual):
-    """What a call returned: type, shape and elements of arrays, in a list where it is one."""
+    """Describe a call's result: type, shape and elements of arrays, as a list for lists."""
     if isinstance(actual, (list, tuple)) or type(actual).__name__ == "ADT":  # MXNet's own lists
         return [_told(part) for part in actual]
     if hasattr(actual, "asnumpy"):
@@ -125,12 +125,12 @@ def _gradients(mx, call, inputs):
 
 
 def outcomes(mx, call):
-    """What a call gives for each type, and under ``'grad'`` its gradients; ``'!'`` where it raises.
+    """Run a call for each type; ``'grad'`` has its gradients, ``'!'`` means that it raises.
 
     Parameters
     ----------
     mx : module
-        MXNet, or what has its interface.
+        MXNet or mxcy.
     call : str
         An expression of `mx`, `np`, `npx` and the inputs.
 

@@ -1,6 +1,6 @@
-"""Every function behind which an operator stands, against NumPy's of the same name.
+"""Every function implemented by an operator, against NumPy's function of the same name.
 
-Driven by the records: a new function with a signature like others is tested without a line here.
+Driven by the records: a new function with a known signature needs no line here.
 """
 
 import itertools
@@ -16,13 +16,13 @@ np = mx.np
 TYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64")
 VALUES = (-3, -1, 0, 1, 2, 5)
 LETTERS = {"i": "int32", "b": "bool", "h": "float16", "f": "float32", "d": "float64"}
-#: what NumPy calls differently, or not at all (`fix` is deprecated)
+#: functions that NumPy names differently or lacks (`fix` is deprecated)
 RENAMED = {"bitwise_invert": "invert", "alltrue": "all", "sometrue": "any", "product": "prod"}
 RENAMED["fix"] = "trunc"
 
 
 def family(names):
-    """(name, numpy function) of the functions with just these parameters that need an array."""
+    """(name, numpy function) of the functions with exactly these parameters."""
     for (home, name), (_, public) in homes.numpy_homes().items():
         if home == "" and [n for n, _ in parameters(public.signature)][: len(names)] == names:
             function = getattr(onp, RENAMED.get(name, name), None)
@@ -67,7 +67,7 @@ def agree(actual, expected, types=True):
 
 
 def by_numpy(function, *arrays, **keywords):
-    """NumPy's result; None where it refuses these types."""
+    """NumPy's result; None if it rejects these types."""
     with onp.errstate(all="ignore"):
         try:
             return function(*arrays, **keywords)
@@ -160,7 +160,7 @@ def test_reductions(numpy_types, name, dtype, axis):
 
 
 def test_types_of_sums_of_arrays():
-    """A floating type wins over any integer one."""
+    """A floating type takes precedence over integer types."""
     rows = {
         "bool": "bool int8 uint8 int16 int32 int64 float16 float32 float64",
         "int8": "int8 int8 int16 int16 int32 int64 float16 float32 float64",

@@ -1,4 +1,4 @@
-"""What `mx.np` has in C for usual arguments gives what NumPy gives; others still work."""
+"""Fast paths in C for common arguments match NumPy; other arguments still work."""
 
 import numpy as onp
 import pytest

@@ -1,4 +1,4 @@
-"""What deferred computation records of functions of `mx.np`: MXNet 2's operators, and types."""
+"""Graphs recorded from functions of `mx.np`: MXNet 2's operators, and types."""
 
 import json
 
@@ -114,7 +114,7 @@ def test_blocks_that_index_and_cast_become_graphs(tmp_path):
 
 
 class Branching(gluon.HybridBlock):
-    """Looks at a value."""
+    """Reads a value."""
 
     def forward(self, x):
         return x + 1 if float(x.sum()) > 0 else x - 1

@@ -1,4 +1,4 @@
-"""What only long arrays reach: runs of many vectors, copies at any distance, blocks of rows."""
+"""Code paths of long arrays: runs of many vectors, copies at any distance, blocks of rows."""
 
 import numpy as onp
 import pytest

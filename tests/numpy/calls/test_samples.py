@@ -1,4 +1,4 @@
-"""Calls of mx.np and mx.npx give what MXNet 2.0.0b1 gives, but for what is meant to differ.
+"""Calls of mx.np and mx.npx match MXNet 2.0.0b1, except for intended differences.
 
 For each of 8 element types: types, shapes and elements of results; for float32 gradients too. Where
 MXNet raises, as for many types of integers and halves, any result will do: other tests look at it.
@@ -20,7 +20,7 @@ INTEGERS = "i8 i4 i1 u1"
 
 
 class Difference(NamedTuple):
-    """What gives something else than MXNet, and the paragraph of the specification that says so."""
+    """An intended difference from MXNet, and the paragraph of the specification that states it."""
 
     paragraph: str
     kinds: str  #: element types, and ``grad`` for gradients
@@ -120,7 +120,7 @@ OURS = (
     ),
     Difference("8", "f4 f8 f2", "np.random.multivariate_normal(", "numbers of np.random.seed"),
 )
-#: what may differ with the version of NumPy, with LAPACK or by rounding
+#: calls that may differ with the version of NumPy, LAPACK or rounding
 UNSURE = (
     ("np.argpartition(", "the order within each part"),
     ("np.histogram2d(", "types of edges"),
@@ -134,7 +134,7 @@ UNSURE = (
 
 
 def near(actual, want, error):
-    """Whether outcomes are the same, numbers up to an error."""
+    """Whether outcomes are equal up to a tolerance."""
     if isinstance(want, list):
         return (
             isinstance(actual, list)
@@ -153,7 +153,7 @@ def near(actual, want, error):
 
 
 def differing(call):
-    """The element types, and perhaps ``'grad'``, for which a call gives something else."""
+    """The element types, and possibly ``'grad'``, for which a call's results differ."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         actual = json.loads(json.dumps(outcomes(mx, call)))
@@ -170,7 +170,7 @@ def differing(call):
 
 
 def allowed(call):
-    """The rows of the table that are about a call."""
+    """The table's rows for a call."""
     return [row for row in OURS if any(map(call.startswith, row.calls.split()))]
 
 

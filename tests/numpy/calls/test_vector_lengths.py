@@ -1,4 +1,4 @@
-"""Results do not depend on how lengths fit vectors, on any instruction set."""
+"""Results do not depend on lengths relative to vectors, on any instruction set."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Arithmetic of complex numbers in every form that has a kernel of its own."""
+"""Complex arithmetic in every form that has a kernel."""
 
 import operator
 

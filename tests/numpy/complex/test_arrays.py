@@ -1,4 +1,4 @@
-"""Complex numbers: their arrays, promotion, functions of elements; what refuses them."""
+"""Complex numbers: arrays, promotion, elementwise functions, and functions that reject them."""
 
 import pickle
 
@@ -321,7 +321,7 @@ def test_shapes(dtype):
     check(np.take_along_axis(array, order, 1), taken)
 
 
-# --- what has no complex numbers -----------------------------------------------------------------
+# --- functions without complex numbers -----------------------------------------------------------
 
 
 def refused(function, *arguments, **keywords):

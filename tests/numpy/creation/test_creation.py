@@ -1,4 +1,4 @@
-"""Functions that make arrays: their element types in both policies, shapes and places."""
+"""Creation functions: element types in both policies, shapes and devices."""
 
 import numpy as onp
 import pytest
@@ -166,7 +166,7 @@ def test_attributes_may_be_arrays_of_a_number():
     leaky = mx.npx.leaky_relu(-x, act_type="leaky", slope=np.array(0.5))
     assert leaky.tolist() == [[-0.5, -1.5, -1.0]]
     assert mx.nd.clip(mx.nd.array([1, 9]), 0, np.array(3.0)).asnumpy().tolist() == [1, 3]
-    for again in range(3):  # a value is read each time, not remembered with the array
+    for again in range(3):  # a value is read each time, not cached with the array
         two[()] = again
         assert np.zeros(two).shape == (again,)
     with pytest.raises(mx.MXNetError, match="k=array.*topk: expected an integer"):

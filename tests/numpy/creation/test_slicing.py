@@ -1,4 +1,4 @@
-"""Arrays of slices, and of files, text and memory, against NumPy's."""
+"""Index tricks, and arrays from files, text and memory, against NumPy's."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Elementwise functions that are made of others or have parameters of their own."""
+"""Elementwise functions that are composites or have additional parameters."""
 
 import numpy as onp
 import pytest

@@ -1,4 +1,4 @@
-"""`mx.np.fft`: values and types of NumPy's, gradients."""
+"""`mx.np.fft`: NumPy's values and types, gradients."""
 
 import numpy as onp
 import pytest
@@ -14,7 +14,7 @@ AXES = "fftn ifftn rfftn irfftn".split()
 
 
 def of(name, dtype):
-    """What a transform takes: `rfft` and the like real numbers only."""
+    """The input of a transform: real numbers only for `rfft` and the like."""
     complexes = dtype.startswith("c") and not name.startswith(("rfft", "ihfft"))
     return (
         COMPLEX.astype(dtype)

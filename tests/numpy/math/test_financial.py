@@ -1,4 +1,4 @@
-"""Payments against sums of their single steps."""
+"""Financial functions, against month-by-month computation."""
 
 import numpy as onp
 import pytest

@@ -1,4 +1,4 @@
-"""Integrals, running sums and angles in a row, against NumPy's."""
+"""Integrals, cumulative sums and unwrapped angles, against NumPy's."""
 
 import numpy as onp
 import pytest

@@ -1,4 +1,4 @@
-"""Draws of mx.np.random that are compared with MXNet's, of any module that has them."""
+"""Draws of mx.np.random compared with MXNet's, from mxcy or MXNet."""
 
 __all__ = ["all_draws"]
 
@@ -35,7 +35,7 @@ DRAWS = {
 
 
 def all_draws(mx):
-    """Name and values of each draw; an element drawn behind it shows how many words it took."""
+    """Name and values of each draw; the next element shows how many words it consumed."""
     for name, text in DRAWS.items():
         for seed in SEEDS:
             for size in SIZES:

@@ -1,4 +1,4 @@
-"""Distributions of NumPy's that MXNet lacks: moments, types, shapes, seeds, refusals."""
+"""NumPy's distributions that MXNet lacks: moments, types, shapes, seeds, errors."""
 
 import numpy as onp
 import pytest

@@ -1,4 +1,4 @@
-"""mx.np.random and mx.npx.random: MXNet's numbers, shapes, types, gradients and refusals."""
+"""mx.np.random and mx.npx.random: MXNet's numbers, shapes, types, gradients and errors."""
 
 from pathlib import Path
 

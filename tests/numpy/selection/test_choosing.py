@@ -1,4 +1,4 @@
-"""Functions that choose, leave out and insert elements, on diagonals too, against NumPy's."""
+"""Functions that select, delete and insert elements, and diagonals, against NumPy's."""
 
 import numpy as onp
 import pytest

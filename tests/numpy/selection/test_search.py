@@ -1,4 +1,4 @@
-"""Searching in sorted arrays and what is made of it, on arrays of many blocks, beside NumPy."""
+"""Binary search and functions based on it, on arrays of many blocks, against NumPy."""
 
 import numpy as onp
 import pytest

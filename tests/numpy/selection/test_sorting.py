@@ -1,4 +1,4 @@
-"""Orders, searches and choices against NumPy's."""
+"""Sorting, searching and selection, against NumPy's."""
 
 import numpy as onp
 import pytest

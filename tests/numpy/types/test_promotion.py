@@ -1,4 +1,4 @@
-"""Questions about element types."""
+"""Queries of element types: promotion and casting."""
 
 import numpy as onp
 import pytest

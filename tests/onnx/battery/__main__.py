@@ -1,6 +1,6 @@
-"""Everything that is exported, in all versions: ``python -m tests.onnx.battery [PART] [PATTERN]``.
+"""Test everything exported, in all opsets: ``python -m tests.onnx.battery [PART] [PATTERN]``.
 
-The parts are ``operators`` (all samples of all records, fixed and with free extents) and
+The parts are ``operators`` (all samples of all records, with fixed and dynamic dimensions) and
 ``networks`` (the zoo and others, imported again as well); both by default.
 """
 
@@ -14,7 +14,7 @@ from tests.onnx.battery import networks, operators
 
 
 def try_operators(pattern, folder):
-    """All samples, all versions, static and dynamic; (counts, what is wrong)."""
+    """Test all samples in all opsets, static and dynamic; returns (counts, errors)."""
     counts, wrong = {"right": 0, "refused": 0, "wrong": 0}, []
     for case in operators.cases(pattern):
         for opset, dynamic in itertools.product(operators.OPSETS, (False, True)):
@@ -32,7 +32,7 @@ def try_operators(pattern, folder):
 
 
 def try_networks(pattern, folder):
-    """All networks in all versions, those of the zoo in the usual one and the newest."""
+    """Test all networks in all opsets, those of the zoo in the default and the newest."""
     counts, wrong = {"right": 0, "refused": 0, "wrong": 0}, []
     for name in filter(re.compile(pattern).search, networks.CASES):
         for opset in operators.OPSETS if name not in networks.ZOO else networks.ZOO_OPSETS:
@@ -62,7 +62,7 @@ PARTS = {"operators": try_operators, "networks": try_networks}
 
 
 def main(*words):
-    """Run parts of the battery; the exit status tells whether anything was wrong."""
+    """Run parts of the battery; returns the exit status."""
     parts = [word for word in words if word in PARTS] or list(PARTS)
     pattern = next((word for word in words if word not in PARTS), ".")
     failed = False

@@ -1,4 +1,4 @@
-"""Networks that tell where things are."""
+"""Detection networks."""
 
 from mxcy import gluon
 from mxcy.gluon import nn
@@ -8,7 +8,7 @@ __all__ = ["CASES"]
 
 
 class Ssd(gluon.HybridBlock):
-    """Heads on several maps, default boxes, suppression."""
+    """Heads on several feature maps, default boxes, suppression."""
 
     def __init__(self, classes=4, scales=3):
         super().__init__()
@@ -42,7 +42,7 @@ class Ssd(gluon.HybridBlock):
 
 
 class Yolo(gluon.HybridBlock):
-    """YOLOv3's head on two maps: offsets of a grid, sizes by exponentials, suppression."""
+    """YOLOv3's head on two feature maps: grid offsets, exponential sizes, suppression."""
 
     def __init__(self, classes=3):
         super().__init__()
@@ -81,7 +81,7 @@ class Yolo(gluon.HybridBlock):
 
 
 class Centres(gluon.HybridBlock):
-    """CenterNet: peaks of maps, and what the other heads say there."""
+    """CenterNet: peaks of heat maps, and the other heads' values there."""
 
     def __init__(self):
         super().__init__()
@@ -147,7 +147,7 @@ class Regions(gluon.HybridBlock):
 
 
 class Deformed(gluon.HybridBlock):
-    """A convolution whose places are told by another one."""
+    """A deformable convolution with offsets from another one."""
 
     def __init__(self):
         super().__init__()
@@ -161,7 +161,7 @@ class Deformed(gluon.HybridBlock):
         return self.last(F.mean(self.layer(self.first(x)), axis=(2, 3)))
 
 
-#: name -> (maker, shapes of inputs, free extents, other shapes)
+#: name -> (factory, shapes of inputs, dynamic dimensions, other shapes)
 CASES = {
     "ssd": (Ssd, [(1, 3, 64, 64)], [("N", 3, 64, 64)], [(2, 3, 64, 64)]),
     "yolo": (Yolo, [(1, 3, 16, 16)], [("N", 3, 16, 16)], [(2, 3, 16, 16)]),

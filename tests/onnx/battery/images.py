@@ -1,4 +1,4 @@
-"""Networks of images, written as their users write them."""
+"""Image networks, written as in user programs."""
 
 import mxcy as mx
 from mxcy import gluon
@@ -63,7 +63,7 @@ def efficientnet():
 
 
 class UNet(gluon.HybridBlock):
-    """Down, and up again beside what came down."""
+    """Downsampling, and upsampling with skip connections."""
 
     def __init__(self, widths=(8, 12, 16)):
         super().__init__()
@@ -86,7 +86,7 @@ class UNet(gluon.HybridBlock):
 
 
 class Patches(gluon.HybridBlock):
-    """A vision transformer with a word for the class and learned places."""
+    """A vision transformer with a class token and learned positions."""
 
     def __init__(self, units=16, heads=4, places=17):
         super().__init__()
@@ -136,7 +136,7 @@ def discriminator():
 
 
 class Autoencoder(gluon.HybridBlock):
-    """A convolutional one with a code of few numbers."""
+    """A convolutional autoencoder with a small code."""
 
     def __init__(self):
         super().__init__()
@@ -154,7 +154,7 @@ class Autoencoder(gluon.HybridBlock):
 
 
 class Attended(gluon.HybridBlock):
-    """A residual block with attention to channels and places (CBAM), grouped as in ResNeXt."""
+    """A residual block with channel and spatial attention (CBAM), grouped as in ResNeXt."""
 
     def __init__(self, channels=16):
         super().__init__()
@@ -210,7 +210,7 @@ class Capsules(gluon.HybridBlock):
 
 
 class Siamese(gluon.HybridBlock):
-    """Two images by one network, and how far apart they are."""
+    """The distance of two images embedded by one network."""
 
     def __init__(self):
         super().__init__()
@@ -223,7 +223,7 @@ class Siamese(gluon.HybridBlock):
 
 
 class Pyramid(gluon.HybridBlock):
-    """DeepLab's: several dilations, a mean of all, enlarged."""
+    """DeepLab's pyramid: several dilations and a global mean, upsampled."""
 
     def __init__(self):
         super().__init__()
@@ -275,7 +275,7 @@ def superresolution():
 
 
 def style():
-    """Transfer of style: reflected borders, normalised instances."""
+    """Style transfer: reflection padding, instance normalisation."""
     net = nn.HybridSequential()
     net.add(nn.ReflectionPad2D(4), nn.Conv2D(8, 9), nn.InstanceNorm(), nn.Activation("relu"))
     net.add(nn.Conv2D(12, 3, 2, 1), nn.InstanceNorm(), nn.GELU())
@@ -285,7 +285,7 @@ def style():
 
 
 class Later(gluon.HybridBlock):
-    """ConvNeXt's block: normalised over channels behind."""
+    """ConvNeXt's block: channels-last layer normalisation."""
 
     def __init__(self, width=12):
         super().__init__()
@@ -308,7 +308,7 @@ def convnext():
 
 
 class Hourglass(gluon.HybridBlock):
-    """Maps of joints, each one's best place by an expectation."""
+    """Heat maps of joints, located by their expected position."""
 
     def __init__(self, depth=2, width=8):
         super().__init__()
@@ -338,7 +338,7 @@ def pose():
 
 
 class Faces(gluon.HybridBlock):
-    """RetinaFace's heads: SoftmaxActivation over channels, UpSampling cropped to its neighbour."""
+    """RetinaFace's heads: SoftmaxActivation over channels, UpSampling cropped to another map."""
 
     def __init__(self):
         super().__init__()
@@ -354,7 +354,7 @@ class Faces(gluon.HybridBlock):
 
 
 def identity_embedding():
-    """Insightface's: means first, BatchNorm without a learned scale, PReLU."""
+    """InsightFace's network: input scaling, BatchNorm without a learned scale, PReLU."""
     net = nn.HybridSequential()
     net.add(nn.HybridLambda(lambda F, x: (x - 127.5) * 0.0078125))
     net.add(nn.Conv2D(8, 3, 2, 1, use_bias=False), nn.BatchNorm(scale=False, epsilon=2e-5))
@@ -363,7 +363,7 @@ def identity_embedding():
     return net
 
 
-#: name -> (maker, shapes of inputs, free extents, other shapes)
+#: name -> (factory, shapes of inputs, dynamic dimensions, other shapes)
 CASES = {
     "efficientnet": (efficientnet, [(1, 3, 32, 32)], [("N", 3, None, None)], [(3, 3, 40, 48)]),
     "unet": (UNet, [(1, 3, 16, 16)], [("N", 3, "H", "W")], [(2, 3, 24, 32)]),

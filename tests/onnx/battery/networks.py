@@ -11,12 +11,12 @@ from tests.onnx.battery.operators import OPSETS, session
 
 __all__ = ["CASES", "ZOO", "ZOO_OPSETS", "check", "difference", "draw", "exported"]
 
-#: how far results may be away, of the largest output
+#: tolerance relative to the largest output
 BESIDE_RUNTIME, BESIDE_ORIGINAL = 1e-4, 1e-5
 
 
 def draw(shape, seed=0, below=0):
-    """Normal numbers, or whole ones from 1 below a bound."""
+    """Normal numbers, or integers from 1 below a bound."""
     generator = np.random.default_rng(seed)
     if below:
         return generator.integers(min(1, below - 1), below, shape).astype(np.float32)
@@ -24,7 +24,7 @@ def draw(shape, seed=0, below=0):
 
 
 def _of_zoo(name):
-    """Smaller than what they are made for, where their last pooling allows it."""
+    """Zoo networks with smaller images, if their last pooling allows it."""
     fixed = {"inceptionv3": 299, "alexnet": 224, "squeezenet1.0": 224, "squeezenet1.1": 224}
     extent = 224 if name.startswith(("vgg", "densenet")) else fixed.get(name, 64)
     shape = (3, extent, extent)
@@ -33,7 +33,7 @@ def _of_zoo(name):
 
 ZOO = tuple(vision._models())
 ZOO_OPSETS = (17, OPSETS[-1])
-#: name -> (maker, shapes, free extents or None, other shapes or None[, bounds of integers])
+#: name -> (factory, shapes, dynamic dimensions or None, other shapes or None[, integer bounds])
 CASES = {
     **{name: _of_zoo(name) for name in ZOO},
     **images.CASES,
@@ -51,7 +51,7 @@ CASES = {
 
 @contextlib.contextmanager
 def _arrays_of(net):
-    """NumPy's arrays for networks that are written for them."""
+    """`mx.np` arrays for networks written for them."""
     if not isinstance(net, sequences.Generator):
         yield mx.nd.array
         return
@@ -72,7 +72,7 @@ def exported(net, arrays, path, free=None, **options):
     """
     net.hybridize()
     net(*arrays)
-    net(*arrays)  # what is deferred is known from the second call on
+    net(*arrays)  # deferred shapes are known from the second call on
     stem = str(path).removesuffix(".onnx")
     symbol_file, params_file = net.export(stem)
     sym = mx.sym.load(str(symbol_file))
@@ -89,7 +89,7 @@ def exported(net, arrays, path, free=None, **options):
 
 
 def difference(theirs, ours):
-    """How far the farthest output is away, of the largest number of that output."""
+    """The largest difference of an output, relative to its largest element."""
     assert len(theirs) == len(ours)
     farthest = 0.0
     for actual, expected in zip(theirs, ours, strict=True):
@@ -112,7 +112,7 @@ def check(name, opset, path, back=True):
     Returns
     -------
     (float, float)
-        The differences between ONNX Runtime and us, and between what is imported and the original.
+        The differences of ONNX Runtime and of the imported network from the original.
     """
     make, shapes, free, others, *bounds = CASES[name]
     bounds = bounds[0] if bounds and bounds[0] else (0,) * len(shapes)

@@ -1,4 +1,4 @@
-"""Records' samples exported and run by ONNX Runtime, beside what we compute."""
+"""Records' samples, exported and run by ONNX Runtime, compared with our results."""
 
 import re
 
@@ -14,15 +14,15 @@ from mxcy.onnx.mx2onnx import registry
 from tests.ops.test_records import RECORDS, attrs_of, draw, samples_of, to_array
 from tests.symbol.test_operators import bits, symbol_of
 
-#: versions that are tried; the last one is the newest that onnx knows
+#: tested opsets; the last one is the newest of onnx
 OPSETS = (12, 13, 17, 18, 21, onnx.defs.onnx_opset_version())
-#: element types of which ONNX Runtime computes nearly everything
+#: element types that ONNX Runtime supports nearly everywhere
 KINDS = ("float32", "int32", "int64", "bool")
 TOLERANCE = {"float32": 1e-5, "float64": 1e-5, "float16": 4e-3}
 #: how many steps quantized numbers may be away: quotients may be halfway between two, and numbers
 #: of 32 bits have no more than the 24 of floats
 STEPS = {np.dtype("int8"): 1, np.dtype("uint8"): 1, np.dtype("int32"): 512}
-#: (record, sample) -> why ONNX Runtime gives something else
+#: (record, sample) -> why ONNX Runtime's result differs
 EXCEPTIONS = {
     ("_contrib_MultiBoxDetection", 1): "what nms_topk leaves unsorted is sorted in the file",
     ("_contrib_quantize_v2", 9): "nothing has no range",
@@ -47,7 +47,7 @@ def session(path):
 
 
 def cases(pattern="."):
-    """(record, index, sample, dtype) of everything that has a converter and a certain result."""
+    """(record, index, sample, dtype) of all samples with a converter and a deterministic result."""
     registry.load()
     for name, record in RECORDS:
         if not re.search(pattern, name):
@@ -68,11 +68,11 @@ def cases(pattern="."):
 
 
 class Refused(Exception):
-    """ONNX Runtime has no kernel for a type, or we say that there is no counterpart."""
+    """ONNX Runtime has no kernel for a type, or ONNX has no counterpart."""
 
 
 def check(record, index, sample, dtype, opset, dynamic, path):
-    """Export one sample, run the file, and compare; raises `Refused` where it cannot be run."""
+    """Export one sample, run the file, and compare; raises `Refused` if it cannot run."""
     values = draw(record, sample, dtype)
     if dynamic and opset < 14 and any(v.size == 0 for v in values):
         raise Refused("they: extents of 0 are not told from those that are kept")

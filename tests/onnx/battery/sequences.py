@@ -1,4 +1,4 @@
-"""Networks of words and of sounds, written as their users write them."""
+"""Text and audio networks, written as in user programs."""
 
 import math
 
@@ -29,7 +29,7 @@ class SelfAttention(gluon.HybridBlock):
 
 
 class Bert(gluon.HybridBlock):
-    """Words, kinds of sentences and valid lengths to a sequence and its pooled first word."""
+    """Tokens, token types and valid lengths to a sequence and its pooled first token."""
 
     def __init__(self, layers=12, units=768, heads=12, hidden=3072, words=30522, places=512):
         super().__init__()
@@ -62,7 +62,7 @@ def small_bert():
 
 
 class Generator(gluon.HybridBlock):
-    """GPT-2 in `mx.np`: what comes later is not seen, weights of words are used twice."""
+    """GPT-2 in `mx.np`: causal mask, embedding weights used twice."""
 
     def __init__(self, layers=2, units=16, heads=4, words=50, places=24):
         super().__init__()
@@ -93,7 +93,7 @@ class Generator(gluon.HybridBlock):
 
 
 class Words(gluon.HybridBlock):
-    """A language model: words, an LSTM with its states, scores of the next word."""
+    """A language model: embedding, an LSTM with states, scores of the next word."""
 
     def __init__(self, words=200, units=32, layers=2):
         super().__init__()
@@ -106,7 +106,7 @@ class Words(gluon.HybridBlock):
 
 
 class Translator(gluon.HybridBlock):
-    """A GRU reads, another one writes and looks back (Luong's attention)."""
+    """A GRU encoder, and a GRU decoder with Luong's attention."""
 
     def __init__(self, words=40, units=12):
         super().__init__()
@@ -126,7 +126,7 @@ class Translator(gluon.HybridBlock):
 
 
 class Transformer(gluon.HybridBlock):
-    """Encoder and decoder with attention to each other, Vaswani's places added."""
+    """Encoder and decoder with cross-attention and Vaswani's positional encoding."""
 
     def __init__(self, words=40, units=16, heads=4):
         super().__init__()
@@ -175,7 +175,7 @@ class Transformer(gluon.HybridBlock):
 
 
 class Temporal(gluon.HybridBlock):
-    """A block of a temporal convolutional network: dilated, nothing from later steps."""
+    """A block of a temporal convolutional network: dilated and causal."""
 
     def __init__(self, width, dilation):
         super().__init__()
@@ -233,7 +233,7 @@ class Wave(gluon.HybridBlock):
 
 
 class Sound(gluon.HybridBlock):
-    """wav2vec's: strided convolutions of one dimension, groups normalised, a convolved place."""
+    """wav2vec's encoder: strided 1-D convolutions, group normalisation, convolutional positions."""
 
     def __init__(self, width=16):
         super().__init__()
@@ -266,7 +266,7 @@ class Moving(gluon.HybridBlock):
 
 
 class Tagger(gluon.HybridBlock):
-    """Both directions by reversed valid parts, padding masked out."""
+    """A bidirectional layer by sequence reversal, with masked padding."""
 
     def __init__(self, words=40, units=8):
         super().__init__()
@@ -284,7 +284,7 @@ class Tagger(gluon.HybridBlock):
 
 
 class Sentences(gluon.HybridBlock):
-    """Kim's: several widths of convolutions over words, the largest of each."""
+    """Kim's sentence classifier: several widths of convolutions over words, max-pooled."""
 
     def __init__(self, words=40, units=12):
         super().__init__()
@@ -299,7 +299,7 @@ class Sentences(gluon.HybridBlock):
 
 
 _IDS, _FREE = ("ids", 20), "N"
-#: name -> (maker, shapes of inputs, free extents, other shapes, how inputs are drawn)
+#: name -> (factory, shapes of inputs, dynamic dimensions, other shapes, input distribution)
 CASES = {
     "bert": (small_bert, [(2, 7), (2, 7), (2,)], [("N", "T"), ("N", "T"), ("N",)],
              [(3, 9), (3, 9), (3,)], (50, 2, 7)),

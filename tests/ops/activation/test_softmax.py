@@ -1,4 +1,4 @@
-"""Softmax and its relatives: what they refuse, extreme values, second derivatives."""
+"""Softmax and its relatives: errors, extreme values, second derivatives."""
 
 import numpy as np
 import pytest

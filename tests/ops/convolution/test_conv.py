@@ -110,7 +110,7 @@ def test_maps(problem, dtype):
 
 
 @pytest.mark.parametrize("stride", [1, 2])
-def test_depthwise_weights_do_not_see_what_no_window_covers(stride):
+def test_depthwise_weights_ignore_uncovered_columns(stride):
     """The last column is read by the vectors' lanes, but no filter reaches it."""
     shape = {"kernel": (3, 3), "stride": (stride, stride), "num_filter": 1, "num_group": 1}
     a = REGISTRY["Convolution"].schema.intern("Convolution", shape)

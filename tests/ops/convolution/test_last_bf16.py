@@ -1,4 +1,4 @@
-"""Our own convolutions of channels-last bfloat16, against their definition in float64."""
+"""Our channels-last bfloat16 convolutions, against their definition in float64."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def last(array):
 
 
 class Last(Narrow):
-    """A problem whose arrays have all channels of a pixel together, or the data in planes."""
+    """A problem with channels-last arrays, or with data in planes."""
 
     def __init__(self, batch, channels, filters, source, planes=False, **attributes):
         name = DEPTHWISE if attributes.get("groups", 1) > 1 else TILES
@@ -42,12 +42,12 @@ class Last(Narrow):
 
 
 def channelwise(batch, channels, source, **attributes):
-    """A problem with one filter for each channel."""
+    """A depthwise problem."""
     return Last(batch, channels, channels, source, groups=channels, **attributes)
 
 
 def check(problem, threads=1, **options):
-    """The result, after it was compared."""
+    """Compare the result with the definition and return it."""
     out = problem.run(threads, **options)
     assert problem.error(out) < TOLERANCE
     return out
@@ -121,8 +121,8 @@ def test_same_bits_for_any_team():
 
 
 @pytest.mark.parametrize("kernel", [1, 3])
-def test_what_is_not_finite_stays_in_its_windows(kernel):
-    """Pixels beside a window of few channels are not multiplied by zeros."""
+def test_nonfinite_values_stay_in_their_windows(kernel):
+    """Pixels next to a window of few channels are not multiplied by zeros."""
     pad = kernel // 2
     problem = Last(1, 6, 20, (12, 12), kernel=(kernel, kernel), pad=(pad, pad), act="relu")
     problem.data[0, 3, 6, 6] = np.nan

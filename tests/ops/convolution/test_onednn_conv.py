@@ -16,7 +16,7 @@ if onednn.version() is None:
     pytest.skip("oneDNN is not installed", allow_module_level=True)
 
 RUN, PACK = "conv_onednn", "conv_onednn_pack"
-#: data shape, filters, kernel, and what is not the default
+#: data shape, filters, kernel, and nondefault attributes
 PROBLEMS = {
     "first": ((2, 3, 20, 22), 32, (7, 7), dict(stride=(2, 2), pad=(3, 3))),
     "plain": ((2, 5, 9, 8), 7, (3, 3), dict(pad=(1, 1))),
@@ -62,7 +62,7 @@ def blocked(x, block):
 
 
 class Problem:
-    """Arrays of a fused convolution, its parameters, and what the reference makes of them."""
+    """Arrays and parameters of a fused convolution, and the reference's result."""
 
     def __init__(self, name, in_block=0, out_block=0, bias=True, other=False, act=0, ab=(0.2, 0.9)):
         shape, filters, kernel, given = PROBLEMS[name]
@@ -128,7 +128,7 @@ class Problem:
 
 
 def layouts(problem):
-    """The blocks in which a problem's data and output can lie."""
+    """The possible block sizes of a problem's data and output."""
     shape, filters, _, _ = PROBLEMS[problem]
     return [
         (i, o)

@@ -40,7 +40,7 @@ def random(*shape, seed=3):
 
 
 def ask(attrs, inputs, what):
-    """A question about a call whose weights are packed."""
+    """Query a call with packed weights."""
     record = find("_sg_onednn_deconv")
     a = record.schema.intern(record.name, {**attrs, "algo": ALGO, "packed": 1})
     ins = [Spec(x.shape, code_of(x.dtype)) for x in inputs]
@@ -77,7 +77,7 @@ def check(got, want):
 def test_layouts(problem, in_block, out_block, tile):
     shape, filters, attrs = PROBLEMS[problem]
     if (in_block and shape[1] % in_block) or (out_block and filters % out_block):
-        return  # nothing that could be blocked
+        return  # nothing to block
     groups = attrs.get("num_group", 1)
     data, bias = random(*shape), random(filters)
     weight = random(shape[1], filters // groups, *attrs["kernel"])

@@ -1,4 +1,4 @@
-"""The three maps of convolutions, and deconvolution, by oneDNN on plain arrays."""
+"""Convolution, its two gradients, and deconvolution, by oneDNN on plain arrays."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Winograd convolution against float64: edges of maps, channels, threads, what is fused."""
+"""Winograd convolution against float64: image edges, channels, threads, fused operations."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Winograd convolution of bfloat16: as exact as two roundings of its tiles allow, and its cuts."""
+"""bfloat16 Winograd convolution: as accurate as two roundings of tiles allow; partitioning."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Gradients of weights in Winograd's form against float64: edges of maps, channels, threads."""
+"""Winograd weight gradients against float64: image edges, channels, threads."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ KERNEL = "conv_winograd_weight"
 
 
 def gradient(data, grad, kernel, pad, threads=1, changes=None):
-    """The kernel's answer, and NumPy's in float64."""
+    """The kernel's result, and NumPy's in float64."""
     record = REGISTRY["_conv_weight"]
     attrs = dict(kernel=kernel, pad=pad, num_filter=grad.shape[1])
     a = record.schema.intern(record.name, attrs)
@@ -28,7 +28,7 @@ def gradient(data, grad, kernel, pad, threads=1, changes=None):
 
 
 def draw(batch, channels, filters, source, kernel=(3, 3), pad=(1, 1)):
-    """Data, the output's gradient, and the rest of what `gradient` wants."""
+    """Data, the output's gradient, and the other arguments of `gradient`."""
     rng = np.random.default_rng(6)
     target = [n + 2 * p - k + 1 for n, p, k in zip(source, pad, kernel, strict=True)]
     shapes = (batch, channels, *source), (batch, filters, *target)
@@ -37,7 +37,7 @@ def draw(batch, channels, filters, source, kernel=(3, 3), pad=(1, 1)):
 
 
 def error(actual, expected):
-    """The largest difference, as a part of the largest number."""
+    """The largest difference, relative to the largest element."""
     return np.abs(actual - expected).max() / np.abs(expected).max()
 
 

@@ -1,4 +1,4 @@
-"""Kernels of detection and of space against the references, on inputs larger than the samples."""
+"""Detection and spatial kernels against the references, on inputs larger than the samples."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def boxes(*shape, size=100.0):
 
 
 def rows(batch, count):
-    """Scored boxes of three kinds; few different scores, so that many are equal."""
+    """Scored boxes of three classes, with many equal scores."""
     kind = RNG.integers(-1, 3, (batch, count, 1))
     return np.concatenate(
         [kind, RNG.integers(0, 40, (batch, count, 1)) / 40, boxes(batch, count)], -1
@@ -39,13 +39,13 @@ def flat(batch, anchors):
 
 
 def ordered(*shape):
-    """Numbers from [0, 1) of which no two are equal."""
+    """Distinct numbers from [0, 1)."""
     count = int(np.prod(shape))
     return RNG.permutation(count).reshape(shape) / count
 
 
 def turned(count, images):
-    """Regions of 100 x 100 pixels with an angle, some partly outside."""
+    """Rotated regions of 100 x 100 pixels, some partly outside."""
     return np.concatenate(
         [
             RNG.integers(-1, images, (count, 1)),

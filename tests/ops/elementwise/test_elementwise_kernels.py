@@ -1,4 +1,4 @@
-"""Elementwise, broadcast and cast kernels as such: lengths, threads, in-place, all type pairs."""
+"""Elementwise, broadcast and cast kernels: lengths, threads, in-place, all type pairs."""
 
 import numpy as np
 import pytest

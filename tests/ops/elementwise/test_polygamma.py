@@ -43,7 +43,7 @@ def test_orders_without_end_end():
 
 @pytest.mark.parametrize("n", [1, 2, 5, 20])
 def test_between_the_poles(n):
-    """Each step to the right takes a pole away."""
+    """Each step to the right removes a pole."""
     x = np.array([-0.3, -0.5, -1.75, -3.2])
     step = (-1) ** n * math.factorial(n) * x ** -(n + 1.0)
     np.testing.assert_allclose(polygamma(n, *(x + 1)), polygamma(n, *x) + step, rtol=1e-6)

@@ -1,4 +1,4 @@
-"""Which elementwise operators `mx.nd.sparse` and `mx.sym.sparse` offer."""
+"""The elementwise operators in `mx.nd.sparse` and `mx.sym.sparse`."""
 
 import pytest
 

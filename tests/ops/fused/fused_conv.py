@@ -1,4 +1,4 @@
-"""Run a kernel of the fused convolution on blocked arrays, and its float64 answer."""
+"""Run a fused convolution kernel on blocked arrays, and compute its float64 result."""
 
 import math
 
@@ -131,7 +131,7 @@ class Problem:
         self.params = FUSED_CONV.pack(**self.values)
 
     def arrays(self):
-        """The inputs but for the weight, as the kernel wants them, and an output full of NaN."""
+        """The inputs except the weight, in the kernel's layout, and an output full of NaN."""
         data = to_blocked(self.data) if self.in_block else self.data
         place = to_blocked if self.out_block else np.ascontiguousarray
         other = None if self.other is None else place(self.other)
@@ -139,7 +139,7 @@ class Problem:
         return data, self.bias, other, out
 
     def _inputs(self, blob):
-        """What the kernel reads."""
+        """The inputs that the kernel reads."""
         data, bias, other, _ = self.arrays()
         return [
             data,
@@ -150,7 +150,7 @@ class Problem:
         ]
 
     def ask(self, kernel, what):
-        """A question to the kernel, as plans put it."""
+        """Query the kernel, as plans do."""
         ins, out = self._inputs(np.zeros(0, np.uint8)), self.arrays()[-1]
         specs = [[Spec(x.shape, code_of(x.dtype)) for x in side] for side in (ins, [out])]
         return front.query(kernel, self.params, *specs, what)
@@ -202,6 +202,6 @@ class Problem:
         return ACTIVATIONS[self.act][1](out)
 
     def error(self, out):
-        """The largest error of an output, in units of the largest number of the answer."""
+        """The largest error of an output, relative to the largest element."""
         answer = self.answer()
         return np.abs(out - answer).max() / np.abs(answer).max()

@@ -1,4 +1,4 @@
-"""Blocked arrays: operators on them agree with those on plain arrays, at the sizes of networks."""
+"""Operators on blocked arrays agree with those on plain arrays, at network sizes."""
 
 import numpy as np
 import pytest

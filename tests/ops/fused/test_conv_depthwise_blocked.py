@@ -1,4 +1,4 @@
-"""Convolution of blocked activations with one filter for each channel against float64."""
+"""Blocked depthwise convolution against float64."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Fused layers with plain weights: the same as their parts; and what they refuse."""
+"""Fused layers with plain weights: equal to their parts; errors."""
 
 import numpy as np
 import pytest
@@ -100,7 +100,7 @@ def test_packed_weights_give_the_same(algo):
 
 
 def packed_bytes(algo, attrs, inputs):
-    """How large a kernel's packed weights are."""
+    """The size of a kernel's packed weights."""
     record = find("_sg_onednn_conv")
     a = record.schema.intern(record.name, {**attrs, "algo": algo, "packed": 1})
     ins = [Spec(x.shape, code_of(x.dtype)) for x in inputs]

@@ -1,4 +1,4 @@
-"""Fused elementwise programs: the same bits as one operator after the other."""
+"""Fused elementwise programs: bit-identical to separate operators."""
 
 import numpy as np
 import pytest
@@ -100,7 +100,7 @@ def test_inputs_may_come_back():
 
 
 def sample_calls():
-    """(record, attributes) of everything that says it is elementwise."""
+    """(record, attributes) of all records declared elementwise."""
     for name, record in sorted({r.name: r for r in REGISTRY.values()}.items()):
         samples = record.samples() if callable(record.samples) else record.samples
         for sample in samples:

@@ -4,7 +4,7 @@ from .case import Case, draw
 
 
 def _cases(op, **calls):
-    """Cases of an operator: ``name=(shapes, attributes)``; every input's gradient is looked at."""
+    """Cases of an operator: ``name=(shapes, attributes)``; all gradients are compared."""
     for name, (shapes, attrs) in calls.items():
         inputs = [draw(*shape, seed=i) for i, shape in enumerate(shapes)]
         yield f"{op} {name}", Case(op, *inputs, wrt=tuple(range(len(inputs))), **attrs)

@@ -1,4 +1,4 @@
-"""Attention within sliding windows, which MXNet has since 2.0."""
+"""Sliding-window attention, new in MXNet 2.0."""
 
 import numpy as np
 

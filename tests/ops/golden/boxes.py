@@ -1,4 +1,4 @@
-"""Boxes around objects."""
+"""Calls of the operators on bounding boxes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""One call of an operator whose results must be those of real MXNet."""
+"""An operator call whose results are compared with real MXNet's."""
 
 from functools import reduce
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Case:
-    """An operator's call, and what to look at.
+    """An operator call, and the results to compare.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ class Case:
     train : bool, optional
         Record the call in this mode; not recorded by default.
     wrt : tuple of int
-        Inputs whose gradients are looked at, for drawn gradients of the outputs.
+        Inputs whose gradients are compared, for random output gradients.
     heads : bool
         Whether the outputs' gradients are drawn; ones otherwise.
     states : tuple of int

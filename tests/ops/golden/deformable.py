@@ -1,4 +1,4 @@
-"""Convolutions whose taps move; those with a mask MXNet has on GPUs only."""
+"""Deformable convolutions; MXNet has those with a mask on GPUs only."""
 
 from tests.ops.golden.case import Case, draw
 

@@ -1,4 +1,4 @@
-"""Calls of the elementwise operators of one array: odd numbers, gradients, integers, casts."""
+"""Calls of unary elementwise operators: special values, gradients, integers, casts."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def functions():
         for name, values in (("odd", _ODD), ("small", _SMALL), ("above", _ABOVE)):
             wrt = () if op == "BlockGrad" else (0,)
             yield f"{op} {name}", Case(op, values, wrt=wrt)
-    for op in ("gamma", "gammaln", "erfinv"):  # MXNet computes these and digamma less exactly
+    for op in ("gamma", "gammaln", "erfinv"):  # MXNet computes these and digamma less accurately
         for name, values in (("odd", _ODD), ("small", _SMALL)):
             yield f"{op} {name}", Case(op, values, wrt=(0,), tol=10)
 

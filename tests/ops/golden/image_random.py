@@ -8,7 +8,7 @@ CHANGES = ("brightness", "contrast", "saturation", "hue")
 
 
 class Seeded(Case):
-    """Some calls after each other, the first with fresh random streams."""
+    """Successive calls, the first with freshly seeded random streams."""
 
     def run(self, mx):
         """The outputs and gradients of each call by name."""
@@ -28,7 +28,7 @@ def colours():
     for what in CHANGES:
         name, bounds = f"image.random_{what}", {"min_factor": 0.3, "max_factor": 1.6}
         yield f"{what}", Seeded(name, photograph(5, 4, 3), wrt=(0,), **bounds)
-        if what != "hue":  # of which MXNet leaves images of one channel unset
+        if what != "hue":  # MXNet leaves one-channel images uninitialized
             yield f"{what}-gray", Seeded(name, photograph(5, 4, 1), **bounds)
         yield f"{what}-half", Seeded(name, photograph(3, 4, 3, dtype="float16"), **bounds)
         yield f"{what}-integers", Seeded(name, photograph(3, 4, 3, dtype="int32"), **bounds)

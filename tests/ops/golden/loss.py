@@ -1,4 +1,4 @@
-"""Calls of the operators that carry their own loss."""
+"""Calls of the output operators with an implicit loss."""
 
 from .case import Case, array, draw, normal
 

@@ -1,4 +1,4 @@
-"""Write ``<family>_<version>.npz``: what the cases of each family give with real MXNet.
+"""Write ``<family>_<version>.npz``: real MXNet's results for the cases of each family.
 
 Run it from the repository's root with a Python that has MXNet 1.9.1, and again with one that has
 2.0.0b1: ``python -m tests.ops.golden.make``, or with the names of some families behind it.

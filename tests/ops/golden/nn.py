@@ -31,7 +31,7 @@ def leaky():
     data = normal(2, 3, 4) * 2
     for kind, more in (("leaky", {"slope": 0.1}), ("elu", {"slope": 0.7}), ("gelu", {})):
         yield kind, Case("LeakyReLU", data, wrt=(0,), act_type=kind, **more)
-    yield "selu", Case("LeakyReLU", data, act_type="selu")  # MXNet's gradient is another function's
+    yield "selu", Case("LeakyReLU", data, act_type="selu")  # the gradient of another function
     slopes = array(0.1, 0.2, 0.3)
     yield "prelu", Case("LeakyReLU", data, slopes, wrt=(0, 1), act_type="prelu")
     yield "prelu-one", Case("LeakyReLU", data, slopes[:1], wrt=(0, 1), act_type="prelu")
@@ -111,7 +111,7 @@ def elements():
 
 
 def inside():
-    """Operators that layers and assignments call."""
+    """Internal operators of layers and assignments."""
     parts = normal(4), normal(6, seed=3)
     yield "parameters", Case("_internal._rnn_param_concat", *parts, wrt=(0, 1), dim=0)
     like = normal(2, 3), normal(2, 3, seed=5)

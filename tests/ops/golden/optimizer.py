@@ -122,7 +122,7 @@ def lamb():
                     out=(0,),
                 ),
             )
-    # MXNet leaves weight32 as it was and so forgets every step; mxcy moves it.
+    # MXNet does not update weight32, which loses every step; mxcy updates it.
     yield (
         "mp_phase2",
         Case(
@@ -163,7 +163,7 @@ def lars():
 
 
 def _turns(states, mixed=False):
-    """Inputs of two weights: weight, gradient and states in turns."""
+    """Inputs of two weights: weight, gradient and states, interleaved."""
     inputs = []
     for k, shape in enumerate((SHAPE, (7,))):
         dtype = "float16" if mixed else "float32"

@@ -1,4 +1,4 @@
-"""Patches as columns; in one and three dimensions MXNet fails."""
+"""im2col and col2im in two dimensions; MXNet fails in one and three."""
 
 from tests.ops.golden.case import Case, draw
 

@@ -1,4 +1,4 @@
-"""Quantized operators, as far as MXNet's results are worth following."""
+"""Quantized operators, except where MXNet's results are wrong."""
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def quantized_fully_connected():
 
 @_family
 def quantized_conv():
-    """Without a bias, which MXNet adds in steps of its own, and int8: ranges of uint8 are wrong."""
+    """Without a bias, which MXNet adds at a wrong scale, and int8 only: uint8 ranges are wrong."""
     op, ranges = "contrib.quantized_conv", _one(-1, 1, -0.5, 0.5)
     shared = {"kernel": (3, 3), "num_filter": 4, "no_bias": True, "version": 2}
     data, weight = _i8(2, 4, 7, 6), _i8(4, 4, 3, 3)

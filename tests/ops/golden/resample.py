@@ -1,4 +1,4 @@
-"""Images in another size."""
+"""Calls of the resizing operators."""
 
 from tests.ops.golden.case import Case, draw
 

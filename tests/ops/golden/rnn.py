@@ -1,4 +1,4 @@
-"""Recurrent layers: all kinds of cells, one and several layers, both directions, projection."""
+"""Recurrent layers: all cell types, one and several layers, both directions, projection."""
 
 from tests.ops.golden.case import Case, draw
 

@@ -1,4 +1,4 @@
-"""Pooling of regions whose parts have channels of their own, or which are turned."""
+"""Position-sensitive and rotated region pooling."""
 
 import numpy as np
 

@@ -31,7 +31,7 @@ def lengths():
 
 def activation():
     yield "channel", Case("SoftmaxActivation", X3, mode="channel", wrt=(0,))
-    # MXNet's gradient of this one is no derivative of what it computes.
+    # MXNet's gradient of this one is not the derivative of its forward pass.
     yield "instance", Case("SoftmaxActivation", X3)
     yield "matrix", Case("SoftmaxActivation", X2, wrt=(0,))
 

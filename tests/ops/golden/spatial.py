@@ -1,4 +1,4 @@
-"""Images read through grids."""
+"""Calls of the spatial sampling operators."""
 
 from tests.ops.golden.case import Case, draw
 

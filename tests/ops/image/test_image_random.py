@@ -1,6 +1,6 @@
-"""Random changes of images: references against kernels, bounds, parts, refusals, symbols.
+"""Random image transforms: references against kernels, bounds, crops, errors, symbols.
 
-The numbers that are drawn are compared with MXNet's in golden/image_random.py.
+Random numbers are compared with MXNet's in golden/image_random.py.
 """
 
 import numpy as np

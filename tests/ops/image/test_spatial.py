@@ -1,4 +1,4 @@
-"""Operators of space: refusals, and symbols of them in plans."""
+"""Spatial operators: errors, and plans of their symbols."""
 
 import numpy as np
 import pytest
@@ -133,7 +133,7 @@ def test_plans_and_files(name, tmp_path):
 
 
 def test_mask_targets_are_what_regions_see():
-    """MXNet has the operator on GPUs only: compare with its words and with ROIAlign."""
+    """MXNet has the operator on GPUs only: compare with its documentation and with ROIAlign."""
     masks = nd.array(np.random.RandomState(0).randint(0, 2, (1, 2, 8, 8)))
     rois = nd.array([[[0, 0, 4, 4], [2, 1, 7, 6]]])
     actual, counts = nd.contrib.mrcnn_mask_target(
@@ -164,7 +164,7 @@ def test_versions_of_deformable_convolution_agree_inside_the_image():
         nd.contrib.ModulatedDeformableConvolution(data, moves, mask, weight, **attrs).asnumpy()
         for mask in (nd.ones((1, 9, 6, 6)), nd.ones((1, 9, 6, 6)) / 2)
     )
-    inside = (..., slice(1, 4), slice(1, 4))  # places none of whose taps leave the image
+    inside = (..., slice(1, 4), slice(1, 4))  # positions whose taps are all inside the image
     np.testing.assert_allclose(second[inside], first.asnumpy()[inside], rtol=1e-5, atol=1e-6)
     assert np.abs(second - first.asnumpy()).max() > 0.01
     np.testing.assert_allclose(halved * 2, second, rtol=1e-5, atol=1e-6)

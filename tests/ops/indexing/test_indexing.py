@@ -1,4 +1,4 @@
-"""Indexing operators on blocks of many sizes, on several threads, and under repeated indices."""
+"""Indexing operators with many block sizes, several threads and repeated indices."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Ordering of long rows, of ties, NaN and infinities, and of few among many."""
+"""Ordering of long rows, ties, NaN and infinities, and partial sorting."""
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ def test_orders_rows_on_threads():
 )
 @pytest.mark.parametrize("dtype", ["float32", "int32", "float64", "int64"])
 def test_sorts_values_alone(dtype, shape, axis, ascending):
-    """By digits, by partitions or by a network, with rows in order, side by side or neither."""
+    """Radix sort, partitioning or a sorting network, with contiguous, interleaved or other rows."""
     values = rows(dtype, *shape)
     if dtype.startswith("int"):
         values.flat[:2] = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -115,7 +115,7 @@ def test_sorts_values_alone(dtype, shape, axis, ascending):
 
 
 def against_pivots(n, lanes):
-    """Numbers of which the drawn ones are always the largest that are left."""
+    """Adversarial numbers: pivots are always the largest of the remaining elements."""
     slots, values, top = list(range(n)), {}, n
     while len(slots) > 8 * lanes and len(values) < n // 2:
         size = len(slots)

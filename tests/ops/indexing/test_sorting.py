@@ -1,4 +1,4 @@
-"""Sorting of lines of all lengths and patterns, beside NumPy."""
+"""Sorting of rows of all lengths and patterns, against NumPy."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def line(pattern, dtype, n):
 
 
 def bad_for_samples(n, lanes, dtype):
-    """Elements among which the middle one of `lanes` regular ones is always among the smallest."""
+    """Adversarial elements: the median of `lanes` regular samples is always among the smallest."""
     values, left, smallest = np.full(n, n), np.arange(n), 0
     while len(left) > 8 * lanes:
         if len(left) < 128 * lanes:
@@ -60,7 +60,7 @@ def bad_for_samples(n, lanes, dtype):
 
 
 def check(elements):
-    """Hold both orders beside NumPy's, for positions as well."""
+    """Compare both orders with NumPy's, including argsort."""
     given = nd.array(elements, dtype=elements.dtype)
     for ascending in (True, False):
         expected = np.sort(elements)[:: 1 if ascending else -1]

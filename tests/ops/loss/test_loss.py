@@ -1,4 +1,4 @@
-"""Operators that carry their own loss: what they refuse, and what the golden values cannot hold."""
+"""Output operators with an implicit loss: errors, and cases beyond the golden values."""
 
 import numpy as np
 import pytest

@@ -126,7 +126,7 @@ def test_nan_and_infinity_travel():
     actual = gemm(a, b)
     assert np.isnan(actual[3]).all() and np.isfinite(actual[4, 7:]).all()
     assert np.isinf(actual[4, 6])
-    # A product that is not to be read must not leak into the result.
+    # The old content of an output that is not read must not leak into the result.
     dirty = np.full((20, 40), np.nan, np.float32)
     assert np.isfinite(gemm(a[4:5].copy(), b[:, 7:].copy(), into=None)).all()
     packed = params.GEMM.pack(

@@ -1,4 +1,4 @@
-"""Linear algebra: what it refuses, and identities on random matrices."""
+"""Linear algebra: errors, and identities on random matrices."""
 
 import numpy as np
 import pytest

@@ -35,7 +35,7 @@ def pack(rows, hidden, depth, bias=True, other=False, act="none"):
 
 
 def packed_weight(ins, out, params):
-    """The weight, input 1, as the kernel wants it."""
+    """The weight, input 1, in the kernel's layout."""
     blob = np.empty(query_kernel("fc_onednn", ins, [out], params, "packed"), np.uint8)
     return run_kernel("fc_onednn_pack", [ins[1]], [blob], params)
 

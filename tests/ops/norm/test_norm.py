@@ -122,8 +122,8 @@ def test_row_norm(dtype, shape, rows, block, count):
 
 @pytest.mark.parametrize("backward", [True, False])
 @pytest.mark.parametrize("forward", [True, False])
-def test_backward_has_a_mode_of_its_own(forward, backward):
-    """In training mode it takes the saved statistics for the batch's, else the running ones."""
+def test_backward_has_a_separate_mode(forward, backward):
+    """In training mode it uses the saved batch statistics, otherwise the running ones."""
     data, grad = draw("float64", (4, 3, 2), (4, 3, 2))
     gamma = np.array([1.0, 2.0, 3.0])
     x, g, b, mean, var = (

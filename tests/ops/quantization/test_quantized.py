@@ -1,4 +1,4 @@
-"""Quantized operators beyond MXNet's values: what is meant to differ, properties, refusals."""
+"""Quantized operators beyond MXNet's values: intended differences, properties, errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is drawn to compare random operators with those of real MXNet.
+"""Cases for comparing random operators with real MXNet.
 
 The test draws with mxcy, tests/data/make_random_golden.py with MXNet 1.9.1. For each seed an
 operator is called several times, so that later calls continue the streams.

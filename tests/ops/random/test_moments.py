@@ -72,7 +72,7 @@ def test_references_make_the_kernels_shapes_and_dtypes():
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
 @pytest.mark.parametrize("axes", [(), (1,)])
 def test_dropping_everything_leaves_no_number(dtype, axes):
-    """In MXNet what is left is 0, times the infinity that makes up for the rest."""
+    """In MXNet the result is 0 times the infinite scale."""
     x = mx.nd.ones((3, 4)).astype(dtype)
     assert (mx.nd.Dropout(x, p=1, axes=axes) == x).asnumpy().all()
     with mx.autograd.record():

@@ -1,4 +1,4 @@
-"""Recurrent layers beyond what the battery tries: lengths, clipping, dropout, refusals."""
+"""Recurrent layers beyond the battery: lengths, clipping, dropout, errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Operators of many arrays at once."""
+"""Multi-array operators."""
 
 import numpy as np
 import pytest

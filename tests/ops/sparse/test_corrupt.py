@@ -1,4 +1,4 @@
-"""Parts that do not fit are refused: by inference, or by kernels and references alike."""
+"""Inconsistent parts raise errors: in inference, or in kernels and references alike."""
 
 import numpy as np
 import pytest
@@ -19,11 +19,11 @@ def ints(*values):
     return np.array(values, "int64")
 
 
-#: what indptr, or what plays its part, must not be
+#: invalid values of indptr or its counterpart
 BAD_INDPTR = {"decreases": ints(2, 0, 3), "beyond": ints(0, 2, 4), "negative": ints(-1, 2, 3)}
-#: what indices of five columns must not be
+#: invalid indices for five columns
 BAD_INDICES = {"negative": ints(0, -1, 2), "beyond": ints(0, 5, 2), "huge": ints(0, 2**62, 2)}
-#: what row ids must not be, among five rows
+#: invalid row ids for five rows
 BAD_IDS = {"unsorted": ints(3, 1), "twice": ints(1, 1), "negative": ints(-1, 1)}
 
 #: operators of a csr array's parts: what comes before and after the parts, and attributes
@@ -39,7 +39,7 @@ OVER_CSR = {
 
 
 def refused(name, inputs, attrs, text):
-    """All kernels and the reference refuse, and name the argument."""
+    """Check that all kernels and the reference raise an error that names the argument."""
     record = find(name)
     arrays = tuple(array(values) for values in inputs)
     interned = record.schema.intern(name, attrs)
