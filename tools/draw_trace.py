@@ -1,8 +1,8 @@
-"""Draw a trace of mx.profiler, or a part of it, as a picture (SVG) with the standard library alone.
+"""Draw a trace of mx.profiler, or a part of it, as SVG, using the standard library only.
 
-Run ``python tools/draw_trace.py profile.json picture.svg --task step``: the part is that of the
-last task of this name, without it the whole. Rows are threads, with operators inside their
-segments; under them come calls of the interface, and counters as areas. Perfetto shows more.
+Run ``python tools/draw_trace.py profile.json picture.svg --task step`` to draw the last task with
+this name; without ``--task`` the whole trace. Rows are threads, with operators nested in their
+segments; below are API calls, and counters as areas. Perfetto shows more.
 """
 
 import argparse
@@ -33,7 +33,7 @@ PLAIN = {"segment": "#dfe4ea", "MXNET_C_API": "#c9d6df"}
 
 
 def pairs(events, first, second, key):
-    """(begin, end) events of one row or pair: the innermost open one ends."""
+    """Match the events of a row to (begin, end) pairs: an end closes the innermost open begin."""
     open_ones, intervals = {}, []
     for event in sorted((e for e in events if e["ph"] in (first, second)), key=lambda e: e["ts"]):
         stack = open_ones.setdefault(key(event), [])
@@ -45,7 +45,7 @@ def pairs(events, first, second, key):
 
 
 def window(events, task):
-    """(from, to) of the last task of a name, or of everything, in microseconds."""
+    """(start, end) of the last task with a name, or of the whole trace, in microseconds."""
     tasks = [
         (begin["ts"], end["ts"])
         for begin, end in pairs(events, "b", "e", lambda e: (e["cat"], e["id"]))
@@ -56,7 +56,7 @@ def window(events, task):
 
 
 def stacked(spans):
-    """(level, begin, end) of spans; each is one level below those around it."""
+    """(level, begin, end) of spans; nested spans have increasing levels."""
     open_ends, intervals = [], []
     for begin, end in sorted(spans, key=lambda pair: (pair[0]["ts"], -pair[1]["ts"])):
         while open_ends and open_ends[-1] <= begin["ts"]:
@@ -67,7 +67,7 @@ def stacked(spans):
 
 
 class Picture:
-    """An SVG that grows downwards."""
+    """An SVG to which rows are appended at the bottom."""
 
     def __init__(self, start, end):
         self.start, self.scale = start, (WIDTH - LEFT - RIGHT) / (end - start)
@@ -99,7 +99,7 @@ class Picture:
             self.text(x, 22, f"{number * step / 1000:g} ms", 'text-anchor="middle" fill="#666"')
 
     def row(self, name, spans):
-        """Boxes of spans, with nested ones below."""
+        """Draw the boxes of spans, nested ones below."""
         levels = stacked(spans)
         self.text(8, self.top + 13, name)
         for level, begin, end in levels:
@@ -117,7 +117,7 @@ class Picture:
         self.top += ROW * (1 + max((level for level, _, _ in levels), default=0)) + GAP
 
     def counter(self, name, events, unit):
-        """An area under the values of a counter."""
+        """Draw a counter as an area."""
         before = [e["args"][name] for e in events if e["ts"] <= self.start]
         points = [(self.start, before[-1] if before else events[0]["args"][name])]
         points += [(e["ts"], e["args"][name]) for e in events if self.start < e["ts"] <= self.end]
@@ -147,7 +147,7 @@ class Picture:
 
 
 def draw(events, task=None):
-    """The text of the picture."""
+    """Return the SVG text."""
     names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
     threads = {
         (e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"
@@ -180,7 +180,7 @@ def main():
     parser = argparse.ArgumentParser(description="Draw a trace of mx.profiler, or a part of it")
     parser.add_argument("trace", type=Path)
     parser.add_argument("picture", type=Path)
-    parser.add_argument("--task", help="draw the time of the last task of this name only")
+    parser.add_argument("--task", help="draw only the last task with this name")
     args = parser.parse_args()
     events = json.loads(args.trace.read_text())["traceEvents"]
     with replacing(args.picture) as file:

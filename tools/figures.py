@@ -1,14 +1,14 @@
-"""Key figures of releases: kept in benchmarks/history, compared, drawn on the site.
+"""Key figures of releases: stored in benchmarks/history, compared, and drawn on the site.
 
 python tools/figures.py measure               runs benchmarks/bench_key.py, and keeps what it gives
 python tools/figures.py keep --kind calls     of what `make bench` kept here; or training, scoring
 python tools/figures.py keep --kind training --table FILE       of a file that --score-json wrote
 python tools/figures.py slower                what became slower since the release before
 
-A developer's own runs lie in .benchmarks/history (benchmarks/history.py); a release's figures are
-the newest rows of these. Only figures that were measured several times for both releases are
-compared: one is slower when the best of its runs is, by more than the yardsticks beside it. Noise
-alone does not do that, and measuring again adds runs, which clear what noise has done and no more.
+A developer's own runs are in .benchmarks/history (benchmarks/history.py); a release's figures are
+their newest rows. Only figures measured several times for both releases are compared: one is slower
+if the best of its runs is slower by more than the yardsticks are. Noise rarely causes that, and
+measuring again adds runs, which removes the effect of noise only.
 """
 
 import argparse
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.history import OURS, History, machine  # noqa: E402
 
 HISTORY = ROOT / "benchmarks" / "history"
-#: kinds of figures, and under which names benchmarks/conftest.py keeps their rows
+#: kind of figures -> names of their rows in benchmarks/conftest.py
 KINDS = {
     "training": "training table",
     "scoring": "scoring table float32",
@@ -36,22 +36,22 @@ KINDS = {
     "calls": "bench",
     "key": "key figures",
 }
-MOST = 1.05  # so much longer than in the release before may a figure take
-#: of a figure in each release, at least, before it is judged: with three, of thirty figures of a
-#: busy machine one was slower by chance in two comparisons of five, with five in one of twenty, and
-#: after more runs in one of a hundred; of figures slower by 15 % 93 in a hundred were found
+MOST = 1.05  # tolerated ratio to the previous release
+#: minimum number of runs of a figure in each release: on a busy machine, with three runs one of
+#: thirty figures was falsely slower in 2 of 5 comparisons, with five in 1 of 20, after more runs in
+#: 1 of 100; figures slower by 15 % were found in 93 of 100 cases
 RUNS = 5
 
 
 def from_rows(rows, kind):
-    """Key figures of kept rows: our best seconds, and those of the others.
+    """Extract key figures from stored rows: our best seconds, and those of the others.
 
     Parameters
     ----------
     rows : dict
-        As `History.last` gives them.
+        Result of `History.last`.
     kind : str
-        What the figures are of, such as ``training``.
+        Kind of figures, e.g. ``training``.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def rows_of_table(path):
     Returns
     -------
     dict
-        As `History.last` gives them.
+        Result of `History.last`.
     """
     table = json.loads(path.read_text(encoding="utf-8"))
     rows = {}
@@ -88,7 +88,7 @@ def rows_of_table(path):
 
 
 def runs(folder):
-    """The kept runs by day.
+    """Return the stored runs, by day.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def runs(folder):
 
 
 def pair(folder):
-    """The newest run and that of the release before on the same machine, or None.
+    """Return the newest run and that of the previous release on the same machine, or None.
 
     Parameters
     ----------
@@ -116,18 +116,18 @@ def pair(folder):
 
 
 def judged(newest, before):
-    """How many times as long as before the figures take that both runs have often enough.
+    """Return the ratios to the previous release, of figures with enough runs in both.
 
     Parameters
     ----------
     newest, before : dict
-        Runs, as `runs` gives them.
+        Runs from `runs`.
 
     Returns
     -------
     dict
-        {title: factor}: the best time of now by the usual one of before, and less by what NumPy or
-        other libraries beside it have lost.
+        {title: factor}: the best new time by the typical old one, corrected by the slow-down of
+        NumPy or other libraries timed alongside.
     """
     drifts, factors = {}, {}
     for title, now in newest["figures"].items():
@@ -143,7 +143,7 @@ def judged(newest, before):
 
 
 def slower(folder):
-    """Lines: figures that take longer than in the release before, on the same machine.
+    """Return a line per figure that is slower than in the previous release on the same machine.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def slower(folder):
 
 
 def told(folder):
-    """A line: with what the newest figures were compared, and how many of them.
+    """Return a line with the number of compared figures and the previous release.
 
     Parameters
     ----------
@@ -175,12 +175,12 @@ def told(folder):
 
 
 def keep(rows, kind, folder, release, machine, load=None, day=None):
-    """Add figures of rows to the kept run of this release, machine and day.
+    """Add the figures of rows to the stored run of this release, machine and day.
 
     Parameters
     ----------
     rows : dict
-        As `History.last` gives them.
+        Result of `History.last`.
     kind, release, machine : str
     folder : Path
     load : float, optional
@@ -190,7 +190,7 @@ def keep(rows, kind, folder, release, machine, load=None, day=None):
     Returns
     -------
     Path
-        The file that was written.
+        The written file.
     """
     day = day or datetime.datetime.now(datetime.UTC).date()
     name = re.sub(r"\W+", "-", f"{release} {day} {machine}").strip("-").lower()
@@ -210,14 +210,14 @@ def _write(target, about):
 
 
 def add_runs(target, several, kind):
-    """Add runs to those that a kept file has of the same figures.
+    """Add runs to a stored file's runs of the same figures.
 
     Parameters
     ----------
     target : Path
-        A file that `keep` has written.
+        File written by `keep`.
     several : list of dict
-        Rows, as `History.runs` gives them.
+        Rows from `History.runs`.
     kind : str
     """
     about = json.loads(target.read_text(encoding="utf-8"))
@@ -232,7 +232,7 @@ def add_runs(target, several, kind):
 
 
 def measure(runs_wanted, folder, release, about_machine):
-    """Run the key figures several times, each in a process of its own; the file they are kept in.
+    """Measure the key figures several times, each in its own process; return the file.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Make list files and RecordIO files of images, as ``python -m mxcy.tools.im2rec`` does.
+"""Create list files and RecordIO files of images, like ``python -m mxcy.tools.im2rec``.
 
 python tools/im2rec.py --list --recursive data/pets images/
 """

@@ -1,4 +1,4 @@
-"""End the jobs that tools/launch.py runs on this machine for this user.
+"""End this user's jobs started by tools/launch.py on this machine.
 
 python tools/kill-mxnet.py
 """

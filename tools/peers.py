@@ -1,7 +1,7 @@
-"""Make the environments of the frameworks that the scoring table compares mxcy with.
+"""Create environments of the frameworks that the scoring table compares mxcy with.
 
-``python tools/peers.py [NAME ...]`` makes ``.peers/NAME`` for each of onnxruntime, openvino, torch
-and mxnet. What cannot be installed is told and left out; the table then has a column less.
+``python tools/peers.py [NAME ...]`` creates ``.peers/NAME`` for each of onnxruntime, openvino,
+torch and mxnet. Failed installations are reported and skipped; the table then lacks a column.
 """
 
 import argparse
@@ -10,20 +10,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-# The build for CPUs is small, but only some indexes have it; the plain one brings CUDA along.
+# The CPU build is small, but only on some indexes; the default one includes CUDA.
 TORCH = (["torch==2.13.0+cpu", "numpy", "setuptools"], ["torch==2.13.0", "numpy", "setuptools"])
-#: name -> module to try, choices of requirements (the first that installs), newest Python
+#: name -> module to test, alternative requirements (first that installs), newest Python
 PEERS = {
     "onnxruntime": ("onnxruntime", (["onnxruntime==1.31.1", "onnx==1.23.2"],), None),
     "openvino": ("openvino", (["openvino==2026.4.1"],), None),
     "torch": ("torch", TORCH, None),
-    # The last MXNet needs a NumPy that still has numpy.bool, so a Python that has that NumPy.
+    # The last MXNet needs numpy.bool, hence an old NumPy and Python.
     "mxnet": ("mxnet", (["mxnet==1.9.1", "numpy==1.23.5"],), (3, 11)),
 }
 
 
 def interpreter(newest):
-    """A Python of at most some version, or None."""
+    """Return a Python up to a version, or None."""
     if newest is None or sys.version_info[:2] <= newest:
         return sys.executable
     names = [f"python{newest[0]}.{minor}" for minor in range(newest[1], 7, -1)]
@@ -31,12 +31,12 @@ def interpreter(newest):
 
 
 def make(folder, module, choices, newest):
-    """Make one environment; returns the version that was installed.
+    """Create an environment and return the installed version.
 
     Raises
     ------
     RuntimeError
-        When that cannot be done; the environment is removed.
+        If it fails; the environment is removed.
     """
     python = folder / "bin" / "python"
     version = [str(python), "-c", f"import {module}; print({module}.__version__)"]
@@ -62,7 +62,7 @@ def make(folder, module, choices, newest):
 
 
 def main():
-    """Make what the command line asks for."""
+    """Create the requested environments."""
     parser = argparse.ArgumentParser(description="Make the environments of other frameworks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PEERS))
     parser.add_argument("--folder", type=Path, default=Path(__file__).parents[1] / ".peers")

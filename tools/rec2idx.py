@@ -1,4 +1,4 @@
-"""Write the index of a RecordIO file, as ``python -m mxcy.tools.rec2idx`` does.
+"""Write the index of a RecordIO file, like ``python -m mxcy.tools.rec2idx``.
 
 python tools/rec2idx.py data/pets.rec data/pets.idx
 """

@@ -1,4 +1,4 @@
-"""Do the places agree that tell of a release? The first step of `make release-check`.
+"""Check that all files agree about the release; the first step of `make release-check`.
 
 python tools/release_check.py              before the tag; it tells what --prepare has still to do
 python tools/release_check.py --tag v0.2.0 what is tagged is what is described
@@ -20,14 +20,14 @@ KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 
 
 def problems(root, tag=None):
-    """What does not fit, in lines.
+    """Return inconsistencies, as lines.
 
     Parameters
     ----------
     root : Path
         The source tree.
     tag : str, optional
-        The tag that the release has or will have.
+        Tag of the release.
     """
     source = (root / "mxcy" / "libinfo.py").read_text(encoding="utf-8")
     version = re.search(r'^__version__ = "(.+)"$', source, re.M).group(1)
@@ -43,7 +43,7 @@ def problems(root, tag=None):
     wrong += unordered(changes)
     heading = re.search(rf"^## \[?{re.escape(version)}\]?(.*)$", changes, re.M)
     if heading is None and tag is None and _unreleased(changes):
-        return wrong  # nothing is tagged yet, and there is something to release
+        return wrong  # not tagged yet, with unreleased changes
     if heading is None:
         mend = "python tools/release_check.py --prepare VERSION writes it"
         return [*wrong, f"CHANGELOG.md has no section ## [{version}]: {mend}"]
@@ -62,7 +62,7 @@ def problems(root, tag=None):
 
 
 def missing(root):
-    """What a release still needs that only its preparation makes, in lines; none of it is wrong.
+    """Return what the release preparation still has to write, as lines; these are not errors.
 
     Parameters
     ----------
@@ -85,17 +85,17 @@ def missing(root):
 
 
 def today():
-    """The day, the same everywhere."""
+    """Return the current UTC date."""
     return datetime.datetime.now(datetime.UTC).date()
 
 
 def unordered(changes):
-    """What in the form of the changelog is not that of Keep a Changelog, in lines.
+    """Return violations of the Keep a Changelog format, as lines.
 
     Parameters
     ----------
     changes : str
-        The text of the file.
+        Text of the changelog.
     """
     wrong, sections = [], re.findall(r"^## \[?([^\]\s]+)\]?(?: - (\S+))?", changes, re.M)
     numbers = [tuple(map(int, v.split("."))) for v, _ in sections if re.fullmatch(r"[\d.]+", v)]
@@ -111,7 +111,7 @@ def unordered(changes):
 
 
 def prepare(root, version, day):
-    """Write a release's version and day: what is unreleased becomes its section.
+    """Write a release's version and date, and turn the unreleased changes into its section.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def prepare(root, version, day):
     Raises
     ------
     SystemExit
-        When the version is not newer, or nothing is unreleased.
+        If the version is not newer, or there are no unreleased changes.
     """
     paths = [root / "mxcy" / "libinfo.py", root / "CITATION.cff", root / "CHANGELOG.md"]
     source, cited, changes = (path.read_text(encoding="utf-8") for path in paths)
@@ -143,7 +143,7 @@ def prepare(root, version, day):
 
 
 def _unreleased(changes):
-    """Whether something stands under ``## [Unreleased]``."""
+    """Whether the section ``## [Unreleased]`` has entries."""
     section = changes.partition("## [Unreleased]\n")[2].partition("\n## ")[0]
     return re.search(r"^\* ", section, re.M) is not None
 

@@ -1,4 +1,4 @@
-"""The parts of stubs: functions of operators, functions written by hand, and methods."""
+"""Stubs of operator functions, handwritten functions, and methods."""
 
 import ast
 import inspect
@@ -14,9 +14,9 @@ from mxcy.ops.core.attrs import REQUIRED
 __all__ = ["WIDTH", "method", "operator", "summary", "written"]
 
 WIDTH = 100
-#: attributes that the fronts keep in slots
+#: slots of the fronts' classes
 SLOTS = {"context": "Context", "shape": "tuple[int, ...]"}
-#: types of attributes, by the first words of the text in operator listings
+#: annotations of attributes, by the first words of their type in operator listings
 ATTRIBUTES = {
     "int": "int",
     "long": "int",
@@ -29,14 +29,14 @@ ATTRIBUTES = {
     "tuple of <float>": "_Floats",
     "tuple of <double>": "_Floats",
 }
-#: types that docstrings name
+#: annotations of types named in docstrings
 DOCUMENTED = {
     **{name: name for name in ("Context", "NDArray", "Symbol", "bool", "float", "int", "str")},
     "numpy.ndarray": "np.ndarray[Any, Any]",
     "type": "type",
 }
 BINARY = "add sub mul truediv mod pow matmul eq ne lt le gt ge and or xor floordiv".split()
-#: special methods of arrays and symbols -> parameters and type of the result
+#: special methods of arrays and symbols -> parameters and result type
 SPECIAL = {
     **{f"__{name}__": ("other: Any", "") for name in BINARY},
     **{f"__{place}{name}__": ("other: Any", "") for name in BINARY for place in "ri"},
@@ -53,13 +53,13 @@ SPECIAL = {
 
 
 def summary(doc):
-    """The first line of a docstring, as a docstring."""
+    """The first line of a docstring."""
     line = inspect.cleandoc(doc or "").split("\n\n")[0].replace("\n", " ").replace("\\", "\\\\")
     return textwrap.shorten(line, WIDTH - 14, placeholder=" ...")
 
 
 def definition(name, parameters, result, doc, indent=""):
-    """A function of a stub, wrapped to the width of the house."""
+    """Format a function of a stub, wrapped to the line length."""
     end = f" -> {result}:" if result else ":"
     line = f"{indent}def {name}({', '.join(parameters)}){end}"
     if len(line) > WIDTH:
@@ -79,7 +79,7 @@ def definition(name, parameters, result, doc, indent=""):
 
 # --- operators ---
 def attribute_type(field):
-    """The type that an attribute takes, as an annotation."""
+    """Return the annotation of an attribute."""
     kind = field.type.kind
     if field.name == "ctx":
         return "Context | str | None"
@@ -94,7 +94,7 @@ def attribute_type(field):
 
 
 def default_text(value):
-    """A default as source text; `...` for what has none, or none that can be written down."""
+    """Return a default as source text; `...` if there is none or it has no literal form."""
     if (
         value is REQUIRED
         or value is _Null
@@ -106,7 +106,7 @@ def default_text(value):
 
 
 def operator_inputs(record, kind):
-    """The parameters of a record's inputs; symbols make variables of those that are left out."""
+    """Return the parameters of a record's inputs, which are optional for symbols."""
     if record.variadic:
         return [f"*{record.variadic}: {kind}"]
     parameters, required = [], kind == "NDArray"
@@ -118,7 +118,7 @@ def operator_inputs(record, kind):
 
 
 def operator_result(record, kind):
-    """The type of what the function of a record returns."""
+    """Return the result type of a record's function."""
     if kind == "Symbol":
         return kind
     if callable(record._outputs) or callable(record._visible):
@@ -128,7 +128,7 @@ def operator_result(record, kind):
 
 
 def operator(name, record, kind):
-    """The stub of an operator's function under one of its names."""
+    """Return the stub of an operator's function under one of its names."""
     parameters = operator_inputs(record, kind)
     for field in record.schema.fields:
         annotation, default = attribute_type(field), default_text(field.default)
@@ -142,9 +142,9 @@ def operator(name, record, kind):
     return definition(name, parameters, operator_result(record, kind), record.doc)
 
 
-# --- what is written by hand ---
+# --- handwritten functions ---
 def documented_type(text):
-    """The annotation of a type that a docstring names, or nothing."""
+    """Return the annotation of a type named in a docstring, or nothing."""
     text = text.removesuffix(" or number").removesuffix(
         ", or a number when both operands are numbers"
     )
@@ -158,7 +158,7 @@ def documented_type(text):
 
 
 def result_type(value):
-    """What a function returns, as its annotation or its docstring tells."""
+    """Return a function's result type, from its annotation or docstring."""
     annotation = inspect.signature(value).return_annotation
     if annotation is not inspect.Signature.empty and not isinstance(annotation, TypeVar):
         return "None" if annotation is None else getattr(annotation, "__name__", str(annotation))
@@ -167,7 +167,7 @@ def result_type(value):
 
 
 def written(name, value, indent=""):
-    """The stub of a function written by hand."""
+    """Return the stub of a handwritten function."""
     parameters, seen_star = [], False
     for parameter in inspect.signature(value).parameters.values():
         prefix = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(
@@ -186,7 +186,7 @@ def written(name, value, indent=""):
 
 
 def method(name, value, kind):
-    """The stub of an attribute of the class of arrays or symbols; nothing for private ones."""
+    """Return the stub of an attribute of the array or symbol class; nothing for private ones."""
     if name in SPECIAL:
         parameters, result = SPECIAL[name]
         result = (result or kind).format(kind)

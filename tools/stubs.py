@@ -1,10 +1,10 @@
-"""Write the stubs that tell editors and type checkers what `mx.nd` and `mx.sym` offer.
+"""Generate the stubs (.pyi) of mxcy for editors and type checkers.
 
-Operators become functions when they are first asked for, so tools that read sources cannot see
-them. Their stubs come from the records: names, attributes with types and defaults, a line of
-documentation. What is written by hand in the same modules comes from its signature and docstring.
+Functions of operators are created on first access, so static tools cannot see them. Their stubs are
+generated from the records: names, attributes with types and defaults, a line of documentation.
+Stubs of handwritten functions are generated from signatures and docstrings.
 
-    python -m tools.stubs           lists stubs that are out of date; exits with 1 if there are any
+    python -m tools.stubs           lists outdated stubs; exits with 1 if there are any
     python -m tools.stubs --write   writes them
 """
 
@@ -18,7 +18,7 @@ import textwrap
 from pathlib import Path
 from types import ModuleType
 
-# The interface is the same with both fronts; only Python functions have signatures to ask for.
+# Both fronts have the same interface, but only Python functions can be inspected.
 os.environ["MXNET_ENABLE_CYTHON"] = "0"
 os.environ["MXNET_PROFILER_AUTOSTART"] = "0"
 
@@ -30,7 +30,7 @@ from tools.stub_parts import WIDTH, method, operator, summary, written
 __all__ = ["generated"]
 
 ROOT = Path(__file__).resolve().parents[1]
-#: what stubs may need: a name that they use -> the line that brings it
+#: preamble of stubs: name -> line that defines it
 PREAMBLE = {
     "Iterator": "from collections.abc import Iterator",
     "Sequence": "from collections.abc import Sequence",
@@ -45,7 +45,7 @@ PREAMBLE = {
     "_DType": "_DType: TypeAlias = str | type | np.dtype[Any] | None",
     "_Out": "_Out: TypeAlias = NDArray | list[NDArray] | None",
 }
-#: modules of `mx.nd` and `mx.sym` that programs use
+#: public modules of `mx.nd` and `mx.sym`
 MODULES = (
     "_internal",
     "contrib",
@@ -62,7 +62,7 @@ MODULES = (
 
 
 def class_stub(module, cls):
-    """The module that defines the class of arrays or symbols; its other names stay untyped."""
+    """Return the stub of the module of the array or symbol class; other names are untyped."""
     kind = cls.__name__
     bodies = [
         method(name, inspect.getattr_static(cls, name), kind)
@@ -77,7 +77,7 @@ def class_stub(module, cls):
 
 # --- modules ---
 def stub(module, imports, body):
-    """A module's stub, with the part of the preamble that it needs."""
+    """Return a module's stub, with the required preamble."""
     used, lines = imports + body, []
     for name, line in reversed(PREAMBLE.items()):
         if (
@@ -95,7 +95,7 @@ def stub(module, imports, body):
 
 
 def imported(package, names):
-    """One statement that offers names of a module, wrapped to the width of the house."""
+    """Format an import that re-exports names of a module, wrapped to the line length."""
     line = ", ".join(f"{name} as {name}".replace(" ", "\0") for name in sorted(names))
     wrapped = textwrap.fill(
         line + ",", WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False
@@ -104,9 +104,9 @@ def imported(package, names):
 
 
 def namespace_stub(module, namespace, kind):
-    """A module with the operators of a namespace and functions written by hand."""
+    """Return the stub of a module with a namespace's operators and handwritten functions."""
     package = "mxcy.ndarray" if kind == "NDArray" else "mxcy.symbol"
-    offered = {f"{package}.{kind.lower()}": [kind]}  # module -> names that it offers
+    offered = {f"{package}.{kind.lower()}": [kind]}  # module -> re-exported names
     bodies = {}
     for name, value in vars(module).items():
         home = getattr(value, "__module__", None) or ""
@@ -130,7 +130,7 @@ def namespace_stub(module, namespace, kind):
 
 
 def package_stub(package):
-    """A package that offers what its modules define."""
+    """Return the stub of a package that re-exports names of its modules."""
     offered, body = {}, ""
     for name in package.__all__:
         value = getattr(package, name)
@@ -147,7 +147,7 @@ def package_stub(package):
 
 
 def root_stub():
-    """`mxcy` itself, most of whose modules are imported when first asked for."""
+    """Return the stub of `mxcy` itself, most of whose modules are imported on first access."""
     lines = []
     names = {*mxcy.__all__, *mxcy._LATER} - {"__version__"}
     for name in sorted(names):
@@ -163,7 +163,7 @@ def root_stub():
 
 
 def generated():
-    """The text of every stub by its path."""
+    """Return the text of every stub, by path."""
     stubs = {ROOT / "mxcy" / "__init__.pyi": root_stub()}
     for package, cls in ((mxcy.nd, mxcy.nd.NDArray), (mxcy.sym, mxcy.sym.Symbol)):
         kind = cls.__name__
@@ -176,9 +176,9 @@ def generated():
             stubs[Path(module.__file__).with_suffix(".pyi")] = namespace_stub(
                 module, namespace, kind
             )
-    # behind those of arrays: with mx.np, which one of these imports, their methods look like others
+    # after those of arrays: one of these imports mx.np, which changes the methods' signatures
     for info in pkgutil.walk_packages(mxcy.gluon.__path__, "mxcy.gluon."):
-        if info.ispkg and "._" not in info.name:  # private packages have none
+        if info.ispkg and "._" not in info.name:  # private packages have no stubs
             package = importlib.import_module(info.name)
             stubs[Path(package.__file__).with_suffix(".pyi")] = package_stub(package)
     stubs[ROOT / "mxcy" / "gluon" / "__init__.pyi"] = package_stub(mxcy.gluon)
@@ -186,7 +186,7 @@ def generated():
 
 
 def main():
-    """Compare or write the stubs; the exit status."""
+    """Compare or write the stubs; return the exit status."""
     stale = 0
     for path, text in generated().items():
         if path.exists() and path.read_text() == text:

