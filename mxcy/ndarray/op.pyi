@@ -347,7 +347,7 @@ def batch_dot(
 def batch_take(a: NDArray, indices: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Take element ``a[i, indices[i]]`` of each row i; `indices` are int32 and clipped."""
 def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Sum. Shapes are broadcast."""
+    """Elementwise sum. Shapes are broadcast."""
 def broadcast_axes(
     data: NDArray, axis: _Shape = (), size: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -357,31 +357,31 @@ def broadcast_axis(
 ) -> NDArray:
     """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
 def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Quotient; integers are truncated towards zero. Shapes are broadcast."""
+    """Elementwise quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_equal(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `equal` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
+    """1 where lhs == rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_greater(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `greater` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
+    """1 where lhs > rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_greater_equal(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `greater_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where lhs >= rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_hypot(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The hypotenuse sqrt(x^2 + y^2). Shapes are broadcast."""
+    """Elementwise hypotenuse sqrt(x^2 + y^2). Shapes are broadcast."""
 def broadcast_lesser(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `lesser` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
+    """1 where lhs < rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_lesser_equal(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `lesser_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where lhs <= rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_like(
     lhs: NDArray, rhs: NDArray, lhs_axes: _Shape | None = None, rhs_axes: _Shape | None = None,
     out: _Out = None, name: str | None = None,
@@ -390,45 +390,45 @@ def broadcast_like(
 def broadcast_logical_and(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `logical_and` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where both operands are nonzero, else 0, in the operands' dtype. Shapes are ..."""
 def broadcast_logical_or(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `logical_or` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where an operand is nonzero, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_logical_xor(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `logical_xor` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where exactly one operand is nonzero, else 0, in the operands' dtype. Shapes are ..."""
 def broadcast_maximum(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The elementwise maximum. Shapes are broadcast."""
+    """Elementwise maximum. Shapes are broadcast."""
 def broadcast_minimum(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """The elementwise minimum. Shapes are broadcast."""
+    """Elementwise minimum. Shapes are broadcast."""
 def broadcast_minus(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Difference. Shapes are broadcast."""
+    """Elementwise difference. Shapes are broadcast."""
 def broadcast_mod(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Remainder with the sign of the divisor; 0 for divisor 0. Shapes are broadcast."""
+    """Elementwise remainder with the sign of the divisor; 0 for divisor 0. Shapes are ..."""
 def broadcast_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Product. Shapes are broadcast."""
+    """Elementwise product. Shapes are broadcast."""
 def broadcast_not_equal(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """1 where `not_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where lhs != rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_plus(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Sum. Shapes are broadcast."""
+    """Elementwise sum. Shapes are broadcast."""
 def broadcast_power(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Power. Shapes are broadcast."""
+    """Elementwise power. Shapes are broadcast."""
 def broadcast_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Difference. Shapes are broadcast."""
+    """Elementwise difference. Shapes are broadcast."""
 def broadcast_to(
     data: NDArray, shape: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -504,19 +504,19 @@ def dot(
 ) -> NDArray:
     """Compute the dot product over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Sum. Both arrays have the same shape."""
+    """Elementwise sum. Both arrays have the same shape."""
 def elemwise_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Quotient; integers are truncated towards zero. Both arrays have the same shape."""
+    """Elementwise quotient; integers are truncated towards zero. Both arrays have the ..."""
 def elemwise_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Product. Both arrays have the same shape."""
+    """Elementwise product. Both arrays have the same shape."""
 def elemwise_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Difference. Both arrays have the same shape."""
+    """Elementwise difference. Both arrays have the same shape."""
 def erf(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The error function."""
 def erfinv(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The inverse error function."""
 def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Exponential."""
+    """Exponential exp(x)."""
 def expand_dims(
     data: NDArray, axis: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -787,7 +787,7 @@ def nansum(
 ) -> NDArray:
     """Compute the sum over axes, treating NaN as 0."""
 def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Negation."""
+    """Negative: -x."""
 def norm(
     data: NDArray, ord: int = 2, axis: _Shape | None = None,
     out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
@@ -1140,7 +1140,7 @@ def split(
 def sqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Square root."""
 def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Square."""
+    """Square: x^2."""
 def squeeze(
     data: NDArray, axis: _Shape | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:

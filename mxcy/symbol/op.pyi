@@ -400,7 +400,7 @@ def broadcast_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum. Shapes are broadcast."""
+    """Elementwise sum. Shapes are broadcast."""
 def broadcast_axes(
     data: Symbol | None = None, axis: _Shape = (), size: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -415,37 +415,37 @@ def broadcast_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Quotient; integers are truncated towards zero. Shapes are broadcast."""
+    """Elementwise quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `equal` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
+    """1 where lhs == rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_greater(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `greater` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
+    """1 where lhs > rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_greater_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `greater_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where lhs >= rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_hypot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The hypotenuse sqrt(x^2 + y^2). Shapes are broadcast."""
+    """Elementwise hypotenuse sqrt(x^2 + y^2). Shapes are broadcast."""
 def broadcast_lesser(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `lesser` is true, 0 elsewhere, in the operands' dtype. Shapes are broadcast."""
+    """1 where lhs < rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_lesser_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `lesser_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where lhs <= rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_like(
     lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_axes: _Shape | None = None,
     rhs_axes: _Shape | None = None, name: str | None = None, attr: dict[str, str] | None = None,
@@ -455,62 +455,62 @@ def broadcast_logical_and(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `logical_and` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where both operands are nonzero, else 0, in the operands' dtype. Shapes are ..."""
 def broadcast_logical_or(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `logical_or` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where an operand is nonzero, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_logical_xor(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `logical_xor` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where exactly one operand is nonzero, else 0, in the operands' dtype. Shapes are ..."""
 def broadcast_maximum(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elementwise maximum. Shapes are broadcast."""
+    """Elementwise maximum. Shapes are broadcast."""
 def broadcast_minimum(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The elementwise minimum. Shapes are broadcast."""
+    """Elementwise minimum. Shapes are broadcast."""
 def broadcast_minus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Difference. Shapes are broadcast."""
+    """Elementwise difference. Shapes are broadcast."""
 def broadcast_mod(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Remainder with the sign of the divisor; 0 for divisor 0. Shapes are broadcast."""
+    """Elementwise remainder with the sign of the divisor; 0 for divisor 0. Shapes are ..."""
 def broadcast_mul(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Product. Shapes are broadcast."""
+    """Elementwise product. Shapes are broadcast."""
 def broadcast_not_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """1 where `not_equal` is true, 0 elsewhere, in the operands' dtype. Shapes are ..."""
+    """1 where lhs != rhs, else 0, in the operands' dtype. Shapes are broadcast."""
 def broadcast_plus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum. Shapes are broadcast."""
+    """Elementwise sum. Shapes are broadcast."""
 def broadcast_power(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Power. Shapes are broadcast."""
+    """Elementwise power. Shapes are broadcast."""
 def broadcast_sub(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Difference. Shapes are broadcast."""
+    """Elementwise difference. Shapes are broadcast."""
 def broadcast_to(
     data: Symbol | None = None, shape: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -609,22 +609,22 @@ def elemwise_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum. Both arrays have the same shape."""
+    """Elementwise sum. Both arrays have the same shape."""
 def elemwise_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Quotient; integers are truncated towards zero. Both arrays have the same shape."""
+    """Elementwise quotient; integers are truncated towards zero. Both arrays have the ..."""
 def elemwise_mul(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Product. Both arrays have the same shape."""
+    """Elementwise product. Both arrays have the same shape."""
 def elemwise_sub(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Difference. Both arrays have the same shape."""
+    """Elementwise difference. Both arrays have the same shape."""
 def erf(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -636,7 +636,7 @@ def erfinv(
 def exp(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Exponential."""
+    """Exponential exp(x)."""
 def expand_dims(
     data: Symbol | None = None, axis: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -982,7 +982,7 @@ def nansum(
 def negative(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Negation."""
+    """Negative: -x."""
 def norm(
     data: Symbol | None = None, ord: int = 2, axis: _Shape | None = None,
     out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
@@ -1388,7 +1388,7 @@ def sqrt(
 def square(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Square."""
+    """Square: x^2."""
 def squeeze(
     data: Symbol | None = None, axis: _Shape | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,

@@ -103,32 +103,32 @@ def broadcast_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum. Shapes are broadcast."""
+    """Elementwise sum. Shapes are broadcast."""
 def broadcast_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Quotient; integers are truncated towards zero. Shapes are broadcast."""
+    """Elementwise quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_minus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Difference. Shapes are broadcast."""
+    """Elementwise difference. Shapes are broadcast."""
 def broadcast_mul(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Product. Shapes are broadcast."""
+    """Elementwise product. Shapes are broadcast."""
 def broadcast_plus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum. Shapes are broadcast."""
+    """Elementwise sum. Shapes are broadcast."""
 def broadcast_sub(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Difference. Shapes are broadcast."""
+    """Elementwise difference. Shapes are broadcast."""
 def cast_storage(
     data: Symbol | None = None, stype: Literal["csr", "default", "row_sparse"] = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -174,26 +174,26 @@ def elemwise_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Sum. Both arrays have the same shape."""
+    """Elementwise sum. Both arrays have the same shape."""
 def elemwise_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Quotient; integers are truncated towards zero. Both arrays have the same shape."""
+    """Elementwise quotient; integers are truncated towards zero. Both arrays have the ..."""
 def elemwise_mul(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Product. Both arrays have the same shape."""
+    """Elementwise product. Both arrays have the same shape."""
 def elemwise_sub(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Difference. Both arrays have the same shape."""
+    """Elementwise difference. Both arrays have the same shape."""
 def exp(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Exponential."""
+    """Exponential exp(x)."""
 def expm1(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -249,7 +249,7 @@ def mean(
 def negative(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Negation."""
+    """Negative: -x."""
 def norm(
     data: Symbol | None = None, ord: int = 2, axis: _Shape | None = None,
     out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
@@ -322,7 +322,7 @@ def sqrt(
 def square(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Square."""
+    """Square: x^2."""
 def stop_gradient(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

@@ -93,21 +93,21 @@ def arctanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray
 def array(source_array, ctx=None, dtype=None):
     """A sparse array with the elements of another sparse array."""
 def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Sum. Shapes are broadcast."""
+    """Elementwise sum. Shapes are broadcast."""
 def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Quotient; integers are truncated towards zero. Shapes are broadcast."""
+    """Elementwise quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_minus(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Difference. Shapes are broadcast."""
+    """Elementwise difference. Shapes are broadcast."""
 def broadcast_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Product. Shapes are broadcast."""
+    """Elementwise product. Shapes are broadcast."""
 def broadcast_plus(
     lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Sum. Shapes are broadcast."""
+    """Elementwise sum. Shapes are broadcast."""
 def broadcast_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Difference. Shapes are broadcast."""
+    """Elementwise difference. Shapes are broadcast."""
 def cast_storage(
     data: NDArray, stype: Literal["csr", "default", "row_sparse"] = ..., out: _Out = None,
     name: str | None = None,
@@ -143,17 +143,17 @@ def dot(
 ) -> NDArray:
     """Compute the dot product over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Sum. Both arrays have the same shape."""
+    """Elementwise sum. Both arrays have the same shape."""
 def elemwise_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Quotient; integers are truncated towards zero. Both arrays have the same shape."""
+    """Elementwise quotient; integers are truncated towards zero. Both arrays have the ..."""
 def elemwise_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Product. Both arrays have the same shape."""
+    """Elementwise product. Both arrays have the same shape."""
 def elemwise_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Difference. Both arrays have the same shape."""
+    """Elementwise difference. Both arrays have the same shape."""
 def empty(stype, shape, ctx=None, dtype=None):
     """A sparse array that stores nothing."""
 def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Exponential."""
+    """Exponential exp(x)."""
 def expm1(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """exp(x) - 1, accurate for small x."""
 def fix(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -188,7 +188,7 @@ def mean(
 def multiply(lhs, rhs) -> NDArray:
     """The product, elementwise; a sparse and a dense array give a sparse one."""
 def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Negation."""
+    """Negative: -x."""
 def norm(
     data: NDArray, ord: int = 2, axis: _Shape | None = None,
     out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
@@ -237,7 +237,7 @@ def slice(
 def sqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Square root."""
 def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
-    """Square."""
+    """Square: x^2."""
 def stop_gradient(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Return the input unchanged, but stop gradients."""
 def subtract(lhs, rhs) -> NDArray:

@@ -72,7 +72,7 @@ binary(
     lambda a, F, g: g,
     equal_shapes=("elemwise_add", ("_Plus", "_add", "_grad_add", "_plus", "_sparse_elemwise_add")),
     aliases=("_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"),
-    doc="Sum.",
+    doc="Elementwise sum.",
     stypes=(*united("add"), *MIXED),
     broadcast_stypes=_CSR_TO_DENSE,
     scalar_stypes=_SHIFTED,
@@ -89,7 +89,7 @@ binary(
     lambda a, F, g: -g,
     equal_shapes=("elemwise_sub", ("_Minus", "_minus", "_sparse_elemwise_sub", "_sub")),
     aliases=("_sparse_broadcast_minus", "_sparse_broadcast_sub", "broadcast_minus"),
-    doc="Difference.",
+    doc="Elementwise difference.",
     stypes=(*united("sub"), *MIXED),
     broadcast_stypes=_CSR_TO_DENSE,
     scalar_stypes=_SHIFTED,
@@ -104,7 +104,7 @@ binary(
     lambda a, F, g: g * a.scalar,
     equal_shapes=("elemwise_mul", ("_Mul", "_mul", "_sparse_elemwise_mul")),
     aliases=("_sparse_broadcast_mul",),
-    doc="Product.",
+    doc="Elementwise product.",
     stypes=MULTIPLIED,
     broadcast_stypes=(csr_by_dense("elemwise_mul"),),
     scalar_stypes=KEPT,
@@ -125,7 +125,7 @@ binary(
     domain=(0.5, 2),
     equal_shapes=("elemwise_div", ("_Div", "_div", "_sparse_elemwise_div")),
     aliases=("_sparse_broadcast_div",),
-    doc="Quotient; integers are truncated towards zero.",
+    doc="Elementwise quotient; integers are truncated towards zero.",
     stypes=(*MIXED, *densely("row_sparse row_sparse")),
     broadcast_stypes=(
         csr_by_dense("elemwise_div", lambda a, lhs, rhs: lhs.shape != rhs.shape),
@@ -147,7 +147,7 @@ binary(
     domain=(0.6, 1.9),
     number=0.7,
     equal_shapes=("_mod", ("_Mod",)),
-    doc="Remainder with the sign of the divisor; 0 for divisor 0.",
+    doc="Elementwise remainder with the sign of the divisor; 0 for divisor 0.",
 )
 binary(
     "power",
@@ -159,7 +159,7 @@ binary(
     lambda a, F, g, y: g * y * log_or_limit(a.scalar),
     domain=(0.5, 2),
     equal_shapes=("_power", ("_Power",)),
-    doc="Power.",
+    doc="Elementwise power.",
     stypes=(*MIXED, *densely("row_sparse row_sparse")),
     complexes=True,
     amp=("fp32",) * 4,
@@ -176,7 +176,7 @@ binary(
     lambda a, F, g, x: g * (x >= a.scalar),
     equal_shapes=("_maximum", ("_Maximum",)),
     number=0.3,
-    doc="The elementwise maximum.",
+    doc="Elementwise maximum.",
     stypes=united("maximum"),
 )
 binary(
@@ -191,7 +191,7 @@ binary(
     lambda a, F, g, x: g * (x <= a.scalar),
     equal_shapes=("_minimum", ("_Minimum",)),
     number=0.3,
-    doc="The elementwise minimum.",
+    doc="Elementwise minimum.",
     stypes=united("minimum"),
 )
 binary(
@@ -205,7 +205,7 @@ binary(
     ),
     lambda a, F, g, x, y: g * x / y,
     equal_shapes=("_hypot", ("_Hypot",)),
-    doc="The hypotenuse sqrt(x^2 + y^2).",
+    doc="Elementwise hypotenuse sqrt(x^2 + y^2).",
     stypes=united("hypot"),
     amp=("widest/fp32", "widest/fp32", None, None),
 )
@@ -242,16 +242,34 @@ for _word, _stem, _define in (
         f"The array {_word} a scalar; for a sparse array, only the stored elements.",
         KEPT,
     )
-for _stem, _camel, _define, _old in (
-    ("equal", "Equal", lambda xp, x, y: x == y, "_Equal"),
-    ("not_equal", "NotEqual", lambda xp, x, y: x != y, "_Not_Equal"),
-    ("greater", "Greater", lambda xp, x, y: x > y, "_Greater"),
-    ("greater_equal", "GreaterEqual", lambda xp, x, y: x >= y, "_Greater_Equal"),
-    ("lesser", "Lesser", lambda xp, x, y: x < y, "_Lesser"),
-    ("lesser_equal", "LesserEqual", lambda xp, x, y: x <= y, "_Lesser_Equal"),
-    ("logical_and", "LogicalAnd", lambda xp, x, y: (x != 0) & (y != 0), "_Logical_And"),
-    ("logical_or", "LogicalOr", lambda xp, x, y: (x != 0) | (y != 0), "_Logical_Or"),
-    ("logical_xor", "LogicalXor", lambda xp, x, y: (x != 0) ^ (y != 0), "_Logical_Xor"),
+for _stem, _camel, _define, _old, _when in (
+    ("equal", "Equal", lambda xp, x, y: x == y, "_Equal", "lhs == rhs"),
+    ("not_equal", "NotEqual", lambda xp, x, y: x != y, "_Not_Equal", "lhs != rhs"),
+    ("greater", "Greater", lambda xp, x, y: x > y, "_Greater", "lhs > rhs"),
+    ("greater_equal", "GreaterEqual", lambda xp, x, y: x >= y, "_Greater_Equal", "lhs >= rhs"),
+    ("lesser", "Lesser", lambda xp, x, y: x < y, "_Lesser", "lhs < rhs"),
+    ("lesser_equal", "LesserEqual", lambda xp, x, y: x <= y, "_Lesser_Equal", "lhs <= rhs"),
+    (
+        "logical_and",
+        "LogicalAnd",
+        lambda xp, x, y: (x != 0) & (y != 0),
+        "_Logical_And",
+        "both operands are nonzero",
+    ),
+    (
+        "logical_or",
+        "LogicalOr",
+        lambda xp, x, y: (x != 0) | (y != 0),
+        "_Logical_Or",
+        "an operand is nonzero",
+    ),
+    (
+        "logical_xor",
+        "LogicalXor",
+        lambda xp, x, y: (x != 0) ^ (y != 0),
+        "_Logical_Xor",
+        "exactly one operand is nonzero",
+    ),
 ):
     binary(
         _stem,
@@ -263,5 +281,5 @@ for _stem, _camel, _define, _old in (
         equal_shapes=(f"_{_stem}", (_old,)),
         number=0.0,
         complexes=_stem in ("equal", "not_equal"),
-        doc=f"1 where `{_stem}` is true, 0 elsewhere, in the operands' dtype.",
+        doc=f"1 where {_when}, else 0, in the operands' dtype.",
     )

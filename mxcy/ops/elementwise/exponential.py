@@ -8,7 +8,7 @@ __all__ = []
 
 unary(
     "exp",
-    "Exponential.",
+    "Exponential exp(x).",
     "exp",
     lambda a, F, g, y: g * y,
     (-4, 4),

@@ -189,6 +189,6 @@ register(
     samples=(sample((3, 4)), sample(()), sample((2, 0), grad=False)),
     dtypes=_NUMBERS,
     complexes=True,
-    doc="A copy.",
+    doc="Return a copy: +x.",
     numpy="positive(x, out=None, **kwargs)",
 )

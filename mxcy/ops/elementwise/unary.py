@@ -116,7 +116,7 @@ unary(
 )
 unary(
     "negative",
-    "Negation.",
+    "Negative: -x.",
     "negative",
     lambda a, F, g: -g,
     (-2, 2),
@@ -127,7 +127,7 @@ unary(
 unary("sign", "Sign: -1, 0 or 1.", "sign", _zero, (-2, 2), ints=True, zero=True)
 unary(
     "square",
-    "Square.",
+    "Square: x^2.",
     "square",
     lambda a, F, g, x: g * x * 2,
     (-2, 2),
