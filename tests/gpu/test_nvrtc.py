@@ -186,9 +186,11 @@ def layers(dtype):
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("dtype", [0, 1])
 def test_layers(architecture, dtype, monkeypatch):
-    from mxcy.gpu import blas
+    """Our kernels, which run without cuBLAS and cuDNN."""
+    from mxcy.gpu import blas, cudnn
 
-    monkeypatch.setattr(blas, "is_open", lambda: False)
+    for library in (blas, cudnn):
+        monkeypatch.setattr(library, "is_open", lambda: False)
     texts = {launch.text for launch in layers(dtype)}
     assert len(texts) > 15
     for text in texts:
