@@ -1,11 +1,11 @@
-"""Key figures of releases as SVG, for the site: bars beside others, and all figures by size."""
+"""SVG drawings of releases' key figures, for the site: bars next to others, and all by size."""
 
 import math
 from html import escape
 
 __all__ = ["YARDSTICK", "bars", "scale"]
 
-YARDSTICK = "yardstick"  # what NumPy does beside key figures, which is nothing to compare with
+YARDSTICK = "yardstick"  # NumPy operations timed alongside key figures, not drawn
 _WIDTH, _ROW = 560, 18  # narrow: phones show it at two thirds of its size
 _LONGEST = 4.0  # times ours: longer bars, which would make all others short, are cut
 _LEFT = {"bars": 140, "scale": 240}
@@ -19,7 +19,7 @@ def bars(run):
     Parameters
     ----------
     run : dict
-        Its figures beside nothing but a yardstick are left out.
+        Figures without other contenders than a yardstick are skipped.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Check that all files agree about the release; the first step of `make release-check`.
 
-python tools/release_check.py              before the tag; it tells what --prepare has still to do
+python tools/release_check.py              before tagging; lists what --prepare has to write
 python tools/release_check.py --tag v0.2.0 what is tagged is what is described
 python tools/release_check.py --prepare 0.2.0   writes version and day into the places
 """

@@ -112,7 +112,7 @@ def main(arguments=None):
                 losses.append(loss.mean().asscalar())
             print(f"epoch {epoch + 1:2}: loss {np.mean(losses):.4f}")
         found = share_right(net, test)
-    print(f"{found:.1%} of the images held out are told rightly")
+    print(f"accuracy on the held-out images {found:.1%}")
     return found
 
 

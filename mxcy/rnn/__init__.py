@@ -1,4 +1,4 @@
-"""`mx.rnn`: recurrent cells that make symbols, their checkpoints, and sentences in buckets."""
+"""`mx.rnn`: symbolic recurrent cells, their checkpoints, and bucketing of sentences."""
 
 from mxcy._base.listing import listing
 from mxcy.rnn import cell, cells, containers, conv_cells, fused, io, modifiers, rnn, rnn_cell

@@ -1,7 +1,7 @@
-"""What all cells of `mx.rnn` share: variables, initial states, packed weights, unrolling.
+"""Base class of symbolic cells: variables, initial states, packed weights, unrolling.
 
 A cell computes one step; each call adds nodes named after the step to the graph. Weights are
-variables, made once, so that all steps share them.
+variables created once and shared by all steps.
 """
 
 from mxcy import ndarray, symbol
@@ -12,12 +12,12 @@ __all__ = ["BaseRNNCell", "RNNParams"]
 
 
 class RNNParams:
-    """Variables by name, made when they are first asked for; cells that share it share weights.
+    """Variables by name, created on first access; cells with the same RNNParams share weights.
 
     Parameters
     ----------
     prefix : str
-        What all names begin with.
+        Prefix of all names.
     """
 
     def __init__(self, prefix=""):
@@ -30,9 +30,9 @@ class RNNParams:
         Parameters
         ----------
         name : str
-            Its name without the prefix.
+            Name without the prefix.
         **kwargs
-            What `mx.sym.var` is given when the variable has to be made.
+            Arguments of `mx.sym.var` for a new variable.
 
         Returns
         -------
@@ -45,22 +45,21 @@ class RNNParams:
 
 
 class BaseRNNCell:
-    """Base of all cells.
+    """Base class of cells.
 
-    A subclass defines `__call__` and `state_info`; one with weights that `unpack_weights` can
-    divide also has `_gate_names`, the endings of the gates' names in the order of the rows, and
-    `_num_hidden`.
+    A subclass defines `__call__` and `state_info`. If `unpack_weights` can split its weights, it
+    also defines `_gate_names`, the gates' suffixes in the order of the rows, and `_num_hidden`.
 
     Parameters
     ----------
     prefix : str
-        What names of nodes and, unless `params` is given, of weights begin with.
+        Prefix of the names of nodes and, unless `params` is given, of weights.
     params : RNNParams, optional
         Variables to share with other cells.
     """
 
     _gate_names = ()
-    _has_steps = True  # whether it can be called for one step
+    _has_steps = True  # whether it can be called for a single step
 
     def __init__(self, prefix="", params=None):
         self._own_params = params is None
@@ -70,7 +69,7 @@ class BaseRNNCell:
         self.reset()
 
     def reset(self):
-        """Count steps and states from 0 again, for another graph."""
+        """Reset the counters of steps and states, for a new graph."""
         self._init_counter = -1
         self._counter = -1
         for cell in getattr(self, "_cells", ()):
@@ -84,7 +83,7 @@ class BaseRNNCell:
         inputs : Symbol
             Shape (batch, channels).
         states : list of Symbol
-            From the step before, or from `begin_state`.
+            States of the previous step, or of `begin_state`.
 
         Returns
         -------
@@ -95,30 +94,30 @@ class BaseRNNCell:
 
     @property
     def params(self):
-        """The variables, an `RNNParams`."""
+        """RNNParams: the variables."""
         self._own_params = False
         return self._params
 
     @property
     def state_info(self):
-        """Shape and layout of each state, a list of dicts; 0 stands for the batch size."""
+        """list of dict: shape and layout of each state, with 0 for the batch size."""
         raise NotImplementedError(f"{type(self).__name__} does not define state_info")
 
     @property
     def state_shape(self):
-        """The shape of each state."""
+        """list of tuple: shape of each state."""
         return [info["shape"] for info in self.state_info]
 
     def begin_state(self, func=symbol.zeros, **kwargs):
-        """Make states for the first step.
+        """Create the initial states.
 
         Parameters
         ----------
         func : callable
-            Makes a symbol of a name and a shape: `mx.sym.zeros`, `mx.sym.uniform`, or `mx.sym.var`
+            Creates a symbol from name and shape: `mx.sym.zeros`, `mx.sym.uniform`, or `mx.sym.var`
             for states that are bound like data.
         **kwargs
-            More arguments for it.
+            Further arguments of `func`.
 
         Returns
         -------
@@ -141,17 +140,17 @@ class BaseRNNCell:
             )
 
     def unpack_weights(self, args):
-        """Divide the weights of all gates into one for each.
+        """Split packed weights into one per gate.
 
         Parameters
         ----------
         args : dict of str to NDArray
-            All parameters of a network; those of other layers are handed on.
+            All parameters of a network; those of other layers are passed through.
 
         Returns
         -------
         dict of str to NDArray
-            With ``lstm_i2h_i_weight`` and so on in place of ``lstm_i2h_weight``.
+            Parameters with ``lstm_i2h_i_weight`` etc. instead of ``lstm_i2h_weight``.
         """
         args = dict(args)
         units = self._num_hidden if self._gate_names else 0
@@ -190,19 +189,19 @@ class BaseRNNCell:
         length : int
             Number of steps.
         inputs : Symbol or list of Symbol
-            One symbol with a time axis, or one for each step, (batch, ...).
+            One symbol with a time axis, or one per step, (batch, ...).
         begin_state : list of Symbol, optional
-            By default what `begin_state` makes.
+            Initial states; by default those of `begin_state`.
         layout : str
-            Which axis is the time, ``'NTC'`` or ``'TNC'``.
+            ``'NTC'`` or ``'TNC'``, which determines the time axis.
         merge_outputs : bool, optional
-            Whether to return one symbol, or one for each step; None leaves it to the cell.
+            Return one symbol, or one per step; None leaves it to the cell.
 
         Returns
         -------
         outputs : Symbol or list of Symbol
         states : list of Symbol
-            Those after the last step.
+            States after the last step.
         """
         self.reset()
         steps = as_steps(length, inputs, layout)

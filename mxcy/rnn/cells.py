@@ -1,4 +1,4 @@
-"""Cells whose gates are dense layers of the input and of the last output."""
+"""RNN, LSTM and GRU cells."""
 
 from mxcy import initializer, symbol
 from mxcy.rnn.cell import BaseRNNCell
@@ -10,7 +10,7 @@ class _DenseCell(BaseRNNCell):
     """A cell with weights ``i2h`` for the input and ``h2h`` for the state."""
 
     _states = 1
-    _product = "{}{}"  # how the nodes of both products are named, after the step
+    _product = "{}{}"  # name pattern of the two products' nodes
 
     def __init__(self, num_hidden, prefix, params, i2h_bias=None):
         super().__init__(prefix=prefix, params=params)
@@ -46,11 +46,11 @@ class RNNCell(_DenseCell):
     Parameters
     ----------
     num_hidden : int
-        Units of state and output.
+        Size of state and output.
     activation : str or callable
         The type of an `Activation`, or a function of a symbol and a name.
     prefix : str
-        What names begin with.
+        Prefix of names.
     params : RNNParams, optional
         Variables to share with other cells.
     """
@@ -69,18 +69,18 @@ class RNNCell(_DenseCell):
 
 
 class LSTMCell(_DenseCell):
-    """Long short-term memory; its states are the output and the memory.
+    """Long short-term memory; its states are the output and the cell state.
 
     Parameters
     ----------
     num_hidden : int
-        Units of states and output.
+        Size of states and output.
     prefix : str
-        What names begin with.
+        Prefix of names.
     params : RNNParams, optional
         Variables to share with other cells.
     forget_bias : float
-        What the forget gate's bias of the input begins with.
+        Initial value of the forget gate's input bias.
     """
 
     _states = 2
@@ -97,14 +97,14 @@ class LSTMCell(_DenseCell):
 
 
 class GRUCell(_DenseCell):
-    """Gated recurrent unit whose reset gate acts on the product of the state.
+    """Gated recurrent unit whose reset gate is applied after the recurrent product.
 
     Parameters
     ----------
     num_hidden : int
-        Units of state and output.
+        Size of state and output.
     prefix : str
-        What names begin with.
+        Prefix of names.
     params : RNNParams, optional
         Variables to share with other cells.
     """
@@ -122,7 +122,7 @@ class GRUCell(_DenseCell):
 
 
 def lstm_step(gates, memory, name, activate, **kwargs):
-    """One step of an LSTM from the sums of its four gates; output and states."""
+    """One step of an LSTM from its four gates' pre-activations; return output and states."""
     take = symbol.Activation(gates[0], act_type="sigmoid", name=f"{name}i")
     keep = symbol.Activation(gates[1], act_type="sigmoid", name=f"{name}f")
     new = activate(gates[2], **kwargs, name=f"{name}c")
@@ -133,7 +133,7 @@ def lstm_step(gates, memory, name, activate, **kwargs):
 
 
 def gru_step(i2h, h2h, state, name, activate, **kwargs):
-    """One step of a GRU from both products, three gates each; output and states."""
+    """One step of a GRU from both products of three gates each; return output and states."""
     i2h_r, i2h_z, i2h_o = symbol.SliceChannel(i2h, num_outputs=3, name=f"{name}_i2h_slice")
     h2h_r, h2h_z, h2h_o = symbol.SliceChannel(h2h, num_outputs=3, name=f"{name}_h2h_slice")
     reset = symbol.Activation(i2h_r + h2h_r, act_type="sigmoid", name=f"{name}_r_act")

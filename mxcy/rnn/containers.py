@@ -1,4 +1,4 @@
-"""Cells made of cells: stacked, or running in both directions."""
+"""Stacked and bidirectional cells."""
 
 from mxcy import symbol
 from mxcy.base import MXNetError
@@ -10,7 +10,7 @@ __all__ = ["BidirectionalCell", "SequentialRNNCell"]
 
 
 class _Cells(BaseRNNCell):
-    """A cell that consists of others."""
+    """Base class of cells composed of others."""
 
     def __init__(self, params):
         super().__init__(prefix="", params=params)
@@ -21,7 +21,7 @@ class _Cells(BaseRNNCell):
         if self._override_cell_params:
             if not cell._own_params:
                 raise MXNetError(
-                    f"{type(self).__name__}: params are given to it or to its cells, not to both"
+                    f"{type(self).__name__}: pass params to it or to its cells, not to both"
                 )
             cell.params._params.update(self.params._params)
         self.params._params.update(cell.params._params)
@@ -46,7 +46,7 @@ class _Cells(BaseRNNCell):
         return args
 
     def _divided(self, states):
-        """Each cell with its states."""
+        """Pair each cell with its states."""
         begin = 0
         for cell in self._cells:
             count = len(cell.state_info)
@@ -55,19 +55,19 @@ class _Cells(BaseRNNCell):
 
 
 class SequentialRNNCell(_Cells):
-    """Cells on top of each other: the output of each is the input of the next.
+    """A stack of cells, each taking the previous one's output as input.
 
     Parameters
     ----------
     params : RNNParams, optional
-        Variables for all of the cells.
+        Variables of all cells.
     """
 
     def __init__(self, params=None):
         super().__init__(params)
 
     def add(self, cell):
-        """Put a cell on top.
+        """Append a cell.
 
         Parameters
         ----------
@@ -101,16 +101,16 @@ class SequentialRNNCell(_Cells):
 
 
 class BidirectionalCell(_Cells):
-    """Two cells, one of which sees the sequence backwards; the outputs are joined.
+    """Two cells, one of them processing the sequence backwards, with concatenated outputs.
 
     Parameters
     ----------
     l_cell, r_cell : BaseRNNCell
-        Forwards and backwards.
+        Forward and backward cell.
     params : RNNParams, optional
-        Variables for both.
+        Variables of both.
     output_prefix : str
-        What names of the joined outputs begin with.
+        Prefix of the names of concatenated outputs.
     """
 
     _has_steps = False
@@ -131,7 +131,7 @@ class BidirectionalCell(_Cells):
         -------
         outputs : Symbol or list of Symbol
         states : list of list of Symbol
-            Those of each direction.
+            States of each direction.
         """
         self.reset()
         axis = time_axis(layout)

@@ -1,4 +1,4 @@
-"""Cells whose products are convolutions: inputs and states are images."""
+"""Convolutional cells, whose inputs and states are images."""
 
 import functools
 
@@ -13,26 +13,26 @@ _LEAKY = functools.partial(symbol.LeakyReLU, act_type="leaky", slope=0.2)
 
 
 class BaseConvRNNCell(BaseRNNCell):
-    """Base of cells that convolve images.
+    """Base class of convolutional cells.
 
     Parameters
     ----------
     input_shape : tuple of int
-        The shape of one step's input, batch axis included.
+        Shape of a step's input, including the batch axis.
     num_hidden : int
         Channels of states and output.
     h2h_kernel, h2h_dilate : tuple of int
-        The convolution of the state, which keeps the extents; its kernel is odd.
+        Recurrent convolution, which preserves extents; its kernel is odd.
     i2h_kernel, i2h_stride, i2h_pad, i2h_dilate : tuple of int
-        The convolution of the input.
+        Input convolution.
     i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
-        Of the weights.
+        Initializers of the weights.
     i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
-        Of the biases.
+        Initializers of the biases.
     activation : str or callable
-        Of the new values; leaky ReLU with slope 0.2 unless something else is given.
+        Activation; leaky ReLU with slope 0.2 by default.
     prefix : str
-        What names begin with.
+        Prefix of names.
     params : RNNParams, optional
         Variables to share with other cells.
     conv_layout : str
@@ -41,7 +41,7 @@ class BaseConvRNNCell(BaseRNNCell):
     Raises
     ------
     MXNetError
-        When `h2h_kernel` is even.
+        If `h2h_kernel` is even.
     """
 
     _states = 2
@@ -110,7 +110,7 @@ class BaseConvRNNCell(BaseRNNCell):
 
 
 def _defaults(prefix):
-    """The constructor of a cell: that of the base class with MXNet's defaults."""
+    """Create a constructor with MXNet's defaults for a cell."""
 
     def __init__(  # noqa: N807  it becomes one
         self,
@@ -170,7 +170,7 @@ class ConvRNNCell(BaseConvRNNCell):
 
 
 class ConvLSTMCell(BaseConvRNNCell):
-    """An LSTM of images; see `BaseConvRNNCell`."""
+    """Convolutional LSTM; see `BaseConvRNNCell`."""
 
     _gate_names = ("_i", "_f", "_c", "_o")
 
@@ -185,7 +185,7 @@ class ConvLSTMCell(BaseConvRNNCell):
 
 
 class ConvGRUCell(BaseConvRNNCell):
-    """A GRU of images; see `BaseConvRNNCell`. Its gates are divided along axis 1."""
+    """Convolutional GRU; see `BaseConvRNNCell`. Its gates are split along axis 1."""
 
     _states = 1
     _gate_names = ("_r", "_z", "_o")

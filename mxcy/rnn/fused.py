@@ -1,4 +1,4 @@
-"""Recurrent layers as one operator, `RNN`, with all weights in one vector."""
+"""Recurrent layers as a single operator `RNN`, with packed weights."""
 
 from mxcy import initializer, ndarray, symbol
 from mxcy._base.warning import warn
@@ -14,24 +14,24 @@ __all__ = ["FusedRNNCell"]
 
 
 class FusedRNNCell(BaseRNNCell):
-    """Layers of recurrent cells that run as one operator over the whole sequence.
+    """Recurrent layers that run as one operator over the whole sequence.
 
     Parameters
     ----------
     num_hidden : int
-        Units of each layer and direction.
+        Size of each layer and direction.
     num_layers : int
     mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
     bidirectional : bool
-        Whether each layer also runs backwards; the output then has twice the units.
+        Whether each layer also runs backwards, which doubles the output size.
     dropout : float
-        The part of the values between layers that training drops.
+        Dropout rate between layers, in training.
     get_next_state : bool
         Whether `unroll` returns the states after the last step.
     forget_bias : float
-        What an LSTM's bias of the forget gate begins with.
+        Initial value of an LSTM's forget gate bias.
     prefix : str, optional
-        What names begin with, the mode by default.
+        Prefix of names, the mode by default.
     params : RNNParams, optional
         Variables to share with other cells.
     """
@@ -133,12 +133,12 @@ class FusedRNNCell(BaseRNNCell):
         return outputs, states
 
     def unfuse(self):
-        """Make the same layers of single cells.
+        """Convert to equivalent single cells.
 
         Returns
         -------
         SequentialRNNCell
-            Which can be stepped; it takes this cell's weights as `unpack_weights` divides them.
+            Cells that support stepping; they take this cell's weights from `unpack_weights`.
         """
         stack = SequentialRNNCell()
         for layer in range(self._num_layers):

@@ -1,4 +1,4 @@
-"""Sentences as numbers, in batches of sentences of about the same length."""
+"""Encoding of sentences, and iteration over buckets of similar lengths."""
 
 import bisect
 import random
@@ -15,21 +15,21 @@ __all__ = ["BucketSentenceIter", "encode_sentences"]
 def encode_sentences(
     sentences, vocab=None, invalid_label=-1, invalid_key="\n", start_label=0, unknown_token=None
 ):
-    """Turn words into numbers.
+    """Encode words as integers.
 
     Parameters
     ----------
     sentences : list of list of str
     vocab : dict of str to int, optional
-        The numbers of words. A new one is made, and grows with each new word, when not given.
+        Indices of words. If not given, a new vocabulary is built from the sentences.
     invalid_label : int
-        The number of `invalid_key`; no word gets it.
+        Index of `invalid_key`, not used for words.
     invalid_key : str
-        What ends a sentence.
+        Token that marks the end of a sentence.
     start_label : int
-        The first number for words.
+        First index of words.
     unknown_token : str, optional
-        Which word stands for those that a given vocabulary lacks; it is entered if need be.
+        Word that replaces unknown words of a given vocabulary; added if missing.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def encode_sentences(
     Raises
     ------
     MXNetError
-        When a given vocabulary lacks a word, and there is no `unknown_token`.
+        If a given vocabulary lacks a word, and there is no `unknown_token`.
     """
     grows = vocab is None
     vocab = {invalid_key: invalid_label} if grows else vocab
@@ -61,34 +61,34 @@ def encode_sentences(
 
 
 class BucketSentenceIter(DataIter):
-    """Batches of sentences of similar lengths; the label of each word is the next one.
+    """Iterate over batches of sentences of similar lengths; labels are the next words.
 
     Parameters
     ----------
     sentences : list of list of int
-        What `encode_sentences` returns.
+        Result of `encode_sentences`.
     batch_size : int
     buckets : list of int, optional
-        The lengths to which sentences are filled up; by default those that at least `batch_size`
-        sentences have. Longer sentences are left out, with a message.
+        Lengths to which sentences are padded; by default those of at least `batch_size`
+        sentences. Longer sentences are dropped, with a message.
     invalid_label : int
-        What fills them up.
+        Padding value.
     data_name, label_name : str
     dtype : str
     layout : {'NT', 'TN'}
-        Whether the batch or the time is the first axis.
+        Whether the first axis is the batch or the time.
 
     Attributes
     ----------
     buckets : list of int
-        The lengths that occur.
+        The lengths in use.
     default_bucket_key : int
-        The longest one.
+        The maximum length.
 
     Raises
     ------
     ValueError
-        When `layout` is neither, or no sentence fits a bucket.
+        If `layout` is unknown, or no sentence fits a bucket.
     """
 
     def __init__(
@@ -147,9 +147,9 @@ class BucketSentenceIter(DataIter):
         self.reset()
 
     def reset(self):
-        """Start over, with batches and sentences in another order.
+        """Restart, with batches and sentences in a new order.
 
-        Batches are drawn by Python's `random`, sentences by `numpy.random`.
+        Batches are shuffled by Python's `random`, sentences by `numpy.random`.
         """
         self.curr_idx = 0
         random.shuffle(self.idx)

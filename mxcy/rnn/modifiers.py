@@ -1,4 +1,4 @@
-"""Cells that change what another cell takes or gives."""
+"""Cells that modify the inputs, outputs or states of another cell."""
 
 from mxcy import symbol
 from mxcy.base import MXNetError, numeric_types
@@ -10,16 +10,16 @@ __all__ = ["DropoutCell", "ModifierCell", "ResidualCell", "ZoneoutCell"]
 
 
 class DropoutCell(BaseRNNCell):
-    """Drops part of its input while training.
+    """Dropout on the input, in training.
 
     Parameters
     ----------
     dropout : float
-        Which part.
+        Dropout rate.
     prefix : str
-        Kept for the interface; there are no names.
+        Accepted for the common interface; there are no names.
     params : RNNParams, optional
-        Kept for the interface.
+        Accepted for the common interface.
     """
 
     def __init__(self, dropout, prefix="dropout_", params=None):
@@ -47,12 +47,12 @@ class DropoutCell(BaseRNNCell):
 
 
 class ModifierCell(BaseRNNCell):
-    """Base of cells that change another cell, which must not be called itself any more.
+    """Base class of cells that wrap another cell, which can no longer be called directly.
 
     Parameters
     ----------
     base_cell : BaseRNNCell
-        The cell to change.
+        The wrapped cell.
     """
 
     def __init__(self, base_cell):
@@ -70,7 +70,7 @@ class ModifierCell(BaseRNNCell):
         return self.base_cell.state_info
 
     def begin_state(self, init_sym=symbol.zeros, **kwargs):
-        """Make states for the first step; see `BaseRNNCell.begin_state`."""
+        """Create the initial states; see `BaseRNNCell.begin_state`."""
         self._refuse_modified()
         self.base_cell._modified = False
         try:
@@ -86,19 +86,19 @@ class ModifierCell(BaseRNNCell):
 
 
 class ZoneoutCell(ModifierCell):
-    """Keeps some outputs and states as they were in the step before, at random, while training.
+    """Zoneout: in training, random outputs and states keep their previous values.
 
     Parameters
     ----------
     base_cell : BaseRNNCell
-        A cell that can be stepped.
+        A cell that supports stepping.
     zoneout_outputs, zoneout_states : float
-        Which part of outputs and of states is kept.
+        Fractions of outputs and states that keep their values.
 
     Raises
     ------
     MXNetError
-        When the cell cannot be stepped.
+        If the cell does not support stepping.
     """
 
     def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0):
@@ -131,18 +131,18 @@ class ZoneoutCell(ModifierCell):
 
 
 def _kept(part, new, old):
-    """`new`, but with some part of it `old`."""
+    """Replace a random fraction of `new` by `old`."""
     mask = symbol.Dropout(symbol.ones_like(new), p=part)
     return symbol.where(mask, new, old)
 
 
 class ResidualCell(ModifierCell):
-    """Adds the input to the output of a cell.
+    """Add the input of a cell to its output.
 
     Parameters
     ----------
     base_cell : BaseRNNCell
-        A cell whose output is as wide as its input.
+        A cell whose output has the size of its input.
     """
 
     def __init__(self, base_cell):

@@ -1,4 +1,4 @@
-"""Checkpoints in which the weights of recurrent cells are divided by gates."""
+"""Checkpoints with the weights of recurrent cells unpacked by gates."""
 
 import warnings
 
@@ -13,7 +13,7 @@ def _listed(cells):
 
 
 def rnn_unroll(cell, length, inputs=None, begin_state=None, input_prefix="", layout="NTC"):
-    """Call ``cell.unroll``, the newer name of it.
+    """Call ``cell.unroll``, which replaces this function.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def rnn_unroll(cell, length, inputs=None, begin_state=None, input_prefix="", lay
     length, inputs, begin_state, layout
         See `BaseRNNCell.unroll`.
     input_prefix : str
-        Without effect, as inputs are always given.
+        Ignored, as inputs are always given.
 
     Returns
     -------
@@ -40,11 +40,11 @@ def save_rnn_checkpoint(cells, prefix, epoch, symbol, arg_params, aux_params):
     cells : BaseRNNCell or list of BaseRNNCell
         The cells of the network.
     prefix : str
-        What the names of both files begin with.
+        Prefix of both file names.
     epoch : int
     symbol : Symbol
     arg_params, aux_params : dict of str to NDArray
-        Parameters and auxiliary states, as a module has them.
+        Parameters and auxiliary states of a module.
     """
     for cell in _listed(cells):
         arg_params = cell.unpack_weights(arg_params)
@@ -52,12 +52,12 @@ def save_rnn_checkpoint(cells, prefix, epoch, symbol, arg_params, aux_params):
 
 
 def load_rnn_checkpoint(cells, prefix, epoch):
-    """Read a checkpoint that `save_rnn_checkpoint` has written.
+    """Read a checkpoint written by `save_rnn_checkpoint`.
 
     Parameters
     ----------
     cells : BaseRNNCell or list of BaseRNNCell
-        The cells of the network; others than those that wrote it will do, such as unfused ones.
+        The cells of the network, which may differ from those of the writer, e.g. unfused ones.
     prefix : str
     epoch : int
 
@@ -65,7 +65,7 @@ def load_rnn_checkpoint(cells, prefix, epoch):
     -------
     symbol : Symbol
     arg_params, aux_params : dict of str to NDArray
-        With packed weights.
+        Parameters with packed weights, and auxiliary states.
     """
     symbol, arg_params, aux_params = load_checkpoint(prefix, epoch)
     for cell in _listed(cells):
@@ -74,19 +74,19 @@ def load_rnn_checkpoint(cells, prefix, epoch):
 
 
 def do_rnn_checkpoint(cells, prefix, period=1):
-    """Make a callback for the ends of epochs that writes checkpoints with unpacked weights.
+    """Create an epoch-end callback that writes checkpoints with unpacked weights.
 
     Parameters
     ----------
     cells : BaseRNNCell or list of BaseRNNCell
     prefix : str
     period : int
-        After how many epochs one is written.
+        Interval between checkpoints, in epochs.
 
     Returns
     -------
     callable
-        For ``epoch_end_callback``.
+        Callback for ``epoch_end_callback``.
     """
     period = max(1, int(period))
 

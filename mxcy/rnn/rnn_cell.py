@@ -1,4 +1,4 @@
-"""All cells, under MXNet's name of the module."""
+"""All cells, under MXNet's module name."""
 
 from mxcy.rnn.cell import BaseRNNCell, RNNParams
 from mxcy.rnn.cells import GRUCell, LSTMCell, RNNCell

@@ -1,4 +1,4 @@
-"""Sequences of symbols: one symbol with a time axis, or a list of one symbol for each step."""
+"""Conversion of sequences between one symbol with a time axis and a list of steps."""
 
 from mxcy import symbol
 from mxcy.base import MXNetError
@@ -8,19 +8,19 @@ __all__ = ["as_steps", "merged", "time_axis"]
 
 
 def time_axis(layout):
-    """The position of time in a layout such as ``'NTC'``."""
+    """Return the position of the time axis in a layout such as ``'NTC'``."""
     if "T" not in layout:
         raise MXNetError(f"unroll: layout must contain the time axis T, got {layout!r}")
     return layout.index("T")
 
 
 def as_steps(length, inputs, layout):
-    """A sequence as a list of `length` steps.
+    """Convert a sequence to a list of `length` steps.
 
     Raises
     ------
     MXNetError
-        When there is no sequence, one of another length, or a group of symbols.
+        If there is no sequence, its length differs, or it is a group of symbols.
     """
     axis = time_axis(layout)
     if isinstance(inputs, Symbol):
@@ -33,7 +33,7 @@ def as_steps(length, inputs, layout):
 
 
 def merged(length, inputs, layout):
-    """A sequence as one symbol; see `as_steps`."""
+    """Convert a sequence to one symbol; see `as_steps`."""
     axis = time_axis(layout)
     if isinstance(inputs, Symbol):
         return inputs
@@ -43,7 +43,7 @@ def merged(length, inputs, layout):
 
 def _checked(length, steps):
     if steps is None:
-        raise MXNetError("unroll: inputs are needed; make variables for them outside of unroll")
+        raise MXNetError("unroll: inputs are required; create variables for them outside of unroll")
     if length is not None and len(steps) != length:
         raise MXNetError(f"unroll: expected {length} steps, got {len(steps)}")
     return list(steps)

@@ -76,7 +76,7 @@ def test_cells_say_what_is_wrong():
         lstm.unroll(3, [mx.sym.var("a"), mx.sym.var("b")])
     with pytest.raises(MXNetError, match="group of symbols"):
         lstm.unroll(2, mx.sym.Group([mx.sym.var("a"), mx.sym.var("b")]))
-    with pytest.raises(MXNetError, match="inputs are needed"):
+    with pytest.raises(MXNetError, match="inputs are required"):
         lstm.unroll(2, None)
     mx.rnn.ResidualCell(lstm)
     with pytest.raises(MXNetError, match="LSTMCell is modified"):
