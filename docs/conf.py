@@ -1,4 +1,4 @@
-"""How Sphinx makes the site of docs/*.md: see `make docs`."""
+"""Sphinx configuration of the site in docs/*.md; see `make docs`."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
 
-import mxcy  # noqa: E402  it is the one beside this folder
+import mxcy  # noqa: E402  from this source tree
 
 project = "mxcy"
 author = copyright = "The mxcy authors"
@@ -17,7 +17,7 @@ nitpicky = True
 
 myst_enable_extensions = ["colon_fence", "deflist", "html_image"]
 myst_heading_anchors = 4
-# Pages are read in repositories, too, where links lead to files that are no pages of the site.
+# Pages are also read in repositories, where links lead to files outside the site.
 myst_all_links_external = False
 
 html_theme = "pydata_sphinx_theme"
@@ -37,11 +37,10 @@ html_theme_options = {
 }
 
 doctest_test_doctest_blocks = ""
-# Examples are compared with MXNet's sign of nothing: shapes, names and devices are part of it.
-# They write files into a folder of their own.
+# Examples write files into a temporary folder.
 doctest_global_setup = """
 import os, tempfile
-import mxcy as _mxcy  # pages import what they use: a reader has nothing before
+import mxcy as _mxcy  # pages import everything they use, as a reader does
 _folder = tempfile.TemporaryDirectory()
 _home = os.getcwd()
 os.chdir(_folder.name)

@@ -134,13 +134,13 @@ def test_packages_import_each_other_without_cycles():
     forwarded = {dotted(path): imported(path) for path in SOURCES if only_forwards(path)}
     sorter = graphlib.TopologicalSorter()
     for path in SOURCES:
-        room = part(dotted(path))
-        if room in ("", *NARROW) or dotted(path) in forwarded:
+        importer = part(dotted(path))
+        if importer in ("", *NARROW) or dotted(path) in forwarded:
             continue
         for name in imported(path):
             module = name if name in forwarded else name.rpartition(".")[0]
-            rooms = {part(source) for source in forwarded.get(module, (name,))}
-            sorter.add(room, *rooms - {None, "", room})
+            parts = {part(source) for source in forwarded.get(module, (name,))}
+            sorter.add(importer, *parts - {None, "", importer})
     try:
         sorter.prepare()
     except graphlib.CycleError as error:

@@ -4,7 +4,7 @@ import importlib
 import inspect
 import re
 
-#: title -> modules whose public names stand on the page
+#: title -> modules whose public names are on the page
 PAGES = {
     "Arrays": ("ndarray", "ndarray.sparse", "numpy:ndarray"),
     "Symbols and executors": (
@@ -16,23 +16,23 @@ PAGES = {
     "Gluon: recurrent layers": ("gluon.rnn",),
     "Gluon: losses": ("gluon.loss",),
     "Gluon: data": ("gluon.data", "gluon.data.vision"),
-    "Gluon: transforms of images": ("gluon.data.vision.transforms",),
+    "Gluon: image transforms": ("gluon.data.vision.transforms",),
     "Gluon: estimator": ("gluon.contrib.estimator",),
     "Gluon: distributions": ("gluon.probability",),
     "Module": ("module", "model", "monitor"),
     "Metrics": ("metric",),
     "Optimizers": ("optimizer",),
-    "Rates": ("lr_scheduler",),
+    "Learning rate schedules": ("lr_scheduler",),
     "Initializers": ("initializer",),
     "Callbacks": ("callback", "visualization"),
     "Iterators and records": ("io", "recordio"),
     "Images": ("image",),
     "Autograd": ("autograd",),
-    "Stores": ("kvstore",),
+    "Key-value stores": ("kvstore",),
     "Mixed precision": ("amp",),
     "Quantization": ("contrib.quantization",),
     "ONNX": ("onnx",),
-    "Operators of your own": ("operator", "library"),
+    "Custom operators": ("operator", "library"),
     "Engine, profiler, memory": ("engine", "profiler", "storage"),
     "Contexts and the machine": ("context", "runtime", "random", "util"),
 }
@@ -40,7 +40,7 @@ _SECTIONS = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.M)
 
 
 def pages():
-    """{file name: text} of all pages and their list."""
+    """{file name: text} of all pages and their index."""
     texts, listed = {}, []
     for title, modules in PAGES.items():
         name = re.sub(r"\W+", "_", title.lower())
@@ -55,7 +55,7 @@ def pages():
 
 
 def entries(source):
-    """(name, object) of a module's public classes and functions, or of those that are named."""
+    """(name, object) of a module's public classes and functions, or of the named ones."""
     module_name, _, only = source.partition(":")
     module = importlib.import_module(f"mxcy.{module_name}")
     names = only.split() or [n for n in getattr(module, "__all__", ()) if not n.startswith("_")]
@@ -89,14 +89,14 @@ def section(source, entry):
 def _signature(value):
     try:
         text = str(inspect.signature(value))
-    except (ValueError, TypeError):  # of a class in C
+    except (ValueError, TypeError):  # a class in C
         return "(...)"
     text = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
     return re.sub(r"<(\w+ )?([^<>]*?)( at 0x[0-9a-f]+)?>", r"\2", text)
 
 
 def _methods(cls):
-    """What a class adds to its bases, a line for each method and property."""
+    """The methods and properties that a class adds to its bases, one line each."""
     lines = []
     for name, member in sorted(vars(cls).items()):
         if name.startswith("_"):
@@ -144,7 +144,7 @@ def markdown(doc):
 
 
 def _terms(body):
-    """Entries ``name : type`` with what is indented below them, as a list."""
+    """Entries ``name : type`` and their indented descriptions, as a list."""
     lines = []
     for line in body.strip("\n").splitlines():
         if line and not line[0].isspace():
@@ -157,7 +157,7 @@ def _terms(body):
 
 
 def _paragraphs(text):
-    """Text whose examples and indented blocks are blocks of code."""
+    """Text with examples and indented blocks as code blocks."""
     lines, block = [], []
     for line in [*text.strip("\n").splitlines(), ""]:
         code = line.startswith((">>>", "...", "    ")) or (block and line and block[0][:3] == ">>>")

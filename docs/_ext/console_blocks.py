@@ -1,8 +1,8 @@
-"""Blocks of code are examples: `sphinx-build -b doctest` runs them and compares what they print.
+"""Mark code blocks as doctest examples: `sphinx-build -b doctest` runs and compares them.
 
-A block of ``pycon`` is a console; one of ``python`` is a program, and a block of ``text`` right
-behind it is what it prints. A comment ``<!-- not executed: reason -->`` before a block takes it
-out; readers see the reason. On generated pages ``python`` marks signatures.
+A ``pycon`` block is a console session. A ``python`` block is a program; a ``text`` block right
+after it is its output. A comment ``<!-- not executed: reason -->`` before a block excludes it;
+readers see the reason. On generated pages ``python`` marks signatures.
 """
 
 import re
@@ -13,7 +13,7 @@ _REASON = re.compile(r"<!--\s*not executed: (.+?)\s*-->", re.S)
 
 
 def mark(app, doctree):
-    """Give blocks the marks by which sphinx.ext.doctest knows its own."""
+    """Give blocks the attributes that sphinx.ext.doctest expects."""
     for block in list(doctree.findall(nodes.literal_block)):
         language, before = block.get("language"), _before(block)
         reason = before is not None and _REASON.search(before.rawsource or before.astext())
@@ -42,6 +42,6 @@ def _enter(block, kind):
 
 
 def setup(app):
-    """Enter the hook."""
+    """Register the hook."""
     app.connect("doctree-read", mark)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,72 +14,72 @@ PACKAGE = Path(mxcy.__file__).parent
 _ROW, _WIDTH, _MARGIN = 26, 960, 14
 
 
-def rooms():
-    """{room: the rooms that it imports}, of the packages and modules right below mxcy."""
+def packages():
+    """{package: its imports}, of the packages and modules right below mxcy."""
     known, programs = {}, set()
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        room = parts[0]
-        known.setdefault(room, set())
+        package = parts[0]
+        known.setdefault(package, set())
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if "mxcy" in names:
-                programs.add(room)
+                programs.add(package)
             if isinstance(node, ast.ImportFrom) and node.module:
                 source = node.module
                 names = [source] if source != "mxcy" else [f"mxcy.{a.name}" for a in node.names]
             for name in names:
                 if name.startswith("mxcy."):
-                    known[room].add(name.split(".")[1])
+                    known[package].add(name.split(".")[1])
     known.pop("__init__")
-    for room in programs:  # over all others
-        known[room] |= known.keys() - programs
-    return {room: uses & known.keys() - {room} for room, uses in known.items()}
+    for package in programs:  # above all others
+        known[package] |= known.keys() - programs
+    return {package: uses & known.keys() - {package} for package, uses in known.items()}
 
 
-def storeys(graph):
-    """Rooms by the longest chain of imports below them."""
+def levels(graph):
+    """Packages by the longest chain of imports below them."""
     heights = {}
 
-    def height(room, above=()):
-        if room in above:  # fronts, which are loaded by name
+    def height(package, above=()):
+        if package in above:  # fronts, which are loaded by name
             return 0
-        if room not in heights:
-            below = [height(other, (*above, room)) for other in graph[room]]
-            heights[room] = 1 + max(below, default=-1)
-        return heights[room]
+        if package not in heights:
+            below = [height(other, (*above, package)) for other in graph[package]]
+            heights[package] = 1 + max(below, default=-1)
+        return heights[package]
 
     floors = {}
-    for room in graph:
-        floors.setdefault(height(room), []).append(room)
+    for package in graph:
+        floors.setdefault(height(package), []).append(package)
     return [sorted(floors[level]) for level in sorted(floors)]
 
 
 def layers():
-    """The rooms as SVG, what imports others above what it imports."""
-    graph = rooms()
+    """The packages as SVG, each above its imports."""
+    graph = packages()
     y, parts = _MARGIN, []
-    for floor in reversed(storeys(graph)):
+    for floor in reversed(levels(graph)):
         x = _MARGIN
-        for room in floor:
-            width = 9 * len(room) + 16
+        for package in floor:
+            width = 9 * len(package) + 16
             if x + width > _WIDTH - _MARGIN:
                 x, y = _MARGIN, y + _ROW
-            uses = ", ".join(sorted(graph[room])) or "nothing of mxcy"
+            uses = ", ".join(sorted(graph[package])) or "nothing of mxcy"
             parts.append(
-                f"<g><title>{escape(room)} imports {escape(uses)}</title>"
+                f"<g><title>{escape(package)} imports {escape(uses)}</title>"
                 f'<rect x="{x}" y="{y}" width="{width}" height="20" rx="4"/>'
-                f'<text x="{x + width / 2}" y="{y + 14}">{escape(room)}</text></g>'
+                f'<text x="{x + width / 2}" y="{y + 14}">{escape(package)}</text></g>'
             )
             x += width + 6
         y += _ROW
         parts.append(f'<line x1="{_MARGIN}" x2="{_WIDTH - _MARGIN}" y1="{y - 2}" y2="{y - 2}"/>')
         y += 4
-    return _svg("The rooms of mxcy: each imports only what is below it", parts, y + _MARGIN)
+    return _svg("The packages of mxcy: each imports only packages below it", parts, y + _MARGIN)
 
 
 def small_network():
-    """The symbol that two drawings are about."""
+    """The symbol shown in two drawings."""
     sym = mxcy.sym
     data = sym.var("data")
     out = sym.Convolution(data, kernel=(3, 3), pad=(1, 1), num_filter=8, no_bias=True, name="conv")
@@ -89,7 +89,7 @@ def small_network():
 
 
 def network():
-    """A small network as mx.viz draws it."""
+    """A small network drawn by mx.viz."""
     out = small_network()
     drawing = Drawing("a small network")
     with unittest.mock.patch("mxcy.visualization._drawing_class", lambda: lambda **_: drawing):
@@ -98,7 +98,7 @@ def network():
 
 
 def plan():
-    """The plan of the same network: its steps in their order, from Executor.debug_str()."""
+    """The plan of the same network: its steps in order, from Executor.debug_str()."""
     bound = small_network().simple_bind(mxcy.cpu(), grad_req="null", data=(1, 8, 16, 16))
     bound.forward()
     pattern = re.compile(r"^(\w+): (\w+) by (\w+) -> (\w+) of shape \(([\d, ]*)\)", re.M)
@@ -114,10 +114,10 @@ def plan():
     for number in range(1, len(steps)):
         top = _MARGIN + 40 * number - 12
         parts.append(f'<line x1="{_WIDTH / 2}" x2="{_WIDTH / 2}" y1="{top}" y2="{top + 12}"/>')
-    return _svg("A plan: its steps in their order", parts, y + _MARGIN)
+    return _svg("A plan: its steps in order", parts, y + _MARGIN)
 
 
-#: functions that are pushed: name -> what they read, what they write
+#: pushed functions: name -> variables read, variables written
 PUSHED = {
     "load images": ((), ("images",)),
     "load weights": ((), ("weights",)),
@@ -128,7 +128,7 @@ PUSHED = {
 
 
 def waits():
-    """{operation: earlier ones that write what it uses, or use what it writes}."""
+    """{operation: earlier operations that it must wait for}."""
     before, earlier = {}, []
     for name, (reads, writes) in PUSHED.items():
         before[name] = [
@@ -141,7 +141,7 @@ def waits():
 
 
 def run_pushed():
-    """Push them all; the order in which they ran."""
+    """Push all functions; returns the order in which they ran."""
     variables = {name: mxcy.engine.Var() for uses in PUSHED.values() for name in sum(uses, ())}
     order = []
     for name, (reads, writes) in PUSHED.items():
@@ -156,11 +156,11 @@ def run_pushed():
 
 
 def push():
-    """What waits for what in the engine."""
+    """The dependencies of operations in the engine."""
     order, before = run_pushed(), waits()
     for name, others in before.items():
         if any(order.index(other) > order.index(name) for other in others):
-            raise AssertionError(f"{name} ran before what it waits for: {order}")
+            raise AssertionError(f"{name} ran before its dependency:  {order}")
     drawing = Drawing("a push through the engine")
     for name, (reads, writes) in PUSHED.items():
         told = [f"reads {', '.join(reads)}"] * bool(reads) + [f"writes {', '.join(writes)}"] * bool(
@@ -174,9 +174,9 @@ def push():
 
 
 def call():
-    """The modules that the first call of a signature enters, and a later one."""
+    """The modules entered by the first call of a signature, and by a later one."""
     array = mxcy.nd.zeros((3, 5, 7, 11))
-    lines = ["first call, modules in the order in which they are entered"]
+    lines = ["first call, modules in the order of entry"]
     lines += [f"  {name}" for name in _entered(lambda: mxcy.nd.exp(array))]
     later = _entered(lambda: mxcy.nd.exp(array))
     lines += ["later call", *([f"  {name}" for name in later] or ["  no Python code"])]
@@ -184,7 +184,7 @@ def call():
 
 
 def _entered(function):
-    """The source files of mxcy whose functions a call runs, each with the first of them."""
+    """The source files of mxcy whose functions a call runs, each with its first function."""
     known = {}
 
     def note(frame, event, argument):

@@ -1,4 +1,4 @@
-"""The table of environment variables with a field to search it, from mxcy/env/table."""
+"""The searchable table of environment variables, from mxcy/env/table."""
 
 from html import escape
 
@@ -8,9 +8,8 @@ _WHEN = {"I": "import", "F": "first use", "C": "each use"}
 _HEAD = """\
 # Table of environment variables
 
-Type into the field: rows that hold all the words stay. `python -m mxcy.env` prints the values in
-force on your machine. [The long list](../environment.md) also tells which test proves each
-variable.
+Type words into the field to filter rows. `python -m mxcy.env` prints the current values on your
+machine. [The complete list](../environment.md) also names the test that proves each variable.
 """
 
 
@@ -37,12 +36,12 @@ def page():
 
 
 def _row(row, topic):
-    default = "as said" if row.computed else row.default
+    default = "see description" if row.computed else row.default
     default = "not set" if default in (None, "") else default
     default = int(default) if isinstance(default, bool) else default
     if isinstance(default, frozenset | tuple):
         default = ",".join(sorted(map(str, default))) or "not set"
-    does = f"Does nothing: {row.inert}." if row.always_inert else row.doc
+    does = f"No effect: {row.inert}." if row.always_inert else row.doc
     anchor, breaks = row.name.lower(), row.name.replace("_", "_<wbr>")
     name = f'<a href="../environment.html#{anchor.replace("_", "-")}"><code>{breaks}</code></a>'
     tail = f'<span class="topic">{escape(topic)}</span>'

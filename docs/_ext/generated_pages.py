@@ -1,4 +1,4 @@
-"""Pages of docs/reference, made before the site is built: what the code itself can tell."""
+"""Generate the pages of docs/reference from the code, before the site is built."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import operator_pages
 
 
 def write(folder, pages):
-    """Write texts by file name; files that are the same keep their time, others go."""
+    """Write texts by file name; unchanged files keep their time, stale files are removed."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
         if path.is_file() and path.name not in pages:
@@ -22,7 +22,7 @@ def write(folder, pages):
 
 
 def generate(app):
-    """Make all pages."""
+    """Generate all pages."""
     reference = Path(app.srcdir) / "reference"
     write(reference / "operators", operator_pages.pages())
     write(reference / "api", class_pages.pages())
@@ -33,6 +33,6 @@ def generate(app):
 
 
 def setup(app):
-    """Enter the hook."""
+    """Register the hook."""
     app.connect("builder-inited", generate)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

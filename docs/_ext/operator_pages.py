@@ -16,16 +16,16 @@ _MOST = 24  # elements of a result that is shown
 _HEAD = """\
 # {title}
 
-{count} operators, from the records in `mxcy/ops/{family}`. *Kernels* are named best first; a call
-that none of them takes is computed by the definition, in NumPy. Examples were run when this page
-was made.
+{count} operators, from the records in `mxcy/ops/{family}`. *Kernels* are listed best first; a call
+that none of them accepts runs the reference definition, in NumPy. Examples were run when this page
+was generated.
 
 """
 
 
 _INDEX_HEAD = """\
-{count} operators, each with its names, formula, attributes, kernels and an example. Who knows the
-name, types it into the search field at the top.
+{count} operators, each with its names, formula, attributes, kernels and an example. If you know a
+name, use the search field at the top.
 """
 
 
@@ -68,7 +68,7 @@ def section(record):
     return "\n".join(lines) + "\n"
 
 
-#: a line, and what stands indented below it
+#: a line, and its indented description
 _TERM = re.compile(r"^(\S.{0,58}[^\s.:;,])\n((?: {4}\S.*(?:\n|\Z))+)", re.M)
 
 
@@ -109,13 +109,13 @@ def _facts(record):
     kernels = dict.fromkeys(f"`{k.name}`" for k in record.kernels if isinstance(k.name, str))
     kernels = [*kernels]
     if len(kernels) < len({k.name for k in record.kernels}):
-        kernels.append("such as attributes and types ask for")
+        kernels.append("others, chosen by attributes and types")
     gradient = "has a gradient" if record.differentiable else "none"
     if record.differentiable and record.grad_rule.__name__ == "stop":
-        gradient = "zero: none flows through"
+        gradient = "zero"
     return [
         f"* Inputs: {inputs or 'none'}",
-        f"* Types tried: {', '.join(record.dtypes)}",
+        f"* Types: {', '.join(record.dtypes)}",
         f"* Gradient: {gradient}",
         f"* Kernels: {', '.join(kernels) or 'the definition'}",
     ]

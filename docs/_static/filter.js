@@ -1,4 +1,4 @@
-// Fields of class table-filter keep the rows of their table that hold all words typed into them.
+// Fields of class table-filter show the rows of their table that contain all typed words.
 for (const field of document.querySelectorAll(".table-filter")) {
   const rows = [...document.getElementById(field.dataset.table).tBodies[0].rows];
   const count = field.parentElement.querySelector(".table-count");

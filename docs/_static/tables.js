@@ -1,4 +1,4 @@
-// Tables and drawings wider than the page can be scrolled by the keyboard; readers of screens are told what has the focus.
+// Make wide tables and drawings scrollable by keyboard, and label them for screen readers.
 for (const table of document.querySelectorAll(".pst-scrollable-table-container")) {
   table.setAttribute("role", "region");
   table.setAttribute("aria-label", "Table");

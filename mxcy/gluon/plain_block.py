@@ -64,7 +64,7 @@ class Block(CollectedParameters):
         if isinstance(value, (Block, Parameter)) and "_children" not in self.__dict__:
             kind = type(self).__name__
             raise AttributeError(
-                f"{kind}.__init__ must call super().__init__() before it sets self.{name}:  "
+                f"{kind}.__init__ must call super().__init__() before it sets self.{name}: "
                 f"'{kind}' object has no attribute '_children'"
             )
         if isinstance(value, Block):
