@@ -14,7 +14,7 @@ _UNITS = {-9: "1 ns", -6: "1 µs", -3: "1 ms", 0: "1 s"}
 
 
 def bars(run):
-    """A run as SVG: for each figure how many times as long others take.
+    """Draw a run as SVG: the time of others relative to ours, per figure.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def bars(run):
     Returns
     -------
     str
-        Empty where no figure is left.
+        SVG text, empty if no figure remains.
     """
     shown = {
         title: figure

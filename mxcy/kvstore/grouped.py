@@ -78,7 +78,7 @@ class Group:
         copy_parts(addresses[keys] + shifts, starts[ranks] + places, sizes)
 
     def _cut(self, cuts):
-        """Pieces of keys within one part: key, byte offset in it, part, byte offset in it, length."""
+        """Pieces of keys within one part: key, byte offset, part, byte offset, length."""
         edges = np.union1d(self._offsets, cuts[:-1])
         keys = np.searchsorted(self._offsets, edges, "right") - 1
         ranks = np.searchsorted(cuts[:-1], edges, "right") - 1
