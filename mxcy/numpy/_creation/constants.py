@@ -50,7 +50,7 @@ def _function(name):
         return operator(shape, dtype, order, ctx, device)
 
     zeros.__name__ = zeros.__qualname__ = name
-    zeros.__doc__ = f"""An array of {name}.
+    zeros.__doc__ = f"""Return a new array of {name}.
 
     Parameters
     ----------

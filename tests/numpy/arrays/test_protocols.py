@@ -102,7 +102,7 @@ def test_names_that_mxnet_answers_are_there():
 
 
 def test_what_programs_of_numpy_use_is_named_where_it_is_missing():
-    with pytest.raises(AttributeError, match=r"default_rng'; np.random.seed\(n\) starts"):
+    with pytest.raises(AttributeError, match=r"default_rng'; np.random.seed\(n\) seeds"):
         np.random.default_rng(0)
     with pytest.raises(AttributeError, match="'reduce'"):
         np.add.reduce(np.ones(2))
