@@ -1,1 +1,1 @@
-"""What every layer shares and that knows of none: element types, files, names from elsewhere."""
+"""Foundations that every layer imports: errors, element types, file writing, CPU topology."""

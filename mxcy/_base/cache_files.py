@@ -1,7 +1,7 @@
-"""Files that only save time: what was measured here before, as JSON.
+"""JSON cache files under MXNET_HOME: measurements that can be repeated at any time.
 
-Other programs, other versions and full disks leave anything in them, so what does not look as
-expected is reported once, ignored, and replaced when there is something to write.
+Other programs, other versions or a full disk may have damaged them, so a file with unexpected
+content is reported once, ignored, and overwritten by the next write.
 """
 
 import json
@@ -42,22 +42,22 @@ def read(path: str, well_formed: Callable[[Any], bool]) -> tuple[dict[str, Any],
         return {}, True
     try:
         if len(text) > _MOST:
-            raise ValueError(f"it has more than {_MOST} bytes")
+            raise ValueError(f"more than {_MOST} bytes")
         contents = json.loads(text)
         if not isinstance(contents, dict) or not well_formed(contents):
-            raise ValueError("its content is not what was expected")
+            raise ValueError("unexpected content")
     except (ValueError, RecursionError) as error:
         if path not in _warned:
             _warned.add(path)
             logging.getLogger("mxcy").warning(
-                "%s cannot be used and is going to be replaced: %s", path, error
+                "%s cannot be used and will be replaced: %s", path, error
             )
         return {}, False
     return contents, True
 
 
 def write(path: str, contents: dict[str, Any]) -> bool:
-    """Replace a cache; False when that cannot be done, which only means measuring again."""
+    """Replace a cache file; return False when it cannot be written, which is harmless."""
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with replacing(path) as file:

@@ -1,4 +1,4 @@
-"""What programs import from `mx.base` to make classes and to write documentation."""
+"""Helpers that `mx.base` offers for defining classes and generating docstrings."""
 
 import inspect
 import sys
@@ -9,19 +9,19 @@ __all__ = ["add_fileline_to_docstring", "build_param_doc", "classproperty", "wit
 
 
 def with_metaclass(meta: Any, *bases: type) -> type:
-    """A base with which a class gets a metaclass, in the manner of Python 2 and 3.
+    """Make a base class that sets a metaclass, in code shared by Python 2 and 3.
 
     Parameters
     ----------
     meta : type
         The metaclass.
     *bases : type
-        The bases of the class.
+        The base classes.
 
     Returns
     -------
     type
-        ``class A(with_metaclass(M, B))`` makes what ``class A(B, metaclass=M)`` makes.
+        ``class A(with_metaclass(M, B))`` equals ``class A(B, metaclass=M)``.
     """
 
     class Replaced(type):
@@ -48,13 +48,13 @@ class _ClassProperty:
         self._fset.__get__(instance, type(instance))(value)
 
     def setter(self, func: Any) -> "_ClassProperty":
-        """Decorate the class method that sets the property through an instance."""
+        """Decorate the class method that sets the property on an instance."""
         self._fset = func if isinstance(func, (classmethod, staticmethod)) else classmethod(func)
         return self
 
 
 def classproperty(func: Any) -> _ClassProperty:
-    """Decorate a method as a property of the class: ``A.name``, without an instance.
+    """Decorate a method as a class property, read as ``A.name`` without an instance.
 
     Parameters
     ----------
@@ -72,14 +72,14 @@ def build_param_doc(
     arg_descs: Sequence[str],
     remove_dup: bool = True,
 ) -> str:
-    """The section "Parameters" of a docstring.
+    """Generate the "Parameters" section of a docstring.
 
     Parameters
     ----------
     arg_names, arg_types, arg_descs : list of str
-        Name, type and description of each parameter. ``num_args`` is left out.
+        Name, type and description of each parameter. ``num_args`` is skipped.
     remove_dup : bool
-        Keep only the first of several with one name.
+        Keep only the first of several parameters with the same name.
 
     Returns
     -------
@@ -97,14 +97,14 @@ def build_param_doc(
 
 
 def add_fileline_to_docstring(module: Any, incursive: bool = True) -> None:
-    """Write at the end of docstrings where the functions of a module stand.
+    """Append to each docstring of a module where in the source its function is defined.
 
     Parameters
     ----------
     module : module or str
-        The module, or the name of one that has been imported.
+        The module, or the name of one of an imported one.
     incursive : bool
-        Go into its classes too.
+        Whether to include the methods of its classes.
     """
     owner = sys.modules[module] if isinstance(module, str) else module
     for _, member in inspect.getmembers(owner):

@@ -1,6 +1,6 @@
-"""How many processors this process may use: physical cores in its mask, capped by its CPU quota.
+"""The number of CPUs this process may use: physical cores in its mask, capped by its CPU quota.
 
-Everything is read below `root`, so that tests can describe other machines.
+All files are read below `root`, so that tests can describe other machines.
 """
 
 import functools
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def _text(*parts: str) -> str | None:
-    """The content of a small system file, None where there is no such file."""
+    """Read a small system file; None if it does not exist."""
     try:
         with open(os.path.join(*parts), encoding="ascii", errors="replace") as file:
             return file.read()
@@ -33,7 +33,7 @@ def _text(*parts: str) -> str | None:
 
 
 def _cpu_list(text: str) -> set[int]:
-    """The CPU numbers of a kernel list such as ``0-3,8``."""
+    """Parse the CPU numbers of a kernel list such as ``0-3,8``."""
     cpus: set[int] = set()
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
@@ -49,7 +49,7 @@ def physical_cores(affinity: Collection[int] | None = None, root: str = "/") -> 
     affinity : collection of int, optional
         Logical CPU numbers; by default those of `mask`.
     root : str, optional
-        Where ``/sys`` hangs. CPUs without topology files count as cores of their own.
+        The directory that holds ``sys``. CPUs without topology files count as separate cores.
     """
     left = set(mask() if affinity is None else affinity)
     cores = 0
@@ -64,7 +64,7 @@ def physical_cores(affinity: Collection[int] | None = None, root: str = "/") -> 
 
 
 def _group_paths(line_of: str, root: str) -> list[str]:
-    """The process's control group for a controller (``""`` is version 2) and all its parents."""
+    """The process's cgroup for a controller (``""`` is version 2) and its ancestors."""
     for line in (_text(root, "proc/self/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)
         if line_of in controllers.split(","):
@@ -74,24 +74,24 @@ def _group_paths(line_of: str, root: str) -> list[str]:
 
 
 class _Process:
-    mask: set[int] | None = None  # before a thread was bound to a part of it
+    mask: set[int] | None = None  # as of before a thread was bound to a subset
 
 
 def mask() -> set[int]:
-    """The CPUs this process may use: those of the calling thread, unless `keep_mask` came first."""
+    """The CPUs this process may use: the mask kept by `keep_mask`, else the calling thread's."""
     return os.sched_getaffinity(0) if _Process.mask is None else _Process.mask
 
 
 def keep_mask() -> set[int]:
-    """Remember the mask, because the calling thread is about to be bound to a part of it."""
+    """Save the current mask before the calling thread is bound to a subset of it."""
     _Process.mask = os.sched_getaffinity(0)
     return _Process.mask
 
 
 class Cpu(NamedTuple):
-    """A logical processor: its package, its core in the package, its hardware thread in the core.
+    """A logical processor: its package, its core within that, its hardware thread within the core.
 
-    All but `number` count from 0 in the order of the system's numbers.
+    All but `number` count from 0 in the system's order.
     """
 
     number: int
@@ -101,7 +101,7 @@ class Cpu(NamedTuple):
 
 
 def topology(affinity: Collection[int] | None = None, root: str = "/") -> list[Cpu]:
-    """The CPUs of an affinity mask and where they are; see `physical_cores` for the parameters."""
+    """The CPUs of an affinity mask with their position; parameters as for `physical_cores`."""
     cpus: list[Cpu] = []
     packages: dict[str, int] = {}
     cores: dict[tuple[int, int], int] = {}  # package and first sibling -> number in the package
@@ -117,9 +117,9 @@ def topology(affinity: Collection[int] | None = None, root: str = "/") -> list[C
 
 
 def cpu_quota(root: str = "/") -> float | None:
-    """The CPU time this process may use, in processors; None when it is not limited.
+    """The CPU quota of this process, in processors; None if unlimited.
 
-    The tightest limit counts among the process's control group and its parents, versions 1 and 2.
+    The tightest limit among the process's cgroup and its ancestors, versions 1 and 2.
     """
     limits: list[float] = []
     for mount in ("sys/fs/cgroup", "sys/fs/cgroup/unified"):
@@ -145,9 +145,9 @@ def usable_cores(affinity: Collection[int] | None = None, root: str = "/") -> in
 
 @functools.cache
 def model(root: str = "/") -> str:
-    """The name of the CPU with its family, model and stepping, as ``/proc/cpuinfo`` has them.
+    """The CPU's name, family, model and stepping from ``/proc/cpuinfo``.
 
-    Virtual machines name several generations alike; the numbers tell them apart.
+    Virtual machines give several generations the same name; the numbers tell them apart.
     """
     fields = _fields(root)
     parts = [fields.get(key) for key in ("model name", "cpu family", "model", "stepping")]
@@ -156,25 +156,25 @@ def model(root: str = "/") -> str:
 
 @functools.cache
 def multiplies_octets(root: str = "/") -> bool:
-    """Whether the CPU has products of 8-bit numbers summed in 32 bits (VNNI, or AMX)."""
+    """Whether the CPU multiplies 8-bit integers with 32-bit accumulation (VNNI or AMX)."""
     known = _fields(root).get("flags", "").split()
     return not {"avx512_vnni", "avx_vnni", "amx_int8"}.isdisjoint(known)
 
 
 def _fields(root: str) -> dict[str, str]:
-    """What ``/proc/cpuinfo`` says of the last CPU."""
+    """The ``/proc/cpuinfo`` fields of the last CPU."""
     return dict(re.findall(r"^([^\t:]+)\s*: (.+)$", _text(root, "proc/cpuinfo") or "", re.M))
 
 
 def logical_processors(affinity: Collection[int] | None = None) -> int:
-    """The number of CPUs in an affinity mask, hardware threads counted one by one."""
+    """The number of CPUs in an affinity mask, counting hardware threads separately."""
     return len(mask() if affinity is None else affinity)
 
 
 def waited(root: str = "/") -> int:
-    """Nanoseconds that this process's threads were ready to run, but others had the CPUs.
+    """Nanoseconds that this process's threads spent runnable but without a CPU.
 
-    0 on kernels that do not count it. Threads that have ended are not included.
+    0 on kernels that do not report it. Threads that have ended are not included.
     """
     folder = os.path.join(root, "proc/self/task")
     try:

@@ -1,6 +1,6 @@
-"""How names and arguments of our own go away: `docs/releases.md` has the promise.
+"""Deprecation of mxcy's own names and arguments, under the policy of `docs/releases.md`.
 
-What is deprecated works as before, warns with what takes its place, and says so in its docstring.
+A deprecated name keeps working, warns naming its replacement, and is documented as deprecated.
 """
 
 import functools
@@ -16,14 +16,14 @@ Kind = TypeVar("Kind", bound=Callable[..., Any])
 
 
 def deprecated(since: str, instead: str) -> Callable[[Kind], Kind]:
-    """Make a function or a class warn when it is called.
+    """Decorate a function or class to warn when it is called.
 
     Parameters
     ----------
     since : str
-        The release that deprecates it, such as ``"0.3.0"``.
+        The release that deprecated it, such as ``"0.3.0"``.
     instead : str
-        What takes its place, as programs write it: ``"mx.nd.exp"``.
+        The replacement as programs write it: ``"mx.nd.exp"``.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def deprecated(since: str, instead: str) -> Callable[[Kind], Kind]:
 
             @functools.wraps(initialize)
             def init(self: Any, *args: Any, **kwargs: Any) -> None:
-                if type(self) is kind:  # users of a subclass cannot fix it
+                if type(self) is kind:  # a subclass's users cannot change its base
                     warnings.warn(text, DeprecationWarning, stacklevel=2)
                 initialize(self, *args, **kwargs)
 
@@ -59,14 +59,14 @@ def deprecated(since: str, instead: str) -> Callable[[Kind], Kind]:
 
 
 def renamed_argument(since: str, old: str, new: str) -> Callable[[Kind], Kind]:
-    """Let a function take an argument by its former name, with a warning.
+    """Decorate a function to accept an argument under its former name, with a warning.
 
     Parameters
     ----------
     since : str
-        The release that renames it.
+        The release that renamed it.
     old, new : str
-        The names; the function has only the new one.
+        The former and the current name; the function has only the latter.
 
     Returns
     -------
@@ -76,8 +76,8 @@ def renamed_argument(since: str, old: str, new: str) -> Callable[[Kind], Kind]:
     Raises
     ------
     TypeError
-        When it decorates a function that has no argument of the new name, or one of the old; calls
-        raise it when they name both.
+        When the function lacks an argument named `new` or still has one named `old`; calls raise
+        it when both are passed.
     """
     _check_version(since)
 
@@ -91,7 +91,7 @@ def renamed_argument(since: str, old: str, new: str) -> Callable[[Kind], Kind]:
         def call(*args: Any, **kwargs: Any) -> Any:
             if old in kwargs:
                 if new in kwargs:
-                    raise TypeError(f"{where} is the former name of {new!r}, which is there, too")
+                    raise TypeError(f"{where} is the former name of {new!r}, which was also passed")
                 text = f"{where} is deprecated since mxcy {since}: use {new!r}"
                 warnings.warn(text, DeprecationWarning, stacklevel=2)
                 kwargs[new] = kwargs.pop(old)
@@ -108,7 +108,7 @@ def _check_version(since: str) -> None:
 
 
 def _with_note(doc: str | None, since: str, text: str) -> str:
-    """A docstring with numpydoc's note about a deprecation behind its first paragraph."""
+    """Insert numpydoc's deprecation note after a docstring's first paragraph."""
     lines = inspect.cleandoc(doc or "").split("\n\n", 1)
     note = f".. deprecated:: {since}\n   {text}"
     return "\n\n".join([lines[0], note, *lines[1:]]).strip()

@@ -1,4 +1,4 @@
-"""Docstrings that share passages, or whose passages are generated."""
+"""Docstrings with shared or generated passages."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -7,14 +7,14 @@ __all__ = ["fill_docstring"]
 
 
 def fill_docstring(function: Callable, passages: Mapping[str, str]) -> None:
-    """Replace lines of a function's docstring by passages.
+    """Replace placeholder lines of a function's docstring with passages.
 
     Parameters
     ----------
     function : callable
-        Under ``python -OO`` it has no docstring, and gets none.
+        Left alone if it has no docstring (``python -OO``).
     passages : mapping
-        The line, without indentation, and the text in its place, indented as a docstring is.
+        Placeholder line, without indentation -> its replacement, indented like a docstring.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def fill_docstring(function: Callable, passages: Mapping[str, str]) -> None:
     """
     if function.__doc__ is None:
         return
-    # Python 3.13 takes the indentation away itself, older ones leave it in.
+    # Python 3.13 strips the indentation of docstrings, older ones keep it.
     lines = inspect.cleandoc(function.__doc__).split("\n")
     for line, text in passages.items():
         if line not in lines:

@@ -1,4 +1,4 @@
-"""Element types: MXNet's codes, NumPy's dtypes and names, once."""
+"""Element types: MXNet's codes, NumPy's dtypes, and names."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ __all__ = [
     "real_of",
 ]
 
-# NumPy has no bfloat16; MXNet names it by a one-field record over the bits.
+# NumPy has no bfloat16; MXNet represents it by a structured dtype with one field.
 bfloat16 = np.dtype([("bfloat16", np.uint16)])
 
 #: code in MXNet's files -> (name, NumPy dtype)
@@ -54,38 +54,38 @@ CODES = {name: code for code, name in NAMES.items()}
 _BY_DTYPE = {dtype: code for code, dtype in DTYPES.items()}
 BFLOAT16 = CODES["bfloat16"]
 _FLOATS = frozenset(CODES[name] for name in ("float16", "float32", "float64", "bfloat16"))
-#: complex type -> the type of its parts; arrays of `mx.np` alone have such types
+#: complex type -> type of its real part; only arrays of `mx.np` are complex
 _PARTS = {CODES["complex64"]: CODES["float32"], CODES["complex128"]: CODES["float64"]}
-#: the names of the types that MXNet itself has
+#: names of the types that MXNet has as well
 REALS = tuple(name for name, code in CODES.items() if code not in _PARTS)
-#: the codes of floating point numbers of 16 bits
+#: codes of the 16-bit floating types
 HALVES = frozenset((CODES["float16"], BFLOAT16))
 
 
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:
-    """The NumPy dtype of anything that names an element type.
+    """The NumPy dtype that an object specifies.
 
     Parameters
     ----------
     dtype : str, type, numpy.dtype, array
-        What `numpy.dtype` takes; an array stands for its own element type, as ``x.astype(y)`` of
-        programs written for NumPy 1 has it.
+        Anything that `numpy.dtype` accepts, or an array, which specifies its own dtype, as
+        ``x.astype(y)`` in programs written for NumPy 1 relies on.
 
     Raises
     ------
     TypeError
-        When `dtype` names no type.
+        If `dtype` specifies no type.
     """
     own = getattr(dtype, "dtype", None)
-    if isinstance(dtype, str) and dtype == "bfloat16":  # which NumPy does not know by name
+    if isinstance(dtype, str) and dtype == "bfloat16":  # unknown to NumPy
         return bfloat16
-    if isinstance(dtype, list | tuple):  # NumPy would read fields of a structure
-        raise TypeError(f"{dtype!r} is no element type; rows of an array are lists in one list")
+    if isinstance(dtype, list | tuple):  # NumPy would make a structured dtype
+        raise TypeError(f"{dtype!r} is not a dtype; pass the rows of an array as one nested list")
     return np.dtype(own if isinstance(own, type | np.dtype) else dtype)
 
 
 def code_of(dtype: Any) -> int:
-    """The code of anything that names an element type.
+    """The MXNet code of a dtype specifier.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def code_of(dtype: Any) -> int:
     Raises
     ------
     MXNetError
-        When mxcy's arrays cannot hold that type.
+        If no array of mxcy can have that type.
     """
     if isinstance(dtype, str) and dtype in CODES:
         return CODES[dtype]
@@ -105,25 +105,25 @@ def code_of(dtype: Any) -> int:
         code = None
     else:
         code = _BY_DTYPE.get(kind)
-        # Once ml_dtypes is imported, NumPy knows the name, and means that package's type.
+        # Once ml_dtypes is imported, the name means that package's type to NumPy.
         if code is None and kind.name == "bfloat16":
             code = BFLOAT16
     if code is None:
-        raise MXNetError(f"dtype {dtype!r} is not supported, choose one of {', '.join(CODES)}")
+        raise MXNetError(f"dtype {dtype!r} is not supported; choose one of {', '.join(CODES)}")
     return code
 
 
 def real_code_of(dtype: Any) -> int:
-    """The code of an element type of `mx.nd`, which has no complex numbers.
+    """The MXNet code of a dtype that `mx.nd` supports: any but the complex ones.
 
     Raises
     ------
     MXNetError
-        When classic arrays cannot hold that type.
+        If arrays of `mx.nd` cannot have that type.
     """
     code = code_of(dtype)
     if code in _PARTS:
-        raise MXNetError(f"dtype {NAMES[code]} is mx.np's, choose one of {', '.join(REALS)}")
+        raise MXNetError(f"dtype {NAMES[code]} needs mx.np; choose one of {', '.join(REALS)}")
     return code
 
 
@@ -138,7 +138,7 @@ def name_of(code: int) -> str:
 
 
 def type_of(code: int) -> Any:
-    """NumPy's scalar type of a code, for which arrays give themselves out; bfloat16 has a dtype."""
+    """The NumPy scalar type of a code, as ``array.dtype`` returns it; for bfloat16, a dtype."""
     return bfloat16 if DTYPES[code] == bfloat16 else DTYPES[code].type
 
 
@@ -158,14 +158,14 @@ def is_inexact(code: int) -> bool:
 
 
 def real_of(code: int) -> int:
-    """The type of a complex type's parts; of another type itself."""
+    """The type of a complex type's real part; any other type unchanged."""
     return _PARTS.get(code, code)
 
 
 def complex_of(code: int) -> int:
-    """The complex type whose parts hold numbers of a floating type."""
+    """The complex type whose parts have a given floating type."""
     return code if code in _PARTS else 14 if code == 1 else 13
 
 
-#: how arrays may be stored -> MXNet's code
+#: storage type -> MXNet's code
 STORAGE_TYPES = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}

@@ -1,4 +1,4 @@
-"""The error type that every layer raises, its relatives, and where a program called us."""
+"""MXNetError and its subclasses, and the program's line that called mxcy."""
 
 import os
 import sys
@@ -24,18 +24,18 @@ __all__ = [
 ]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-#: files, compiled modules, and functions made while running
+#: file names of mxcy's frames: sources, compiled modules, generated functions
 _OURS = (_PACKAGE, "mxcy/_cy/", "mxcy/_cy3/", "<operator ", "<symbol ", "<mxcy.")
 _EXAMPLES = _PACKAGE + "examples" + os.sep
 
 
 class MXNetError(RuntimeError):
-    """An operator, a file or the runtime refused its input.
+    """Invalid input to an operator, a damaged file, or a failure of the runtime.
 
-    With DMLC_LOG_STACK_TRACE_DEPTH the text ends in lines about the native functions that led here.
+    With DMLC_LOG_STACK_TRACE_DEPTH the message ends with the native stack frames.
     """
 
-    #: ``complete(text) -> text``, which adds native frames; `mxcy._library.open` provides it
+    #: ``complete(text) -> text`` appends native frames; set by `mxcy._library.open`
     _complete: Callable[[str], str] = staticmethod(lambda text: text)
 
     def __init__(self, *args: object) -> None:
@@ -45,24 +45,24 @@ class MXNetError(RuntimeError):
 
 
 class TracedValueError(MXNetError):
-    """A program looked at values, or wrote to arrays, while its operations were only recorded."""
+    """A program read values of arrays, or wrote to them, while operations were being traced."""
 
 
 class UntracedInputError(MXNetError, TypeError):
-    """What is no variable and was not noted went into a graph; a TypeError too, as in MXNet."""
+    """A traced graph got an input that is neither variable nor recorded; also a TypeError."""
 
 
 class _NotSupported(MXNetError):
-    """A method that dense arrays have and others have not.
+    """A method that only dense arrays have was called.
 
     Parameters
     ----------
     function : callable
         The method.
     alias : str or None
-        How programs spell it, such as ``+=``.
+        The operator that calls it, such as ``+=``.
     *args
-        What it was called with.
+        The arguments it was called with.
     """
 
     reason = "is not supported"
@@ -80,37 +80,37 @@ class _NotSupported(MXNetError):
 
 
 class NotImplementedForSymbol(_NotSupported):
-    """A method that arrays have and symbols have not; parameters as those of its base."""
+    """A method that arrays but not symbols have was called; parameters as its base class."""
 
     reason = "is not implemented for Symbol"
 
 
 class NotSupportedForSparseNDArray(_NotSupported):
-    """A method that dense arrays have and sparse ones have not; parameters as those of its base."""
+    """A method that dense but not sparse arrays have was called; parameters as its base class."""
 
     reason = "is not supported for SparseNDArray"
 
 
 class InferError(MXNetError):
-    """An operator's inputs do not fit together."""
+    """The inputs of an operator are inconsistent."""
 
 
 class ShapeError(InferError, AssertionError):
-    """An argument has another shape than the inputs before it ask for.
+    """An argument's shape contradicts those of preceding inputs.
 
-    Blocks of MXNet 2 raise AssertionError where it is a parameter.
+    MXNet 2's blocks raise AssertionError for the shapes of parameters.
     """
 
 
 class InvalidValueError(MXNetError, ValueError):
-    """An operator found elements that it refuses; a ValueError too, also when it comes late."""
+    """An input has invalid elements; also a ValueError, even if raised asynchronously."""
 
 
 class InvalidAxisError(InvalidValueError, IndexError):
-    """An array has no such axis; a ValueError and an IndexError too, as NumPy's AxisError is."""
+    """An axis is out of range; also a ValueError and IndexError, like NumPy's AxisError."""
 
 
-#: types that keep their names in texts: what begins so -> what is raised
+#: prefix of an error's text -> the type that is raised
 _KEPT: dict[str, type[Exception]] = {
     "AxisError: ": InvalidAxisError,
     "IndexError: ": IndexError,
@@ -119,24 +119,24 @@ _KEPT: dict[str, type[Exception]] = {
 
 
 def kernel_error(where: str, text: str) -> Exception:
-    """The exception for a kernel's error text, which may begin with IndexError or ValueError.
+    """Make the exception for a kernel's error text, which may start with IndexError or ValueError.
 
     Parameters
     ----------
     where, text : str
-        What goes before the text, and the text of ``mx_last_error``.
+        A prefix, and the text of ``mx_last_error``.
     """
     kind = next((kind for kind in _KEPT if text.startswith(kind)), "")
     text = text.removeprefix(kind)
-    if text.startswith("Error in operator"):  # a device's, which came late and names its own
+    if text.startswith("Error in operator"):  # asynchronous, from a device: it names its operator
         where = ""
     return _KEPT.get(kind, MXNetError)(where + text)
 
 
 def stored_text(error: BaseException) -> str:
-    """The text under which the engine keeps an exception until somebody waits for the result.
+    """The text by which the engine stores an exception until the result is awaited.
 
-    `kernel_error` makes an exception of it again.
+    `kernel_error` turns it back into an exception.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def stored_text(error: BaseException) -> str:
 
 
 def is_ours(file: str) -> bool:
-    """Whether a step of the running program is one of mxcy, examples apart, by its file's name.
+    """Whether a stack frame with this file name belongs to mxcy, examples excluded.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def is_ours(file: str) -> bool:
 
 
 def caller() -> str:
-    """Where the running program called mxcy, such as ``"train.py:12"``."""
+    """The place where the program called mxcy, such as ``"train.py:12"``."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -169,7 +169,7 @@ def caller() -> str:
 
 
 def complete_texts_with(complete: Callable[[str], str]) -> None:
-    """Set what completes the text of each MXNetError when it is made.
+    """Set the function that completes the text of each new MXNetError.
 
     Parameters
     ----------
@@ -179,8 +179,8 @@ def complete_texts_with(complete: Callable[[str], str]) -> None:
     MXNetError._complete = staticmethod(complete)
 
 
-# Users know these under the module where MXNet has them; tracebacks and pickles say so.
-# `mxcy.base` forwards those that MXNet has not.
+# MXNet's module of these names, which tracebacks and pickles show; `mxcy.base` forwards the
+# names that MXNet lacks.
 for _error in list(globals().values()):
     if isinstance(_error, type) and issubclass(_error, MXNetError):
         _error.__module__ = "mxcy.base"

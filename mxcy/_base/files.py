@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: readers see the old content or the new, never a half."""
+"""Atomic file replacement and other file helpers: readers see the old content or the new."""
 
 import contextlib
 import errno
@@ -20,13 +20,13 @@ def local_path(name: str | os.PathLike[str]) -> str:
     TypeError
         When `name` is neither a str nor path-like.
     MXNetError
-        When `name` is an address of another kind, such as ``s3://``, or has a zero byte.
+        When `name` is a remote address, such as ``s3://``, or contains a null byte.
     """
     path = os.fspath(name)
     if not isinstance(path, str):
-        raise TypeError(f"a file name must be a str, not {type(name).__name__}")
+        raise TypeError(f"a file name must be a str or path-like, not {type(name).__name__}")
     if "\0" in path:
-        raise MXNetError(f"{path!r}: a file name cannot have a zero byte")
+        raise MXNetError(f"{path!r}: a file name cannot contain a null byte")
     if path.startswith("file://"):
         return path[len("file://") :]
     scheme, colon, _ = path.partition("://")
@@ -48,7 +48,7 @@ def text_lines(path: str | os.PathLike[str], encoding: str = "utf-8") -> Iterato
     OSError
         When the file cannot be read.
     MXNetError
-        When it is not text in this encoding.
+        When it is not valid in this encoding.
     """
     with open(local_path(path), encoding=encoding) as file:
         try:
@@ -59,17 +59,17 @@ def text_lines(path: str | os.PathLike[str], encoding: str = "utf-8") -> Iterato
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file for writing that takes the place of `path` when the block ends well.
+    """Open a binary file for writing that atomically replaces `path` if the block succeeds.
 
-    The data go to a new file in the same directory, are forced to the disk, and only then get the
-    name. When the block raises, or the process dies, the old file is as it was. The permissions of
-    an old file are kept, and a symbolic link stays a link. What is no regular file, such as a pipe,
-    is written to directly.
+    The data are written to a temporary file in the same directory, synced to disk and renamed. If
+    the block raises or the process dies, the old file is unchanged. Permissions of an existing file
+    are kept, and a symbolic link remains a link. Anything but a regular file, such as a pipe, is
+    written to directly.
 
     Parameters
     ----------
     path : str
-        The file to make or to replace.
+        The file to create or replace.
 
     Yields
     ------
@@ -90,13 +90,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
         return
     folder, base = os.path.split(target)
-    # A file name has at most 255 bytes, so the new one must not grow with the old one.
+    # A name has at most 255 bytes, so the temporary one must not contain the old one.
     draft = os.path.join(folder, f".{base[:32]}.{os.urandom(8).hex()}.new")
-    # 0o666 less the umask, as a plain open() would give; mkstemp's 0o600 would surprise.
+    # 0o666 less the umask, as open() creates files, rather than mkstemp's 0o600.
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except OSError as error:
-        error.filename = os.fspath(path)  # and not that of the draft
+        error.filename = os.fspath(path)  # rather than the temporary file
         raise
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -116,26 +116,26 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def unpack_zip(
     path: str | os.PathLike[str], folder: str | os.PathLike[str], names: Iterable[str] | None = None
 ) -> None:
-    """Unpack the files of a zip archive, each of which is replaced as a whole.
+    """Unpack files of a zip archive, replacing each one atomically.
 
     Parameters
     ----------
     path : str
         The archive.
     folder : str
-        Where the files go; made when it is missing.
+        The target directory, created if missing.
     names : sequence of str, optional
-        The members to unpack, all by default.
+        The members to unpack, by default all.
 
     Raises
     ------
     MXNetError
-        When it is no zip archive, is damaged, lacks a member, or has one that would lie outside of
+        If it is not a zip archive, is damaged, lacks a member, or a member would be written outside
         the folder.
     OSError
         When a file cannot be read or written.
     """
-    import shutil  # few programs unpack archives, and these import compression libraries
+    import shutil  # rarely needed, and slow to import
     import zipfile
 
     try:
@@ -145,7 +145,7 @@ def unpack_zip(
                 if not name.endswith("/"):
                     place = _place_in(folder, name)
                     if place is None:
-                        raise MXNetError(f"{path}: {name!r} would lie outside of {folder}")
+                        raise MXNetError(f"{path}: {name!r} would be written outside {folder}")
                     places[name] = place
             for name, place in places.items():
                 os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -153,21 +153,21 @@ def unpack_zip(
                     shutil.copyfileobj(source, file)
     except MXNetError:
         raise
-    except Exception as error:  # zipfile raises anything when offsets and sizes are wrong
+    except Exception as error:  # zipfile raises anything for wrong offsets and sizes
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
-        raise MXNetError(f"{path} is not a zip archive with what was expected: {error}") from error
+        raise MXNetError(f"{path} is not a valid zip archive: {error}") from error
 
 
 def _place_in(folder: str | os.PathLike[str], name: str) -> str | None:
-    """The path of an archive's member in a folder; None when it would lead out of it."""
+    """The path of an archive's member in a folder; None if that lies outside it."""
     root = os.path.realpath(folder)
     place = os.path.realpath(os.path.join(root, name))
     return place if place != root and os.path.commonpath([root, place]) == root else None
 
 
 def _sync_folder(folder: str) -> None:
-    """Force a new directory entry to the disk, where the file system can do that."""
+    """Sync a new directory entry to disk, where the file system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

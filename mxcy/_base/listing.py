@@ -1,4 +1,4 @@
-"""What completion shows of a module: what it offers, and not what it imports."""
+"""``dir()`` of modules: public names without those that a module merely imports."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -8,17 +8,17 @@ __all__ = ["listing", "own_names"]
 
 
 def own_names(module: str) -> set[str]:
-    """The names that a module offers: what it imports for itself is left out.
+    """The names that a module provides, without those it imports for its own use.
 
-    These are the names of its ``__all__``, its submodules, and the functions and classes that it
-    defines itself; of a package without ``__all__`` also those that its modules define.
+    These are the names in its ``__all__``, its submodules, and the functions and classes it
+    defines; for a package without ``__all__`` also those that its modules define.
 
     Parameters
     ----------
     module : str
         The module's name.
     """
-    content = dict(vars(sys.modules[module]))  # looking at lazy ones may add others
+    content = dict(vars(sys.modules[module]))  # accessing lazy names may add others
     offered = content.get("__all__")
     below = f"{module}." if offered is None else None
     own = {name for name, value in content.items() if _is_own(module, below, name, value)}
@@ -42,6 +42,6 @@ def listing(module: str, later: Iterable[str] = ()) -> Callable[[], list[str]]:
     module : str
         The module's name.
     later : iterable of str
-        Names that exist once they are requested.
+        Names that are created when first requested.
     """
     return lambda: sorted({*own_names(module), *later})

@@ -1,6 +1,6 @@
-"""Names that MXNet offers in a module, though they are made in its neighbours here.
+"""Names that MXNet has in one module and mxcy defines in another.
 
-Programs import them from there, and pickles that MXNet has written name them so.
+Programs import them from MXNet's module, and pickles written by MXNet refer to it.
 """
 
 from collections.abc import Callable
@@ -15,16 +15,16 @@ __all__ = ["offer"]
 def offer(
     module: str, package: str | tuple[str, ...], names: tuple[str, ...] | None = None
 ) -> Callable[[str], Any]:
-    """Make the function that finds a module's further names in a package, or in several.
+    """Make a module's ``__getattr__`` that forwards names to one or more packages.
 
     Parameters
     ----------
     module : str
         The module's name, for messages.
     package : str or tuple of str
-        Where the names are public.
+        The packages that define the names.
     names : tuple of str, optional
-        Which of them; all by default.
+        The names to forward, by default all.
 
     Returns
     -------

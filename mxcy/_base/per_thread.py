@@ -1,4 +1,4 @@
-"""A value that is in force in the current thread, such as its default context."""
+"""Thread-local values that ``with`` statements set, such as the default context."""
 
 import threading
 from collections.abc import Callable
@@ -8,42 +8,42 @@ __all__ = ["PerThread", "WithCurrent"]
 
 
 class PerThread(threading.local):
-    """One value for each thread, which ``with`` statements replace for a while.
+    """A thread-local value with a stack, for ``with`` statements that replace it.
 
     Parameters
     ----------
     default : callable
-        Makes the first value of a thread.
+        Creates a thread's initial value.
 
     Attributes
     ----------
     value : object
-        The value in force. Setting it lasts until the enclosing ``with`` statement ends.
+        The current value. An assignment lasts until the enclosing ``with`` statement ends.
     """
 
-    # Python calls it once in each thread.
+    # Called once per thread.
     def __init__(self, default: Callable[[], Any]) -> None:
         self.value = default()
         self._outer: list[Any] = []
 
     def enter(self, value: Any) -> None:
-        """Put a value in force until the matching `leave`."""
+        """Make a value current until the matching `leave`."""
         self._outer.append(self.value)
         self.value = value
 
     def leave(self) -> None:
-        """Put the value before the last `enter` in force again."""
+        """Restore the value before the last `enter`."""
         self.value = self._outer.pop()
 
 
 class WithCurrent(type):
-    """Lets `current` be read and set on a class of scopes itself; `_current` is its `PerThread`."""
+    """Metaclass with a property `current`, stored in the class's `PerThread` `_current`."""
 
     _current: PerThread
 
     @property
     def current(cls) -> Any:
-        """The scope in force in this thread."""
+        """The current scope of this thread."""
         return cls._current.value
 
     @current.setter

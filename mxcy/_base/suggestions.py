@@ -1,4 +1,4 @@
-"""The nearest name to a mistyped one, for messages."""
+"""Spelling suggestions for error messages about unknown names."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -8,12 +8,12 @@ __all__ = ["did_you_mean", "kind_of", "module_getattr", "nearest", "no_attribute
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is the fewest slips away from `name`, or None when none is like it.
+    """The known name with the smallest edit distance from `name`; None if none is close.
 
-    Of a long name that ends too soon it is the shortest that goes on. Names with a leading
-    underscore are only offered for others.
+    For a long prefix it is the shortest name that continues it. Names with a leading underscore
+    are suggested only for names that have one.
     """
-    from difflib import get_close_matches  # takes time to import, and is seldom needed
+    from difflib import get_close_matches  # slow to import and rarely needed
 
     names: dict[str, list[str]] = {}
     for candidate in known:
@@ -31,7 +31,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _slips(a: str, b: str) -> int:
-    """How many letters are missing, superfluous, wrong or swapped with the next one."""
+    """The edit distance: letters inserted, deleted, replaced or swapped with the next one."""
     before, row = [0] * (len(b) + 1), list(range(len(b) + 1))
     for i, letter in enumerate(a):
         earlier, before, row = before, row, [i + 1]
@@ -44,7 +44,7 @@ def _slips(a: str, b: str) -> int:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: ``"; did you mean 'adam'?"``, or nothing."""
+    """The suffix of an error about an unknown name: ``"; did you mean 'adam'?"`` or ``""``."""
     near = nearest(name, known) if isinstance(name, str) else None
     return f"; did you mean {near!r}?" if near else ""
 
@@ -56,9 +56,9 @@ def kind_of(value: object) -> str:
 
 
 class _NoAttribute(AttributeError):
-    """Looks for the nearest name only when it is shown: ``hasattr`` stays fast.
+    """An AttributeError that searches for the nearest name only when shown: ``hasattr`` stays fast.
 
-    Tracebacks call it what it is to programs, an AttributeError; copies by pickle are one.
+    Tracebacks and pickles present it as a plain AttributeError.
     """
 
     module: str
@@ -84,18 +84,18 @@ _NoAttribute.__module__ = "builtins"
 def no_attribute(
     module: str, name: str, sibling: str | None = None, instead: str | None = None
 ) -> AttributeError:
-    """The error of a module's ``__getattr__``, with the nearest of the names in ``dir(module)``.
+    """Make the error of a module's ``__getattr__``, suggesting a name in ``dir(module)``.
 
     Parameters
     ----------
     module : str
         The module's name.
     name : str
-        What it does not have.
+        The missing attribute.
     sibling : str, optional
-        A module that is told if it has this very name.
+        A module to point to if it has this name.
     instead : str, optional
-        What to do without it.
+        Advice to give instead of a suggestion.
     """
     # Python would add a hint of its own if it knew the object.
     error = _NoAttribute(f"module {module!r} has no attribute {name!r}", name=name, obj=None)
@@ -104,7 +104,7 @@ def no_attribute(
 
 
 def module_getattr(module: str) -> Callable[[str], NoReturn]:
-    """The ``__getattr__`` of a module all of whose names exist: it tells the nearest one.
+    """Make a module's ``__getattr__`` that only raises an error with a suggestion.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the program which called mxcy, however deep they arise."""
+"""Warnings attributed to the program's line that called mxcy, at any call depth."""
 
 import sys
 import warnings
@@ -10,9 +10,9 @@ __all__ = ["warn"]
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn about what the running program does.
+    """Issue a warning at the program's line that called mxcy.
 
-    Where several of our functions lead to a warning, no fixed ``stacklevel`` finds the program.
+    A fixed ``stacklevel`` would not do: a warning may be reached through several functions.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import ctypes
 import numpy as np
 
 from mxcy._base.errors import kernel_error
-from mxcy._base.last_used import LastUsed
+from mxcy._base.lru_cache import LRUCache
 from mxcy._ctypes import native, profiler
 from mxcy._ctypes.engine import READS, WRITES, is_naive
 from mxcy._ctypes.engine import held as locked
@@ -257,13 +257,13 @@ class Variant:
         self.handle, self._final, self._factor = handle, None, 1.0
         self.attrs = attrs.with_values(("train", "numpy_types"), mode) if any(mode) else attrs
         self.arguments = None if handle.op.variadic else len(handle.op.arguments(self.attrs))
-        self._prepared = LastUsed(services.most_signatures)
+        self._prepared = LRUCache(services.most_signatures)
 
     def exact(self, factor):
         """The variant of calls with which mixed precision has done what it does."""
         if self._final is None or self._factor != factor:
             variant = self._final = copy.copy(self)
-            self._factor, variant._prepared = factor, LastUsed(services.most_signatures)
+            self._factor, variant._prepared = factor, LRUCache(services.most_signatures)
             variant.attrs = self.attrs.with_values(("exact",), (True,))
             if factor != 1.0:
                 scaled = self.attrs.grad_scale * factor
@@ -304,7 +304,7 @@ class OpHandle:
     def forget(self):
         """Forget all calls that were prepared."""
         most = services.most_signatures
-        self._variants, self._known = LastUsed(most), LastUsed(most)
+        self._variants, self._known = LRUCache(most), LRUCache(most)
 
     def _mode(self):
         """What of the thread's state matters to the operator: training, and NumPy's types."""

@@ -1,1 +1,1 @@
-"""Running graphs: planned graphs, cached operators, bound symbols, streams of random numbers."""
+"""Graph execution: planned graphs, cached operators, executors."""

@@ -1,6 +1,6 @@
-"""Cached operators: a symbol that is called with arrays like an operator, and runs as a plan.
+"""Cached operators: symbols called with arrays like operators, executed as plans.
 
-There is one plan for each signature: shapes, element types, mode, and which inputs want gradients.
+There is one plan per signature: shapes, dtypes, training mode, and which inputs require gradients.
 Hybridized blocks are cached operators.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from mxcy import autograd, env
 from mxcy._base.errors import MXNetError
-from mxcy._base.last_used import LastUsed
+from mxcy._base.lru_cache import LRUCache
 from mxcy._execute import control
 from mxcy._execute.eager import run_eagerly, runner
 from mxcy._execute.planned import Planned, target, training_graph
@@ -46,16 +46,16 @@ _FLAGS: dict[str, Any] = {
 
 
 class CachedOp:
-    """A symbol as an operator.
+    """A symbol callable as an operator.
 
     Parameters
     ----------
     sym : Symbol
     flags : sequence of (str, value) or dict
-        ``static_alloc``: the memory of a plan is kept between calls. ``inline_limit``: graphs with
-        at most so many operators run one by one. ``is_dynamic``: so do all others, as is the rule
-        where shapes depend on values. ``mirror="sqrt"``: training keeps only the borders of
-        stages and computes the rest again. The others have no effect on results.
+        ``static_alloc``: keep the memory of a plan between calls. ``inline_limit``: graphs with at
+        most this many operators run op by op. ``is_dynamic``: all graphs do, as those with
+        value-dependent shapes always do. ``mirror="sqrt"``: training keeps only the tensors at
+        stage boundaries and recomputes the others. The other flags do not affect results.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class CachedOp:
         self.flags = dict(_FLAGS)
         for name, value in dict(flags).items():
             if name not in _FLAGS:
-                raise MXNetError(f"CachedOp: unknown flag {name}, known are {', '.join(_FLAGS)}")
+                raise MXNetError(f"CachedOp: unknown flag {name}, expected {', '.join(_FLAGS)}")
             self.flags[name] = _FLAGS[name] if value is None else _parsed(value)
         if self.flags["mirror"] not in (None, "sqrt"):
             raise MXNetError(f"CachedOp: mirror must be None or 'sqrt', got {self.flags['mirror']}")
@@ -88,8 +88,8 @@ class CachedOp:
             else makes_sparse(node.op, node.parsed, len(node.inputs))
             for node in operations
         )
-        self._plans = LastUsed(env.get("MXCY_CACHED_PLANS"))
-        self._cuts = LastUsed(env.get("MXCY_CACHED_PLANS"))
+        self._plans = LRUCache(env.get("MXCY_CACHED_PLANS"))
+        self._cuts = LRUCache(env.get("MXCY_CACHED_PLANS"))
 
     @api_call("MXInvokeCachedOpEx")
     def __call__(self, *args, out=None, default_ctx=None):
@@ -98,9 +98,9 @@ class CachedOp:
         Parameters
         ----------
         *args : NDArray
-            One for each input of the symbol, in the order of ``list_inputs``.
+            One per input of the symbol, in the order of ``list_inputs``.
         out : NDArray or list of NDArray, optional
-            Arrays that take the outputs.
+            Arrays to write the outputs to.
 
         Returns
         -------
@@ -126,16 +126,16 @@ class CachedOp:
 
     @api_call("MXInvokeCachedOpEx")
     def call_again(self, args, known, places):
-        """Compute the outputs of a call in which most inputs are those of calls before.
+        """Compute the outputs of a call whose inputs are mostly those of preceding calls.
 
         Parameters
         ----------
         args : list of NDArray
-            One for each input of the symbol.
-        known : LastUsed
-            What such calls found out; it goes when one of the other inputs changes.
+            One per input of the symbol.
+        known : LRUCache
+            The plan found by preceding calls, valid while the other inputs are unchanged.
         places : list of int
-            Of the inputs that may be others each time.
+            Positions of the inputs that may differ between calls.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class CachedOp:
         signature = [(array.context, array.shape, array.dtype_code, array.stype) for array in own]
         key = autograd.is_training(), tuple(signature)
         bound = known.get(key)
-        if bound is None or not self._plans.used_last(bound):  # plans keep the order of their use
+        if bound is None or not self._plans.is_newest(bound):  # keep the LRU order
             if front.is_deferred() or self._pieces(args) is not None:
                 return self(*args)
             bound = known.put(key, self._bound(args))
@@ -156,7 +156,7 @@ class CachedOp:
 
     @property
     def handle(self):
-        """CachedOp: the object itself; other libraries' handles are addresses."""
+        """CachedOp: the object itself, in place of an address."""
         return self
 
     @property
@@ -165,7 +165,7 @@ class CachedOp:
         return False
 
     def get_optimized_symbol(self):
-        """The symbol that calls compute.
+        """Return the symbol that calls compute.
 
         Returns
         -------
@@ -178,14 +178,14 @@ class CachedOp:
         return self._bound(args).planned.plan
 
     def describe(self, *args):
-        """What became of the graph in such a call: a dict, see `planning.report.describe`."""
+        """The optimized graph of such a call as a dict, see `planning.report.describe`."""
         return self._bound(args).planned.describe()
 
     def run_alone(self, *args):
-        """The names of the operators that run one by one in such a call: a list of str.
+        """The names of the operators that such a call runs outside a plan, as a list of str.
 
-        These are all, none, or those with sparse values or gradients and control flow that looks
-        at values.
+        These are all, none, or those with sparse values or gradients and control flow that depends
+        on values.
         """
         if self._eager:
             return [node.name for node in self._order if node.op is not None]
@@ -193,7 +193,7 @@ class CachedOp:
         return [] if pieces is None else pieces.run_alone
 
     def _pieces(self, args):
-        """What a call is cut into, None where a plan can run all of it."""
+        """The pieces into which a call is split; None if one plan runs all of it."""
         if not self._is_cut and all([array.stype == "default" for array in args]):
             return None
         recording = autograd.is_recording()
@@ -232,7 +232,7 @@ class CachedOp:
 
 
 class _Pieces:
-    """A cached operator as smaller ones and operators between that run one by one."""
+    """A cached operator split into smaller ones and operators that run individually."""
 
     def __init__(self, cached, recording, args):
         names = cached._names
@@ -258,7 +258,7 @@ class _Pieces:
         return runner(piece.node)
 
     def run(self, args):
-        """The outputs of a call."""
+        """Compute the outputs of a call."""
         values = dict(zip(self._variables, args, strict=True))
         for run, piece in self._runs:
             values.update(zip(piece.outputs, run([values[i] for i in piece.inputs]), strict=False))
@@ -266,11 +266,11 @@ class _Pieces:
 
 
 def _of_list(cached, entries, expanded=False):
-    """A subgraph as a function from the list of its inputs to that of its outputs.
+    """Make a function that computes a list of a subgraph's outputs from a list of inputs.
 
-    With `expanded` it is not cut, so that a plan makes all steps of loops in it.
+    With `expanded` it is not split, so that a plan runs all steps of its loops.
     """
-    smaller, known = CachedOp(cached._symbol_class(entries), cached.flags), LastUsed(1)
+    smaller, known = CachedOp(cached._symbol_class(entries), cached.flags), LRUCache(1)
     smaller._is_cut = smaller._is_cut and not expanded
     places = range(len(smaller._names))
 
@@ -282,7 +282,7 @@ def _of_list(cached, entries, expanded=False):
 
 
 class _Bound:
-    """A plan of a cached operator for one signature."""
+    """The plan of a cached operator for one signature."""
 
     def __init__(self, cached, training, wanted, args):
         known = {
@@ -310,9 +310,9 @@ class _Bound:
         self._arena = None  # kept between calls; taken away while a call uses it
 
     def forward(self, args):
-        """(outputs, all arrays of the plan's slots, arena) of a call."""
+        """Run a call; return (outputs, arrays of all the plan's slots, arena)."""
         outputs = self.planned.new_outputs(self.count)
-        # Slots of head gradients hold anything until the backward pass.
+        # Any array will do for the head gradients until the backward pass.
         arrays = [args[i] if i >= 0 else outputs[0] for i in self._sources]
         arrays += outputs
         arena, self._arena = self._arena, None
@@ -325,15 +325,14 @@ class _Bound:
 
 
 class _Recorded:
-    """A recorded call; its backward pass runs in the arena that the forward pass left.
+    """A recorded call, whose backward pass continues in the arena of the forward pass.
 
     Attributes
     ----------
     makes_gradients : bool
-        Whether the gradients are arrays of no further use, so that variables may take them over.
+        Whether the gradients are new arrays, so that variables may take ownership of them.
     takes_targets : bool
-        Whether gradients can be written into arrays that `targets` has: one for each input, or
-        None.
+        Whether gradients can be written into given arrays, `targets`: one per input, or None.
     """
 
     makes_gradients = takes_targets = True
@@ -341,21 +340,21 @@ class _Recorded:
     def __init__(self, cached, bound, args, outputs, arrays, arena):
         self._cached, self._bound, self._args = cached, bound, args
         self._slots = len(bound.planned.variables)
-        # The outputs refer to the tape's node, which refers to this: keep views of them.
+        # The outputs refer to the tape's node, which refers to this object: keep only views.
         self._arrays = arrays[: self._slots] + [array.detach() for array in outputs]
         for slot, _ in bound.heads:
             self._arrays[slot] = None
         self._arena, self.targets = arena, None
 
     def _gradients(self, arrived, keep):
-        """The inputs' gradients from the outputs', None for inputs that want none."""
+        """Compute the inputs' gradients from the outputs', None for inputs that require none."""
         outputs = self._arrays[self._slots :]
         heads = [arrived.get(i) for i in range(len(outputs))]
         heads = [F.zeros_like(o) if h is None else h for h, o in zip(heads, outputs, strict=True)]
         if autograd.is_recording():
             return self._differentiable(heads)
         planned, arena = self._bound.planned, self._arena
-        if keep:  # the backward pass writes where the forward pass' results are
+        if keep:  # the backward pass overwrites results of the forward pass
             arena = arena.copy()
         arrays = list(self._arrays)
         for slot, position in self._bound.heads:
@@ -366,7 +365,7 @@ class _Recorded:
         return [next(left) if want else None for want in self._bound.wanted]
 
     def _targets(self, arrays):
-        """Where the wanted gradients may be written: nothing in `arrays` lies there."""
+        """The targets to which gradients may be written, as they share no memory with `arrays`."""
         if self.targets is None:
             return ()
         pairs = zip(self.targets, self._bound.wanted, strict=True)
@@ -375,18 +374,18 @@ class _Recorded:
         return apart(wanted, [array for array in arrays if array is not None])
 
     def _expressed(self, name, inputs):
-        """The outputs in a symbol, from the inputs there; see `mxcy.symbol.recorded`."""
+        """The outputs as symbol entries, given those of the inputs; see `mxcy.symbol.recorded`."""
         entries = self._cached._entries
         if not any(node.op is not None and node.op.aux for node in topological(entries)):
             counts = {"num_args": str(len(inputs)), "num_outputs": str(len(entries))}
             node = SymbolNode(CACHED_OP, name, {"body": dumps(entries), **counts}, inputs)
             return [(node, index) for index in range(len(entries))]
-        # Auxiliary states stay visible as such.
+        # Auxiliary states remain marked as such.
         replacements = dict(zip(self._cached._names, inputs, strict=True))
         return replace_variables(clone(entries), replacements)
 
     def _differentiable(self, heads):
-        """The same by operators on the tape, for higher derivatives."""
+        """Compute the gradients by operators on the tape, for higher derivatives."""
         inputs = dict(zip(self._cached._names, self._args, strict=True))
         outputs = run_eagerly(self._cached._entries, inputs)
         wanted = [a for a, want in zip(self._args, self._bound.wanted, strict=True) if want]
@@ -395,7 +394,7 @@ class _Recorded:
 
 
 def _parsed(value):
-    """A flag's value; flags may come as texts."""
+    """Parse a flag's value, which may be a str."""
     if isinstance(value, str):
         return {"true": True, "false": False}.get(value.lower(), value)
     return value

@@ -1,4 +1,4 @@
-"""Control flow that looks at values while it runs: loops make the steps that there are."""
+"""Value-dependent control flow, executed step by step."""
 
 import functools
 
@@ -16,22 +16,22 @@ from mxcy.ops.core.infer import Spec
 
 __all__ = ["runner"]
 
-# A call costs as much as several short steps on small arrays, so these are made together.
+# The overhead of a call equals several short steps on small arrays, so these are batched.
 _AT_ONCE = 8
-_FEW = 32  # operators of a step
-_SMALL = 1 << 14  # elements of a loop's inputs
+_FEW = 32  # maximum number of operators per step
+_SMALL = 1 << 14  # maximum total size of a loop's inputs
 
 
 def runner(node, compiled):
-    """``run(inputs)``, which computes the list of a node's outputs from the list of its inputs.
+    """Make ``run(inputs)``, which maps a list of a node's inputs to a list of its outputs.
 
     Parameters
     ----------
     node : SymbolNode
-        Control flow.
+        A control flow operator.
     compiled : callable
-        ``compiled(entries)`` makes a function from the list of a graph's inputs to that of its
-        outputs; with ``expanded=True`` a plan makes all steps of loops in it.
+        ``compiled(entries)`` makes a function from a list of a graph's inputs to a list of its
+        outputs; with ``expanded=True`` a plan runs all steps of its loops.
 
     Returns
     -------
@@ -113,9 +113,9 @@ def _while(node, a, compiled):
 
 
 def _step(a):
-    """A loop's step as a graph: its outputs, and whether another one follows.
+    """Build the graph of a loop's step: its outputs, and the condition for another step.
 
-    Its variables are called by the positions of the loop's inputs.
+    Variables are named after the positions of the loop's inputs.
     """
     now = {i: (SymbolNode(None, str(i)), 0) for i in (*a.func_input_locs, *a.cond_input_locs)}
     outputs = _with_variables(a.func, [now[i] for i in a.func_input_locs])
@@ -123,7 +123,7 @@ def _step(a):
 
 
 def _steps(node, a):
-    """The same of several steps, a shorter loop; those after its end change nothing."""
+    """Build a graph of several steps as a bounded loop; steps after its end have no effect."""
     now = {i: (SymbolNode(None, str(i)), 0) for i in range(len(node.inputs))}
     attrs = {**node.attrs, "max_iterations": str(_AT_ONCE)}
     loop = SymbolNode(node.op, node.name, attrs, list(now.values()))
@@ -132,14 +132,14 @@ def _steps(node, a):
 
 
 def _follows(a, now, outputs):
-    """The condition, after steps with these outputs."""
+    """The loop condition after steps with these outputs."""
     changed = zip(a.func_var_locs, outputs[a.num_out_data :], strict=True)
     after = {**now, **{a.func_input_locs[i]: entry for i, entry in changed}}
     return _with_variables(a.cond, [after[i] for i in a.cond_input_locs])
 
 
 def _with_variables(text, sources):
-    """The outputs of a body over entries in the place of its variables."""
+    """The outputs of a body with its variables replaced by entries."""
     entries = loads(text)
     names = [node.name for node in topological(entries) if node.op is None]
     return replace_variables(entries, dict(zip(names, sources, strict=True)))
@@ -150,7 +150,7 @@ def _numbers_of_variables(entries):
 
 
 def _may_be_in_vain(entries):
-    """Whether a step may be made for nothing: it draws no numbers, changes no states, is short."""
+    """Whether a surplus step is harmless: it is short and neither random nor stateful."""
     operations = [node for node in topological(entries) if node.op is not None]
     return len(operations) <= _FEW and not any(
         node.op.draws(node.parsed)
@@ -162,7 +162,7 @@ def _may_be_in_vain(entries):
 
 
 def _joined(node, a, inputs, blocks, missing):
-    """The outputs of a loop's steps, with zeros for those that were not made."""
+    """Concatenate the outputs of a loop's steps, with zeros for steps that did not run."""
     parts = [list(arrays) for arrays in zip(*blocks, strict=True)]
     kinds = [(arrays[0].shape[1:], arrays[0].dtype) for arrays in parts]
     if not blocks:
@@ -176,7 +176,7 @@ def _joined(node, a, inputs, blocks, missing):
 
 
 def _specs(node, inputs):
-    """Shapes and types of a node's outputs."""
+    """The shapes and dtypes of a node's outputs."""
     known = {f"in{i}": Spec(array.shape, array.dtype_code) for i, array in enumerate(inputs)}
     alone = SymbolNode(node.op, node.name, node.attrs, [(SymbolNode(None, n), 0) for n in known])
     entries = [(alone, index) for index in range(len(node.outputs()))]

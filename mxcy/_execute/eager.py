@@ -1,4 +1,4 @@
-"""Symbols run operator by operator: where shapes depend on values, or for a look inside."""
+"""Op-by-op execution of symbols, for value-dependent shapes and for inspection."""
 
 from mxcy import autograd
 from mxcy._base.errors import MXNetError
@@ -16,24 +16,24 @@ __all__ = ["run_eagerly", "runner"]
 
 
 def run_eagerly(entries, arrays, watch=None, order=None):
-    """Run a symbol operator by operator, recorded on the tape when recording is on.
+    """Run a symbol op by op, recording on the tape when recording is on.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
     arrays : dict of str to NDArray
-        The variables' values by name.
+        Values of the variables by name.
     watch : callable, optional
         ``watch(node, inputs, outputs)`` is called after every operator, with lists of arrays.
     order : list of SymbolNode, optional
-        The nodes, each after its inputs, for who runs the same symbol again and again.
+        The nodes in topological order, for callers that run a symbol repeatedly.
 
     Returns
     -------
     list of NDArray
     """
-    policy = front.set_numpy_types(False)  # graphs have MXNet's, as plans do
-    casting = front.set_casting(False)  # and all casts of mixed precision
+    policy = front.set_numpy_types(False)  # graphs follow MXNet's type rules, as in plans
+    casting = front.set_casting(False)  # and contain all casts of mixed precision
     try:
         results = _computed(order or topological(entries), arrays, watch)
     finally:
@@ -43,7 +43,7 @@ def run_eagerly(entries, arrays, watch=None, order=None):
 
 
 def _computed(order, arrays, watch):
-    """For each node, by its id, the list of its outputs."""
+    """Compute {id of a node: list of its outputs}."""
     results = {}
     for node in order:
         if node.op is None:
@@ -59,7 +59,7 @@ def _computed(order, arrays, watch):
 
 
 def runner(node):
-    """``run(inputs)``, which computes the list of a node's outputs from the list of its inputs.
+    """Make ``run(inputs)``, which maps a list of a node's inputs to a list of its outputs.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def runner(node):
 
 
 def _run_expanded(node, inputs):
-    """Run control flow operator by operator; returns its outputs."""
+    """Run control flow op by op and return its outputs."""
     arrays = {f"in{i}": array for i, array in enumerate(inputs)}
     variables = [(SymbolNode(None, name), 0) for name in arrays]
     alone = SymbolNode(node.op, node.name, node.attrs, variables)

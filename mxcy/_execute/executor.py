@@ -1,4 +1,4 @@
-"""Executors: a symbol bound to arrays."""
+"""Executors: symbols bound to arrays."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ __all__ = ["Executor"]
 
 
 class Executor:
-    """A symbol bound to arrays; made by `Symbol.bind` and `Symbol.simple_bind`.
+    """A symbol bound to arrays, created by `Symbol.bind` and `Symbol.simple_bind`.
 
     Attributes
     ----------
@@ -56,15 +56,15 @@ class Executor:
         for name, gradient in zip(self._arg_names, self.grad_arrays, strict=True):
             if gradient is None:
                 self._requests[name] = "null"
-        self._plans: dict = {}  # by training mode, and whether the backward pass is planned too
+        self._plans: dict = {}  # (training, with backward pass) -> plan
         self._sources: dict = {}  # plan -> see sources_of
         self._head_slots: dict = {}  # plan -> see head_slots_of
-        self._objects: dict = {}  # of users' operators
+        self._objects: dict = {}  # state objects of custom operators
         self._watcher: Any = None
-        self._arena: Any = None  # the plan that it fits, and the memory
-        self._ran: Any = None  # the plan of the last forward pass and its arrays
+        self._arena: Any = None  # (plan, its memory)
+        self._ran: Any = None  # (plan, arrays) of the last forward pass
         self._mode = self._spent = False  # of the last forward pass; whether backward followed it
-        self._slopes_of_predictions = False  # whether that ever happened in prediction mode
+        self._slopes_of_predictions = False  # whether backward ever followed prediction mode
         self._known = {
             name: Spec(array.shape, array.dtype_code)
             for name, array in (*self.arg_dict.items(), *self.aux_dict.items())
@@ -79,10 +79,10 @@ class Executor:
         return self._ctx
 
     def _first_outputs(self):
-        """Arrays for the outputs, whose values no one has computed yet."""
+        """Allocate the outputs, whose values are not computed yet."""
         return self._planned(False, False).new_outputs(len(self._output_names))
 
-    # --- arrays in the order of the symbol's lists, and by name ---
+    # --- arrays, as lists and by name ---
     @property
     def arg_arrays(self):
         """list of NDArray: the arguments."""
@@ -90,7 +90,7 @@ class Executor:
 
     @property
     def grad_arrays(self):
-        """list of NDArray: the arguments' gradients, None where not wanted."""
+        """list of NDArray: the arguments' gradients, None where not requested."""
         return self._grad_arrays
 
     @property
@@ -105,7 +105,7 @@ class Executor:
 
     @property
     def grad_dict(self):
-        """dict of str to NDArray: the arguments' gradients, None where not wanted."""
+        """dict of str to NDArray: the arguments' gradients, None where not requested."""
         return by_name(self._arg_names, self.grad_arrays, "arguments")
 
     @property
@@ -128,7 +128,7 @@ class Executor:
         is_train : bool
             Whether operators run in training mode.
         **kwargs : NDArray or array_like
-            New values of arguments, by name.
+            New values of arguments by name.
 
         Returns
         -------
@@ -137,9 +137,9 @@ class Executor:
         Raises
         ------
         TypeError
-            When a name is no argument.
+            If a name is not an argument.
         ValueError
-            When a value has another shape than the argument.
+            If the shape of a value differs from the argument's.
         """
         if kwargs:
             self._take(kwargs)
@@ -154,7 +154,7 @@ class Executor:
         return self.outputs
 
     def _prepare(self, differentiable):
-        """The plan of a pass, its arrays, and memory that fits it."""
+        """Return the plan of a pass, its arrays and its memory."""
         planned = self._planned(self._mode, differentiable)
         arrays = self._bases(planned)
         if self._arena is None or self._arena[0] is not planned:
@@ -164,26 +164,26 @@ class Executor:
 
     @api_call("MXExecutorBackwardEx")
     def backward(self, out_grads=None, is_train=True):
-        """Compute the gradients of the arguments, after `forward`.
+        """Compute the gradients of the arguments after `forward`.
 
-        After ``forward(is_train=True)`` this costs the backward pass alone. A second `backward`, or
-        the first one after a forward pass in prediction mode, repeats the forward pass; one that
-        none came before runs it.
+        After ``forward(is_train=True)`` only the backward pass runs. A second `backward`, or the
+        first one after a forward pass in prediction mode, repeats the forward pass, and one without
+        any preceding forward pass runs it.
 
         Parameters
         ----------
         out_grads : NDArray, list of NDArray or dict of str to NDArray, optional
-            Gradients of the outputs, of any dtype; ones by default, which losses ignore. More than
-            there are outputs are left alone.
+            Gradients of the outputs, of any dtype; by default ones, which losses ignore. Surplus
+            gradients are ignored.
         is_train : bool
-            The mode of the forward pass when none came before.
+            Mode of the forward pass if none preceded.
 
         Raises
         ------
         TypeError
-            When a gradient is not an array.
+            If a gradient is not an array.
         MXNetError
-            When there are fewer gradients than outputs, or one has another shape.
+            If there are fewer gradients than outputs, or a shape is wrong.
         """
         if not self._wanted():
             return
@@ -205,7 +205,7 @@ class Executor:
             self._watcher.show_gradients(self._mode, planned.graph, heads, arrays[slot:])
 
     def _repeat(self):
-        """Run the forward pass again for a backward pass; states change once, not twice."""
+        """Repeat the forward pass for a backward pass, without updating states again."""
         if not self._mode:
             self._slopes_of_predictions = True
         states = [array.copy() for array in self.aux_arrays]
@@ -227,7 +227,7 @@ class Executor:
             )
         read = self._heads_read()
         return [
-            # A gradient that reaches no argument may be anything, as in MXNet.
+            # A gradient that affects no argument is not checked, as in MXNet.
             self._head(name, gradient, output) if number in read else output
             for number, (name, gradient, output) in enumerate(
                 zip(self._output_names, out_grads, self.outputs, strict=False)
@@ -235,11 +235,11 @@ class Executor:
         ]
 
     def _heads_read(self):
-        """The numbers of the outputs whose gradients matter."""
+        """The indices of outputs whose gradients are used."""
         return {number for _, number in self._head_slots[self._planned(self._mode, True)]}
 
     def _head(self, name, gradient, output):
-        return dense(head_gradient(name, gradient, output))  # plans know dense arrays only
+        return dense(head_gradient(name, gradient, output))  # plans support only dense arrays
 
     def _take(self, values):
         arguments = self.arg_dict
@@ -258,7 +258,7 @@ class Executor:
         return [name for name in self._arg_names if self._requests[name] != "null"]
 
     def _planned(self, training, differentiable):
-        """The plan of a mode, with or without the backward pass, made at its first use."""
+        """The plan of a mode, with or without backward pass, created at its first use."""
         planned = self._plans.get((training, differentiable))
         if planned is None:
             graph = expand(infer(from_entries(self._symbol._entries, training), self._known))
@@ -281,23 +281,23 @@ class Executor:
         return planned
 
     def _bases(self, planned):
-        """The arrays of a plan's slots: the variables', then the outputs and their gradients."""
+        """The arrays of a plan's slots: variables, then outputs and their gradients."""
         lists = (self._arg_arrays, self._aux_arrays, self._grad_arrays, self.outputs)
         arrays = [lists[kind][index] for kind, index in self._sources[planned]]
-        if self._watcher is not None:  # which has asked for further outputs
+        if self._watcher is not None:  # which added outputs
             arrays += planned.new_outputs()[len(arrays) - len(planned.variables) :]
         return arrays
 
     # --- the rest of the public interface ---
     def set_monitor_callback(self, callback, monitor_all=False):
-        """Call ``callback(name, array)`` for every operator's outputs, and for its gradients.
+        """Call ``callback(name, array)`` for the outputs and gradients of every operator.
 
         Parameters
         ----------
         callback : callable or None
-            The name has a method `decode`, as those have that MXNet passes as bytes.
+            The name has a method `decode`, because MXNet passes bytes.
         monitor_all : bool
-            Whether it is called for inputs as well, during `forward`.
+            Whether to call it for inputs as well, during `forward`.
         """
         self._plans.clear()  # watched graphs are not optimized
         self._sources.clear()
@@ -313,14 +313,14 @@ class Executor:
         ----------
         arg_params, aux_params : dict of str to NDArray
         allow_extra_params : bool
-            Whether names that are not in the symbol are ignored.
+            Whether to ignore names that are not in the symbol.
 
         Raises
         ------
         ValueError
-            For such a name otherwise.
+            If a name is not in the symbol and `allow_extra_params` is False.
         MXNetError
-            For a value of another shape.
+            If the shape of a value is wrong.
         """
         for kind, own, sources in (
             ("arguments", self.arg_dict, arg_params),
@@ -337,12 +337,12 @@ class Executor:
                     raise ValueError(f'Find name "{name}" that is not in the {kind}')
 
     def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
-        """An executor for other input shapes that shares the unchanged arrays.
+        """Make an executor for other input shapes, which shares the unchanged arrays.
 
         Parameters
         ----------
         partial_shaping : bool
-            Whether arguments that are not named may change their shapes.
+            Whether the shapes of other arguments may change.
         allow_up_sizing : bool
             Whether arrays may grow.
         **kwargs : tuple of int
@@ -351,9 +351,9 @@ class Executor:
         Raises
         ------
         ValueError
-            When a name is unknown.
+            If a name is unknown.
         MXNetError
-            When what is not allowed would happen.
+            If a shape would change or grow that may not.
         """
         for name in kwargs:
             if name not in self._known:
@@ -388,15 +388,15 @@ class Executor:
         return reshaped
 
     def plan(self, is_train=False):
-        """The plan of a mode, for inspection: a `mxcy.graph.planning.plan.Plan`."""
+        """The plan of a mode, a `mxcy.graph.planning.plan.Plan`, for inspection."""
         return self._planned(is_train, is_train).plan
 
     def describe(self, is_train=False):
-        """What became of the graph in a mode: a dict, see `mxcy.graph.planning.report.describe`."""
+        """The optimized graph of a mode as a dict, see `mxcy.graph.planning.report.describe`."""
         return self._planned(is_train, is_train).describe()
 
     def debug_str(self):
-        """Text about the graph as it runs, step by step: with gradients when some are wanted."""
+        """List the steps of the plan, including gradients if requested, as text."""
         training = bool(self._wanted())
         planned = self._planned(training, training)
         lines = [f"Symbol Outputs: {', '.join(self._output_names)}"]
@@ -410,9 +410,9 @@ class Executor:
         return "\n".join(lines)
 
     def get_optimized_symbol(self):
-        """The symbol that was bound, with common expressions computed once.
+        """The bound symbol after common subexpression elimination.
 
-        What other passes make of it is no symbol; `debug_str` shows it.
+        The results of other passes are not symbols; `debug_str` shows them.
 
         Returns
         -------

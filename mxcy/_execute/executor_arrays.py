@@ -1,4 +1,4 @@
-"""The arrays that executors are made of: in the symbol's order, by name, gradients and requests."""
+"""Arrays of executors: ordering, names, gradients and gradient requests."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ _REQUESTS = ("null", "write", "add")
 
 
 def in_order(arrays, names, what):
-    """Arrays in the order of names, from a list or a dict."""
+    """Order a list or dict of arrays by names."""
     if isinstance(arrays, dict):
         lacking = [name for name in names if name not in arrays]
         if lacking:
@@ -37,7 +37,7 @@ def in_order(arrays, names, what):
 
 
 def requests_of(grad_req, names):
-    """{argument: request} of a request, a list or a dict of them."""
+    """Make {argument: request} from a request, a list or a dict of them."""
     if isinstance(grad_req, str):
         requests = dict.fromkeys(names, grad_req)
     elif isinstance(grad_req, (list, tuple)):
@@ -55,7 +55,7 @@ def requests_of(grad_req, names):
 
 
 def gradient_arrays(args_grad, names):
-    """The gradient arrays, None where there are none; those of 'null' stay as they are."""
+    """The gradient arrays, None where missing; those of 'null' requests are kept."""
     if args_grad is None:
         return [None] * len(names)
     if isinstance(args_grad, dict):
@@ -66,7 +66,7 @@ def gradient_arrays(args_grad, names):
 
 
 def check_gradients(names, arrays, gradients):
-    """Refuse gradient arrays into which the arguments' gradients do not go."""
+    """Check that the gradient arrays match the arguments."""
     for name, array, gradient in zip(names, arrays, gradients, strict=True):
         if gradient is None:
             continue
@@ -82,12 +82,12 @@ def check_gradients(names, arrays, gradients):
 
 
 def dense(array):
-    """The array itself, or a dense copy of a sparse one."""
+    """Return a dense array itself, of a sparse one a dense copy."""
     return array if array.stype == "default" else array.tostype("default")
 
 
 def head_gradient(name, gradient, output):
-    """The gradient of one output, in the output's dtype."""
+    """Check the gradient of one output and cast it to the output's dtype."""
     if gradient is None and output.stype != "default":
         return nd.ones(output.shape, output.context, output.dtype)
     if gradient is None:
@@ -107,7 +107,7 @@ def head_gradient(name, gradient, output):
 
 
 def by_name(names, arrays, what):
-    """{name: array}; names must differ."""
+    """Make {name: array}; names must be unique."""
     named = dict(zip(names, arrays, strict=True))
     if len(named) != len(names):
         raise ValueError(f"Duplicate names detected in {what}: {names}")
@@ -115,7 +115,7 @@ def by_name(names, arrays, what):
 
 
 def resized(array, shape, name, may_grow):
-    """The array itself, a part of its memory, or a larger one."""
+    """Return an array of a new shape: the same, a part of its memory, or a larger one."""
     if array.shape == tuple(shape):
         return array
     if array.stype != "default":

@@ -1,8 +1,8 @@
-"""What plans keep between runs: packed weights and the like.
+"""Constants of plans: values computed once from parameters, such as packed weights.
 
-Plans that make the same of the same arrays share it, for instance those of one network for several
-batch sizes. It is made again when an array was written. What only helps to make something else is
-not kept, such as weights that took in a normalisation and are then packed.
+Plans that compute the same value from the same arrays share it, for instance those of one network
+for several batch sizes. It is recomputed after an array was written. Intermediate values, such as
+weights fused with a normalisation before packing, are not kept.
 """
 
 import threading
@@ -18,7 +18,7 @@ _lock = forks.guard(threading.Lock())
 
 
 class _Product:
-    """What a step made of some arrays, and of which state of them."""
+    """The arrays that a step computed, and the state of its inputs at that time."""
 
     __slots__ = ("arrays", "seen", "__weakref__")
 
@@ -27,12 +27,12 @@ class _Product:
 
     @property
     def failed(self):
-        """Whether it has to be made again because the step failed."""
+        """Whether the step failed, so that it must run again."""
         return any(array.failed for array in self.arrays)
 
 
 class Kept:
-    """The kept arrays of one plan.
+    """The kept values of one plan.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Kept:
     Attributes
     ----------
     arrays : list of NDArray
-        One for each of ``plan.kept``; None until it was made, and where it only helped.
+        One per entry of ``plan.kept``; None if not yet computed or intermediate.
     """
 
     def __init__(self, plan, context):
@@ -52,20 +52,20 @@ class Kept:
         self._seen: list[Any] = [None] * len(plan.once)
         self._slots = [s for once in plan.once for s in once.slots]
         self._changing = [s for once in plan.once if not once.fixed for s in once.slots]
-        self._last: Any = None  # addresses and versions when nothing had to be made
+        self._last: Any = None  # addresses and versions for which all is up to date
         self._maker = {
             place: number for number, once in enumerate(plan.once) for place in once.kept
         }
 
     def renew(self, arrays, run):
-        """Make again what depends on arrays that were written since.
+        """Recompute values that depend on arrays written since the last run.
 
         Parameters
         ----------
         arrays : list of NDArray
-            By the variables' slots.
+            The variables, by slot.
         run : callable
-            ``run(number)`` runs a step on `arrays` and the arrays here.
+            ``run(number)`` runs a step on `arrays` and the kept arrays.
         """
         last = (
             [arrays[s].address for s in self._slots],
@@ -73,7 +73,7 @@ class Kept:
         )
         if last == self._last and not any([made.failed for made in self._made]):
             return
-        self._last = None  # should a step fail
+        self._last = None  # in case a step fails
         taken = False
         for number, once in enumerate(self._plan.once):
             seen = tuple(
@@ -83,15 +83,15 @@ class Kept:
                 with _lock:
                     self._take(number, seen, run)
                 taken = True
-        for place in self._plan.helping if taken else ():  # what no step had to read
+        for place in self._plan.helping if taken else ():  # not consumed by a step
             self.arrays[place] = None
         self._last = last
 
     def _take(self, number, seen, run):
-        """Take over what another plan made, or make it."""
+        """Share the value of another plan, or compute it."""
         once = self._plan.once[number]
         lasting = [place for place in once.kept if place not in self._plan.helping]
-        which = tuple(place in lasting for place in once.kept)  # plans may want other outputs
+        which = tuple(place in lasting for place in once.kept)  # plans may need different outputs
         key = once.recipe, which, self._context, tuple(address for address, _ in seen)
         product = _products.get(key)
         if product is None:
@@ -100,13 +100,13 @@ class Kept:
         for place, array in zip(lasting, product.arrays, strict=True):
             self.arrays[place] = array
         if lasting and (product.seen != seen or product.failed):
-            product.seen = None  # should the step fail
+            product.seen = None  # in case the step fails
             self._run(number, run)
             product.seen = seen
         self._seen[number] = seen
 
     def _run(self, number, run):
-        """Run a step, after those that make what it needs; that is dropped then."""
+        """Run a step after those that compute its inputs, then drop these."""
         once = self._plan.once[number]
         helpers = [place for place in once.reads if self.arrays[place] is None]
         for maker in sorted({self._maker[place] for place in helpers}):

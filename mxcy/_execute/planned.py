@@ -1,4 +1,4 @@
-"""Planned graphs: a `Graph` after the passes, as a front's plan that runs on arrays."""
+"""Planned graphs: a `Graph` after the passes, as a plan of the front that runs on arrays."""
 
 import itertools
 import sys
@@ -26,15 +26,15 @@ _OCTET = CODES["uint8"]
 
 
 def target(context=None):
-    """The `Target` of this process, with the settings in force now.
+    """The `Target` of this process with the current settings.
 
     Parameters
     ----------
     context : Context, optional
-        Where the graph runs; devices whose memory is not the host's have kernels of their own.
+        The context that runs the graph; devices with separate memory have their own kernels.
     """
     settings = {name: env.get(name) for name in env.PLANNING}
-    # More paths than workers only take memory.
+    # More parallel paths than workers only cost memory.
     workers = env.get("MXNET_CPU_WORKER_NTHREADS")
     settings["MXNET_EXEC_NUM_TEMP"] = min(settings["MXNET_EXEC_NUM_TEMP"], workers)
     if context is not None and is_device(context):
@@ -48,26 +48,26 @@ def target(context=None):
 
 
 def _measure_alone(*call):
-    """`front.measure` while no other operation takes time."""
+    """Call `front.measure` while no other operation runs."""
     front.settle_all()
     return front.measure(*call)
 
 
 def training_graph(graph, wrt, given=None, trace=None, context=None):
-    """The graph of forward and backward pass; see `mxcy.graph.gradient.gradient`.
+    """Build the graph of forward and backward pass; see `mxcy.graph.gradient.gradient`.
 
     Parameters
     ----------
     graph : Graph
-        With specs, in training mode or not.
+        A graph with specs, in training or prediction mode.
     wrt : list of str
-        Names of the variables whose gradients follow the outputs.
+        Names of the variables whose gradients are appended to the outputs.
     given : list of bool, optional
-        Which outputs' gradients are given from outside.
+        Which outputs' gradients are inputs.
     trace : list, optional
-        Receives the entries of all operators' gradients.
+        Collects the gradient entries of all operators.
     context : Context, optional
-        Where the graph will run.
+        The context that will run the graph.
     """
     graph = own_outputs(graph)
     if trace is None and env.get("MXNET_USE_FUSION"):
@@ -78,15 +78,15 @@ def training_graph(graph, wrt, given=None, trace=None, context=None):
 
 
 class Planned:
-    """A graph that is ready to run.
+    """An executable graph.
 
     Parameters
     ----------
     graph : Graph
-        With specs; `training_graph` makes those with a backward pass.
+        A graph with specs; `training_graph` adds a backward pass.
     context : Context
     optimized : bool
-        Whether the passes run; without, there is one step for each node.
+        Whether to run the passes; otherwise there is one step per node.
     """
 
     def __init__(self, graph, context, optimized=True):
@@ -112,7 +112,7 @@ class Planned:
         self._kept = Kept(self.plan, context)
 
     def describe(self):
-        """Bytes, buffers, what lies in place, segments, fused and repeated operators: a dict.
+        """Memory, in-place results, segments, fused and recomputed operators, as a dict.
 
         See `mxcy.graph.planning.report.describe`.
         """
@@ -120,7 +120,7 @@ class Planned:
 
     @property
     def variables(self):
-        """The variables' names, in the order in which runs take their arrays."""
+        """The variables' names, in the order of a run's arrays."""
         return self.plan.variables
 
     @property
@@ -129,21 +129,21 @@ class Planned:
         return self.plan.outputs
 
     def new_arena(self):
-        """Memory for a run."""
+        """Allocate the memory of a run."""
         return front.empty((self._native.arena,), _OCTET, self.context)
 
     def new_outputs(self, count=None):
-        """Arrays for the first `count` outputs, or for all."""
+        """Allocate arrays for the first `count` outputs, by default all."""
         return [self._new(spec) for spec in self.plan.outputs[:count]]
 
     def new_gradients(self, first, targets=()):
-        """Arrays for the outputs from `first` on.
+        """Allocate arrays for the outputs from `first` on.
 
         Parameters
         ----------
         first : int
         targets : sequence of (NDArray or None), optional
-            What to take instead of new ones.
+            Arrays to use instead of new ones.
         """
         specs = self.plan.outputs[first:]
         return [
@@ -155,15 +155,15 @@ class Planned:
         return front.empty(tuple(spec.shape), spec.dtype, self.context)
 
     def forward(self, arrays, arena):
-        """Run the forward pass: each segment is one operation of the engine.
+        """Run the forward pass; each segment is one engine operation.
 
         Parameters
         ----------
         arrays : list of NDArray
-            One for each variable, then one for each output; outputs of the backward pass may be
-            missing or None.
+            One per variable, then one per output; outputs of the backward pass may be missing or
+            None.
         arena : NDArray
-            What `new_arena` returned; the backward pass needs it unchanged.
+            Memory from `new_arena`, which the backward pass needs unchanged.
         """
         plan = self.plan
         if plan.once:
@@ -181,12 +181,12 @@ class Planned:
         self._touch(arrays)
 
     def _bases(self, arena, arrays):
-        # Whatever was not kept is read by no step that runs, but needs an address.
+        # No step that runs reads values that were not kept, but they need an address.
         kept = [arena if array is None else array for array in self._kept.arrays]
         return [arena, *kept, *arrays]
 
     def _renew(self, arena, arrays):
-        """Run the steps that run once, as far as they have to."""
+        """Run the outdated ones of the steps that run once."""
 
         def run(number):
             self._native.run(number, number + 1, self._bases(arena, arrays), self.context)
@@ -200,7 +200,7 @@ class Planned:
     def step_by_step(self, arrays, arena, visit):
         """Run the forward pass and call ``visit(step, inputs, outputs)`` after each step.
 
-        Steps that run only when a variable was written are not visited.
+        Steps that run only after a variable was written are not visited.
         """
         plan = self.plan
         self._renew(arena, arrays)

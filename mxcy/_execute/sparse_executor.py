@@ -1,8 +1,8 @@
-"""Executors of graphs in which something is sparse, or has a shape that depends on values.
+"""Executors of graphs with sparse arrays or value-dependent shapes.
 
-How many elements such arrays have is known only when they are computed, so that no plan can
-place them: cached operators on the tape run operator by operator what is sparse or of such a shape,
-and plans run what is dense between sparse values.
+The sizes of such arrays are only known once they are computed, so no plan can allocate them.
+Cached operators on the tape run these parts op by op, and the dense subgraphs between them as
+plans.
 """
 
 from mxcy import autograd
@@ -25,7 +25,7 @@ __all__ = ["SparseExecutor", "is_sparse_call", "makes_sparse_values"]
 
 
 def makes_sparse_values(entries):
-    """Whether some operator of a symbol has sparse results or gradients of dense inputs."""
+    """Whether any operator of a symbol has sparse results or gradients for dense inputs."""
     return any(
         makes_sparse(node.op, node.parsed, len(node.inputs))
         for node in topological(entries)
@@ -34,12 +34,12 @@ def makes_sparse_values(entries):
 
 
 def is_sparse_call(arrays):
-    """Whether one of some arrays (or None) is sparse."""
+    """Whether any of some arrays (or None) is sparse."""
     return any(array is not None and array.stype != "default" for array in arrays)
 
 
 class SparseExecutor(Executor):
-    """An `Executor` that runs a cached operator; made by `bind` and `simple_bind`."""
+    """An `Executor` that runs a cached operator, created by `bind` and `simple_bind`."""
 
     def __init__(self, symbol, ctx, args, args_grad, grad_req, aux_states):
         self._cached = CachedOp(symbol)
@@ -89,7 +89,7 @@ class SparseExecutor(Executor):
         self._ran, self._spent = True, not wanted
 
     def _computed(self, arrays):
-        """The outputs, computed operator by operator if someone watches."""
+        """Compute the outputs, op by op if there is a monitor."""
         if self._watcher is not None:
             return run_eagerly(self._symbol._entries, arrays, self._watcher.show_node)
         outputs = self._cached(*[arrays[name] for name in self._inputs])
@@ -103,7 +103,7 @@ class SparseExecutor(Executor):
             self._mode = bool(is_train)
         if self._ran is None:
             self._run(True)
-        elif self._spent:  # states change once, not twice
+        elif self._spent:  # update states only once
             states = [array.copy() for array in self.aux_arrays]
             self._run(True)
             for array, state in zip(self.aux_arrays, states, strict=True):
@@ -126,19 +126,19 @@ class SparseExecutor(Executor):
         return head_gradient(name, gradient, output)
 
     def plan(self, is_train=False):
-        """Refuse: there is no plan."""
+        """Raise an error: there is no single plan."""
         raise MXNetError(
-            "a graph with sparse arrays has no single plan, only its dense subgraphs have plans"
+            "a graph with sparse arrays has no single plan; only its dense subgraphs have plans"
         )
 
     def describe(self, is_train=False):
-        """What became of the graph: nothing."""
+        """Return an empty description: there is no single plan."""
         return {}
 
     def debug_str(self):
-        """Text about the graph: the symbol's."""
+        """Return the symbol's text."""
         return self._symbol.debug_str()
 
     def get_optimized_symbol(self):
-        """The symbol that was bound."""
+        """Return the bound symbol."""
         return self._symbol

@@ -1,7 +1,7 @@
-"""What trials of algorithms found out on this machine, kept in a file under MXNET_HOME.
+"""Results of algorithm trials on this machine, stored in a file under MXNET_HOME.
 
-The file holds one dict for each machine signature: the kernels' ISA level, the number of threads
-and the version of mxcy. Each maps what was tried to the winner: the kernel's name and a number.
+The file holds a dict per machine signature: ISA level, number of threads and version of mxcy. It
+maps each problem to the winner: the kernel's name and its algorithm number.
 """
 
 import os
@@ -16,7 +16,7 @@ __all__ = ["memory", "save"]
 
 _lock = forks.guard(threading.Lock())
 _read: dict = {}  # path -> the file's contents
-_saved: dict = {}  # path -> how many entries were saved
+_saved: dict = {}  # path -> number of saved entries
 
 
 def _path() -> str:
@@ -28,7 +28,7 @@ def _signature() -> str:
 
 
 def memory() -> dict[str, Any]:
-    """The dict of this machine, to be read and added to."""
+    """The mutable dict of this machine."""
     path = _path()
     with _lock:
         if path not in _read:
@@ -38,7 +38,7 @@ def memory() -> dict[str, Any]:
 
 
 def save() -> None:
-    """Write what was added since."""
+    """Write new entries to the file."""
     path = _path()
     with _lock:
         contents = _read.get(path, {})
@@ -52,7 +52,7 @@ def _count(contents: dict[str, Any]) -> int:
 
 
 def _well_formed(contents: Any) -> bool:
-    """Whether the contents have winners where they belong."""
+    """Whether the contents have the expected structure."""
     machines = list(contents.values())
     return all(isinstance(machine, dict) for machine in machines) and all(
         isinstance(won, list) and [type(part) for part in won] == [str, int]

@@ -1,4 +1,4 @@
-"""Watching an executor: every operator's arrays, shown to a callback under MXNet's names."""
+"""Monitoring of executors: a callback receives every operator's arrays under MXNet's names."""
 
 from mxcy import ndarray as nd
 from mxcy._library.c_interface import CallbackText
@@ -10,7 +10,7 @@ __all__ = ["Watcher"]
 
 
 class Watcher:
-    """Shows arrays to a user's callback.
+    """Passes an executor's arrays to a callback.
 
     Parameters
     ----------
@@ -19,40 +19,40 @@ class Watcher:
     entries : list of (SymbolNode, int)
         The symbol's outputs.
     with_inputs : bool
-        Whether operators' inputs are shown as well.
+        Whether to pass operators' inputs as well.
     """
 
     def __init__(self, callback, entries, with_inputs):
         self._callback, self._with_inputs = callback, with_inputs
         self._nodes = {node.name: node for node in topological(entries) if node.op is not None}
-        self._gradients = {}  # training mode -> what `trace` noted about its graph
+        self._gradients = {}  # training mode -> notes of `trace` on its graph
 
     @property
     def settings(self):
-        """What `Executor.set_monitor_callback` was called with."""
+        """The arguments of `Executor.set_monitor_callback`."""
         return self._callback, self._with_inputs
 
     def _show(self, name, array):
         self._callback(CallbackText(name), array)
 
     def visit(self, step, inputs, outputs):
-        """Show the arrays of a step of the forward pass.
+        """Report the arrays of a step of the forward pass.
 
         Parameters
         ----------
         step : mxcy.graph.planning.plan.Step
         inputs, outputs : list of NDArray
-            Views of memory that later steps may use again.
+            Views of memory that later steps may reuse.
         """
         node = self._nodes.get(step.name)
         if node is not None:
             self.show_node(node, inputs, outputs)
-        elif not step.call.op.identity:  # a step of a loop, not a copy that the plan needs
+        elif not step.call.op.identity:  # a loop's step rather than a copy added by the plan
             for name, array in zip(step.call.op.outputs(step.call.attrs), outputs, strict=False):
                 self._show(f"{step.name}_{name}", array.copy())
 
     def show_node(self, node, inputs, outputs):
-        """Show the arrays of an operator of the symbol.
+        """Report the arrays of an operator of the symbol.
 
         Parameters
         ----------
@@ -69,16 +69,16 @@ class Watcher:
             self._show(f"{node.name}_{name}", array.copy())
 
     def trace(self, training, graph, noted):
-        """Make the gradients of all operators' inputs outputs of a graph.
+        """Add the gradients of all operators' inputs to a graph's outputs.
 
         Parameters
         ----------
         training : bool
-            The mode of the graph.
+            Whether the graph is in training mode.
         graph : Graph
-            With a backward pass; gets the outputs.
+            A graph with a backward pass, to which outputs are added.
         noted : list of (int, list)
-            What `gradient` noted: nodes, and the entries of their inputs' gradients.
+            The trace of `gradient`: nodes, and the gradient entries of their inputs.
         """
         notes = []  # (name, whether the gradient is an output, Spec)
         for number, entries in noted:
@@ -93,16 +93,16 @@ class Watcher:
         self._gradients[training] = notes
 
     def show_gradients(self, training, graph, heads, arrays):
-        """Show what the backward pass has computed; zeros where no gradient was wanted.
+        """Report the results of the backward pass, zeros where no gradient was requested.
 
         Parameters
         ----------
         training : bool
         graph : Graph
         heads : list of NDArray
-            The outputs' gradients.
+            Gradients of the outputs.
         arrays : list of NDArray
-            Those of the outputs that `trace` added.
+            The outputs that `trace` added.
         """
         read = {source for node in graph.nodes for source, _ in node.inputs}
         used = {graph.nodes[number].name for number in read}

@@ -1,1 +1,1 @@
-"""Native libraries: opening libmxcy and the optional ones, and the front that speaks to it."""
+"""Native libraries: loading libmxcy and optional ones, and choosing the front that calls them."""

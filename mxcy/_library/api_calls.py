@@ -1,4 +1,4 @@
-"""Calls of the interface as the profiler counts them, under the names of MXNet's C functions."""
+"""Counting of API calls for the profiler, under the names of MXNet's C functions."""
 
 import functools
 from collections.abc import Callable
@@ -13,12 +13,12 @@ R = TypeVar("R")
 
 
 def api_call(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make the profiler count calls of a function.
+    """Decorate a function so that the profiler counts its calls.
 
     Parameters
     ----------
     name : str
-        The function of MXNet's C interface that does the same.
+        The equivalent function of MXNet's C API.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

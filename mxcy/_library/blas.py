@@ -1,7 +1,7 @@
-"""What takes over very large matrix products where there is no oneDNN: OpenBLAS, if installed.
+"""OpenBLAS, used for very large matrix products if it is installed and oneDNN is not.
 
-The native library has matrix products of its own and needs neither. Searching looks at a few file
-names only; what is found is opened when the first product comes that is large enough.
+The native library has its own matrix products and needs neither. The search only looks at a few
+file names; the library found is opened at the first product that is large enough.
 """
 
 import os
@@ -20,7 +20,7 @@ def find_library() -> str | None:
 
 
 def offer() -> None:
-    """Tell the native library what `find_library` found."""
+    """Pass the result of `find_library` to the native library."""
     path = find_library()
     if path is not None:
         open_library().mx_blas_offer(os.fsencode(path))

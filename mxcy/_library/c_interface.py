@@ -1,4 +1,4 @@
-"""What programs import from `mx.base` to call C functions by ctypes: texts, arrays, statuses."""
+"""Helpers that programs import from `mx.base` to call C functions through ctypes."""
 
 import ctypes
 import math
@@ -12,7 +12,7 @@ import numpy as np
 from mxcy._base.errors import MXNetError
 from mxcy._library.open import open_library
 
-#: how programs call pointers to objects of the C interface
+#: handle types of MXNet's C API
 _HANDLES = (
     "CachedOpHandle",
     "CudaKernelHandle",
@@ -67,19 +67,19 @@ long = int
 basestring = str
 globals().update(dict.fromkeys(_HANDLES, ctypes.c_void_p))
 
-#: name -> type of errors; `mx.error` shows them
+#: error name -> exception type; `mx.error` exports them
 error_types: dict[str, type[Exception]] = {}
 
 
 def register_error(func_name: Any = None, cls: Any = None) -> Any:
-    """Enter a type of errors; a class decorator, with or without a name.
+    """Register an exception type; a class decorator, with or without a name.
 
     Parameters
     ----------
     func_name : str or type
-        The name, or the class itself.
+        The error's name, or the class itself.
     cls : type, optional
-        The class.
+        The exception class.
 
     Returns
     -------
@@ -96,45 +96,45 @@ def register_error(func_name: Any = None, cls: Any = None) -> Any:
 
 
 def c_str(string: str) -> ctypes.c_char_p:
-    """A str as ``char *`` in UTF-8."""
+    """Encode a str as a UTF-8 ``char *``."""
     return ctypes.c_char_p(string.encode("utf-8"))
 
 
 def py_str(x: bytes) -> str:
-    """The str of bytes in UTF-8."""
+    """Decode UTF-8 bytes."""
     return x.decode("utf-8")
 
 
 class CallbackText(str):
-    """A text that MXNet passes to callbacks as bytes: programs decode it, or call `py_str`."""
+    """A str for callbacks that expect MXNet's bytes, and call ``decode`` or `py_str`."""
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """The text as a plain str; the parameters are those of `bytes.decode`."""
+        """Return the plain str; parameters as for `bytes.decode`."""
         return str(self)
 
 
 def c_str_array(strings: Sequence[str]) -> Any:
-    """A list of str as ``char **``."""
+    """Convert a list of str to ``char **``."""
     return (ctypes.c_char_p * len(strings))(*(string.encode("utf-8") for string in strings))
 
 
 def c_array(ctype: Any, values: Sequence[Any]) -> Any:
-    """A C array of some type with the values of a list."""
+    """Make a C array with the values of a list."""
     return (ctype * len(values))(*values)
 
 
 def c_array_buf(ctype: Any, buf: Any) -> Any:
-    """A C array of some type over the memory of an `array.array` or another writable buffer."""
+    """Make a C array that shares the memory of an `array.array` or other writable buffer."""
     return (ctype * len(buf)).from_buffer(buf)
 
 
 def ctypes2buffer(cptr: Any, length: int) -> bytearray:
-    """The bytes behind a ``char *``.
+    """Copy the bytes that a ``char *`` points to.
 
     Raises
     ------
     TypeError
-        When `cptr` is something else.
+        If `cptr` is no such pointer.
     """
     if not isinstance(cptr, ctypes.POINTER(ctypes.c_char)):
         raise TypeError("expected char pointer")
@@ -142,9 +142,9 @@ def ctypes2buffer(cptr: Any, length: int) -> bytearray:
 
 
 def c_handle_array(objs: Sequence[Any]) -> Any:
-    """Objects with a handle as ``void **``.
+    """Convert objects with a handle to ``void **``.
 
-    Arrays and symbols of mxcy are Python objects; a pointer to one is its ``PyObject *``.
+    The handle of an mxcy array or symbol is its ``PyObject *``.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def c_handle_array(objs: Sequence[Any]) -> Any:
 
 
 def ctypes2numpy_shared(cptr: Any, shape: Sequence[int]) -> Any:
-    """A NumPy array of float32 over the memory behind a ``float *``, which has to stay alive.
+    """Make a float32 NumPy array over the memory of a ``float *``, which must stay valid.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def ctypes2numpy_shared(cptr: Any, shape: Sequence[int]) -> Any:
     Raises
     ------
     RuntimeError
-        When `cptr` is something else.
+        If `cptr` is no such pointer.
     """
     if not isinstance(cptr, mx_float_p):
         raise RuntimeError("expected float pointer")
@@ -179,7 +179,7 @@ def ctypes2numpy_shared(cptr: Any, shape: Sequence[int]) -> Any:
 
 
 class MXCallbackList(ctypes.Structure):
-    """The functions that an operator in a foreign language gives to C, and their contexts."""
+    """The callbacks of a custom operator and their contexts, as MXNet passes them to C."""
 
     _fields_ = [
         ("num_callbacks", ctypes.c_int),
@@ -189,20 +189,20 @@ class MXCallbackList(ctypes.Structure):
 
 
 def c2pyerror(err_msg: str) -> tuple[str, str | None]:
-    """Take apart the error text of a C function.
+    """Parse the error text of a C function.
 
     Parameters
     ----------
     err_msg : str
-        ``"[time] file.cc:12: ValueError: text"`` or ``"ValueError: text"``, with the trace of the
-        native stack below.
+        ``"[time] file.cc:12: ValueError: text"`` or ``"ValueError: text"``, followed by the native
+        stack trace.
 
     Returns
     -------
     new_msg : str
-        The text without where in the library it arose, and the trace above it.
+        The text without its source location, preceded by the stack trace.
     err_type : str or None
-        The name of the type that the text begins with.
+        The error type with which the text starts.
     """
     text, _, trace = err_msg.rstrip("\n").partition("\nStack trace:")
     text = re.sub(r"^(?:\[[\d:]+\] )?[^\s:]+\.(?:cc|h):\d+: ", "", text)
@@ -214,13 +214,13 @@ def c2pyerror(err_msg: str) -> tuple[str, str | None]:
 
 
 def get_last_ffi_error() -> Exception:
-    """The exception for the error text that the native library has last set in this thread.
+    """Make the exception for this thread's last error in the native library.
 
     Returns
     -------
     Exception
-        An MXNetError, or of the type registered by `register_error` whose name the text begins
-        with.
+        An MXNetError, or the type registered with `register_error` under the name with which the
+        text starts.
     """
     function = open_library().mx_last_error
     function.restype = ctypes.c_char_p
@@ -232,7 +232,7 @@ def get_last_ffi_error() -> Exception:
 
 
 def check_call(ret: int) -> None:
-    """Look at what a C function of the library returned.
+    """Check the return value of a C function of the library.
 
     Parameters
     ----------
@@ -242,28 +242,28 @@ def check_call(ret: int) -> None:
     Raises
     ------
     Exception
-        For anything else: `get_last_ffi_error`.
+        The result of `get_last_ffi_error`, for any other value.
     """
     if ret != 0:
         raise get_last_ffi_error()
 
 
 class _MissingFunction(MXNetError, AttributeError):
-    """A function of MXNet's C interface was requested; `hasattr` is False for it."""
+    """A function of MXNet's C API was accessed; also an AttributeError, for `hasattr`."""
 
 
-#: the few functions that programs have no other way to than C's -> the module that has them
+#: C functions without a Python counterpart in MXNet -> the module that implements them
 _OFFERED = {"MXListAllOpNames": "mxcy.operator.c_names"}
 
 
 class _NoLibrary:
-    """Stands where programs look for MXNet's C library."""
+    """Placeholder for the handle of MXNet's C library."""
 
     def __getattr__(self, name: str) -> Any:
         if name in _OFFERED:
             return getattr(import_module(_OFFERED[name]), name)
         raise _MissingFunction(
-            f"_LIB.{name}: mxcy has no C interface like that of MXNet; use the Python interface"
+            f"_LIB.{name}: mxcy does not implement MXNet's C API; use the Python interface"
         )
 
 

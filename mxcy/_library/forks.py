@@ -1,7 +1,7 @@
-"""What is different in processes that share the machine with others: forked ones, loaders' workers.
+"""Processes that share the machine: locks across fork, and limits on loader workers' threads.
 
-The native library looks after itself (kernels/core/fork.cc): the child of a fork uses one thread in
-place of an OpenMP team, whose threads are not copied. Here is what Python has to do.
+The native library handles forks itself (kernels/core/fork.cc): a forked child uses one thread, as
+the threads of an OpenMP team are not copied. This is the Python side.
 """
 
 import os
@@ -15,7 +15,7 @@ __all__ = ["become_worker", "guard"]
 
 
 def guard(lock: Any) -> Any:
-    """Have a lock taken while the process forks, so that no other thread holds it in the child."""
+    """Hold a lock during fork, so that no other thread owns it in the child."""
     os.register_at_fork(
         before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
     )
@@ -23,16 +23,16 @@ def guard(lock: Any) -> Any:
 
 
 def _limit_opencv(opencv: Any) -> None:
-    """Give OpenCV the number of threads of MXNET_MP_OPENCV_NUM_THREADS."""
+    """Set OpenCV's thread count to MXNET_MP_OPENCV_NUM_THREADS."""
     if hasattr(opencv, "setNumThreads"):
         opencv.setNumThreads(env.get("MXNET_MP_OPENCV_NUM_THREADS"))
 
 
 def become_worker() -> None:
-    """Make this process modest: it is one of several that work at the same time.
+    """Limit the threads of this process, which is one of several workers.
 
-    An operator uses one thread; MXNET_MP_WORKER_NTHREADS says how many operators run at a time, and
-    MXNET_MP_OPENCV_NUM_THREADS how many threads OpenCV uses, where a program imports it.
+    An operator uses one thread, MXNET_MP_WORKER_NTHREADS operators run concurrently, and OpenCV,
+    if the program imports it, uses MXNET_MP_OPENCV_NUM_THREADS threads.
     """
     front.set_threads(1)
     front.configure_engine(*front.engine_settings(env.get("MXNET_MP_WORKER_NTHREADS")))

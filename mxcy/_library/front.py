@@ -1,9 +1,9 @@
-"""The one place that chooses the front: `mxcy._cy` (Cython) or `mxcy._ctypes`.
+"""The choice of the front, made only here: `mxcy._cy` (Cython) or `mxcy._ctypes`.
 
-MXNET_ENABLE_CYTHON=0 takes ctypes without trying Cython. Otherwise a missing or broken Cython build
-falls back to ctypes with one warning (with none where the wheel holds ctypes alone), or raises when
-MXNET_ENFORCE_CYTHON=1. The names below are the whole interface; nothing else in mxcy imports either
-front.
+MXNET_ENABLE_CYTHON=0 selects ctypes. Otherwise a missing or broken Cython build falls back to
+ctypes with one warning (none if the wheel contains only ctypes), or raises if
+MXNET_ENFORCE_CYTHON=1. The names below are the fronts' interface; nothing else in mxcy imports
+either of them.
 """
 
 import atexit
@@ -22,7 +22,7 @@ from mxcy._library.services import Services
 from mxcy._machine import threads, tuning
 from mxcy.libinfo import find_lib_path
 
-#: module of a front -> names it offers
+#: module of a front -> names it exports
 NAMES = {
     "ndarray": ("NDArrayBase",),
     "creation": ("detach_parts", "empty", "from_memory", "from_numpy", "make_sparse"),
@@ -82,7 +82,7 @@ NAMES = {
 
 
 def load(package: str) -> dict[str, Any]:
-    """The names of one front, as a dict.
+    """Import a front and return its names as a dict.
 
     Parameters
     ----------
@@ -96,13 +96,13 @@ def load(package: str) -> dict[str, Any]:
 
 
 def choose() -> tuple[str, dict[str, Any]]:
-    """(package, its names) of the front that the environment asks for."""
+    """Return (package, names) of the front that the environment selects."""
     try:
         find_lib_path()
     except RuntimeError as error:
         if isinstance(error, env.EnvError):
             raise
-        raise ImportError(str(error)) from None  # one line, not a front's chain of errors
+        raise ImportError(str(error)) from None  # without the front's chain of exceptions
     if not env.get("MXNET_ENABLE_CYTHON"):
         return "_ctypes", load("_ctypes")
     if env.is_set("MXNET_LIBRARY_PATH"):
@@ -114,16 +114,16 @@ def choose() -> tuple[str, dict[str, Any]]:
             raise ImportError(
                 f"MXNET_ENFORCE_CYTHON=1, but the Cython modules of mxcy cannot be used: {error}"
             ) from error
-        if find_spec("mxcy._cy") is None:  # a wheel of the ctypes front alone
+        if find_spec("mxcy._cy") is None:  # a wheel with the ctypes front only
             return "_ctypes", load("_ctypes")
         warnings.warn(
-            f"the Cython modules of mxcy cannot be used, taking ctypes: {error}", stacklevel=2
+            f"the Cython modules of mxcy cannot be imported, using ctypes: {error}", stacklevel=2
         )
         return "_ctypes", load("_ctypes")
 
 
 def prepare_library(names: dict[str, Any]) -> None:
-    """Give a front's native library the settings of the environment."""
+    """Apply the environment's settings to a front's native library."""
     open_library().mx_backtrace_failures(env.get("DMLC_LOG_STACK_TRACE_DEPTH"))
     isa = env.get("MXCY_ISA")
     names["initialise"](
@@ -132,7 +132,7 @@ def prepare_library(names: dict[str, Any]) -> None:
 
 
 def engine_settings(workers: int) -> tuple[Any, ...]:
-    """The settings of the environment, with a number of threads for each CPU's queue."""
+    """The engine settings of the environment, given the number of threads per CPU queue."""
     return (
         env.get("MXNET_ENGINE_TYPE").removesuffix("Async"),
         workers,
@@ -144,11 +144,11 @@ def engine_settings(workers: int) -> tuple[Any, ...]:
 
 
 def prepare_engine(names: dict[str, Any]) -> None:
-    """Give the engine the settings of the environment; have it stop for fork and at exit."""
+    """Configure the engine from the environment, and stop it for fork and at exit."""
     text = env.get("MXNET_ENGINE_TYPE")
     workers = env.get("MXNET_CPU_WORKER_NTHREADS")
     if text.removesuffix("Async") == "ThreadedEngine":
-        workers = min(16, cpus.usable_cores())  # of its only queue
+        workers = min(16, cpus.usable_cores())  # for its only queue
     settings = engine_settings(workers)
     if text != env.VARIABLES["MXNET_ENGINE_TYPE"].default:
         print("MXNet start using engine:", text, file=sys.stderr)
@@ -164,20 +164,20 @@ def prepare_engine(names: dict[str, Any]) -> None:
         try:
             names["wait_all"]()
         except Exception as error:
-            print("mxcy: an error that nothing waited for:", error, file=sys.stderr)
-        names["configure_engine"]("NaiveEngine", *settings[1:])  # for what objects do that go now
+            print("mxcy: unhandled error of an asynchronous operation:", error, file=sys.stderr)
+        names["configure_engine"]("NaiveEngine", *settings[1:])  # for late destructors
 
     atexit.register(end)
 
 
 def start(services: Services, names: dict[str, Any] | None = None) -> None:
-    """Give a front what it asks of the layers above it; operators run from then on.
+    """Give a front its services, after which operators can run.
 
     Parameters
     ----------
     services : mxcy._library.services.Services
     names : dict, optional
-        What `load` returned; the front in use by default.
+        The result of `load`, by default for the front in use.
     """
     names = _names if names is None else names
     names["use_services"](services)
@@ -185,7 +185,7 @@ def start(services: Services, names: dict[str, Any] | None = None) -> None:
 
 
 def choose_with(settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """`choose`, with variables set for the OpenMP runtime, which reads them when it is loaded."""
+    """Run `choose` with environment variables that the OpenMP runtime reads when loaded."""
     for name, text in settings.items():
         env.set_raw(name, text)
     try:

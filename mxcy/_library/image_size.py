@@ -1,4 +1,4 @@
-"""How large an encoded image says it is, before anybody decodes it."""
+"""Image sizes from file headers, checked before an image is decoded."""
 
 import struct
 from typing import Any
@@ -7,25 +7,25 @@ __all__ = ["least_bytes", "pixel_size"]
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8"
-# Markers of frames; C4, C8 and CC are tables, not frames.
+# Start-of-frame markers; C4, C8 and CC are tables.
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_ALONE = frozenset((0x01, *range(0xD0, 0xD9)))  # markers without a segment
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-_DEFLATE = 1032  # nothing is compressed further
+_DEFLATE = 1032  # the highest compression ratio
 
 
 def pixel_size(content: Any) -> tuple[int, int] | None:
-    """Width and height of a PNG, JPEG, GIF, BMP or WebP image.
+    """Read width and height of a PNG, JPEG, GIF, BMP or WebP image.
 
     Parameters
     ----------
     content : bytes-like
-        The file.
+        The content of the file.
 
     Returns
     -------
     tuple of int or None
-        None for other formats, and for images whose beginning is damaged.
+        None for other formats and for damaged headers.
     """
     content = memoryview(content).cast("B")
     head = bytes(content[:32])
@@ -47,7 +47,7 @@ def pixel_size(content: Any) -> tuple[int, int] | None:
 
 
 def least_bytes(content: bytes, width: int, height: int) -> int:
-    """The fewest bytes that can hold the pixels of a PNG image; 0 for other formats."""
+    """The minimum size in bytes of a PNG image with these dimensions; 0 for other formats."""
     head = bytes(memoryview(content).cast("B")[:26])
     if not head.startswith(_PNG) or len(head) < 26:
         return 0

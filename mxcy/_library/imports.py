@@ -1,4 +1,4 @@
-"""What is to happen when a program imports another library, which may be never."""
+"""Callbacks for the first import of another library."""
 
 import importlib.util
 import sys
@@ -11,7 +11,7 @@ __all__ = ["when_imported"]
 
 
 class _Finder:
-    """Finds one module, once, and calls a function with it after it ran."""
+    """Meta path finder that calls a function after one module was first executed."""
 
     def __init__(self, name: str, then: Callable[[ModuleType], object]) -> None:
         self.name, self.then = name, then
@@ -33,13 +33,13 @@ class _Finder:
 
 
 def when_imported(name: str, then: Callable[[ModuleType], object]) -> None:
-    """Call a function with a module, now if it was imported, otherwise when it is.
+    """Call a function with a module: at once if it is imported, else upon its import.
 
     Parameters
     ----------
     name : str
     then : callable
-        Asked for again before the module comes, it is called once.
+        Called once, even if registered again before the import.
     """
     module = sys.modules.get(name)
     if module is not None:

@@ -1,7 +1,7 @@
-"""oneDNN: where it is, its version, and the primitives kept for reuse.
+"""oneDNN: its location and version, and its cache of primitives.
 
-The native library opens it when a kernel of it is looked for, or when a very large matrix product
-comes, so importing mxcy costs a look at a few file names only. Everything works without it.
+The native library opens it when one of its kernels is first looked up or a very large matrix
+product runs, so importing mxcy only looks at a few file names. oneDNN is optional.
 """
 
 import ctypes
@@ -19,11 +19,12 @@ _FILE = "libdnnl.so.3"
 
 
 def find_libraries() -> list[str]:
-    """The files that may be oneDNN, best first.
+    """Find candidate library files, best first.
 
-    MXCY_ONEDNN_LIBRARY names the only one; MXNET_ONEDNN_ENABLED=0 leaves all aside. Otherwise: what
-    the wheel `onednn-cpu-gomp` lists as ``../../libdnnl.so.3`` beside the packages on the path, the
-    `lib` of the environment and of the user, and the file that the wheel `paddlepaddle` carries.
+    MXCY_ONEDNN_LIBRARY names the only candidate; MXNET_ONEDNN_ENABLED=0 leaves none. Otherwise:
+    the file that the wheel `onednn-cpu-gomp` installs, found as ``../../libdnnl.so.3`` from the
+    packages on the path; the `lib` of the environment and of the user; the file in the wheel
+    `paddlepaddle`.
 
     Returns
     -------
@@ -32,14 +33,14 @@ def find_libraries() -> list[str]:
     Raises
     ------
     EnvError
-        When MXCY_ONEDNN_LIBRARY leads to no file.
+        If MXCY_ONEDNN_LIBRARY names no existing file.
     """
     if not env.get("MXNET_ONEDNN_ENABLED"):
         return []
     wanted = env.get("MXCY_ONEDNN_LIBRARY")
     if wanted is not None:
         if not os.path.isfile(wanted):
-            raise env.EnvError(f"MXCY_ONEDNN_LIBRARY={wanted}: there is no such file")
+            raise env.EnvError(f"MXCY_ONEDNN_LIBRARY={wanted}: file not found")
         return [os.path.abspath(wanted)]
     packages = [folder for folder in sys.path if os.path.basename(folder).endswith("-packages")]
     candidates = [os.path.join(folder, "..", "..", _FILE) for folder in packages]
@@ -57,12 +58,12 @@ MISSING.ask = _why_missing
 
 
 def offer() -> None:
-    """Tell the native library what `find_libraries` found.
+    """Pass the result of `find_libraries` to the native library.
 
     Raises
     ------
     EnvError
-        When MXCY_ONEDNN_LIBRARY names a file that is not oneDNN 3 with OpenMP.
+        If MXCY_ONEDNN_LIBRARY is not oneDNN 3 built with OpenMP.
     """
     paths = find_libraries()
     if not paths:
@@ -80,27 +81,27 @@ def offer() -> None:
 
 
 def version() -> str | None:
-    """The version of the oneDNN in use, such as ``'3.2.0'``; None without one."""
+    """The version of oneDNN in use, such as ``'3.2.0'``, or None."""
     library = open_library()
     library.mx_onednn_version.restype = ctypes.c_char_p
     return library.mx_onednn_version().decode() or None
 
 
 def compared() -> int:
-    """How many calls of oneDNN were compared with own kernels, as MXNET_ONEDNN_DEBUG asks for."""
+    """The number of oneDNN calls compared with mxcy's kernels (MXNET_ONEDNN_DEBUG)."""
     library = open_library()
     library.mx_onednn_compared.restype = ctypes.c_int64
     return library.mx_onednn_compared()
 
 
 def cache_stats() -> dict[str, int]:
-    """What the cache of primitives holds and did.
+    """Statistics of the primitive cache.
 
     Returns
     -------
     dict of str to int
         ``entries`` and their estimated ``bytes``; ``hits``, ``misses`` and ``evictions`` so far;
-        ``capacity``, the most entries (MXNET_ONEDNN_CACHE_NUM, or as many as 256 MB hold).
+        ``capacity``, the maximum number of entries (MXNET_ONEDNN_CACHE_NUM, or what fits 256 MB).
     """
     numbers = (ctypes.c_int64 * 6)()
     open_library().mx_onednn_cache_stats(numbers)

@@ -1,4 +1,4 @@
-"""Opening mxcy's native library, and what it adds to the texts of errors."""
+"""Loading of mxcy's native library, and native stack frames in error messages."""
 
 import ctypes
 import sys
@@ -12,9 +12,9 @@ _ABI_VERSION = 1  # MX_ABI_VERSION of kernels/include/mxcy.h
 
 
 def open_library() -> ctypes.CDLL:
-    """Load the native library and check that it is of this version.
+    """Load the native library and check its version.
 
-    Cython modules that are imported afterwards use this very library, wherever it lies.
+    Cython modules imported later link to this instance, whatever its path.
 
     Returns
     -------
@@ -23,7 +23,7 @@ def open_library() -> ctypes.CDLL:
     Raises
     ------
     MXNetError
-        When the library cannot be loaded, or was built for another version of mxcy.
+        If the library cannot be loaded or was built for another version of mxcy.
     """
     (path,) = libinfo.find_lib_path()
     try:
@@ -41,33 +41,33 @@ def open_library() -> ctypes.CDLL:
 
 
 def native_frames(depth: int) -> str:
-    """Lines about the native functions that led to this call.
+    """Format the native stack of this call.
 
     Parameters
     ----------
     depth : int
-        The most lines.
+        The maximum number of lines.
 
     Returns
     -------
     str
-        Lines such as ``  [bt] (0) library(function+0x1f) [address]``; empty where the library
-        cannot be loaded.
+        Lines such as ``  [bt] (0) library(function+0x1f) [address]``; empty if the library can't be
+        loaded.
     """
     try:
         library = open_library()
     except (env.EnvError, RuntimeError):
         return ""
     text = ctypes.create_string_buffer(1 << 16)
-    library.mx_backtrace_failures(depth)  # those of kernels name their own frames from now on
+    library.mx_backtrace_failures(depth)  # from now on failing kernels add their own frames
     library.mx_backtrace(text, ctypes.c_size_t(len(text)), depth)
     return text.value.decode(errors="replace")
 
 
 def _complete(text: str) -> str:
-    """The text of an error, with native frames and on standard error as the environment says."""
+    """Add native frames to an error's text, and log it, as the environment specifies."""
     depth = env.get("DMLC_LOG_STACK_TRACE_DEPTH")
-    if depth and "\n  [bt] (0)" not in text:  # a kernel, or the pickle of an error, has them
+    if depth and "\n  [bt] (0)" not in text:  # a kernel's or an unpickled error has them already
         text = f"{text}\nStack trace:\n{native_frames(depth)}".rstrip()
     if env.get("DMLC_LOG_BEFORE_THROW"):
         print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""OpenCV, which is imported when an image is first decoded, written or resized."""
+"""OpenCV, imported when an image is first decoded, encoded or resized."""
 
 from typing import Any
 
@@ -17,18 +17,18 @@ def opencv(user: str) -> Any:
     Parameters
     ----------
     user : str
-        Who needs it, for the message.
+        The caller's name, for the error message.
 
     Raises
     ------
     MXNetError
-        When OpenCV is not installed.
+        If OpenCV is not installed.
     """
     try:
         import cv2
     except ImportError as error:
         raise MXNetError(
-            f"{user}: this needs OpenCV, which is not there ({error}): pip install 'mxcy[image]'"
+            f"{user}: OpenCV is required but not available ({error}): pip install 'mxcy[image]'"
         ) from None
     return cv2
 
@@ -39,22 +39,22 @@ def decode(user: str, content: Any, mode: int) -> Any:
     Parameters
     ----------
     user : str
-        Who decodes, for the message.
+        The caller's name, for the error message.
     content : numpy.ndarray of uint8
-        What an image file holds.
+        The content of the image file.
     mode : int
         OpenCV's ``IMREAD_``...
 
     Returns
     -------
     numpy.ndarray or None
-        None when OpenCV finds no image.
+        None if OpenCV cannot decode the image.
 
     Raises
     ------
     MXNetError
-        When there is no OpenCV, or the image has more pixels than MXCY_MAX_IMAGE_PIXELS or than
-        its bytes can hold.
+        If OpenCV is missing, or the image has more pixels than MXCY_MAX_IMAGE_PIXELS or than its
+        bytes can encode.
     """
     cv2 = opencv(user)
     content = np.frombuffer(content, np.uint8)
@@ -65,7 +65,7 @@ def decode(user: str, content: Any, mode: int) -> Any:
         width, height = size
         if width * height > most:
             raise MXNetError(
-                f"{user}: an image of {width} x {height} pixels; MXCY_MAX_IMAGE_PIXELS={most}"
+                f"{user}: image of {width} x {height} pixels exceeds MXCY_MAX_IMAGE_PIXELS={most}"
             )
         if least_bytes(content, width, height) > content.size:
             raise MXNetError(
@@ -74,4 +74,4 @@ def decode(user: str, content: Any, mode: int) -> Any:
     try:
         return cv2.imdecode(content, mode)
     except cv2.error as error:
-        raise MXNetError(f"{user}: OpenCV refuses the image: {error}") from error
+        raise MXNetError(f"{user}: OpenCV cannot decode the image: {error}") from error

@@ -1,4 +1,4 @@
-"""Copies of memory in many places by one call; see kernels/include/mxcy_parts.h."""
+"""Scattered memory copies in a single call; see kernels/include/mxcy_parts.h."""
 
 import ctypes
 
@@ -14,11 +14,11 @@ _copy.restype = None
 
 
 def copy_parts(targets: np.ndarray, sources: np.ndarray, sizes: np.ndarray) -> None:
-    """Copy memory, while other threads go on.
+    """Copy several blocks of memory, releasing the GIL.
 
     Parameters
     ----------
     targets, sources, sizes : numpy.ndarray of int64
-        Of each part the addresses and the number of bytes.
+        The addresses and the number of bytes of each block.
     """
     _copy(len(sizes), targets.ctypes.data, sources.ctypes.data, sizes.ctypes.data)

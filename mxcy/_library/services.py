@@ -1,4 +1,4 @@
-"""What a front asks of the layers above it, as one object that is handed over once."""
+"""The services that higher layers provide to a front, injected once as one object."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,55 +11,55 @@ __all__ = ["Services"]
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The functions and classes that a front calls but does not import.
+    """Functions and classes that a front calls but does not import.
 
-    `mxcy.ndarray` makes one and gives it to ``front.start``; both fronts keep it as ``services``.
+    `mxcy.ndarray` makes one and passes it to ``front.start``; both fronts keep it as ``services``.
 
     Attributes
     ----------
     prepare : callable
-        `mxcy.ops.core.prepare.prepare`: a record and input specs to a prepared call.
+        `mxcy.ops.core.prepare.prepare`: prepares a call from a record and input specs.
     spec : type
         `mxcy.ops.core.infer.Spec`.
     prepare_on_device : callable
-        ``prepare_on_device(call, device)``: the same call by a kernel of a device, or None.
+        ``prepare_on_device(call, device)``: the call with a kernel of a device, or None.
     run_reference, store_result : callable
-        `mxcy.ops.core.reference.run` and `store`: compute by definition; keep a result as the
-        request (write or add) says.
+        `mxcy.ops.core.reference.run` and `store`: compute by the definition; store a result as
+        requested (write or add).
     mixed_inputs : callable
-        ``mixed_inputs(op, attrs, inputs)``: the inputs of a call as mixed precision wants them,
-        and the factor of its `grad_scale`.
+        ``mixed_inputs(op, attrs, inputs)``: the inputs of a call, cast for mixed precision, and the
+        factor of its `grad_scale`.
     run_sparse : callable
-        ``run_sparse(op, attrs, inputs, out)``: a call with sparse inputs or results, which fronts
-        leave to Python.
+        ``run_sparse(op, attrs, inputs, out)``: run a call with sparse inputs or results, which the
+        fronts do not handle.
     streams_of : callable
         ``streams_of(context)``: the `Streams` of random numbers of a context.
     context_of : callable
-        ``context_of(attrs)``: where an operator without inputs runs.
+        ``context_of(attrs)``: the context of an operator without inputs.
     pool_of : callable
-        ``pool_of(context)``: the `Pool` that serves a context.
+        ``pool_of(context)``: the `Pool` of a context.
     shared_array : callable
-        ``shared_array(shape, dtype, context)``: a new array in memory that processes share.
+        ``shared_array(shape, dtype, context)``: a new array in shared memory.
     array_class : type
-        The subclass of `NDArrayBase` that new arrays have.
+        The subclass of `NDArrayBase` for new arrays.
     default_context : Context
-        The context whose arrays need no look-up of where they live.
+        The context of most arrays, which the fronts need not look up.
     contexts : PerThread
-        Its `value` is the context of arrays that are put nowhere in particular.
+        Its `value` is the current context, for arrays created without one.
     serves_devices : bool
-        Whether there are contexts other than the CPU's.
+        Whether there are contexts other than CPUs.
     device_memory : bool
-        Whether the host cannot touch the memory of their arrays.
+        Whether the host cannot access their arrays' memory.
     upload, download : callable
-        ``upload(array, values)`` copies NumPy's elements to such memory, and ``download(array)``
-        returns a NumPy array with a copy of what is in it; the arrays are held.
+        ``upload(array, values)`` copies NumPy values to such memory, ``download(array)`` returns
+        a copy as a NumPy array; the caller keeps the arrays alive.
     operators : list of tuple of Op
-        For each arithmetic operator of `mxcy.ops.core.operators`: the records for two arrays, for
-        an array and a number, for a number and an array.
+        For each arithmetic operator of `mxcy.ops.core.operators`: the records for (array, array),
+        (array, scalar) and (scalar, array).
     unusual_operands : callable
-        ``unusual_operands(operation, lhs, rhs)``: arithmetic with anything else.
+        ``unusual_operands(operation, lhs, rhs)``: arithmetic with any other operands.
     most_signatures : int
-        How many prepared calls are kept of an operator with one set of attributes.
+        The number of prepared calls cached per operator and set of attributes.
     """
 
     prepare: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""Segments of memory that processes share; see kernels/include/mxcy_shared.h."""
+"""Shared memory segments; see kernels/include/mxcy_shared.h."""
 
 import ctypes
 import mmap
@@ -38,10 +38,9 @@ _library = _open()
 
 
 class Segment:
-    """Memory that can be handed to other processes by its file descriptor.
+    """A memory segment that is shared with other processes by its file descriptor.
 
-    It has no name and belongs to those who use it: it is gone with the last of them, even when they
-    are killed.
+    It has no name and is released when its last user is gone, even if killed.
 
     Parameters
     ----------
@@ -51,10 +50,10 @@ class Segment:
     Raises
     ------
     MXNetError
-        When the system has no room for it.
+        If the system cannot allocate it.
     """
 
-    _release = _library.mx_segment_release  # still there when modules are being cleared
+    _release = _library.mx_segment_release  # survives interpreter shutdown
     _counts = dict.fromkeys(("live_bytes", "pooled_bytes", "peak_bytes", "hits", "misses"), 0)
 
     def __init__(self, size: int) -> None:
@@ -67,18 +66,18 @@ class Segment:
 
     @classmethod
     def attached(cls, fd: int, size: int, keep: bool = True, lent: bool = False) -> "Segment":
-        """A segment of another process.
+        """Attach to a segment of another process.
 
         Parameters
         ----------
         fd : int
-            Its file descriptor, which the segment takes over.
+            Its file descriptor, now owned by the segment.
         size : int
             The number of bytes.
         keep : bool
-            Keep the descriptor, without which a segment cannot be handed on.
+            Whether to keep the descriptor, as needed for passing the segment on.
         lent : bool
-            The other process has called `lend`.
+            Whether the other process has called `lend`.
         """
         segment = cls.__new__(cls)
         segment._fields = _Fields()
@@ -92,40 +91,40 @@ class Segment:
         counts["peak_bytes"] = max(counts["peak_bytes"], counts["live_bytes"])
 
     def lend(self) -> None:
-        """Count one more user, before the descriptor is on its way there."""
+        """Count an additional user, before the descriptor is sent to it."""
         _library.mx_segment_lend(self._fields)
 
     @property
     def address(self) -> int:
-        """int: Where the memory begins."""
+        """int: The start address of the memory."""
         return self._fields.data
 
     @property
     def size(self) -> int:
-        """int: The number of bytes; where segments are recycled, perhaps more than asked for."""
+        """int: The number of bytes; a recycled segment may be larger than requested."""
         return self._fields.bytes
 
     @property
     def fd(self) -> int:
-        """int: The file descriptor, -1 when it was not kept."""
+        """int: The file descriptor, or -1 if it was not kept."""
         return self._fields.fd
 
     @property
     def users(self) -> int:
-        """int: How many processes made the segment, attached it or will do so, and use it still."""
+        """int: The number of processes that use the segment or are about to attach it."""
         return _library.mx_segment_users(self._fields)
 
     def view(self, offset: int, size: int) -> memoryview:
-        """Some of the bytes, as a memoryview that keeps the segment alive."""
+        """Return a memoryview of some bytes, which keeps the segment alive."""
         if not 0 <= offset <= offset + size <= self.size:
-            raise MXNetError(f"bytes {offset} to {offset + size} of a segment of {self.size}")
+            raise MXNetError(f"bytes {offset} to {offset + size} exceed a segment of {self.size}")
         octets: Any = (ctypes.c_char * size).from_address(self.address + offset)
         octets.segment = self
         return memoryview(octets).cast("B")
 
     def __del__(self) -> None:
         if not self._fields.data:
-            return  # it could not be made
+            return  # creation failed
         self._count(-1)
         if _Spare.most and self._fields.fd >= 0:
             _Spare.fields.append(self._fields)
@@ -136,9 +135,9 @@ class Segment:
 
 
 class _Spare:
-    """Segments that nobody needs any more, for those that this process sends next.
+    """Unused segments, recycled for the next ones that this process sends.
 
-    Taking memory from the system costs several times what it costs to fill it.
+    Allocating memory from the system costs several times as much as filling it.
     """
 
     fields: ClassVar[list[Any]] = []
@@ -146,18 +145,18 @@ class _Spare:
 
 
 def recycle(most: int) -> None:
-    """Keep up to `most` segments of this process for reuse when their other users are gone."""
+    """Keep up to `most` segments of this process for reuse once their other users are gone."""
     _Spare.most = most
 
 
 def stats() -> dict[str, int]:
-    """Counters of this process's segments, as of a memory pool; attached ones are live as well."""
+    """Segment statistics of this process, as for a memory pool; attached ones count as live."""
     pooled = sum(_rounded(fields.bytes) for fields in list(_Spare.fields))
     return {**Segment._counts, "pooled_bytes": pooled}
 
 
 def round_size(size: int) -> int:
-    """The bytes that a segment for `size` bytes takes, with its header."""
+    """The size in bytes of a segment for `size` bytes, header included."""
     return _rounded(size) if size else 0
 
 
@@ -166,7 +165,7 @@ def _rounded(size: int, header: int = 64, page: int = mmap.PAGESIZE) -> int:
 
 
 def _take_spare(size: int) -> Any:
-    """The fields of a kept segment that nobody uses, of at least `size` bytes but not much more."""
+    """Take a recycled segment with at least `size` bytes, but not many more, or None."""
     for place, fields in enumerate(_Spare.fields):
         if size <= fields.bytes <= 2 * size and _library.mx_segment_users(fields) == 1:
             return _Spare.fields.pop(place)

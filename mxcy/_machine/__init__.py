@@ -1,1 +1,1 @@
-"""The machine: its CPUs, the threads of this process, forks, and what trials measured."""
+"""The machine: CPUs and affinity, threads, and measured operator tuning."""

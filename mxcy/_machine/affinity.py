@@ -1,8 +1,8 @@
-"""KMP_AFFINITY: where Intel's OpenMP runtime would bind the threads of a team.
+"""KMP_AFFINITY: thread binding as in Intel's OpenMP runtime.
 
-Understood are the types none, disabled, compact, scatter, balanced and explicit, the modifiers
+Supported are the types none, disabled, compact, scatter, balanced and explicit, the modifiers
 granularity, proclist, verbose, warnings, respect, reset and their negations, and the numbers
-permute and offset. Levels of the machine are package, core and hardware thread; CPUs outside the
+permute and offset. Topology levels are package, core and hardware thread; CPUs outside the
 process's mask are never used.
 """
 
@@ -21,20 +21,20 @@ _LEVELS = 3
 
 
 class Affinity:
-    """How threads are bound.
+    """A parsed thread affinity.
 
     Attributes
     ----------
     kind : str
-        One of the types; `binds` tells whether it binds at all.
+        The affinity type; see `binds`.
     grain : {'thread', 'core', 'package'}
-        What a thread is bound to.
+        The topology level to which a thread is bound.
     permute, offset : int
-        How many of the innermost levels count most; where in the list of places to begin.
+        The number of innermost levels that sort first; the first place to use.
     listed : list of list of int
-        Of type explicit: the CPUs of each place.
+        For type explicit, the CPUs of each place.
     verbose : bool
-        Whether the binding is to be told.
+        Whether to report the binding.
     """
 
     def __init__(self) -> None:
@@ -49,14 +49,14 @@ class Affinity:
         return self.kind not in ("none", "disabled")
 
     def places(self, cpus: Sequence[Cpu], threads: int) -> list[list[int]]:
-        """The CPUs that each of some threads is bound to.
+        """Compute the CPUs to which each thread is bound.
 
         Parameters
         ----------
         cpus : sequence of Cpu
-            Those that may be used, at least one.
+            The usable CPUs, at least one.
         threads : int
-            How many threads there are; where there are more than places, it starts again.
+            The number of threads; places are reused if there are fewer.
         """
         if self.kind == "balanced":
             return self._balanced(cpus, threads)
@@ -73,7 +73,7 @@ class Affinity:
         return [places[(i + self.offset) % len(places)] for i in range(threads)] if places else []
 
     def _order(self, cpu: Cpu) -> tuple[int, ...]:
-        """The sort key: the innermost levels that count most, then the others from outside."""
+        """The sort key: the permuted innermost levels, then the others from the outermost in."""
         levels = (cpu.package, cpu.core, cpu.thread)
         inner = self.permute if self.kind == "compact" else _LEVELS - 1 - self.permute
         inner = min(max(inner, 0), _LEVELS - 1)
@@ -87,7 +87,7 @@ class Affinity:
         return sorted(c.number for c in cpus if (c.package, c.core)[:wide] == levels)
 
     def _balanced(self, cpus: Sequence[Cpu], threads: int) -> list[list[int]]:
-        """Threads spread over all cores; those of one core have consecutive numbers."""
+        """Spread threads over all cores; those on one core have consecutive numbers."""
         cores: dict[tuple[int, int], list[Cpu]] = {}
         for cpu in sorted(cpus, key=lambda c: (c.package, c.core, c.thread)):
             cores.setdefault((cpu.package, cpu.core), []).append(cpu)
@@ -100,12 +100,12 @@ class Affinity:
 
 
 def parse(text: str) -> Affinity:
-    """Read the text of KMP_AFFINITY.
+    """Parse a value of KMP_AFFINITY.
 
     Raises
     ------
     ValueError
-        With the word that is not understood.
+        Naming the word that is not understood.
     """
     wanted, kind = Affinity(), None
     numbers: list[int] = []
@@ -130,7 +130,7 @@ def parse(text: str) -> Affinity:
 
 
 def _proclist(text: str) -> list[list[int]]:
-    """The places of ``[0,2-4,{5,6}]``: a range has one place per CPU, braces form one place."""
+    """Parse places such as ``[0,2-4,{5,6}]``: ranges give one place per CPU, braces one."""
     body = re.fullmatch(r"[\[{](.*)[\]}]", text)
     places: list[list[int]] = []
     for part in re.findall(r"\{[^}]*\}|[^,]+", body.group(1) if body else text):

@@ -1,4 +1,4 @@
-"""Which processors the builds of the kernels are for."""
+"""ISA levels of the kernel builds."""
 
 import platform
 
@@ -6,16 +6,16 @@ __all__ = ["is_x86", "level_name"]
 
 
 def is_x86() -> bool:
-    """Whether this machine has the instructions of x86-64, whatever their level."""
+    """Whether this machine is x86-64, at any ISA level."""
     return platform.machine() == "x86_64"
 
 
 def level_name(level: int) -> str:
-    """What the library's build of the kernels for a level is called.
+    """The name of the kernel build for an ISA level.
 
     Parameters
     ----------
     level : int
-        2, 3 or 4; elsewhere than on x86-64 there is 2 alone, with vectors of the same length.
+        2, 3 or 4; on other architectures only 2, with the same vector length.
     """
     return f"x86-64-v{level}" if is_x86() else "AArch64 with NEON"

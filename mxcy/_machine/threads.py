@@ -1,7 +1,7 @@
-"""Threads besides those of the team: its binding to CPUs, and the pools of other libraries.
+"""OpenMP settings of the team, including its CPU binding, and thread pools of other libraries.
 
-The OpenMP runtime reads its settings when it is loaded. `runtime_settings` tells what it has to
-find in the environment then, and `check_runtimes` whether it is the only one of the process.
+The OpenMP runtime reads its settings when loaded: `runtime_settings` computes the environment
+variables for it, and `check_runtimes` warns if the process has more than one runtime.
 """
 
 import ctypes
@@ -29,19 +29,19 @@ _RUNTIME = re.compile(r"lib(?:[gi]?omp5?)\b[^/]*\.so")
 
 
 class _Known:
-    """The libraries with threads of their own, as of the last look for them."""
+    """The libraries with thread pools, as of the last search."""
 
     controller: Any = None
-    modules = 0  # how many were imported then
+    modules = 0  # number of modules imported then
     threads: ClassVar[dict[str, int]] = {}  # library -> the size of its pool when first seen
 
 
 def runtime_settings(threads: int) -> dict[str, str]:
-    """The variables that the OpenMP runtime must find when it is loaded, besides those there are.
+    """The environment variables to add before the OpenMP runtime is loaded.
 
-    Unless the user says how threads wait, they do not spin for long: by default they do so for
-    milliseconds, which on a busy machine takes the time of those they wait for, and networks ran
-    five times slower. KMP_AFFINITY becomes a list of places.
+    Unless the user chose a wait policy, threads spin only briefly: the default, milliseconds, takes
+    CPU time from the threads they wait for, and made networks five times slower on a busy machine.
+    KMP_AFFINITY is translated to a list of places.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def runtime_settings(threads: int) -> dict[str, str]:
 
 
 def _bound_places(threads: int) -> list[list[int]]:
-    """The places that KMP_AFFINITY asks for; none when it does not bind, or others decide."""
+    """The places that KMP_AFFINITY selects; empty if it does not bind or is overridden."""
     text = env.get("KMP_AFFINITY")
     if not text or any(map(env.is_set, ("OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY"))):
         return []
@@ -75,7 +75,7 @@ def _bound_places(threads: int) -> list[list[int]]:
     places = wanted.places(cpus.topology(), threads) if wanted.binds else []
     if wanted.binds and not places:
         warnings.warn(
-            f"KMP_AFFINITY={text}: this process may use none of these CPUs, no thread is bound",
+            f"KMP_AFFINITY={text}: none of these CPUs is available here, no thread is bound",
             stacklevel=2,
         )
     if places and any("gomp" in os.path.basename(path) for path in openmp_runtimes()):
@@ -92,9 +92,9 @@ def _bound_places(threads: int) -> list[list[int]]:
 
 
 def free_others(library: ctypes.CDLL) -> None:
-    """After the runtime was loaded: do not let what is no team inherit that this thread is bound.
+    """Restore the affinity mask for threads outside the team, after loading the runtime.
 
-    The engine's workers and forked processes may use all CPUs that this process had.
+    The engine's workers and forked processes may then use all CPUs of this process.
 
     Parameters
     ----------
@@ -112,14 +112,14 @@ def free_others(library: ctypes.CDLL) -> None:
 
 
 def openmp_runtimes(root: str = "/") -> list[str]:
-    """The OpenMP runtimes that are mapped into this process."""
+    """The OpenMP runtimes loaded in this process."""
     with open(os.path.join(root, "proc/self/maps"), encoding="utf-8", errors="replace") as file:
         paths = {line.rstrip("\n").partition("/")[2] for line in file if "omp" in line}
     return sorted(f"/{path}" for path in paths if _RUNTIME.match(os.path.basename(path)))
 
 
 def check_runtimes() -> None:
-    """Warn when this process holds several OpenMP runtimes, each with threads of its own."""
+    """Warn if this process has several OpenMP runtimes, each with its own threads."""
     runtimes = openmp_runtimes()
     if len(runtimes) > 1:
         warnings.warn(
@@ -132,9 +132,9 @@ def check_runtimes() -> None:
 def _libraries() -> list[Any]:
     """The controllers of the BLAS and OpenMP libraries in this process.
 
-    Libraries come with imports: they are looked for again only after new ones.
+    The search is repeated only after new modules were imported.
     """
-    import threadpoolctl  # takes some milliseconds, which most programs never need
+    import threadpoolctl  # takes milliseconds and is rarely needed
 
     if _Known.controller is None or _Known.modules != len(sys.modules):
         _Known.controller = threadpoolctl.ThreadpoolController()
@@ -145,18 +145,18 @@ def _libraries() -> list[Any]:
 
 
 def limit_pools(threads: int) -> None:
-    """Let no BLAS or OpenMP library of this process use more than some threads.
+    """Limit the thread pools of all BLAS and OpenMP libraries in this process.
 
-    Pools that were smaller when they were found stay as they were.
+    Pools that were smaller when first seen keep their size.
     """
     for library in _libraries():
         wanted = min(threads, _Known.threads[library.filepath])
         if library.num_threads != wanted:
             library.set_num_threads(wanted)
-            # From 3.8 on, threadpoolctl lets other threads change OpenBLAS only after this.
+            # threadpoolctl >= 3.8 requires this before other threads may change OpenBLAS.
             getattr(library, "clear_controlling_thread", bool)()
 
 
 def pools() -> list[dict[str, Any]]:
-    """The BLAS and OpenMP libraries of this process and their thread counts, by threadpoolctl."""
+    """The BLAS and OpenMP libraries and their thread counts, from threadpoolctl."""
     return [library.info() for library in _libraries()]

@@ -4,7 +4,7 @@ import sys
 from operator import is_
 
 from mxcy import env
-from mxcy._base.last_used import LastUsed
+from mxcy._base.lru_cache import LRUCache
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
 from mxcy._library import front
@@ -51,7 +51,7 @@ class GraphCalls:
         self.flags = {name: flags[name] for name in _FLAGS if name in flags}
         self._traced = []  # (format, Traced or None where tracing failed)
         self._by_count = {}  # number of inputs -> Traced of calls whose inputs are all arrays
-        self._by_signature = LastUsed(env.get("MXCY_CACHED_PLANS"))  # signature -> Traced or _EAGER
+        self._by_signature = LRUCache(env.get("MXCY_CACHED_PLANS"))  # signature -> Traced or _EAGER
         self._first_recorded = None
         self._graphs = {}  # JSON of a recorded graph -> Traced
         self.why_eager = None  # reason of the first signature that runs eagerly
@@ -276,7 +276,7 @@ class _ParameterCache:
         self.arrays = arrays  # with None for inputs
         self._parameters, self._context = parameters, context
         self._lists = [parameter._data for parameter in parameters]
-        self.known = LastUsed(1)  # passed to CachedOp.call_again
+        self.known = LRUCache(1)  # passed to CachedOp.call_again
 
     @classmethod
     def of(cls, sources, arrays, context):

@@ -5,7 +5,7 @@ from collections import OrderedDict
 
 from mxcy._base.errors import MXNetError
 from mxcy._library.front import recorder
-from mxcy._library.refusals import name_block
+from mxcy._library.tracebacks import name_block
 from mxcy.gluon.collected_parameters import CollectedParameters
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.scope import BlockScope

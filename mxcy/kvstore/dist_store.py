@@ -6,7 +6,7 @@ import zlib
 from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._base.dtypes import CODES, code_of
-from mxcy._base.last_used import LastUsed
+from mxcy._base.lru_cache import LRUCache
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
@@ -64,7 +64,7 @@ class DistStore(JobStore):
         self._first_step = self._progress.admission.steps.get(self.exchange.number, 0)
         self._bucket_vars = {}  # bucket -> engine variable that orders its grouped calls
         self._overlaps = env.get("MXCY_DIST_OVERLAP")
-        self._calls = LastUsed(8)  # keys of a call -> its Groups
+        self._calls = LRUCache(8)  # keys of a call -> its Groups
         self._progress.submit(_hurry)
         shutdown.before_close(front.wait_all)
 

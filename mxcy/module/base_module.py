@@ -7,7 +7,7 @@ import numpy as np
 from mxcy import metric as metrics
 from mxcy import ndarray as nd
 from mxcy._files.checkpoint import join_params, split_params
-from mxcy._library.refusals import with_short_refusals
+from mxcy._library.tracebacks import with_short_tracebacks
 from mxcy.callback import BatchEndParam
 from mxcy.initializer import Uniform
 from mxcy.io import DataBatch, DataIter
@@ -56,7 +56,7 @@ class BaseModule(ModuleInterface):
         self.forward(data_batch, is_train=True)
         self.backward()
 
-    @with_short_refusals
+    @with_short_tracebacks
     def score(
         self,
         eval_data,
@@ -144,7 +144,7 @@ class BaseModule(ModuleInterface):
             pad = batch.pad or 0
             yield [out[: out.shape[0] - pad] for out in self.get_outputs()], nbatch, batch
 
-    @with_short_refusals
+    @with_short_tracebacks
     def predict(
         self,
         eval_data,
@@ -204,7 +204,7 @@ class BaseModule(ModuleInterface):
         merged = [nd.concat(*column, dim=0) for column in zip(*batches, strict=True)]
         return merged[0] if len(merged) == 1 and not always_output_list else merged
 
-    @with_short_refusals
+    @with_short_tracebacks
     def fit(
         self,
         train_data,

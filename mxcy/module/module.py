@@ -5,7 +5,7 @@ import logging
 from mxcy import ndarray as nd
 from mxcy._base.warning import warn
 from mxcy._files.checkpoint import file_name, load_checkpoint
-from mxcy._library.refusals import with_short_refusals
+from mxcy._library.tracebacks import with_short_tracebacks
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu
 from mxcy.initializer import InitDesc, Uniform
@@ -150,7 +150,7 @@ class Module(OptimizedModule):
 
     # -- binding ----------------------------------------------------------------------------------
 
-    @with_short_refusals
+    @with_short_tracebacks
     def bind(
         self,
         data_shapes,
@@ -332,7 +332,7 @@ class Module(OptimizedModule):
         assert isinstance(row_ids, dict), f"sparse_row_id_fn: expected a dict, got {row_ids!r}"
         self._updates.pull_rows(self._own_names(), self._exec_group.param_arrays, row_ids)
 
-    @with_short_refusals
+    @with_short_tracebacks
     def forward(self, data_batch, is_train=None):
         self._assert_ready()
         self._fit_shapes(data_batch)

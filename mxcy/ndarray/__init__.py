@@ -10,7 +10,7 @@ from mxcy import env, storage
 from mxcy._base import older_paths
 from mxcy._base.errors import MXNetError
 from mxcy._devices import streams, virtual
-from mxcy._library import front, refusals
+from mxcy._library import front, tracebacks
 from mxcy._library.services import Services
 from mxcy.context import Context, as_context, check_usable
 from mxcy.gpu import copies as device_copies
@@ -67,7 +67,7 @@ def _prepare(operator, attrs, ins, library, force=None):
         try:
             return prepare.prepare_eager(operator, attrs, ins, library)
         except MXNetError as error:
-            refusals.shorten(error)
+            tracebacks.shorten(error)
             raise
     return prepare.prepare(operator, attrs, ins, library, force or None)
 

@@ -7,7 +7,7 @@ import ast
 
 from mxcy._base import dtypes
 from mxcy._base.warning import warn
-from mxcy._library.refusals import with_short_refusals
+from mxcy._library.tracebacks import with_short_tracebacks
 from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError
 from mxcy.graph.graph import from_entries
@@ -26,7 +26,7 @@ __all__ = [
 _ONE_WAY = "Can only specify known argument {} either by positional or kwargs way."
 
 
-@with_short_refusals
+@with_short_tracebacks
 def infer_shape(self, *args, **kwargs):
     """Infer the shapes of all arguments, outputs and auxiliary states.
 
@@ -97,7 +97,7 @@ def _infer_shape_impl(self, partial, *args, **kwargs):
     return answer
 
 
-@with_short_refusals
+@with_short_tracebacks
 def infer_type(self, *args, **kwargs):
     """Infer the dtypes of all arguments, outputs and auxiliary states.
 

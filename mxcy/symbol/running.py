@@ -2,7 +2,7 @@
 
 from mxcy._base import dtypes
 from mxcy._execute.executor_arrays import requests_of
-from mxcy._library.refusals import with_short_refusals
+from mxcy._library.tracebacks import with_short_tracebacks
 from mxcy.context import current_context
 from mxcy.graph.backend import partition
 from mxcy.graph.node import topological
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-@with_short_refusals
+@with_short_tracebacks
 def bind(
     self,
     ctx,
@@ -60,7 +60,7 @@ def bind(
     return make(self, ctx, args, args_grad, grad_req, aux_states)
 
 
-@with_short_refusals
+@with_short_tracebacks
 def simple_bind(
     self,
     ctx,

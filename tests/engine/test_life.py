@@ -139,8 +139,8 @@ mx.engine.push(lambda: fail("unseen"), writes=[variable], name="last")
     )
     done = python(code)
     assert done.out == "caught\n"
-    expected = "mxcy: an error that nothing waited for: Error in operator last: ValueError: unseen"
-    assert done.err.startswith(expected) and len(done.err.splitlines()) == 1
+    expected = "mxcy: unhandled error of an asynchronous operation: Error in operator last: "
+    assert done.err.startswith(expected + "ValueError: unseen") and len(done.err.splitlines()) == 1
 
 
 def test_fork_within_an_operation(run_python):

@@ -131,7 +131,7 @@ def png(width, height, pixels=b""):
 def test_max_image_pixels(monkeypatch):
     content = png(30000, 20000)
     with pytest.raises(
-        mx.MXNetError, match="30000 x 20000 pixels; MXCY_MAX_IMAGE_PIXELS=100000000"
+        mx.MXNetError, match="30000 x 20000 pixels exceeds MXCY_MAX_IMAGE_PIXELS=100000000"
     ):
         mx.image.imdecode(content)
     with pytest.raises(mx.MXNetError, match=r"\d+ bytes cannot hold an image of 9000 x 9000"):
@@ -140,7 +140,7 @@ def test_max_image_pixels(monkeypatch):
     assert mx.image.imdecode(good).shape == (3, 4, 3)
     monkeypatch.setenv("MXCY_MAX_IMAGE_PIXELS", "11")
     for decode in (mx.image.imdecode, mx.nd.imdecode, lambda c: mx.recordio.unpack_img(record(c))):
-        with pytest.raises(mx.MXNetError, match="4 x 3 pixels; MXCY_MAX_IMAGE_PIXELS=11"):
+        with pytest.raises(mx.MXNetError, match="4 x 3 pixels exceeds MXCY_MAX_IMAGE_PIXELS=11"):
             decode(good)
 
 

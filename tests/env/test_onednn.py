@@ -48,7 +48,7 @@ def test_onednn_library(tmp_path):
     copy = shutil.copy(actual, tmp_path / "mine-dnnl.so")
     assert python(code, MXCY_ONEDNN_LIBRARY=str(copy)).out.strip() == str(copy)
     wrong = python(code, fails=True, MXCY_ONEDNN_LIBRARY="/nowhere/dnnl.so")
-    assert "MXCY_ONEDNN_LIBRARY=/nowhere/dnnl.so: there is no such file" in wrong.err
+    assert "MXCY_ONEDNN_LIBRARY=/nowhere/dnnl.so: file not found" in wrong.err
 
 
 _WIDTHS = """

@@ -198,7 +198,7 @@ def test_segments():
     assert bytes(view) == b"56789" and first.users == 2  # the view holds the segment
     del view
     assert first.users == 1
-    with pytest.raises(mx.MXNetError, match="bytes 95 to 105 of a segment of 100"):
+    with pytest.raises(mx.MXNetError, match="bytes 95 to 105 exceed a segment of 100"):
         first.view(95, 10)
     with pytest.raises(mx.MXNetError, match="has 164 bytes, expected 264"):
         Segment.attached(os.dup(first.fd), 200)

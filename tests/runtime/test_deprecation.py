@@ -72,7 +72,7 @@ def test_arguments_are_taken_by_their_former_names():
     text = "total: argument 'a' is deprecated since mxcy 0.3.0: use 'axis'"
     assert result == (1, 2) and told == [(DeprecationWarning, text, __file__)]
     assert warned(lambda: total(1, axis=2)) == ((1, 2), [])
-    with pytest.raises(TypeError, match="'a' is the former name of 'axis', which is there, too"):
+    with pytest.raises(TypeError, match="'a' is the former name of 'axis', which was also passed"):
         total(1, a=2, axis=3)
 
 

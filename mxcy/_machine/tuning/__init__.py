@@ -1,14 +1,14 @@
-"""Operator tuning: is a call worth the team of threads? Decided by what this machine measured.
+"""Operator tuning: deciding from measurements whether a call is worth using the thread team.
 
 With one thread a call takes ``work * alone`` nanoseconds, with the team ``region + work * team``:
-`region` is what it costs to open and close a parallel region, `alone` and `team` are nanoseconds
-per step of a kernel's work, in the caches or outside them. They are measured when a call comes
-whose size leaves room for doubt, in at most some milliseconds, and kept in a file under MXNET_HOME.
-The decision is made once per signature, when the call is prepared; running it costs a branch.
+`region` is the cost of a parallel region, `alone` and `team` are nanoseconds per step of a kernel's
+work, with data in the caches or outside. They are measured when a call's size makes the decision
+uncertain, within milliseconds, and stored in a file under MXNET_HOME. The decision is made once per
+signature, when the call is prepared; at run time it is a branch.
 
-Not tuned, and parallel from MXNET_CPU_PARALLEL_SIZE on: what MXNET_USE_OPERATOR_TUNING leaves out;
-everything when MXNET_CPU_PARALLEL_SIZE is set or MXNET_ENFORCE_DETERMINISM=1; kernels of oneDNN,
-and those that draw random numbers.
+Not tuned, and parallel from MXNET_CPU_PARALLEL_SIZE on: types left out of
+MXNET_USE_OPERATOR_TUNING; everything if MXNET_CPU_PARALLEL_SIZE is set or
+MXNET_ENFORCE_DETERMINISM=1; kernels of oneDNN, and those that draw random numbers.
 """
 
 from mxcy._machine.tuning.tuner import ALL, Library, Tuner

@@ -1,4 +1,4 @@
-"""What was measured on this machine with a team of one size, and the file that remembers it."""
+"""Measurements on this machine for one team size, and the file that stores them."""
 
 import json
 import os
@@ -13,7 +13,7 @@ __all__ = ["Table", "counts"]
 
 
 def counts(most: int) -> list[int]:
-    """The thread counts with which regions are measured: all up to 8, then twice as many."""
+    """The thread counts for which regions are measured: up to 8 all, then doubling."""
     sizes = list(range(2, min(most, 8) + 1))
     while sizes and sizes[-1] < most:
         sizes.append(min(2 * sizes[-1], most))
@@ -21,28 +21,28 @@ def counts(most: int) -> list[int]:
 
 
 class Table:
-    """Figures of one team size; they count for this CPU, this version and this build of kernels.
+    """Measurements for one team size, valid for one CPU model, version and kernel build.
 
     Parameters
     ----------
     team : int
         The number of threads.
     remembers : bool
-        Whether figures are read from the file, and written to it.
+        Whether measurements are read from and written to the file.
 
     Attributes
     ----------
     path : str
-        The file, by CPU model and number of threads.
+        The file, named after CPU model and number of threads.
     regions : dict
         Thread count -> nanoseconds of a parallel region.
     rates : dict
-        Kernel, types and form -> ``{"in": [alone, team, looks], "out": [...]}``, nanoseconds per
-        step of work with data in the caches and outside them, either may be missing; each the
-        least of that many looks.
+        Kernel, types and form -> ``{"in": [alone, team, looks], "out": [...]}``: nanoseconds per
+        step of work with data in the caches and outside (either may be missing), each the minimum
+        over `looks` processes.
     doubtful : set
-        ``(key, "in" or "out")`` of rates, and thread counts of regions, that were measured while
-        other programs had the cores: they decide nothing and are not written.
+        ``(key, "in" or "out")`` of rates, and thread counts of regions, measured while other
+        programs used the cores: they are neither used nor saved.
     """
 
     def __init__(self, team: int, remembers: bool):
@@ -57,7 +57,7 @@ class Table:
             self._add(self._read())
 
     def contents(self) -> dict[str, Any]:
-        """Everything, as the file holds it."""
+        """All measurements, in the format of the file."""
         rates = {
             key: {name: rate for name, rate in where.items() if (key, name) not in self.doubtful}
             for key, where in self.rates.items()
@@ -74,18 +74,18 @@ class Table:
         return json.dumps(self.contents())
 
     def region(self, most: int | None) -> float:
-        """The cost of a region: of the team, or the median of 2 to `most` threads."""
+        """The cost of a region with the full team, or the median over 2 to `most` threads."""
         costs = sorted(self.regions[n] for n in self.measured(most))
         return (costs[(len(costs) - 1) // 2] + costs[len(costs) // 2]) / 2
 
     def measured(self, most: int | None) -> list[int]:
-        """The thread counts whose regions the cost is made of."""
+        """The thread counts from which the region cost is computed."""
         return [self.team] if most is None else counts(most)
 
     def save(self) -> None:
-        """Write what was added; what other processes wrote meanwhile is kept.
+        """Write new measurements, keeping those that other processes wrote meanwhile.
 
-        A home that cannot be written only means that measuring is repeated.
+        If MXNET_HOME is not writable, measurements are repeated next time.
         """
         if not (self.changed and self.remembers):
             return
@@ -107,7 +107,7 @@ class Table:
         }
 
     def _read(self) -> dict[str, Any]:
-        """The file's contents, empty when there is none or it was made by another version."""
+        """The file's contents; empty if there is none or it is of another version."""
         contents, usable = cache_files.read(self.path, _well_formed)
         self.changed |= not usable
         identity = self._identity()
@@ -121,7 +121,7 @@ class Table:
 
 
 def _well_formed(content: dict[str, Any]) -> bool:
-    """Whether a file holds numbers where they belong."""
+    """Whether a file's contents have the expected structure."""
     costs, rates = content.get("regions"), content.get("rates")
     if not isinstance(costs, dict) or not isinstance(rates, dict):
         return False

@@ -1,4 +1,4 @@
-"""The decision between one thread and the team, and the measurements it rests on."""
+"""The decision between one thread and the team, and the measurements behind it."""
 
 import atexit
 import math
@@ -26,25 +26,25 @@ __all__ = ["ALL", "Library", "Tuner"]
 #: more threads than any team has
 ALL = 1 << 20
 
-_LEAST = 2048  # steps of work: fewer never pay for another thread
-_MOST = 1 << 22  # more always do
-_MOST_BYTES = 8 << 20  # of a call that is tried out as it is
-# Of the time; regions are measured one right after the other, and one that opens now and then takes
-# longer. A smaller gain does not pay for the other cores' work either.
+_LEAST = 2048  # steps of work below which one thread is always used
+_MOST = 1 << 22  # steps above which the team is always used
+_MOST_BYTES = 8 << 20  # of a call that is timed on its real sizes
+# Fraction of the serial time below which the team is used. Regions are timed back to back, whereas
+# occasional ones take longer; and a small gain is not worth occupying the other cores.
 _WORTH = 0.8
-_BUDGET = 1_000_000  # nanoseconds of a kernel's runs
-_REGION_BUDGET = 500_000  # of parallel regions
-_TRIES = 3  # of a kernel, while other programs have the cores
-_LOOKS = 3  # processes that look at a kernel which gains little
-_LITTLE = 0.75  # of the time alone; perhaps others used a core for a part of the time
-_DISTURBED = 0.1  # of the time that threads waited for a core
+_BUDGET = 1_000_000  # nanoseconds for timing a kernel
+_REGION_BUDGET = 500_000  # for timing parallel regions
+_TRIES = 3  # attempts per kernel while other programs use the cores
+_LOOKS = 3  # processes that re-measure a kernel with little gain
+_LITTLE = 0.75  # of the serial time: may be due to a partly occupied core
+_DISTURBED = 0.1  # fraction of the time that threads waited for a core
 _TYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64")
 
 _Flat = namedtuple("_Flat", "shape dtype")
 
 
 class Library(NamedTuple):
-    """What measuring needs of a front; see `_cy/native.pyx`."""
+    """The functions of a front that measuring needs; see `_cy/native.pyx`."""
 
     threads: Callable[[], int]
     region_time: Callable[[int, int], float]
@@ -53,7 +53,7 @@ class Library(NamedTuple):
 
 
 class _Settings:
-    """The variables of operator tuning, read at its first use."""
+    """The environment variables of operator tuning, read at first use."""
 
     def __init__(self) -> None:
         self.size = max(env.get("MXNET_CPU_PARALLEL_SIZE"), 1)
@@ -78,7 +78,7 @@ class _Settings:
 
 
 class Tuner:
-    """Decides on threads; without a library (see `plug`) by MXNET_CPU_PARALLEL_SIZE alone."""
+    """Chooses thread counts; without a library (see `plug`) by MXNET_CPU_PARALLEL_SIZE only."""
 
     def __init__(self) -> None:
         self._library: Library | None = None
@@ -90,7 +90,7 @@ class Tuner:
         os.register_at_fork(after_in_child=self._new_lock)
 
     def plug(self, library: Library) -> None:
-        """Set the front that measures."""
+        """Set the front to measure with."""
         self._library = library
 
     def _new_lock(self) -> None:
@@ -104,13 +104,13 @@ class Tuner:
 
     # --- deciding ---
     def threads_for(self, call: Any, kernel: Any, values: Mapping[str, Any]) -> int:
-        """The most threads for a prepared call: 1, or `ALL`, or a cap.
+        """The maximum number of threads for a prepared call: 1, `ALL`, or a cap.
 
         Parameters
         ----------
         call : mxcy.ops.core.prepare.Call
         kernel : mxcy.ops.core.record.Native
-            The one that was chosen.
+            The selected kernel.
         values : mapping
             The fields of its parameter struct.
         """
@@ -137,7 +137,7 @@ class Tuner:
             return False
         team = library.threads()
         if team < 2:
-            return static  # may be asked for more threads later
+            return static  # the team may grow later
         if call.work > _MOST:
             return True
         touched = sum(spec.nbytes for spec in (*call.ins, *call.outs))
@@ -149,7 +149,7 @@ class Tuner:
         table = self._table(team)
         if self._is_due(table, key, where):
             with self._lock:
-                if self._is_due(table, key, where):  # another thread may have been here
+                if self._is_due(table, key, where):  # another thread may have measured it
                     self._tried[team, key, where] += 1
                     self._measure(library, table, key, where, call, flat)
         rates = self._rates(table, key, where)
@@ -159,7 +159,7 @@ class Tuner:
         return self._region(table) + call.work * together < _WORTH * call.work * alone
 
     def _is_due(self, table: "Table", key: str, where: str) -> bool:
-        """Whether a kernel is to be measured, for the first time or again."""
+        """Whether a kernel should be measured, for the first time or again."""
         tried = self._tried[table.team, key, where]
         rates = self._rates(table, key, where)
         if rates is None:
@@ -168,7 +168,7 @@ class Tuner:
         return tried == 0 and looks < _LOOKS and together > _LITTLE * alone
 
     def _rates(self, table: "Table", key: str, where: str) -> list[float] | None:
-        """What `Table.rates` holds, where nothing about it is in doubt."""
+        """The entry of `Table.rates`, or None if it is missing or doubtful."""
         regions = table.measured(self._settings.cores)
         if (key, where) in table.doubtful or not table.doubtful.isdisjoint(regions):
             return None
@@ -178,9 +178,7 @@ class Tuner:
     def _table(self, team: int) -> "Table":
         table = self._tables.get(team)
         if table is None:
-            from mxcy._machine.tuning.table import (
-                Table,  # and what it imports, only when it is needed
-            )
+            from mxcy._machine.tuning.table import Table  # with its imports, only when needed
 
             with self._lock:
                 if not self._tables:
@@ -193,13 +191,13 @@ class Tuner:
     def _measure(
         self, library: Library, table: "Table", key: str, where: str, call: Any, flat: bool
     ) -> None:
-        """Put a kernel's rates into the table, unless it refuses to be tried."""
+        """Measure a kernel and add its rates to the table, unless it cannot be timed."""
         began = time.perf_counter()
         wanted = sorted({table.team, *table.measured(self._settings.cores)})
         missing = [n for n in wanted if n not in self._regions[table.team] or n in table.doubtful]
         for n in missing:
             budget = _REGION_BUDGET // len(missing)
-            cost, sure = _calmly(partial(library.region_time, n, budget))
+            cost, sure = _undisturbed(partial(library.region_time, n, budget))
             self._regions[table.team].add(n)
             if sure or n in table.doubtful or n not in table.regions:
                 table.regions[n] = min(cost, table.regions.get(n, cost))
@@ -219,11 +217,11 @@ class Tuner:
             )
 
         try:
-            (alone, together), sure = _calmly(partial(_raced, race))
+            (alone, together), sure = _undisturbed(partial(_best_race, race))
         except MXNetError:
             self._tried[table.team, key, where] = _TRIES
             return
-        # The team cannot be faster than by its number; noise makes it seem so.
+        # A speed-up beyond the number of threads is noise.
         together = max(together - table.regions[table.team], alone / table.team)
         known = None if (key, where) in table.doubtful else table.rates.get(key, {}).get(where)
         if known is None or sure:
@@ -245,18 +243,18 @@ class Tuner:
         if self._settings.verbose:
             print(f"mxcy tuning {text}", file=sys.stderr, flush=True)
 
-    # --- telling ---
+    # --- reporting ---
     def rows(self) -> list[dict[str, Any]]:
-        """The figures of operator tuning so far, for the team in force.
+        """The measurements of operator tuning so far, for the current team size.
 
         Returns
         -------
         list of dict
             One per kernel, types and form (rough sizes, where they matter): `operator`, `dtype`,
-            `form`; `in_cache` and `out_of_cache`, each None or a dict: nanoseconds per step of
-            work, `alone` and `team`; `parallel_from`, the work from which on the team pays
-            (infinite where it never does); whether they are `doubtful`, measured while other
-            programs had the cores, so that they decide nothing.
+            `form`; `in_cache` and `out_of_cache`, each None or a dict: nanoseconds per work step,
+            `alone` and `team`; `parallel_from`, the work above which the team is used (infinite if
+            never); whether they are `doubtful`, measured while other programs used the cores and
+            therefore not used.
         """
         table = self._current()
         if table is None or not self._settings.types:
@@ -277,15 +275,14 @@ class Tuner:
         return figures
 
     def summary(self) -> dict[str, Any]:
-        """How calls are shared among threads, with all figures measured so far.
+        """The settings of operator tuning and all measurements so far.
 
         Returns
         -------
-        dict
-            `types` that are tuned, `threads` of the team, `measured_threads` and `regions`
-            (nanoseconds of a parallel region by thread count), `region` (what decisions count
-            with, infinite where the team never pays), `parallel_size` (the threshold of what is not
-            tuned), `file` and `operators` (see `op_tuning`).
+        `types` that are tuned, `threads` of the team, `measured_threads` and `regions`
+        (nanoseconds of a parallel region by thread count), `region` (the cost used in decisions,
+        infinite if the team is never used), `parallel_size` (the threshold where tuning is off),
+        `file` and `operators` (see `op_tuning`).
         """
         settings, table = self._settings, self._current()
         never = settings.cores is not None and settings.cores < 2
@@ -321,7 +318,7 @@ class Tuner:
         }
 
     def _finish(self, pid: int) -> None:
-        """At exit: save, and print if that is requested."""
+        """Save and, if requested, print the measurements, at exit."""
         if os.getpid() != pid:
             return
         for table in self._tables.values():
@@ -330,8 +327,8 @@ class Tuner:
                 print(table.text(), flush=True)
 
 
-def _calmly(measure: Callable[[], Any]) -> tuple[Any, bool]:
-    """What `measure` found, and whether its threads had cores all the time; a second try if not."""
+def _undisturbed(measure: Callable[[], Any]) -> tuple[Any, bool]:
+    """Measure, with one retry, until undisturbed; return the result and whether it was."""
     for _ in range(2):
         waited, began = cpus.waited(), time.perf_counter_ns()
         measured = measure()
@@ -341,8 +338,8 @@ def _calmly(measure: Callable[[], Any]) -> tuple[Any, bool]:
     return measured, False
 
 
-def _raced(race: Callable[[], tuple[float, float]]) -> tuple[float, float]:
-    """The times of a race, of two where the first one shows little gain."""
+def _best_race(race: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    """The minimum times of a race, repeated if it shows little gain."""
     alone, together = race()
     if together > _LITTLE * alone:
         again = race()
@@ -351,14 +348,14 @@ def _raced(race: Callable[[], tuple[float, float]]) -> tuple[float, float]:
 
 
 def _is_flat(call: Any, kernel: Any) -> bool:
-    """Whether a kernel treats all elements alike, so that a step costs the same in any shape."""
+    """Whether a kernel's cost per step is independent of the shape."""
     mark = kernel.pointwise(call.attrs) if callable(kernel.pointwise) else kernel.pointwise
     sizes = {spec.size for spec in (*call.ins, *call.outs)}
     return bool(mark) and kernel.work is None and sizes == {call.work}
 
 
 def _types(call: Any) -> str:
-    """The kernel's type, and those of inputs and outputs where they differ from it."""
+    """The kernel's dtype, and those of inputs and outputs if they differ."""
     codes = [spec.dtype for spec in (*call.ins, *call.outs)]
     if all(code == call.dtype for code in codes):
         return NAMES[call.dtype]
@@ -366,7 +363,7 @@ def _types(call: Any) -> str:
 
 
 def _form(call: Any, values: Mapping[str, Any]) -> str:
-    """What else decides on the time of a step: sizes and whole parameters, to powers of two."""
+    """The rest of the key: sizes and integer parameters, rounded to powers of two."""
     numbers = [spec.size for spec in (*call.ins, *call.outs)]
     for name, value in values.items():
         if not name.endswith("offset"):

@@ -1,54 +1,54 @@
-"""A cache of limited size that keeps what is used."""
+"""A least-recently-used cache."""
 
 import collections
 import contextlib
 from collections.abc import Hashable
 from typing import Any
 
-__all__ = ["LastUsed"]
+__all__ = ["LRUCache"]
 
 
-class LastUsed:
-    """At most so many entries; a new one displaces that which nobody asked for longest.
+class LRUCache:
+    """A mapping of limited size that evicts the least recently used entry.
 
     Parameters
     ----------
-    most : int
-        How many entries are kept.
+    capacity : int
+        The maximum number of entries.
     """
 
-    __slots__ = ("_entries", "_last", "most")
+    __slots__ = ("_entries", "_last", "capacity")
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
         self._entries: collections.OrderedDict[Hashable, Any] = collections.OrderedDict()
-        # The entry that was used last: mostly the one that is requested.
+        # The most recently used entry, which is usually the one requested.
         self._last: Any = None
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def get(self, key: Hashable) -> Any:
-        """The entry of a key, or None."""
+        """Return the entry of a key, or None, and mark it as used."""
         entry = self._entries.get(key)
         if entry is not None and entry is not self._last:
-            with contextlib.suppress(KeyError):  # another thread may displace it meanwhile
+            with contextlib.suppress(KeyError):  # another thread may have evicted it
                 self._entries.move_to_end(key)
                 self._last = entry
         return entry
 
     def put(self, key: Hashable, entry: Any) -> Any:
-        """Enter something, and return it."""
+        """Store an entry and return it."""
         self._entries[key] = self._last = entry
         with contextlib.suppress(KeyError):
-            while len(self._entries) > self.most:
+            while len(self._entries) > self.capacity:
                 self._entries.popitem(last=False)
         return entry
 
-    def used_last(self, entry: Any) -> bool:
-        """Whether an entry is the one that was entered or asked for last."""
+    def is_newest(self, entry: Any) -> bool:
+        """Whether an entry is the most recently used one."""
         return entry is self._last
 
     def values(self) -> list[Any]:
-        """The entries, from the one used longest ago to the one used last."""
+        """The entries, least recently used first."""
         return list(self._entries.values())

@@ -1,4 +1,4 @@
-"""Errors by which a program learns what it did wrong: where it did, without our own frames."""
+"""Shortened tracebacks of errors in calls: the program's frames without mxcy's own."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -8,25 +8,25 @@ from typing import ParamSpec, TypeVar
 from mxcy import env
 from mxcy._base.errors import MXNetError, is_ours
 
-__all__ = ["name_block", "shorten", "with_short_refusals"]
+__all__ = ["name_block", "shorten", "with_short_tracebacks"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _BLOCK = "\n  in block "
-#: what the texts of operators' refusals begin with
+#: prefixes of operators' error messages
 _OPERATOR, _NODE = "Error in operator ", "Error in node "
 
 
 def shorten(error: MXNetError) -> None:
-    """Leave only the program's own steps in an error's traceback.
+    """Remove mxcy's own frames from an error's traceback.
 
-    With ``MXCY_VERBOSE=tracebacks`` it stays as it is.
+    With ``MXCY_VERBOSE=tracebacks`` it is left alone.
 
     Parameters
     ----------
     error : MXNetError
-        What is being handled, and raised again.
+        The exception being handled, which is then re-raised.
     """
     if "tracebacks" in env.get("MXCY_VERBOSE"):
         return
@@ -42,16 +42,16 @@ def shorten(error: MXNetError) -> None:
 
 
 def name_block(error: MXNetError, name: str, kind: str, inputs: Iterable[object]) -> None:
-    """Let what an operator refused tell the innermost block that was called, and shorten it.
+    """Add the innermost block called to an operator's error, and shorten its traceback.
 
     Parameters
     ----------
     error : MXNetError
-        What is being handled, and raised again.
+        The exception being handled, which is then re-raised.
     name, kind : str
         The block's name and the name of its class.
     inputs : iterable of object
-        What it was called with.
+        The arguments it was called with.
     """
     text = error.args[0] if error.args else None
     if not isinstance(text, str) or not text.startswith(_OPERATOR):
@@ -62,13 +62,13 @@ def name_block(error: MXNetError, name: str, kind: str, inputs: Iterable[object]
     shorten(error)
 
 
-def with_short_refusals(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a public function shorten the tracebacks of what operators refuse.
+def with_short_tracebacks(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a public function to shorten the tracebacks of operators' errors.
 
     Parameters
     ----------
     function : callable
-        One that takes long enough not to notice another call around it.
+        A function slow enough for another call around it to be negligible.
 
     Returns
     -------
