@@ -7,7 +7,7 @@ from mxcy import ndarray as nd
 from mxcy import random as rnd
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import no_attribute
-from mxcy._library import forks  # noqa: F401  it acts when the process forks
+from mxcy._library import forks  # noqa: F401  registers fork handlers
 from mxcy._semantics import switches as _switches
 from mxcy.attribute import AttrScope
 from mxcy.base import MXNetError
@@ -62,7 +62,7 @@ __all__ = [
     "util",
 ]
 
-#: name -> module that is imported when the name is first asked for
+#: name -> module that is imported when the name is first accessed
 _LATER = {
     "_api_internal": "mxcy._api_internal",
     "_ffi": "mxcy._ffi",

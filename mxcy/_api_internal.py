@@ -1,4 +1,4 @@
-"""`mx._api_internal`: the makers of containers under the names that MXNet 2 gives them."""
+"""`mx._api_internal`: container constructors under their names in MXNet 2."""
 
 from mxcy.container import ADT, Map, String
 
@@ -6,12 +6,12 @@ __all__ = []
 
 
 def _ADT(*fields):  # noqa: N802  its name in MXNet
-    """The fields in an `ADT` without a tag of its own."""
+    """Make an `ADT` of the fields, without a specific tag."""
     return ADT(0, fields)
 
 
 def _Map(*pairs):  # noqa: N802  its name in MXNet
-    """A `Map` of keys and values in turn."""
+    """Make a `Map` of alternating keys and values."""
     return Map(zip(pairs[::2], pairs[1::2], strict=True))
 
 

@@ -1,8 +1,8 @@
-"""Deferred computation: operations on arrays are recorded, and become a symbol when asked for.
+"""Deferred computation: recording operations on arrays as a symbol.
 
-The arrays inside are ordinary ones with values. Everything an operator computes is noted, random
-numbers and gradientless operators included; what a program does besides, such as looking at values
-or writing to arrays, raises `TracedValueError`.
+The arrays involved are ordinary ones with values. Every operator is recorded, random and
+non-differentiable ones included; anything else, such as reading values or writing to arrays, raises
+`TracedValueError`.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ def is_deferred_compute():
 
 
 def set_deferred_compute(state):
-    """Switch deferred computation for this thread.
+    """Switch deferred computation on or off for this thread.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ def set_deferred_compute(state):
     Returns
     -------
     bool
-        The state before.
+        The previous state.
     """
     return front.set_deferred(bool(state)) != 0
 
 
 class context:  # noqa: N801 - its name in MXNet
-    """A scope in which operations are recorded, or with ``state=False`` are not.
+    """A scope with deferred computation on, or off for ``state=False``.
 
     Parameters
     ----------
@@ -67,37 +67,37 @@ class context:  # noqa: N801 - its name in MXNet
 
 
 def set_variable(arrays, variables):
-    """Say which variables of symbols stand for arrays.
+    """Declare which symbol variables represent arrays.
 
     Parameters
     ----------
     arrays : NDArray or list of NDArray
-        Arrays that no noted operation made.
+        Arrays that are not results of recorded operations.
     variables : Symbol or list of Symbol
-        As many.
+        The variables, one per array.
 
     Raises
     ------
     MXNetError
-        When an array stands for something else already.
+        If an array already is a variable or a recorded result.
     """
     for array, variable in zip(_listed(arrays), _listed(variables), strict=True):
         if array.node is not None:
-            raise MXNetError("set_variable: the array is a variable already, or was computed")
+            raise MXNetError("set_variable: the array already is a variable or a recorded result")
         node = front.Node()
         node.custom, node.parents = _Variable(variable), ()
         array.node, array.node_index = node, 0
 
 
 class _Variable:
-    """What a node on the tape stands for: an entry of a graph."""
+    """The graph entry that a tape node represents."""
 
     def __init__(self, variable):
         (self.entry,) = variable._entries
 
 
 def get_symbol(output_arrays, sym_cls=Symbol):
-    """What was noted of arrays, as a symbol.
+    """Return the recorded computation of arrays as a symbol.
 
     Parameters
     ----------
@@ -108,13 +108,13 @@ def get_symbol(output_arrays, sym_cls=Symbol):
     Returns
     -------
     Symbol
-        Its operations are called ``node_0``, ``node_1`` and so on.
+        A symbol whose operations are named ``node_0``, ``node_1`` and so on.
 
     Raises
     ------
     UntracedInputError
-        When something went in that is neither a variable nor was noted: an MXNetError and a
-        TypeError.
+        If the computation uses an array that is neither a variable nor recorded; both an MXNetError
+        and a TypeError.
     """
     entries, constants = noted(_listed(output_arrays))
     if constants:
@@ -125,22 +125,22 @@ def get_symbol(output_arrays, sym_cls=Symbol):
     return sym_cls(entries)
 
 
-_numbers = itertools.count(2)  # of parts; 1 is that of everything else
-_CONSTRAINT_BITS = 28  # what lies above in the numbers of operations
+_numbers = itertools.count(2)  # ids of parts; 1 is everything outside a part
+_CONSTRAINT_BITS = 28  # position of the constraint flags in an operation's number
 
 
 def constrain(flags):
-    """Give the operations that are recorded from now on attribute ``__opt_constraint__``.
+    """Set attribute ``__opt_constraint__`` on operations recorded from now on.
 
     Parameters
     ----------
     flags : int
-        They are added to those in force.
+        Flags to add to the current ones.
 
     Returns
     -------
     int
-        What `front.set_deferred` takes to end it; 0 where nothing is recorded.
+        The argument of `front.set_deferred` that ends it; 0 if nothing is recorded.
     """
     before = front.set_deferred(0)
     front.set_deferred(before | flags << _CONSTRAINT_BITS if before else 0)
@@ -153,12 +153,12 @@ def _part_of(number):
 
 @contextlib.contextmanager
 def part():
-    """A scope whose operations are recorded as a part that `noted` can cut out.
+    """A scope whose operations form a part that `noted` can extract.
 
     Yields
     ------
     int
-        The number of the part.
+        The id of the part.
     """
     number, before = next(_numbers), front.set_deferred(0)
     front.set_deferred(before - _part_of(before) + number)
@@ -170,12 +170,12 @@ def part():
 
 @contextlib.contextmanager
 def values():
-    """A scope that computes while nothing is recorded, and may look at values.
+    """A scope without recording, which may read values.
 
     Yields
     ------
     int
-        The number of the part that is being recorded outside.
+        The id of the part being recorded outside.
     """
     before = front.set_deferred(0)
     try:
@@ -185,22 +185,22 @@ def values():
 
 
 def noted(arrays, part=None, variables=()):
-    """The graph of what was noted.
+    """Return the recorded graph of arrays.
 
     Parameters
     ----------
     arrays : list of NDArray
     part : int, optional
-        Only what was noted in this `part`.
+        Restrict the graph to this `part`.
     variables : list of NDArray
-        Those which the part has for itself.
+        Variables local to the part.
 
     Returns
     -------
     entries : list of (SymbolNode, int)
-        One for each array.
+        One per array.
     constants : dict of str to NDArray
-        What went in but is no variable, or was noted outside the part, by the names of their
+        Inputs that are not variables, or were recorded outside the part, by the names of their
         variables in the graph.
     """
     entries, constants, of_constants = {}, {}, {}
@@ -244,13 +244,13 @@ def noted(arrays, part=None, variables=()):
 def _is_noted(node, own):
     if node is None:
         return False
-    if own is not None:  # only what belongs to a part
+    if own is not None:  # restricted to a part
         return _part_of(node.fresh) == own[0] or id(node) in own[1]
     return node.fresh != 0 or isinstance(node.custom, _Variable)
 
 
 def _in_order(heads, own):
-    """What was noted for some nodes, each after those it depends on."""
+    """The recorded nodes that some nodes depend on, in topological order."""
     order, seen = [], set()
     stack = [(node, False) for node in reversed(heads) if _is_noted(node, own)]
     while stack:
@@ -266,7 +266,7 @@ def _in_order(heads, own):
 
 
 def clear(arrays):
-    """Forget what was noted of arrays.
+    """Delete the recorded computation of arrays.
 
     Parameters
     ----------

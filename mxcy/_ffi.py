@@ -1,4 +1,4 @@
-"""`mx._ffi`: Python values as the containers of `mx.container`, as tests of MXNet 2 have them."""
+"""`mx._ffi`: conversion of Python values to the containers of `mx.container`, as in MXNet 2."""
 
 import numbers
 
@@ -9,12 +9,12 @@ __all__ = ["convert_to_node"]
 
 
 def convert_to_node(value):
-    """A value as a container, with everything in it.
+    """Convert a value to a container, recursively.
 
     Parameters
     ----------
     value : str, number, NDArray, list, tuple, dict, or a container
-        The keys of dictionaries are texts.
+        Keys of dictionaries must be str.
 
     Returns
     -------
@@ -23,7 +23,7 @@ def convert_to_node(value):
     Raises
     ------
     ValueError
-        For other types.
+        If a value has another type.
     """
     if isinstance(value, (front.NDArrayBase, ADT, Map, String, numbers.Real)):
         return value
@@ -34,8 +34,6 @@ def convert_to_node(value):
     if isinstance(value, dict):
         wrong = [key for key in value if not isinstance(key, str)]
         if wrong:
-            raise ValueError(
-                f"convert_to_node: keys of dictionaries must be strings, got {wrong[0]!r}"
-            )
+            raise ValueError(f"convert_to_node: dictionary keys must be strings, got {wrong[0]!r}")
         return Map({String(key): convert_to_node(item) for key, item in value.items()})
-    raise ValueError(f"convert_to_node: no container holds values of type {type(value)}")
+    raise ValueError(f"convert_to_node: unsupported type {type(value)}")

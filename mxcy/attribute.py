@@ -1,4 +1,4 @@
-"""Attributes that a ``with`` statement attaches to every symbol made inside it."""
+"""Attributes attached to every symbol created inside a ``with`` statement."""
 
 from collections import defaultdict
 
@@ -16,7 +16,7 @@ def current():
 
 
 class AttrScope(metaclass=WithCurrent):
-    """String attributes for all symbols made in the scope; inner scopes add to outer ones.
+    """String attributes for all symbols created in the scope; inner scopes extend outer ones.
 
     Parameters
     ----------
@@ -26,10 +26,10 @@ class AttrScope(metaclass=WithCurrent):
     Raises
     ------
     ValueError
-        When an attribute is not a string.
+        If an attribute is not a string.
     """
 
-    _subgraph_names = defaultdict(int)  # how often each was used; programs read and replace it
+    _subgraph_names = defaultdict(int)  # name -> number of uses; programs read and replace it
 
     def __init__(self, **kwargs):
         for value in kwargs.values():
@@ -44,7 +44,7 @@ class AttrScope(metaclass=WithCurrent):
         Parameters
         ----------
         attr : dict of str to str, or None
-            What the user gave for one symbol.
+            Attributes given for one symbol.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Automatic differentiation: recording scopes, and functions with their own gradient.
+"""Automatic differentiation: recording scopes and functions with custom gradients.
 
 `mxcy.ndarray.gradients` walks the tape.
 """
@@ -24,7 +24,7 @@ __all__ = [
     "mark_variables",
     "backward",
     "grad",
-    "get_symbol",  # noqa: F822  made by __getattr__
+    "get_symbol",  # noqa: F822  provided by __getattr__
     "Function",
 ]
 
@@ -46,7 +46,7 @@ def set_training(train_mode):
 
 
 class _Scope:
-    """Sets recording and training mode (None: unchanged) inside a with statement."""
+    """Sets recording and training mode (None: unchanged) in a ``with`` statement."""
 
     def __init__(self, recording, training):
         self._recording, self._training = recording, training
@@ -95,9 +95,9 @@ def predict_mode():
 
 
 class Function:
-    """An operation with its own `forward` and `backward`, for use inside `record`.
+    """An operation with user-defined `forward` and `backward`, for use in `record`.
 
-    Derive from it, write both methods on NDArrays, and call an instance; arrays kept by
+    Derive from it, implement both methods on NDArrays, and call an instance. Arrays passed to
     `save_for_backward` are in `saved_tensors` during backward.
     """
 
@@ -110,7 +110,7 @@ class Function:
 
     @property
     def saved_tensors(self):
-        """What `save_for_backward` kept."""
+        """The arrays passed to `save_for_backward`."""
         return self._saved
 
     def forward(self, *inputs):
@@ -134,7 +134,7 @@ class Function:
             node.custom = self
             node.parents = tuple(array.node for array in inputs)
             node.positions = tuple(array.node_index for array in inputs)
-            # A returned input must stay what it was: the node goes on a view of it.
+            # The tape node of a returned input must not change: record a view of it.
             listed = [a.detach() if any(a is i for i in inputs) else a for a in listed]
             for i, array in enumerate(listed):
                 array.node, array.node_index = node, i

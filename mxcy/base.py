@@ -1,4 +1,4 @@
-"""The error type and small facts, under the names that MXNet gives them."""
+"""MXNetError and miscellaneous helpers under MXNet's names."""
 
 import numpy as np
 
@@ -31,20 +31,20 @@ def data_dir():
 
 
 def data_dir_default():
-    """The folder that `data_dir` gives when MXNET_HOME is not set, ``~/.mxnet``."""
+    """The default of `data_dir`, ``~/.mxnet``."""
     return env.VARIABLES["MXNET_HOME"].default
 
 
 numeric_types = (float, int, np.generic)
 integer_types = (int, np.integer)
 string_types = (str,)
-#: the element type of arrays for which none was asked
+#: default element type of arrays
 mx_real_t = np.float32
 
 
-#: what the names of MXNet 2's operators begin with
+#: name prefix of MXNet 2's NumPy operators
 _NP_OP_PREFIX, _NP_EXT_OP_PREFIX, _NP_INTERNAL_OP_PREFIX = "_np_", "_npx_", "_npi_"
-#: what the names of operators in other namespaces begin with
+#: name prefixes of operators in other namespaces
 _OP_NAME_PREFIX_LIST = ["_contrib_", "_linalg_", "_sparse_", "_image_", "_random_"]
 
 
@@ -67,5 +67,5 @@ _Null = _NullType()
 
 
 def _as_list(obj):
-    """The object itself when it is a list or a tuple, otherwise a list with it."""
+    """Return a list or tuple unchanged, anything else in a list."""
     return obj if isinstance(obj, (list, tuple)) else [obj]

@@ -1,4 +1,4 @@
-"""`mx.container`: the immutable containers that MXNet's C functions exchange with Python."""
+"""`mx.container`: immutable containers that MXNet's C functions exchange with Python."""
 
 import numbers
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ __dir__ = listing(__name__)
 
 
 class String(str):
-    """A text.
+    """A str.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ADT:
     Parameters
     ----------
     tag : int
-        Tells alternatives apart.
+        Identifies the alternative.
     fields : list or tuple of ADT, Map, String, NDArray or number
     """
 
@@ -60,7 +60,7 @@ class ADT:
 
 
 class Map(Mapping):
-    """A mapping that does not change.
+    """An immutable mapping.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ class Map(Mapping):
         return len(self._content)
 
     def items(self):
-        """The pairs of key and value, a list of tuples."""
+        """The (key, value) pairs as a list."""
         return list(self._content.items())
 
     def get(self, key, default=None):
-        """The value of a key, or `default`.
+        """Return the value of a key, or `default`.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
-"""Contexts: where an array lives, and the context that is used when none is given.
+"""Contexts: the device of an array, and the default device.
 
-A context only names a device. What a device can do (how many there are, how much memory is free)
-is told by the backend that serves it, see `serve_device`; the CPU needs none.
+A context only names a device. Its properties (number of devices, free memory) come from the backend
+registered by `serve_device`; the CPU needs none.
 """
 
 import operator
@@ -39,13 +39,13 @@ _GPU = _CODES["gpu"]
 _SPECIAL_CPU = (_CODES["cpu_pinned"], _CODES["cpu_shared"])
 _TEXT = re.compile(r"\s*(\w+)\s*(?:\(\s*(-?\d+)\s*\))?\s*")
 
-#: device name -> the object that serves it
+#: device type -> its backend
 _backends = {}
-#: empties the memory pool of a context
+#: function that empties the memory pool of a context
 
 
 class _ContextType(type):
-    """Lets `Context.default_ctx` be read and set on the class itself."""
+    """Metaclass that makes `Context.default_ctx` a settable class property."""
 
     @property
     def default_ctx(cls):
@@ -63,26 +63,26 @@ class Context(metaclass=_ContextType):
     Parameters
     ----------
     device_type : {'cpu', 'gpu', 'cpu_pinned', 'cpu_shared'} or Context
-        A Context is copied, and `device_id` is not looked at.
+        A Context is copied, ignoring `device_id`.
     device_id : int, default 0
-        The number of the device; CPU numbers are only labels.
+        The device number; for CPUs only a label.
 
     Raises
     ------
     MXNetError
-        When there is no such device type.
+        If the device type is unknown.
     TypeError
-        When `device_id` is not an integer.
+        If `device_id` is not an integer.
 
     Notes
     -----
-    A context may name a GPU that is not there; using it raises MXNetError.
-    In a ``with`` statement a context is the default of the current thread.
+    A context may name a missing GPU; using it raises MXNetError.
+    In a ``with`` statement a context becomes the current thread's default.
     """
 
     devtype2str = dict(_NAMES)
     devstr2type = dict(_CODES)
-    _empty = None  # what empty_cache calls; see `serve_cache`
+    _empty = None  # called by empty_cache; see `serve_cache`
 
     def __init__(self, device_type, device_id=0):
         if isinstance(device_type, Context):
@@ -109,9 +109,9 @@ class Context(metaclass=_ContextType):
 
     @property
     def home(self):
-        """Context: where results of operators on arrays of this context live.
+        """Context: context of the results of operators on arrays of this context.
 
-        Pinned and shared memory is for arrays that are put there; results lie in the CPU's.
+        Only explicitly placed arrays use pinned or shared memory; results are on the CPU.
         """
         return Context("cpu", self.device_id) if self.device_typeid in _SPECIAL_CPU else self
 
@@ -138,7 +138,7 @@ class Context(metaclass=_ContextType):
         Context._default_ctx.leave()
 
     def empty_cache(self):
-        """Give the memory that is kept for reuse on this device back to the system."""
+        """Release the memory cached by this device's pool to the system."""
         check_usable(self)
         if Context._empty is not None:
             Context._empty(self)
@@ -151,32 +151,32 @@ Context._default_ctx = PerThread(lambda: Context("cpu", 0))
 
 
 def cpu(device_id=0):
-    """The CPU as a context; `device_id` is only a label."""
+    """Return a CPU context; `device_id` is only a label."""
     return Context("cpu", device_id)
 
 
 def gpu(device_id=0):
-    """The GPU with number `device_id` as a context."""
+    """Return the context of GPU number `device_id`."""
     return Context("gpu", device_id)
 
 
 def cpu_pinned(device_id=0):
-    """CPU memory from which copies to a GPU are fast, as a context."""
+    """Return the context of pinned CPU memory, for fast copies to a GPU."""
     return Context("cpu_pinned", device_id)
 
 
 def cpu_shared(device_id=0):
-    """CPU memory that processes share, as a context."""
+    """Return the context of CPU memory shared between processes."""
     return Context("cpu_shared", device_id)
 
 
 def current_context():
-    """The context used when none is given: of the innermost ``with`` statement, else ``cpu(0)``."""
+    """Return the default context: of the innermost ``with`` statement, else ``cpu(0)``."""
     return Context._default_ctx.value
 
 
 def as_context(value):
-    """A context from what users write for one.
+    """Convert a user's context specification to a Context.
 
     Parameters
     ----------
@@ -186,9 +186,9 @@ def as_context(value):
     Raises
     ------
     MXNetError
-        When the text names no device.
+        If the str names no device.
     TypeError
-        When `value` is of another type.
+        If `value` has another type.
     """
     if isinstance(value, Context):
         return value
@@ -197,7 +197,7 @@ def as_context(value):
     if not isinstance(value, str):
         hint = ""
         if isinstance(value, (int, list, tuple)):  # zeros(2, 3), array([1, 2], [3, 4])
-            hint = "; several extents are one tuple, several rows are lists in one list"
+            hint = "; pass a shape as one tuple, rows as one nested list"
         raise TypeError(
             f"a context must be a Context, a str or None, not {type(value).__name__}{hint}"
         )
@@ -208,26 +208,27 @@ def as_context(value):
 
 
 def serve_device(device_type, backend):
-    """Register the object that serves all devices of a type.
+    """Register the backend of a device type.
 
     Parameters
     ----------
     device_type : str
         ``'cpu'``, ``'gpu'``...
     backend : object
-        With methods ``count()``, ``memory_info(device_id)`` returning (free, total) in bytes,
+        An object with methods ``count()``, ``memory_info(device_id)`` returning (free, total) in
+        bytes,
         ``empty_cache(device_id)`` and ``memory_source(device_type, device_id)``.
     """
     _backends[device_type] = backend
 
 
 def memory_source(ctx):
-    """Where the pool of a context takes its memory from.
+    """The memory source of a context's pool.
 
     Returns
     -------
     int
-        The address of an ``mx_pool_source``, or 0 for this machine's memory.
+        The address of an ``mx_pool_source``, or 0 for host memory.
     """
     backend = _backends.get("gpu")
     return 0 if backend is None else backend.memory_source(ctx.device_type, ctx.device_id)
@@ -239,7 +240,7 @@ def num_cpus():
 
 
 def serve_cache(empty):
-    """Set the function that `Context.empty_cache` calls with the context."""
+    """Register the function that `Context.empty_cache` calls with the context."""
     Context._empty = staticmethod(empty)
 
 
@@ -250,15 +251,15 @@ def num_gpus():
 
 
 def check_usable(ctx):
-    """Raise MXNetError unless arrays can be put on a context's device."""
+    """Raise MXNetError unless a context's device can hold arrays."""
     if ctx.device_typeid == _GPU and not 0 <= ctx.device_id < num_gpus():
         count = num_gpus()
-        usable = f"only gpu(0) to gpu({count - 1})" if count else "no GPU, use mx.cpu()"
-        raise MXNetError(f"{ctx} cannot be used: mxcy can compute on {usable} here")
+        usable = f"only gpu(0) to gpu({count - 1})" if count else "no GPU; use mx.cpu()"
+        raise MXNetError(f"{ctx} cannot be used: mxcy found {usable}")
 
 
 def gpu_memory_info(device_id=0):
-    """The free and the total memory of a GPU.
+    """Return the free and total memory of a GPU.
 
     Returns
     -------
@@ -268,7 +269,7 @@ def gpu_memory_info(device_id=0):
     Raises
     ------
     MXNetError
-        When mxcy cannot compute on that GPU.
+        If mxcy cannot compute on that GPU.
     """
     check_usable(Context("gpu", device_id))
     return _backends["gpu"].memory_info(device_id)

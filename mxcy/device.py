@@ -6,7 +6,7 @@ from mxcy.context import current_context as current_device
 
 
 class _Current:
-    """The device of this thread, as MXNet 2 keeps it: its tests set it."""
+    """The current thread's device as in MXNet 2, whose tests set it."""
 
     get = staticmethod(current_device)
 

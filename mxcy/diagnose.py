@@ -1,6 +1,6 @@
-"""``python -m mxcy.diagnose``: what a report of a problem should tell, and what fixes a machine.
+"""``python -m mxcy.diagnose``: information for bug reports, and fixes for this machine.
 
-It also runs where mxcy cannot be imported, as ``python -P path/of/mxcy/diagnose.py``.
+If mxcy cannot be imported, it runs as ``python -P path/of/mxcy/diagnose.py``.
 """
 
 import argparse
@@ -29,24 +29,24 @@ _SECTIONS = {
     "os": "the operating system",
     "hardware": "processors and memory",
     "environment": "environment variables that are set, and what is wrong with them",
-    "parts": "which parts can be used, why others cannot, and what mends that",
-    "network": "how long the servers take that packages and data come from",
+    "parts": "which components are usable, why others are not, and how to fix that",
+    "network": "response times of the servers for packages and data",
 }
 _SERVERS = {"PyPI": "https://pypi.org/simple/pip/"}
 
 
 class Finding(NamedTuple):
-    """Whether a part of mxcy can be used here.
+    """Whether a component of mxcy is usable here.
 
     Attributes
     ----------
     part : str
-        Its name.
+        The component's name.
     usable : bool
     detail : str
-        The version or file in use, or why there is none.
+        The version or file in use, or why it is not usable.
     command : str
-        What fixes it; empty where nothing has to be fixed.
+        A shell command that fixes it; empty if there is nothing to fix.
     """
 
     part: str
@@ -59,7 +59,7 @@ class Finding(NamedTuple):
 
 
 def _probe(code, timeout=60):
-    """Run code in a process of its own, which may crash: (its output or None, what went wrong)."""
+    """Run code in a separate process, which may crash; return (output or None, error)."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout
@@ -69,16 +69,16 @@ def _probe(code, timeout=60):
     if done.returncode == 0:
         return done.stdout.strip(), ""
     lines = done.stderr.strip().splitlines()
-    return None, lines[-1] if lines else f"it ended with status {done.returncode}"
+    return None, lines[-1] if lines else f"exit status {done.returncode}"
 
 
 def _import():
-    """(mxcy, None), or (None, the error that its import raised)."""
+    """Return (mxcy, None), or (None, the exception of its import)."""
     if str(_PACKAGE.parent) not in sys.path and "mxcy" not in sys.modules:
         sys.path.insert(0, str(_PACKAGE.parent))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what they say is found below, with a command
+            warnings.simplefilter("ignore")  # their causes are reported below
             return importlib.import_module("mxcy"), None
     except Exception as error:
         return None, error
@@ -89,7 +89,7 @@ def _install(extra):
 
 
 def _rebuild():
-    """What compiles the package again: in its source tree, or from the index."""
+    """The command that rebuilds the package, from its source tree or the package index."""
     tree = _PACKAGE.parent
     if (tree / "setup.py").is_file():
         return f"pip install -e {tree}"
@@ -106,14 +106,14 @@ def _import_finding(error):
 
 
 def _modules_of_others():
-    """Tags of Pythons that the Cython modules were built for, when this one is not among them."""
+    """The Python tags of the Cython modules, if this Python's is not among them."""
     own = importlib.machinery.EXTENSION_SUFFIXES
     names = [path.name for path in (_PACKAGE / "_cy").glob("*.so")]
     tags = {name.split(".", 1)[1].removesuffix(".so") for name in names}
     return [] if {f".{tag}.so" for tag in tags}.intersection(own) else sorted(tags)
 
 
-# --- parts ---------------------------------------------------------------------------------------
+# --- components ----------------------------------------------------------------------------------
 
 
 def _fronts(mx):
@@ -122,7 +122,7 @@ def _fronts(mx):
         ("_cy", "Cython front", "MXNET_ENABLE_CYTHON=1"),
         ("_ctypes", "ctypes front", "MXNET_ENABLE_CYTHON=0"),
     ):
-        used = "in use" if front.package == package else f"{variable} takes it"
+        used = "in use" if front.package == package else f"{variable} selects it"
         try:
             front.load(package)
         except ImportError as error:
@@ -138,7 +138,7 @@ def _library(mx):
     (path,) = mx.libinfo.find_lib_path()
     levels = importlib.import_module("mxcy._machine.levels")
     wanted, level = mx.env.get("MXCY_ISA"), levels.level_name(library.mx_isa())
-    why = f", as MXCY_ISA={wanted} says" if wanted else ""
+    why = f", selected by MXCY_ISA={wanted}" if wanted else ""
     yield Finding("native library", True, f"{path}, kernels for {level}{why}")
 
 
@@ -163,7 +163,7 @@ def _blas(mx):
     if path:
         yield Finding("OpenBLAS", True, path)
     else:
-        detail = "not installed; oneDNN's or own products of matrices are used"
+        detail = "not installed; using oneDNN's or mxcy's matrix products"
         yield Finding("OpenBLAS", False, detail, _install("openblas"))
 
 
@@ -171,7 +171,7 @@ def _opencv(mx):
     version, error = _probe("import cv2; print(cv2.__version__)")
     if version:
         yield Finding("OpenCV", True, version)
-    elif "libGL" in error or "libgthread" in error:  # the build with windows, on a server
+    elif "libGL" in error or "libgthread" in error:  # the GUI build of OpenCV on a server
         mend = "pip uninstall -y opencv-python; pip install --force-reinstall "
         yield Finding("OpenCV", False, error, mend + "opencv-python-headless")
     else:
@@ -189,7 +189,7 @@ def _mpi(mx):
     if version:
         yield Finding("MPI", True, version)
     else:
-        detail = f"mpi4py finds no library of MPI: {error}"
+        detail = f"mpi4py finds no MPI library: {error}"
         yield Finding("MPI", False, detail, "pip install 'mpich>=5,<6'")
 
 
@@ -216,19 +216,19 @@ def _cuda(mx):
     count, version = (answer or "0 0").split()
     if answer is None:
         mend = "apt-get install nvidia-driver"
-        yield Finding("CUDA", False, f"no driver can be used: {error}", mend)
+        yield Finding("CUDA", False, f"no usable driver: {error}", mend)
     elif count == "0":
         yield Finding("CUDA", False, "the driver sees no device", "nvidia-smi")
     elif importlib.util.find_spec("cupy") is None:
         detail = f"the driver sees {count} devices, but CuPy is not installed"
         yield Finding("CUDA", False, detail, f"pip install 'cupy-cuda{version}x>=14.2,<15'")
     else:
-        detail = f"the driver sees {count} devices, but mxcy uses none of them (docs/gpu.md)"
+        detail = f"the driver sees {count} devices, but mxcy does not use them (docs/gpu.md)"
         yield Finding("CUDA", False, detail)
 
 
 def findings():
-    """What can be used of mxcy, and what fixes the rest.
+    """Check the components of mxcy.
 
     Returns
     -------
@@ -241,19 +241,19 @@ def findings():
     for ask in (_fronts, _library, _onednn, _blas, _opencv, _mpi, _cuda):
         try:
             parts.extend(ask(mx))
-        except Exception as problem:  # one broken part must not hide the others
+        except Exception as problem:  # one broken component must not hide the others
             detail = f"{type(problem).__name__}: {problem}".splitlines()[0]
             parts.append(Finding(ask.__name__.strip("_"), False, detail))
     return parts
 
 
 def extras():
-    """The optional packages that mxcy's metadata names.
+    """The optional dependencies of mxcy.
 
     Returns
     -------
     dict of str to list of (str, str or None)
-        For each extra its packages with their versions, None where one is not installed.
+        Extra -> (package, version), the version None if it is not installed.
     """
     try:
         wanted = importlib.metadata.requires("mxcy") or []
@@ -288,7 +288,7 @@ def _report_python():
 
 def _report_pip():
     spec = importlib.util.find_spec("pip")
-    yield "version", _version("pip") or "no pip is installed"
+    yield "version", _version("pip") or "pip is not installed"
     if spec:
         yield "folder", os.path.dirname(spec.origin)
     yield "numpy", _version("numpy") or "not installed: pip install numpy"
@@ -348,7 +348,7 @@ def _report_parts():
     for finding in findings():
         yield finding.part, f"{'✔' if finding.usable else '✖'} {finding.detail}"
         if finding.command:
-            yield "", f"  mend it by: {finding.command}"
+            yield "", f"  to fix: {finding.command}"
     for extra, packages in extras().items():
         there = [f"{name} {version}" for name, version in packages if version]
         absent = [name for name, version in packages if not version]
@@ -373,12 +373,12 @@ def _report_network(timeout=10):
 
 
 def report(sections=None):
-    """The report as text.
+    """Make the report.
 
     Parameters
     ----------
     sections : iterable of str, optional
-        Which sections; by default all but ``network``.
+        Sections to include, by default all but ``network``.
 
     Returns
     -------
@@ -397,10 +397,10 @@ _reports = {name: globals()[f"_report_{name}"] for name in _SECTIONS}
 
 
 def main(arguments=None):
-    """Print the report; the exit status is 1 when mxcy cannot be imported."""
+    """Print the report; the exit status is 1 if mxcy cannot be imported."""
     parser = argparse.ArgumentParser(
         prog="python -m mxcy.diagnose",
-        description="Tell about Python, mxcy and this machine, for reports of problems.",
+        description="Print information about Python, mxcy and this machine for bug reports.",
     )
     for name, doc in _SECTIONS.items():
         default = int(name != "network")

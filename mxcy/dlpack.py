@@ -1,4 +1,4 @@
-"""`mx.dlpack`: the C structures of DLPack, and makers of functions that exchange arrays by it."""
+"""`mx.dlpack`: DLPack's C structures, and factories for functions that exchange arrays."""
 
 import ctypes
 import enum
@@ -34,7 +34,7 @@ to_dlpack_for_write_doc = exchange.to_dlpack_for_write.__doc__
 
 
 class DLDeviceType(enum.IntEnum):
-    """DLPack's numbers of devices."""
+    """DLPack's device types."""
 
     DLCPU = 1
     DLGPU = 2
@@ -85,7 +85,7 @@ class DLTensor(ctypes.Structure):
 
 
 class DLManagedTensor(ctypes.Structure):
-    """An array, its owner, and the function that lets go of the owner."""
+    """An array, its owner, and the function that releases the owner."""
 
 
 DeleterFunc = ctypes.CFUNCTYPE(None, ctypes.POINTER(DLManagedTensor))
@@ -98,7 +98,7 @@ DLManagedTensor._fields_ = [
 
 @DeleterFunc
 def dl_managed_tensor_deleter(dl_managed_tensor_handle):
-    """Give back the reference to the Python object that owns the array."""
+    """Release the reference to the Python object that owns the array."""
     owner = ctypes.cast(dl_managed_tensor_handle.contents.manager_ctx, ctypes.py_object)
     ctypes.pythonapi.Py_DecRef(owner)
 
@@ -108,17 +108,17 @@ def _as(array_cls, array):
 
 
 def ndarray_from_dlpack(array_cls):
-    """Make the function that takes over arrays of other libraries.
+    """Make a function that imports arrays of other libraries.
 
     Parameters
     ----------
     array_cls : type
-        The class of the arrays it returns: NDArray or a subclass.
+        Class of the returned arrays: NDArray or a subclass.
 
     Returns
     -------
     callable
-        ``from_dlpack(dlpack)``, as `mxcy.nd.from_dlpack`.
+        ``from_dlpack(dlpack)``, like `mxcy.nd.from_dlpack`.
     """
 
     def from_dlpack(dlpack):
@@ -132,29 +132,29 @@ def ndarray_from_dlpack(array_cls):
 
 
 def ndarray_to_dlpack_for_read():
-    """The function that hands arrays to readers: `mxcy.nd.to_dlpack_for_read`."""
+    """Return `mxcy.nd.to_dlpack_for_read`."""
     return exchange.to_dlpack_for_read
 
 
 def ndarray_to_dlpack_for_write():
-    """The function that hands arrays to writers: `mxcy.nd.to_dlpack_for_write`."""
+    """Return `mxcy.nd.to_dlpack_for_write`."""
     return exchange.to_dlpack_for_write
 
 
 def ndarray_from_numpy(array_cls, array_create_fn):
-    """Make the function that takes over NumPy arrays.
+    """Make a function that converts NumPy arrays.
 
     Parameters
     ----------
     array_cls : type
-        The class of the arrays it returns: NDArray or a subclass.
+        Class of the returned arrays: NDArray or a subclass.
     array_create_fn : callable
-        ``array_create_fn(values, dtype=...)`` copies.
+        ``array_create_fn(values, dtype=...)``, used for copies.
 
     Returns
     -------
     callable
-        ``from_numpy(ndarray, zero_copy=True)``, as `mxcy.nd.from_numpy`.
+        ``from_numpy(ndarray, zero_copy=True)``, like `mxcy.nd.from_numpy`.
     """
 
     def from_numpy(ndarray, zero_copy=True):

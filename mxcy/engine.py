@@ -1,7 +1,7 @@
-"""`mx.engine`: the dependency engine as programs see it.
+"""`mx.engine`: the public interface of the dependency engine.
 
-Operations run on worker threads, those that use the same arrays in the order of their calls. What
-fails there is raised by the waits for what should have been computed.
+Operations run on worker threads; those that use the same arrays run in the order of their calls. An
+operation's error is raised when its results are awaited.
 """
 
 import os
@@ -18,22 +18,22 @@ __dir__ = listing(__name__)
 
 Var = front.Var
 
-# Kinds of sources in mxcy_profiler.h.
+# Source kinds of mxcy_profiler.h.
 _OPERATOR, _ASYNC = 0, 6
 
 
 def set_bulk_size(size):
-    """Set how many operations of this thread may be queued as one.
+    """Set the maximum number of this thread's operations that are queued together.
 
     Parameters
     ----------
     size : int
-        0 queues each for itself. Operations wait for their bulk to be full, or for any wait.
+        0 queues each one separately. A bulk is submitted when full or upon any wait.
 
     Returns
     -------
     int
-        The size before.
+        The previous size.
     """
     return front.set_bulk_size(int(size))
 
@@ -52,46 +52,47 @@ class _BulkScope:
 
 
 def bulk(size):
-    """A scope in which up to `size` operations may be queued as one."""
+    """A scope in which up to `size` operations are queued together."""
     return _BulkScope(size)
 
 
 def waitall():
-    """Wait until everything that was called is computed.
+    """Wait for all operations called so far.
 
     Raises
     ------
     MXNetError
-        The first error that no wait has raised yet; all others are forgotten, but arrays that were
-        not computed keep theirs until they are written again.
+        The first error not raised by another wait. Other errors are discarded, but the arrays
+        that were not computed keep theirs until they are written again.
     """
     front.wait_all()
 
 
 def push(function, reads=(), writes=(), name=None, priority=0, property="normal", context=None):
-    """Have a function called as soon as those before it that use the same variables are done.
+    """Schedule a function to run after the preceding operations on the same variables.
 
     Parameters
     ----------
     function : callable
-        Called without arguments on a worker thread, or with property ``'async'`` with a function
-        to call when its work is done; that takes the text of an error, or nothing. An exception is
-        raised by waits for what is written. It may use what it reads and writes, not wait for more.
+        Called without arguments on a worker thread; with property ``'async'`` called with a
+        function to call upon completion, with an error text or nothing. Exceptions are raised by
+        waits for the written variables. It may use `reads` and `writes` but must not wait for
+        others.
     reads, writes : sequence of NDArray and Var
     name : str, optional
-        What the operation is called in errors; default: the function's name.
+        Name of the operation in errors, by default the function's name.
     priority : int
-        Prioritized operations with larger numbers run first.
+        Among prioritized operations, higher priorities run first.
     property : {'normal', 'prioritized', 'copy_from', 'copy_to', 'async', 'noskip'}
-        The kind of queue; ``'async'``: starts in this thread if nothing has to be waited for;
-        ``'noskip'``: also called when something it reads could not be computed.
+        The kind of queue. ``'async'``: starts in this thread if it need not wait. ``'noskip'``:
+        runs even if the computation of an input failed.
     context : Context, optional
-        The device whose queues it goes to; default: the current one.
+        The device whose queues are used, by default the current one.
 
     Raises
     ------
     MXNetError
-        With NaiveEngine, when the function fails.
+        With NaiveEngine, if the function fails.
     """
     caller = sys._getframe(1)
     place = f"{os.path.basename(caller.f_code.co_filename)}:{caller.f_lineno}"
@@ -113,7 +114,7 @@ def push(function, reads=(), writes=(), name=None, priority=0, property="normal"
 
 
 def _profiled(function, name):
-    """A function of which the profiler is told, if it listens when the function is called."""
+    """Wrap a function to report its calls to the profiler while that is active."""
 
     def run():
         began = _began()
@@ -126,7 +127,7 @@ def _profiled(function, name):
 
 
 def _profiled_asynchronous(function, name):
-    """The same for a function that calls back when its work is done."""
+    """Wrap an asynchronous function likewise."""
 
     def run(done):
         began = _began()
@@ -152,16 +153,16 @@ def _ended(kind, name, began):
 
 
 def stats():
-    """Settings and figures of the engine.
+    """Settings and statistics of the engine.
 
     Returns
     -------
     dict
-        `type`; the threads of queues: `workers` of each CPU's (`cpu0_workers` is another name of
-        it), `cpu_priority`, `gpu_workers`, `gpu_copy`, and `threads`, those alive; operations
-        `pushed`, `run` (of those `inline`, in their callers), `skipped`, `failed`, `pending`;
-        `bulks` and the operations `bulked` in them; `errors` that nobody was told of; and `queues`:
-        for each in use its `threads` and the operations it has `run`.
+        `type`; thread counts of the queues: `workers` per CPU (alias `cpu0_workers`),
+        `cpu_priority`, `gpu_workers`, `gpu_copy`, and `threads`, the number alive; numbers of
+        operations `pushed`, `run` (of which `inline` in their callers), `skipped`, `failed` and
+        `pending`; `bulks` and the operations `bulked` in them; unreported `errors`; and `queues`:
+        for each in use its `threads` and the number of operations `run`.
     """
     figures = front.engine_stats()
     return {**figures, "cpu0_workers": figures["workers"]}

@@ -1,4 +1,4 @@
-"""`mx.error`: types of errors, found by their names."""
+"""`mx.error`: exception types, registered by name."""
 
 from mxcy._library.c_interface import error_types
 from mxcy._library.c_interface import register_error as register
@@ -9,7 +9,7 @@ __all__ = ["InternalError", "MXNetError", "error_types", "register"]
 
 @register
 class InternalError(MXNetError):
-    """Something that cannot be the program's fault.
+    """An internal error of mxcy.
 
     Parameters
     ----------

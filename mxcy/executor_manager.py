@@ -1,6 +1,6 @@
-"""`mx.executor_manager`: the training loop's arrays before there were modules.
+"""`mx.executor_manager`: data-parallel executors, the predecessor of modules.
 
-Programs of that time make executors on several devices with it, or take `_split_input_slice`.
+Old programs use it for training on several devices, or import `_split_input_slice`.
 """
 
 import logging
@@ -21,7 +21,7 @@ __dir__ = listing(__name__)
 
 
 def _check_arguments(symbol):
-    """Refuse a symbol in which several variables have one name.
+    """Check that the variables of a symbol have unique names.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def _load_label(batch, targets):
 
 
 def _bound(symbol, context, part, train_data, base):
-    """An executor for a part of each batch, with the parameters of another one if there is one."""
+    """Bind an executor for a part of each batch, sharing the parameters of `base` if given."""
     inputs = [*train_data.provide_data, *train_data.provide_label]
     shapes = {desc[0]: (part.stop - part.start, *desc[1][1:]) for desc in inputs}
     types = {desc[0]: getattr(desc, "dtype", np.float32) for desc in inputs}
@@ -77,20 +77,20 @@ def _bound(symbol, context, part, train_data, base):
 
 
 class DataParallelExecutorGroup:
-    """One executor on each device, for its part of the batch.
+    """One executor per device, each for its slice of the batch.
 
     Parameters
     ----------
     sym : Symbol
     arg_names, param_names : list of str
-        All arguments of the symbol, and those that are trained.
+        All arguments of the symbol, and the trained ones.
     ctx : list of Context
     slices : list of slice
-        Each device's part of a batch.
+        Each device's slice of a batch.
     train_data : DataIter or DataBatch
-        Anything with ``provide_data`` and ``provide_label``.
+        Any object with ``provide_data`` and ``provide_label``.
     shared_group : DataParallelExecutorGroup, optional
-        One whose parameters are used.
+        A group whose parameters are shared.
     """
 
     def __init__(self, sym, arg_names, param_names, ctx, slices, train_data, shared_group=None):
@@ -134,14 +134,14 @@ class DataParallelExecutorGroup:
             executor.backward()
 
     def update_metric(self, metric, labels, pre_sliced=False):
-        """Let a metric look at the outputs.
+        """Update a metric with the outputs.
 
         Parameters
         ----------
         metric : EvalMetric
-        labels : list of NDArray, or list of them for each device
+        labels : list of NDArray, or a list of them per device
         pre_sliced : bool
-            Whether it is the latter.
+            Whether `labels` has a list per device.
         """
         for number, (executor, part) in enumerate(zip(self.train_execs, self.slices, strict=True)):
             own = labels[number] if pre_sliced else [label[part] for label in labels]
@@ -149,7 +149,7 @@ class DataParallelExecutorGroup:
 
 
 class DataParallelExecutorManager:
-    """Executors on several devices, for one symbol or for one of each bucket.
+    """Executors on several devices, for one symbol or one per bucket.
 
     Parameters
     ----------
@@ -157,9 +157,9 @@ class DataParallelExecutorManager:
     ctx : list of Context
     train_data : DataIter
     arg_names, param_names, aux_names : list of str
-        All arguments, those that are trained, and the auxiliary states.
+        All arguments, the trained ones, and the auxiliary states.
     work_load_list : list of number, optional
-        How large each device's part of a batch is; equal ones by default.
+        Relative size of each device's slice of a batch, by default equal.
     logger : Logger, optional
     sym_gen : callable, optional
         Makes the symbol of a bucket from its key.
@@ -194,7 +194,7 @@ class DataParallelExecutorManager:
         )
 
     def install_monitor(self, monitor):
-        """Watch all executors.
+        """Install a monitor on all executors.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class DataParallelExecutorManager:
         return self.execgrp.aux_arrays
 
     def load_data_batch(self, data_batch):
-        """Copy a batch to the devices, and continue with the executors of its bucket."""
+        """Copy a batch to the devices and switch to the executors of its bucket."""
         if self.sym_gen is not None:
             key = data_batch.bucket_key
             if key not in self.execgrp_bucket:
@@ -252,5 +252,5 @@ class DataParallelExecutorManager:
         self.curr_execgrp.backward()
 
     def update_metric(self, metric, labels, pre_sliced=False):
-        """Let a metric look at the outputs; see `DataParallelExecutorGroup`."""
+        """Update a metric with the outputs; see `DataParallelExecutorGroup`."""
         self.curr_execgrp.update_metric(metric, labels, pre_sliced)

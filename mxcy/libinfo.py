@@ -1,4 +1,4 @@
-"""Where mxcy's native library and its C header are, and the version of the package."""
+"""Locations of mxcy's native library and C header, and the package version."""
 
 import os
 import warnings
@@ -19,7 +19,7 @@ _PACKAGE = Path(__file__).resolve().parent
 def find_lib_path(prefix="libmxcy"):
     """Find the native library.
 
-    MXNET_LIBRARY_PATH names the file or its folder; otherwise it is the one in the package.
+    MXNET_LIBRARY_PATH names the file or its folder; the default is the package's library.
 
     Returns
     -------
@@ -29,10 +29,10 @@ def find_lib_path(prefix="libmxcy"):
     Raises
     ------
     MXNetError
-        When MXNET_LIBRARY_PATH leads to no file. With MXNET_ENV_STRICT=0 that is a warning and
-        the package's library is taken.
+        If MXNET_LIBRARY_PATH names no existing file. With MXNET_ENV_STRICT=0 this is a warning and
+        the package's library is used.
     RuntimeError
-        When the package holds no library.
+        If the package contains no library.
     """
     wanted = env.get("MXNET_LIBRARY_PATH")
     if wanted is not None:
@@ -40,15 +40,15 @@ def find_lib_path(prefix="libmxcy"):
         path = path / f"{prefix}.so" if path.is_dir() else path
         if path.is_file():
             return [os.path.abspath(path)]
-        _refuse(f"MXNET_LIBRARY_PATH={wanted}: there is no file {path}")
+        _refuse(f"MXNET_LIBRARY_PATH={wanted}: file not found: {path}")
     path = _PACKAGE / f"{prefix}.so"
     if not path.is_file():
-        raise RuntimeError(f"the native library is missing, there is no file {path}: {mend()}")
+        raise RuntimeError(f"the native library {path} is missing: {mend()}")
     return [str(path)]
 
 
 def mend():
-    """What to do where the native library is missing, or cannot be used, as a part of a message."""
+    """Instructions for an error message about a missing or unusable native library."""
     tree = _PACKAGE.parent
     if (tree / "kernels").is_dir():
         return f"this source tree is not built; in {tree} run: pip install -e ."
@@ -56,7 +56,7 @@ def mend():
 
 
 def _refuse(message):
-    """Raise, or warn where MXNET_ENV_STRICT=0 allows to go on."""
+    """Raise an MXNetError, or only warn with MXNET_ENV_STRICT=0."""
     if env.get("MXNET_ENV_STRICT") is not False:
         raise env.EnvError(message)
     warnings.warn(message, stacklevel=3)
@@ -65,12 +65,12 @@ def _refuse(message):
 def find_include_path():
     """Find the folder of ``mxcy.h``, the header for kernels.
 
-    MXNET_INCLUDE_PATH names it; otherwise it is the package's, or that of the source tree.
+    MXNET_INCLUDE_PATH names it; the default is the package's or the source tree's.
 
     Raises
     ------
     RuntimeError
-        When there is none.
+        If there is none.
     """
     wanted = env.get("MXNET_INCLUDE_PATH")
     folders = [wanted] if wanted else [_PACKAGE / "include", _PACKAGE.parent / "kernels/include"]
@@ -86,7 +86,7 @@ def find_conf_path(prefix="tvmop"):
     Raises
     ------
     RuntimeError
-        When the variable is not set or leads to no file; mxcy has no such file of its own.
+        If the variable is unset or names no existing file; mxcy has no default.
     """
     wanted = env.get("MXNET_CONF_PATH")
     if wanted and os.path.isfile(wanted):

@@ -1,4 +1,4 @@
-"""`mx.log`: loggers with coloured, short lines."""
+"""`mx.log`: loggers with short, coloured lines."""
 
 import logging
 import warnings
@@ -36,13 +36,13 @@ def get_logger(name=None, filename=None, filemode=None, level=WARNING):
     Parameters
     ----------
     name : str, optional
-        The logger's name; without one the root logger comes back as it is.
+        The logger's name; without one the root logger is returned unchanged.
     filename : str, optional
         The file to write to, without colours; standard error by default.
     filemode : str, optional
-        How it is opened, ``'a'`` by default.
+        The mode to open the file with, ``'a'`` by default.
     level : int
-        The lowest level that is shown.
+        The minimum level to log.
 
     Returns
     -------
@@ -64,5 +64,5 @@ def get_logger(name=None, filename=None, filemode=None, level=WARNING):
 
 def getLogger(name=None, filename=None, filemode=None, level=WARNING):  # noqa: N802
     """The older name of `get_logger`."""
-    warnings.warn("getLogger is deprecated, use get_logger", DeprecationWarning, stacklevel=2)
+    warnings.warn("getLogger is deprecated; use get_logger", DeprecationWarning, stacklevel=2)
     return get_logger(name, filename, filemode, level)

@@ -1,7 +1,7 @@
-"""Learning rates as functions of the number of updates done so far.
+"""Learning rates as functions of the number of updates.
 
-A scheduler keeps its current rate in `base_lr`, so that an optimizer (or a user) may change it in
-the middle of training; the step schedulers continue from there.
+A scheduler keeps its current rate in `base_lr`, so that an optimizer (or a user) may change it
+during training; the step schedulers continue from there.
 """
 
 import logging
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 __getattr__ = module_getattr(__name__)
-__dir__ = listing(__name__, ("pi",))  # MXNet's module shows it
+__dir__ = listing(__name__, ("pi",))  # as in MXNet
 
 _WARMUP_MODES = ("linear", "constant")
 
@@ -32,11 +32,11 @@ class LRScheduler:
     base_lr : float
         The rate after the warm-up.
     warmup_steps : int
-        Number of updates during which the rate is taken from the warm-up.
+        Number of warm-up updates.
     warmup_begin_lr : float
-        The rate of the first update of a warm-up.
+        The rate at the start of the warm-up.
     warmup_mode : {'linear', 'constant'}
-        Raise the rate evenly from `warmup_begin_lr` to `base_lr`, or keep it at `warmup_begin_lr`.
+        Raise the rate linearly from `warmup_begin_lr` to `base_lr`, or keep it constant.
 
     Raises
     ------
@@ -62,7 +62,7 @@ class LRScheduler:
             raise ValueError("Supports only linear and constant modes of warmup")
 
     def get_warmup_lr(self, num_update):
-        """Return the rate of update number `num_update`, which must lie in the warm-up.
+        """Return the rate of update `num_update`, which must be in the warm-up.
 
         Parameters
         ----------
@@ -83,18 +83,18 @@ class LRScheduler:
         return self.warmup_begin_lr + rise * float(num_update) / float(self.warmup_steps)
 
     def __call__(self, num_update):
-        """Return the rate of update number `num_update`.
+        """Return the rate of update `num_update`.
 
         Parameters
         ----------
         num_update : int
-            The largest number of updates that any weight has had.
+            The largest number of updates of any weight.
 
         Returns
         -------
         float
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say how the rate changes")
+        raise NotImplementedError(f"{type(self).__name__} does not implement __call__")
 
 
 def _check_factor(factor):
@@ -108,11 +108,11 @@ class FactorScheduler(LRScheduler):
     Parameters
     ----------
     step : int
-        Updates between two changes.
+        Number of updates between changes.
     factor : float
         The multiplier, at most 1.
     stop_factor_lr : float
-        The rate never falls below this.
+        Lower bound of the rate.
     base_lr, warmup_steps, warmup_begin_lr, warmup_mode
         See `LRScheduler`.
     """
@@ -152,7 +152,7 @@ class FactorScheduler(LRScheduler):
 
 
 class MultiFactorScheduler(LRScheduler):
-    """Multiplies the rate by `factor` after each of the given numbers of updates.
+    """Multiplies the rate by `factor` at given numbers of updates.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class MultiFactorScheduler(LRScheduler):
 
 
 class _Annealer(LRScheduler):
-    """Lets the rate fall from `base_lr` to `final_lr` along a curve."""
+    """Decays the rate from `base_lr` to `final_lr` along a curve."""
 
     def __init__(self, max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
@@ -205,7 +205,7 @@ class _Annealer(LRScheduler):
         self.max_steps = max_update - warmup_steps
 
     def _rest(self, drop, done):
-        """What remains of the whole `drop` after `done` updates."""
+        """The remaining part of `drop` after `done` updates."""
         raise NotImplementedError
 
     def __call__(self, num_update):
@@ -218,7 +218,7 @@ class _Annealer(LRScheduler):
 
 
 class PolyScheduler(_Annealer):
-    """Lets the rate fall along ``(1 - done / max_update) ** pwr``.
+    """Decays the rate along ``(1 - done / max_update) ** pwr``.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class PolyScheduler(_Annealer):
 
 
 class CosineScheduler(_Annealer):
-    """Lets the rate fall along half a cosine wave.
+    """Decays the rate along half a cosine wave.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`mx.misc`: the first schedulers of learning rates; `mx.lr_scheduler` has those in use."""
+"""`mx.misc`: legacy learning rate schedulers, superseded by `mx.lr_scheduler`."""
 
 import logging
 
@@ -10,46 +10,46 @@ __dir__ = listing(__name__)
 
 
 class LearningRateScheduler:
-    """Base of schedulers that tell the learning rate of an iteration.
+    """Base of schedulers that compute the learning rate of an iteration.
 
     Attributes
     ----------
     base_lr : float
-        The rate to begin with.
+        The initial rate.
     """
 
     def __init__(self):
         self.base_lr = 0.01
 
     def __call__(self, iteration):
-        """The learning rate.
+        """Return the learning rate.
 
         Parameters
         ----------
         iteration : int
-            How many updates there were.
+            The number of updates so far.
 
         Returns
         -------
         float
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say the learning rate")
+        raise NotImplementedError(f"{type(self).__name__} does not implement __call__")
 
 
 class FactorScheduler(LearningRateScheduler):
-    """Multiplies the learning rate after every so many iterations.
+    """Multiplies the learning rate by `factor` every `step` iterations.
 
     Parameters
     ----------
     step : int
-        After how many.
+        Number of iterations between changes.
     factor : float
-        By what.
+        The multiplier.
 
     Raises
     ------
     ValueError
-        When `step` is less than 1, or `factor` not less than 1.
+        If `step` is less than 1, or `factor` not less than 1.
     """
 
     def __init__(self, step, factor=0.1):

@@ -1,4 +1,4 @@
-"""Watching the arrays of a network during training."""
+"""Monitoring of a network's arrays during training."""
 
 import logging
 import re
@@ -18,21 +18,21 @@ def _mean_magnitude(array):
 
 
 class Monitor:
-    """Collects statistics of operators' outputs, and of parameters, in every so manieth batch.
+    """Collects statistics of operators' outputs and of parameters every `interval` batches.
 
     Parameters
     ----------
     interval : int
-        In which batches: in each so manieth.
+        Number of batches between monitored ones.
     stat_func : callable, optional
         ``stat_func(NDArray)`` returns an NDArray or a list of them; by default the norm divided by
         the square root of the number of elements.
     pattern : str
-        A regular expression for the names of the arrays.
+        Regular expression that array names must match.
     sort : bool
         Whether `toc` sorts by name.
     monitor_all : bool
-        Whether to look at operators' inputs too.
+        Whether to monitor operators' inputs as well.
     """
 
     def __init__(self, interval, stat_func=None, pattern=".*", sort=False, monitor_all=False):
@@ -47,12 +47,12 @@ class Monitor:
         self.exes = []
 
     def stat_helper(self, name, array):
-        """Take the statistic of an array, when this batch is watched and its name fits.
+        """Compute the statistic of an array, if this batch is monitored and the name matches.
 
         Parameters
         ----------
         name : str
-            Its name.
+            The array's name.
         array : NDArray
             The array.
         """
@@ -60,7 +60,7 @@ class Monitor:
             self.queue.append((self.step, name, self.stat_func(array)))
 
     def install(self, exe):
-        """Watch an executor.
+        """Monitor an executor.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class Monitor:
         self.exes.append(exe)
 
     def tic(self):
-        """Begin a batch; call it before `forward`."""
+        """Start a batch; call before `forward`."""
         if self.step % self.interval == 0:
             self.queue = []
             self.activated = True
@@ -83,7 +83,7 @@ class Monitor:
         Returns
         -------
         list of (int, str, str)
-            Number of the batch, name and statistic; empty for batches that are not watched.
+            Batch number, name and statistic; empty for batches that are not monitored.
         """
         if not self.activated:
             return []
@@ -99,13 +99,13 @@ class Monitor:
         return [(step, name, _text_of(values)) for step, name, values in queue]
 
     def toc_print(self):
-        """End a batch, and log what `toc` returns."""
+        """End a batch and log the results of `toc`."""
         for step, name, text in self.toc():
             logging.info("Batch: %7d %-30s %s", step, name, text)
 
 
 def _text_of(values):
-    """The numbers of one statistic or of several, a tab after each."""
+    """Format one or several statistics, each followed by a tab."""
     values = [values] if isinstance(values, NDArray) else values
     assert isinstance(values, list), "the statistic must be an NDArray or a list of them"
     texts = []

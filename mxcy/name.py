@@ -1,4 +1,4 @@
-"""Names for operators and blocks that the user did not name."""
+"""Automatic names for operators and blocks."""
 
 from mxcy._base.listing import listing
 from mxcy._base.per_thread import PerThread, WithCurrent
@@ -14,24 +14,24 @@ def current():
 
 
 class NameManager(metaclass=WithCurrent):
-    """Gives every unnamed thing the name ``hint0``, ``hint1``... in order of creation.
+    """Names unnamed objects ``hint0``, ``hint1``... in order of creation.
 
-    A manager becomes the active one inside a ``with`` statement; the counters belong to the manager
-    and start anew in each of them.
+    A ``with`` statement makes a manager the active one; each manager has its own counters,
+    starting from 0.
     """
 
     def __init__(self):
         self._counter = {}
 
     def get(self, name, hint):
-        """Return `name`, or the next name made from `hint` when `name` is None.
+        """Return `name`, or the next name derived from `hint` if `name` is None.
 
         Parameters
         ----------
         name : str or None
-            The name that the user gave.
+            The user's name for the object.
         hint : str
-            What kind of thing it is, such as ``'dense'``.
+            The kind of object, such as ``'dense'``.
 
         Returns
         -------
@@ -55,12 +55,12 @@ NameManager._current = PerThread(NameManager)
 
 
 class Prefix(NameManager):
-    """A manager that puts `prefix` before every name, given or made.
+    """A manager that prepends `prefix` to every name, given or generated.
 
     Parameters
     ----------
     prefix : str
-        The text in front.
+        The prefix.
     """
 
     def __init__(self, prefix):
@@ -68,5 +68,5 @@ class Prefix(NameManager):
         self._prefix = prefix
 
     def get(self, name, hint):
-        """Return the prefixed name, see `NameManager.get`."""
+        """Return the prefixed name; see `NameManager.get`."""
         return self._prefix + super().get(name, hint)

@@ -1,8 +1,8 @@
-"""Which of NumPy's functions arrays of `mx.np` answer, as programs written for MXNet ask it."""
+"""NumPy functions that arrays of `mx.np` override, for programs that query MXNet's lists."""
 
 __all__ = ["with_array_function_protocol", "with_array_ufunc_protocol"]
 
-# The names that MXNet 1.9 answers, which programs go through; arrays here answer all of `mx.np`.
+# MXNet 1.9's list, which programs iterate over; arrays of mxcy support all of `mx.np`.
 _NUMPY_ARRAY_FUNCTION_LIST = """
     all any sometrue argmin argmax around round round_ argsort sort append broadcast_arrays
     broadcast_to clip concatenate copy cumsum diag diagonal diagflat dot expand_dims fix
@@ -26,10 +26,10 @@ _NUMPY_ARRAY_UFUNC_LIST = """
 
 
 def with_array_function_protocol(func):
-    """Return the function: arrays of `mx.np` always answer NumPy's functions here."""
+    """Return the function unchanged: arrays of `mx.np` always support the protocol."""
     return func
 
 
 def with_array_ufunc_protocol(func):
-    """Return the function: arrays of `mx.np` always answer NumPy's ufuncs here."""
+    """Return the function unchanged: arrays of `mx.np` always support the protocol."""
     return func

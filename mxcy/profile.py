@@ -1,7 +1,8 @@
-"""Which generation of MXNet decides where 1.x and 2.x disagree and both cannot be served.
+"""The MXNet generation to follow where 1.x and 2.x contradict each other.
 
-The value comes from the environment (MXCY_MXNET), from the command line of `mxcy.compat`, or from
-`mx.util.set_profile`. Few places ask for it, each in one line: `tests/test_profile.py` lists them.
+It is set by the environment (MXCY_MXNET), the command line of `mxcy.compat`, or
+`mx.util.set_profile`. Few places depend on it, each in one line: `tests/test_profile.py` lists
+them.
 """
 
 from typing import NamedTuple
@@ -18,12 +19,12 @@ __all__ = [
     "set_current",
 ]
 
-#: profile -> the release whose behaviour it has
+#: profile -> the release it follows
 PROFILES = {"1.9": "1.9.1", "2.0": "2.0.0"}
 
 
 class Profile(NamedTuple):
-    """A generation of MXNet, and who chose it."""
+    """A generation of MXNet, and what selected it."""
 
     name: str
     origin: str
@@ -38,50 +39,50 @@ class _InForce:
 
 
 def current():
-    """Profile: the one in force."""
+    """The current profile."""
     return _InForce.profile
 
 
 def is_mxnet_2():
-    """Whether MXNet 2 decides."""
+    """Whether MXNet 2 is followed."""
     return _InForce.mxnet_2
 
 
 def saves_as_numpy():
-    """Whether arrays go to NumPy's files (.npy, .npz), as MXNet 2 does, or to MXNet's own."""
+    """Whether arrays are saved in NumPy's formats (.npy, .npz), as by MXNet 2."""
     return _InForce.mxnet_2
 
 
 def follow(function):
-    """Call ``function(mxnet_2)`` now, and again whenever a profile is chosen."""
+    """Call ``function(mxnet_2)`` now and whenever the profile is set."""
     _InForce.followers.append(function)
     function(_InForce.mxnet_2)
 
 
 def set_current(version, origin):
-    """Choose the profile of a release.
+    """Set the profile to that of a release.
 
     Parameters
     ----------
     version : str
-        Of MXNet, such as ``"2.0"`` or ``"1.9.1"``: all releases 1.x mean the profile "1.9".
+        MXNet release, such as ``"2.0"`` or ``"1.9.1"``; all 1.x map to profile "1.9".
     origin : str
-        Who says so.
+        What selected it, for display.
 
     Returns
     -------
     Profile
-        The one before.
+        The previous profile.
 
     Raises
     ------
     ValueError
-        When there is no such release.
+        If there is no such release.
     """
     names = {"0": "1.9", "1": "1.9", "2": "2.0"}
     name = names.get(str(version).partition(".")[0])
     if name is None:
-        raise ValueError(f"a profile is one of {', '.join(PROFILES)}, got {version!r}")
+        raise ValueError(f"profile must be one of {', '.join(PROFILES)}, got {version!r}")
     before, _InForce.profile = _InForce.profile, Profile(name, origin)
     _InForce.mxnet_2 = name == "2.0"
     for function in _InForce.followers:

@@ -1,4 +1,4 @@
-"""Registries of classes by name: register, alias and create functions for a base class."""
+"""Class registries: functions that register, alias and create subclasses of a base class."""
 
 import json
 from typing import TypeVar
@@ -31,19 +31,19 @@ def get_registry(base_class):
 
 
 def get_register_func(base_class, nickname):
-    """Make the function that registers subclasses of `base_class`.
+    """Make a function that registers subclasses of `base_class`.
 
     Parameters
     ----------
     base_class : type
         Only its subclasses may be registered.
     nickname : str
-        What to call such a class in messages.
+        Name for such classes in messages.
 
     Returns
     -------
     callable
-        ``register(klass, name=None)``; returns `klass`, so that it works as a decorator. Names are
+        ``register(klass, name=None)``; returns `klass`, so it works as a decorator. Names are
         stored in lower case.
     """
     classes = _CLASSES.setdefault(base_class, {})
@@ -67,14 +67,14 @@ def get_register_func(base_class, nickname):
 
 
 def get_alias_func(base_class, nickname):
-    """Make the decorator that registers a subclass of `base_class` under further names.
+    """Make a decorator that registers a subclass of `base_class` under additional names.
 
     Parameters
     ----------
     base_class : type
         Only its subclasses may be registered.
     nickname : str
-        What to call such a class in messages.
+        Name for such classes in messages.
 
     Returns
     -------
@@ -96,20 +96,21 @@ def get_alias_func(base_class, nickname):
 
 
 def get_create_func(base_class, nickname):
-    """Make the function that turns a description into an instance of a registered class.
+    """Make a function that creates an instance of a registered class from a description.
 
     Parameters
     ----------
     base_class : type
         The class whose subclasses were registered.
     nickname : str
-        What to call such a class in messages; also the key that names the class in a mapping.
+        Name for such classes in messages, and key of the class name in a mapping.
 
     Returns
     -------
     callable
-        ``create(description, *args, **kwargs)`` where the description is an instance (returned as
-        it is), a registered name, a mapping such as ``{nickname: 'name', 'arg': 1}``, or the JSON
+        ``create(description, *args, **kwargs)`` where the description is an instance (returned
+        unchanged), a registered name, a mapping such as ``{nickname: 'name', 'arg': 1}``, or the
+        JSON
         text of such a mapping or of a ``[name, kwargs]`` list.
     """
     classes = _CLASSES.setdefault(base_class, {})

@@ -1,4 +1,4 @@
-"""What operators borrow from a device while they run."""
+"""Resources that operators borrow from a device while they run."""
 
 from mxcy import storage
 from mxcy._devices import streams
@@ -8,7 +8,7 @@ __all__ = ["stats"]
 
 
 def stats(ctx=None):
-    """What a device lends to operators.
+    """Statistics of a device's resources.
 
     Parameters
     ----------
@@ -18,17 +18,17 @@ def stats(ctx=None):
     Returns
     -------
     dict
-        ``temp``, how many operators may have temporary space at the same time
-        (MXNET_CPU_TEMP_COPY, MXNET_GPU_TEMP_COPY); ``temp_used``, how many buffers there are by
-        now, and ``temp_bytes``, what they take together; ``random``, the sets of random streams
-        that operators take in turn (MXNET_CPU_PARALLEL_RAND_COPY, MXNET_GPU_PARALLEL_RAND_COPY);
-        ``dropout``, those that only Dropout takes (MXNET_GPU_CUDNN_DROPOUT_STATE_COPY; none on the
-        CPU, where it takes the others).
+        ``temp``, the maximum number of operators that have temporary space at the same time
+        (MXNET_CPU_TEMP_COPY, MXNET_GPU_TEMP_COPY); ``temp_used``, the number of buffers so far, and
+        ``temp_bytes``, their total size; ``random``, the number of sets of random streams that
+        operators use in turn (MXNET_CPU_PARALLEL_RAND_COPY, MXNET_GPU_PARALLEL_RAND_COPY);
+        ``dropout``, the number of those reserved for Dropout (MXNET_GPU_CUDNN_DROPOUT_STATE_COPY;
+        0 on the CPU, where it uses the others).
 
     Raises
     ------
     MXNetError
-        When the device cannot be used, or a variable has a bad value.
+        If the device is unusable, or a variable has an invalid value.
     """
     context = as_context(ctx)
     copies, used, size = storage.pool_of(context).temp_stats()

@@ -1,4 +1,4 @@
-"""`mx.rtc`: CUDA source of users, compiled at run time and launched on arrays."""
+"""`mx.rtc`: CUDA source code, compiled at run time and launched on arrays."""
 
 import ctypes
 import re
@@ -18,7 +18,7 @@ __all__ = ["CudaKernel", "CudaModule"]
 
 __dir__ = listing(__name__)
 
-#: types of parameters -> NumPy's, and those of numbers that are passed
+#: C type of a parameter -> NumPy dtype and ctypes type
 _TYPES = {
     "float": np.float32,
     "double": np.float64,
@@ -40,15 +40,15 @@ class CudaModule:
     ----------
     source : str
     options : sequence of str
-        Of the compiler.
+        Compiler options.
     exports : sequence of str
-        Instances of templates that kernels are taken from, such as ``"axpy<float>"``; kernels that
-        are ``extern "C"`` need not be named.
+        Template instances to take kernels from, such as ``"axpy<float>"``; ``extern "C"`` kernels
+        need not be listed.
 
     Raises
     ------
     MXNetError
-        Where there is no GPU or no compiler, or when that refuses the source.
+        If there is no GPU or no compiler, or compilation fails.
 
     Examples
     --------
@@ -69,8 +69,8 @@ class CudaModule:
     def __init__(self, source, options=(), exports=()):
         if not num_gpus():
             raise MXNetError(
-                "CudaModule: there is no GPU here to run the source on. "
-                "A mx.operator.CustomOp runs Python, and with it NumPy, Numba or Cython"
+                "CudaModule: there is no GPU to run the source on. "
+                "Use mx.operator.CustomOp with NumPy, Numba or Cython instead"
             )
         options, exports = ((x,) if isinstance(x, str) else tuple(x) for x in (options, exports))
         self._image, self._names = compiling.compiled(
@@ -79,20 +79,20 @@ class CudaModule:
         self._modules = {}
 
     def _function(self, name, device):
-        """The handle of a kernel on a device, where the module is loaded once."""
+        """The handle of a kernel on a device; loads the module if needed."""
         if device not in self._modules:
             self._modules[device] = driver.module(device, self._image)
         return driver.function(device, self._modules[device], self._names.get(name, name))
 
     def get_kernel(self, name, signature):
-        """A kernel of the source.
+        """Return a kernel of the source.
 
         Parameters
         ----------
         name : str
-            Its name, or one of `exports`.
+            Name of the kernel, or one of `exports`.
         signature : str
-            Its parameters as in the source, such as ``"const float *x, float *y, float alpha"``.
+            Parameters as in the source, such as ``"const float *x, float *y, float alpha"``.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class CudaModule:
         Raises
         ------
         ValueError
-            When the signature has other than numbers and pointers to numbers.
+            If the signature has anything but scalars and pointers to scalars.
         """
         parameters = []
         for text in re.sub(r"\s+", " ", signature).split(","):
@@ -112,14 +112,14 @@ class CudaModule:
                     'expected a declaration like "const float *x"'
                 )
             if match[2] not in _TYPES:
-                raise TypeError(f"CudaModule: unsupported type {match[2]} of a parameter")
+                raise TypeError(f"CudaModule: unsupported parameter type {match[2]}")
             parameters.append((match[3] is not None, match[1] is not None, _TYPES[match[2]]))
         self._function(name, 0)
         return CudaKernel(self, name, parameters)
 
 
 class CudaKernel:
-    """A kernel that `CudaModule.get_kernel` returned."""
+    """A kernel, created by `CudaModule.get_kernel`."""
 
     def __init__(self, module, name, parameters):
         self._module, self._name, self._parameters = module, name, parameters
@@ -131,9 +131,9 @@ class CudaKernel:
         Parameters
         ----------
         args : sequence of NDArray and numbers
-            Arrays stand where the signature has pointers.
+            Arguments: arrays for pointers, numbers for scalars.
         ctx : Context
-            The GPU, on which all arrays lie.
+            The GPU that holds all arrays.
         grid_dims, block_dims : tuple of int
             Three extents each.
         shared_mem : int
@@ -142,7 +142,7 @@ class CudaKernel:
         Raises
         ------
         MXNetError
-            When an argument is not what the signature says, or CUDA refuses the launch.
+            If an argument does not match the signature, or the launch fails.
         """
         if not is_device(ctx):
             raise MXNetError(f"kernel {self._name}: expected a GPU, got {ctx}")

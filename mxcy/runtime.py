@@ -1,4 +1,4 @@
-"""`mx.runtime`: what this build and this machine offer, and the environment that is in force."""
+"""`mx.runtime`: features of this build and machine, and the current environment."""
 
 from collections import OrderedDict
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ _LEVELS = {
     "F16C": 3,
     "CPU_AVX512": 4,
 }
-#: features that MXNet knows and mxcy has not
+#: features of MXNet that mxcy lacks
 _ABSENT = (
     "CUDA",
     "CUDNN",
@@ -48,7 +48,7 @@ _ABSENT = (
 )
 #: features that are part of every build
 _PRESENT = ("OPENMP", "LAPACK", "CXX14", "INT64_TENSOR_SIZE", "SIGNAL_HANDLER")
-#: the order of MXNet's list, then what only mxcy has
+#: MXNet's features in its order, then mxcy's own
 _ORDER = (
     "CUDA",
     "CUDNN",
@@ -90,7 +90,7 @@ _ORDER = (
 
 
 class Feature:
-    """Something that a build may offer.
+    """An optional feature of a build.
 
     Attributes
     ----------
@@ -105,12 +105,12 @@ class Feature:
 
     @property
     def name(self):
-        """str: its name, in capitals."""
+        """str: name of the feature, in capitals."""
         return self._name
 
     @property
     def enabled(self):
-        """bool: whether it can be used here."""
+        """bool: whether it is usable here."""
         return self._enabled
 
     def __repr__(self):
@@ -118,7 +118,7 @@ class Feature:
 
 
 def feature_list():
-    """All features, enabled or not.
+    """List all features, enabled or not.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def feature_list():
 
 
 def libinfo_features():
-    """The names of all features and whether they are enabled.
+    """List the names of all features and whether they are enabled.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def libinfo_features():
 
 
 class Features(OrderedDict):
-    """A dict from names to features; there is one in a process."""
+    """Singleton dict of features by name."""
 
     instance = None
 
@@ -162,18 +162,18 @@ class Features(OrderedDict):
         return cls.instance
 
     def __init__(self):
-        """Leave the one instance as it is."""
+        """Keep the state of the singleton."""
 
     def __repr__(self):
         return str(list(self.values()))
 
     def is_enabled(self, feature_name):
-        """Whether a feature can be used.
+        """Return whether a feature is usable.
 
         Parameters
         ----------
         feature_name : str
-            Its name, in any case of letters.
+            Name of the feature, case-insensitive.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class Features(OrderedDict):
         Raises
         ------
         RuntimeError
-            When there is no such feature.
+            If there is no such feature.
         """
         feature_name = feature_name.upper()
         if feature_name not in self:
@@ -193,37 +193,37 @@ class Features(OrderedDict):
 
 
 def get_branch():
-    """The name of what was built: the version."""
+    """Return the version, in place of a branch name."""
     return f"v{libinfo.__version__}"
 
 
 def get_commit_hash():
-    """The revision that was built, which installed packages do not know: empty."""
+    """Return an empty str: installed packages do not know their commit."""
     return ""
 
 
 def omp_threads():
-    """The size of the team of threads that an operator may use.
+    """Return the size of the thread team for operators.
 
     Returns
     -------
     int
-        What `mx.util.set_num_threads` set last; at first OMP_NUM_THREADS or the number of usable
-        physical cores, at most MXNET_OMP_MAX_THREADS.
+        The value last set by `mx.util.set_num_threads`; initially OMP_NUM_THREADS or the number of
+        usable physical cores, at most MXNET_OMP_MAX_THREADS.
     """
     return front.get_threads()
 
 
 def threads():
-    """The processors of this process, and who runs threads on them.
+    """Return the processors of this process and its thread pools.
 
     Returns
     -------
     dict
         `cpu` (its name), `physical` and `logical` processors in the affinity mask, the CPU `quota`
-        of the control group (None: not limited), `team` (see `omp_threads`), `runtimes` (the files
-        of the OpenMP runtimes, one if all is well) and `pools` (other libraries' pools, as
-        threadpoolctl tells them).
+        of the control group (None: unlimited), `team` (see `omp_threads`), `runtimes` (files of the
+        OpenMP runtimes, normally one) and `pools` (thread pools of other libraries, from
+        threadpoolctl).
     """
     return {
         "cpu": cpus.model(),

@@ -1,6 +1,6 @@
-"""Memory of devices: a pool for each, which the variables MXNET_*_MEM_POOL_* govern.
+"""Device memory: one pool per device, configured by MXNET_*_MEM_POOL_*.
 
-Freed memory is kept and serves later requests of its size; see `stats` for how well that goes.
+Freed memory is kept for later requests of its size; see `stats` for its effect.
 """
 
 import sys
@@ -19,7 +19,7 @@ from mxcy.context import (
 
 __all__ = ["USUAL", "empty_cache", "memory_info", "pool_of", "round_size", "stats"]
 
-#: device type -> the variables that govern its pools
+#: device type -> the variables that configure its pools
 _VARIABLES = {
     "cpu": (
         "MXNET_CPU_MEM_POOL_TYPE",
@@ -44,7 +44,7 @@ _VARIABLES = {
     ),
 }
 
-#: the context of arrays for which none was chosen; fronts know it by identity
+#: default context of arrays, which fronts recognize by identity
 USUAL = current_context()
 
 _pools = {}
@@ -52,9 +52,9 @@ _opening = threading.Lock()
 
 
 def _policy(device_type):
-    """Strategy, page, large step, cutoff and reserve, as a front's ``Pool`` takes them."""
+    """Strategy, page, large step, cutoff and reserve, the arguments of a front's ``Pool``."""
     names = _VARIABLES.get(device_type)
-    if names is None:  # shared memory is not kept: other processes may wait for it
+    if names is None:  # shared memory is not pooled, as other processes may need it
         return ("Unpooled", *_policy("cpu")[1:])
     strategy, page, large, cutoff, reserve = map(env.get, names)
     if env.get("MXNET_USE_NAIVE_STORAGE_MANAGERS"):
@@ -68,7 +68,7 @@ def _policy(device_type):
 
 
 def _temp_copies(device_type):
-    """How many operators may borrow temporary space of a device at the same time."""
+    """The maximum number of operators that use a device's temporary space concurrently."""
     name = "MXNET_GPU_TEMP_COPY" if device_type == "gpu" else "MXNET_CPU_TEMP_COPY"
     if not env.is_set(name) and env.is_set("MXNET_EXEC_NUM_TEMP"):
         return env.get("MXNET_EXEC_NUM_TEMP")
@@ -76,7 +76,7 @@ def _temp_copies(device_type):
 
 
 def _open(context):
-    """A new pool for a device."""
+    """Create the pool of a device."""
     policy = _policy(context.device_type)
     chosen = policy[0] != "Naive" and context.device_type in _VARIABLES
     if chosen or "storage" in env.get("MXCY_VERBOSE"):
@@ -86,7 +86,7 @@ def _open(context):
 
 
 def pool_of(context):
-    """The pool of a device, opened at its first use.
+    """Return the pool of a device, created at its first use.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ def pool_of(context):
     Returns
     -------
     Pool
-        Of the front in use.
+        A pool of the front in use.
 
     Raises
     ------
     EnvError
-        When it is opened and a variable that governs it has a bad value.
+        If a variable that configures it has an invalid value.
     """
     key = (context.device_typeid, context.device_id)
     pool = _pools.get(key)
@@ -114,7 +114,7 @@ def pool_of(context):
 
 
 def stats(ctx=None):
-    """What the memory pool of a device does.
+    """Statistics of a device's memory pool.
 
     Parameters
     ----------
@@ -125,25 +125,24 @@ def stats(ctx=None):
     -------
     dict
         ``strategy`` (``'Naive'``, ``'Round'`` or ``'Unpooled'``); ``page``, ``large`` and
-        ``cutoff``, the sizes that govern rounding (`cutoff` as a power of two); ``limit``, the
-        bytes that should stay free on the device; ``live_bytes``, ``pooled_bytes`` and
-        ``peak_bytes``, rounded sizes of what is in use, kept for reuse, and at most was in use;
-        ``hits`` and ``misses``, requests that kept memory served, and those it did not;
-        ``flushes``, how often everything kept was given back.
+        ``cutoff``, the sizes used in rounding (`cutoff` as a power of two); ``limit``, the bytes to
+        leave free on the device; ``live_bytes``, ``pooled_bytes`` and ``peak_bytes``: rounded sizes
+        of the memory in use, kept for reuse, and in use at most; ``hits`` and ``misses``, requests
+        served from kept memory or not; ``flushes``, how often all kept memory was released.
 
     Raises
     ------
     MXNetError
-        When the device cannot be used, or a variable that governs its pool has a bad value.
+        If the device is unusable, or a variable that configures its pool has an invalid value.
 
     Notes
     -----
-    It waits for the operations that were called before, so that their memory counts as free.
+    It waits for all operations called so far, so that their memory counts as free.
     """
     front.settle_all()
     context = as_context(ctx)
     statistics = pool_of(context).stats()
-    # Shared memory has no pool: segments are counted for all numbers of the context together.
+    # Shared memory has no pool: segments are counted over all device ids.
     return (
         {**statistics, **shared_memory.stats()}
         if context.device_type == "cpu_shared"
@@ -152,7 +151,7 @@ def stats(ctx=None):
 
 
 def round_size(ctx, n):
-    """The bytes that an array of `n` bytes takes on a device.
+    """Return the bytes that an array of `n` bytes occupies on a device.
 
     Parameters
     ----------
@@ -166,7 +165,7 @@ def round_size(ctx, n):
 
 
 def empty_cache(ctx=None):
-    """Give the memory that is kept for reuse on a device back to the system.
+    """Release a device's pooled memory to the system.
 
     Parameters
     ----------
@@ -180,9 +179,9 @@ def empty_cache(ctx=None):
 
 
 def memory_info():
-    """The memory of this machine that is available to this process, and all of it.
+    """Return the available and the total memory of this machine.
 
-    Control groups (containers) are taken into account.
+    Limits of control groups (containers) are taken into account.
 
     Returns
     -------

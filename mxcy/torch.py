@@ -1,7 +1,7 @@
-"""`mx.th`: functions of Lua Torch, which MXNet offers when it was built with them.
+"""`mx.th`: Lua Torch functions, which MXNet has if built with them.
 
-The usual builds of MXNet have none here, and neither has mxcy. Arrays go to and from PyTorch by
-DLPack: ``torch.from_dlpack(array)`` and ``mx.nd.from_dlpack(tensor)``.
+Common builds of MXNet have none, nor does mxcy. Exchange arrays with PyTorch by DLPack:
+``torch.from_dlpack(array)`` and ``mx.nd.from_dlpack(tensor)``.
 """
 
 __all__: list[str] = []
@@ -10,5 +10,5 @@ __all__: list[str] = []
 def __getattr__(name):
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}: mxcy was built without Lua Torch; "
-        "mx.nd.from_dlpack takes over PyTorch's tensors"
+        "mx.nd.from_dlpack imports PyTorch's tensors"
     )

@@ -1,4 +1,4 @@
-"""`mx.util`: NumPy semantics per thread, and small services for libraries built on mxcy."""
+"""`mx.util`: NumPy semantics per thread, and utilities for libraries built on mxcy."""
 
 import contextlib
 import functools
@@ -84,10 +84,10 @@ __dir__ = listing(__name__)
 
 
 def set_profile(version):
-    """Choose the generation of MXNet that decides where 1.x and 2.x disagree.
+    """Set the MXNet generation to follow where 1.x and 2.x differ.
 
-    It is to be called before networks are made. NumPy semantics of this thread become those with
-    which that generation starts, on for "2.0".
+    Call it before creating networks. It also sets the NumPy semantics of this thread to the default
+    of that generation: on for "2.0".
 
     Parameters
     ----------
@@ -97,12 +97,12 @@ def set_profile(version):
     Returns
     -------
     str
-        The profile before.
+        The previous profile.
 
     Raises
     ------
     ValueError
-        When there is no such generation.
+        If there is no such generation.
     """
     before = profile.set_current(version, "mx.util.set_profile")
     switches.start()
@@ -110,24 +110,24 @@ def set_profile(version):
 
 
 def default_array(source_array, device=None, dtype=None, ctx=None):
-    """An array of `mx.np` where array semantics are on, else one of `mx.nd`."""
+    """Make an array of `mx.np` if NumPy array semantics are on, else of `mx.nd`."""
     ctx, home = device if ctx is None else ctx, ndarray
     if is_np_array():
-        from mxcy import numpy as home  # it is imported when first asked for
+        from mxcy import numpy as home  # imported lazily
     return home.array(source_array, dtype=dtype, ctx=ctx)
 
 
 def numpy_fallback(func):
-    """Decorate a function written with `mx.np` to be computed by NumPy, on copies of the elements.
+    """Decorate a function written with `mx.np` to be computed by NumPy on copies.
 
-    In the function, names that stand for `mx.np` stand for NumPy. No gradient flows through it.
+    Names in the function that refer to `mx.np` refer to NumPy. It has no gradient.
 
     Parameters
     ----------
     func : callable
-        It returns something.
+        A function that returns a value.
     """
-    from mxcy import numpy as home  # it is imported when first asked for
+    from mxcy import numpy as home  # imported lazily
     from mxcy.numpy._calls import by_numpy as copies
 
     def official(names):
@@ -145,7 +145,7 @@ def numpy_fallback(func):
         by_numpy.__kwdefaults__ = func.__kwdefaults__
         result = by_numpy(*copies.as_onp(args), **copies.as_onp(kwargs))
         if result is None:
-            raise ValueError(f"{func.__name__} returned nothing, which numpy_fallback cannot use")
+            raise ValueError(f"{func.__name__} returned None; numpy_fallback needs a value")
         return copies.as_mx(result)
 
     return run
@@ -153,20 +153,20 @@ def numpy_fallback(func):
 
 @contextlib.contextmanager
 def TemporaryDirectory(*args, **kwargs):  # noqa: N802  its public name
-    """A folder that is there inside a with statement; parameters are those of `tempfile`'s."""
-    import tempfile  # takes longer than most of mxcy's modules
+    """A folder that exists during a with statement; parameters as for `tempfile`'s."""
+    import tempfile  # slow to import
 
     with tempfile.TemporaryDirectory(*args, **kwargs) as folder:
         yield folder
 
 
 def dtype_from_number(number):
-    """The NumPy type that `mx.np` gives an array made of a Python number.
+    """Return the dtype of an `mx.np` array made from a Python number.
 
     Raises
     ------
     TypeError
-        When `number` is not a number.
+        If `number` is not an int or float.
     """
     if isinstance(number, (int, np.integer)):
         return np.int64
@@ -176,7 +176,7 @@ def dtype_from_number(number):
 
 
 def set_module(module):
-    """A decorator that sets ``__module__``, so that a function shows its public home."""
+    """Decorate a function to set its ``__module__`` to the public module."""
 
     def decorate(func):
         if module is not None:
@@ -190,61 +190,61 @@ def set_module(module):
 
 
 def get_gpu_count():
-    """The number of GPUs on which mxcy can compute."""
+    """Return the number of GPUs on which mxcy can compute."""
     return context.num_gpus()
 
 
 def get_gpu_memory(gpu_dev_id):
-    """The free and the total memory of a GPU in bytes; MXNetError when it cannot be used."""
+    """Return the free and total memory of a GPU in bytes; MXNetError if it is unusable."""
     return context.gpu_memory_info(gpu_dev_id)
 
 
 def get_cuda_compute_capability(ctx):
-    """The CUDA architecture of a GPU, such as 70 for 7.0.
+    """Return the CUDA architecture of a GPU, such as 70 for 7.0.
 
     Raises
     ------
     ValueError
-        When the context is not one of GPUs.
+        If the context is not a GPU.
     MXNetError
-        When no CUDA device is behind it: virtual devices are in host memory.
+        If it is not a CUDA device: virtual devices use host memory.
     """
     if ctx.device_type != "gpu":
-        raise ValueError(f"get_cuda_compute_capability: expected a GPU's context, got {ctx}")
+        raise ValueError(f"get_cuda_compute_capability: expected a GPU context, got {ctx}")
     context.check_usable(ctx)
     raise MXNetError(f"get_cuda_compute_capability: {ctx} is not a CUDA device")
 
 
 def get_max_supported_compute_capability():
-    """The newest GPU architecture for which kernels can be compiled at run time.
+    """Raise an error: kernels cannot be compiled for any GPU architecture.
 
     Raises
     ------
     MXNetError
-        Always: mxcy has no compiler of CUDA.
+        Always: mxcy has no CUDA compiler.
     """
-    raise MXNetError("kernels cannot be compiled at run time: mxcy has no compiler of CUDA")
+    raise MXNetError("kernels cannot be compiled at run time: mxcy has no CUDA compiler")
 
 
 def get_rtc_compile_opts(device):
-    """The options with which kernels for a GPU would be compiled at run time; MXNetError."""
+    """Raise an MXNetError: kernels cannot be compiled at run time."""
     get_max_supported_compute_capability()
 
 
 def getenv(name):
-    """The text of an environment variable, None when it is not set."""
+    """Return the value of an environment variable as str, or None."""
     return env.raw(name)
 
 
 def setenv(name, value):
-    """Set the text of an environment variable; None removes it."""
+    """Set an environment variable to a str; None removes it."""
     env.set_raw(name, None if value is None else str(value))
 
 
 def set_flush_denorms(value):
-    """Have denormal numbers, the smallest there are, count as zero, which can be faster.
+    """Flush denormal numbers to zero, which can be faster.
 
-    It changes the calling thread and the threads that compute; at the start they do not.
+    Affects the calling thread and the computing threads; initially off.
 
     Parameters
     ----------
@@ -253,30 +253,30 @@ def set_flush_denorms(value):
     Returns
     -------
     bool
-        The state before.
+        The previous state.
     """
     return front.flush_denormals(value)
 
 
 def get_num_threads():
-    """How many threads an operator uses when it is worth more than one."""
+    """Return the number of threads of operators worth more than one."""
     return front.get_threads()
 
 
 def set_num_threads(threads):
-    """Set how many threads an operator uses when it is worth more than one.
+    """Set the number of threads of operators worth more than one.
 
-    The pools of other BLAS and OpenMP libraries in the process get at most as many.
+    Pools of other BLAS and OpenMP libraries in the process are limited to the same number.
 
     Parameters
     ----------
     threads : int
-        Positive; at the start it is OMP_NUM_THREADS, or the number of usable physical cores.
+        Positive; initially OMP_NUM_THREADS or the number of usable physical cores.
 
     Returns
     -------
     int
-        The number before.
+        The previous number.
     """
     before = front.set_threads(threads)
     process_threads.limit_pools(threads)

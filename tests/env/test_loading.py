@@ -60,9 +60,9 @@ def test_library_path(tmp_path, given):
 
 def test_a_library_that_is_not_there():
     wrong = python("import mxcy", fails=True, MXNET_LIBRARY_PATH="/nowhere/libmxcy.so")
-    assert "MXNET_LIBRARY_PATH=/nowhere/libmxcy.so: there is no file" in wrong.err
+    assert "MXNET_LIBRARY_PATH=/nowhere/libmxcy.so: file not found:" in wrong.err
     lenient = python(_FRONT, MXNET_LIBRARY_PATH="/nowhere", MXNET_ENV_STRICT="0")
-    assert "MXNET_LIBRARY_PATH=/nowhere: there is no file" in lenient.err
+    assert "MXNET_LIBRARY_PATH=/nowhere: file not found:" in lenient.err
     assert lenient.value[3] == libinfo.find_lib_path()
 
 

@@ -57,7 +57,7 @@ MISTAKES = {
     lambda: np.ones(2) + np.ones(3): (mx.MXNetError, "broadcast"),
     lambda: np.ones(3).backward(): (mx.MXNetError, r"inside autograd\.record\(\)"),
     lambda: np.array([[1, 2], [3]]): (TypeError, "inhomogeneous"),
-    lambda: np.array([1, 2], [3, 4]): (TypeError, "no element type; rows of an array are lists"),
+    lambda: np.array([1, 2], [3, 4]): (TypeError, "not a dtype; pass the rows of an array as one"),
     lambda: np.concatenate(np.ones((1, 2)), np.ones((1, 2))): (
         TypeError,
         "arrays are joined in one list",

@@ -36,7 +36,7 @@ def test_library_path_is_obeyed(run_python, tmp_path, front, given):
 
 def test_a_missing_library_is_named(run_python):
     error = run_python("import mxcy", fails=True, MXNET_LIBRARY_PATH="/nowhere/libmxcy.so")
-    assert "MXNET_LIBRARY_PATH=/nowhere/libmxcy.so: there is no file /nowhere/libmxcy.so" in error
+    assert "MXNET_LIBRARY_PATH=/nowhere/libmxcy.so: file not found: /nowhere/libmxcy.so" in error
 
 
 def test_a_missing_library_may_be_a_warning(run_python):

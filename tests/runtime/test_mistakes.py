@@ -251,7 +251,7 @@ MISTAKES = {
     "rows as arguments": (
         lambda: nd.array([1, 2], [3, 4]),
         TypeError,
-        "not list; several extents are one tuple, several rows are lists in one list",
+        "not list; pass a shape as one tuple, rows as one nested list",
     ),
     "an image of NumPy": (
         lambda: mx.image.imresize(np.ones((4, 4, 3)), 2, 2),

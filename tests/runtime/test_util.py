@@ -194,7 +194,7 @@ def test_devices_under_their_older_name():
 
 
 def test_architectures_are_those_of_cuda_devices():
-    with pytest.raises(ValueError, match="expected a GPU's context, got cpu"):
+    with pytest.raises(ValueError, match="expected a GPU context, got cpu"):
         mx.npx.get_cuda_compute_capability(mx.cpu())
     with pytest.raises(mx.MXNetError, match="gpu"):
         util.get_cuda_compute_capability(mx.gpu())
