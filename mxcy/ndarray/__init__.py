@@ -1,7 +1,7 @@
 """`mx.nd`: the classic array interface.
 
-Operators are functions of this module and of its namespaces, by the rule of `mxcy.ops.core.homes`;
-they are made when first asked for.
+Operators are functions of this module and its namespaces, as assigned by `mxcy.ops.core.homes`.
+They are created at first access.
 """
 
 from importlib import import_module
@@ -57,9 +57,9 @@ def _context_of(attrs):
 
 
 def _prepare(operator, attrs, ins, library, force=None):
-    """`mxcy.ops.core.prepare.prepare`; None where the call makes something sparse of dense arrays.
+    """Prepare a call; None if it computes a sparse result from dense arrays.
 
-    With ``''`` for `force` it is prepared as a dense call all the same.
+    ``force=''`` prepares it as a dense call anyway.
     """
     if operator.stypes and force is None and stypes.makes_sparse(operator, attrs, ins):
         return None
@@ -105,7 +105,7 @@ _operator, __dir__ = namespaces.offer(__name__, homes.MAIN)
 _above = older_paths.offer(__name__, "mxcy._execute.cached_op", ("CachedOp",))
 
 
-#: name -> module that is imported when the name is first asked for
+#: name -> module that is imported at the first access
 _LATER = {"np": "mxcy.ndarray.numpy", "npx": "mxcy.ndarray.numpy_extension"}
 
 

@@ -39,12 +39,12 @@ _LOGICAL_OR = ("broadcast_logical_or", "_logical_or_scalar", "_logical_or_scalar
 _LOGICAL_XOR = ("broadcast_logical_xor", "_logical_xor_scalar", "_logical_xor_scalar")
 
 
-#: the operators of the first rows of `TABLE` for arrays of one shape
+#: the operators of the first rows of `TABLE`, for arrays of equal shape
 _ELEMENTWISE = ("elemwise_add", "elemwise_sub", "elemwise_mul", "elemwise_div")
 
 
 def _combine(names, lhs, rhs, numbers=None, out=None):
-    """Apply the operator of `names` that fits the operands; `numbers` combines two numbers."""
+    """Apply the operator of `names` for the operands' types; `numbers` combines two numbers."""
     if isinstance(lhs, numeric_types):
         if isinstance(rhs, numeric_types) and numbers is not None:
             return numbers(lhs, rhs)
@@ -60,7 +60,7 @@ def _combine(names, lhs, rhs, numbers=None, out=None):
 
 
 def combine(operation, lhs, rhs):
-    """What an operator gives when an operand is sparse: arrays of one shape are not broadcast."""
+    """Apply an operator to sparse operands: arrays of equal shape are not broadcast."""
     same = isinstance(lhs, front.NDArrayBase) and isinstance(rhs, front.NDArrayBase)
     names = TABLE[operation]
     if same and lhs.shape == rhs.shape:
@@ -69,12 +69,12 @@ def combine(operation, lhs, rhs):
 
 
 def unusual_operands(operation, lhs, rhs):
-    """What the fronts call for operands that are neither arrays nor plain Python numbers."""
+    """Handle operands that are neither arrays nor plain Python numbers, for the fronts."""
     return _combine(TABLE[operation], lhs, rhs)
 
 
 def in_place(operation, array, other):
-    """Compute ``array = array <operation> other`` in the memory of `array`.
+    """Compute ``array = array <operation> other`` in place.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def in_place(operation, array, other):
 
 
 def _function(name, names, numbers, does):
-    """A function of `mx.nd` that takes arrays and numbers on both sides."""
-    # power is the one whose parameters have names of their own
+    """Make a function of `mx.nd` whose operands are arrays or numbers."""
+    # only power has different parameter names
     first, second = ("base", "exp") if name == "power" else ("lhs", "rhs")
     call = f"_combine(_names, {first}, {second}, _numbers)"
     source = f"def {name}({first}, {second}):\n    return {call}\n"
@@ -101,7 +101,7 @@ def _function(name, names, numbers, does):
     exec(compile(source, f"<{__name__}.{name}>", "exec"), scope)
     function = scope[name]
     function.__module__ = __name__
-    function.__doc__ = f"""{does}, element by element with broadcasting.
+    function.__doc__ = f"""{does}, elementwise with broadcasting.
 
     Parameters
     ----------

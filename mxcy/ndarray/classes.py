@@ -1,4 +1,4 @@
-"""The classes of other arrays than `mx.nd.NDArray`, for those who make them below these classes."""
+"""Registry of array classes other than `mx.nd.NDArray`, for lower layers."""
 
 from collections.abc import Callable
 from functools import cache
@@ -11,18 +11,18 @@ _loaders: list[Callable[[], type]] = []
 
 
 def offer_sparse(cls: Any) -> Any:
-    """Enter a class of sparse arrays under its storage type."""
+    """Register a class of sparse arrays under its storage type."""
     _classes[cls._stype] = cls
     return cls
 
 
 def sparse_class(stype: str) -> type:
-    """The class of arrays of a sparse storage type.
+    """Return the array class of a sparse storage type.
 
     Raises
     ------
     ValueError
-        When there is no such type.
+        If there is no such type.
     """
     try:
         return _classes[stype]
@@ -32,11 +32,11 @@ def sparse_class(stype: str) -> type:
 
 
 def offer_numpy(load: Callable[[], type]) -> None:
-    """Tell how to import the class of `mx.np`, which derives from that of `mx.nd`."""
+    """Register a function that imports the array class of `mx.np`."""
     _loaders.append(load)
 
 
 @cache
 def numpy_class() -> type:
-    """The class of arrays of `mx.np`, which is imported when it is first asked for."""
+    """Return the array class of `mx.np`, importing it if necessary."""
     return _loaders[-1]()

@@ -1,4 +1,4 @@
-"""`mx.nd.contrib`: operators outside the core, tests for special numbers, control flow."""
+"""`mx.nd.contrib`: non-core operators, tests for special values, control flow."""
 
 import math
 
@@ -25,20 +25,20 @@ def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
     Parameters
     ----------
     true_classes : NDArray
-        Classes whose expected counts are wanted as well.
+        Classes whose expected counts are returned as well.
     num_sampled : int
-        How many classes are drawn, with repetition.
+        Number of classes to draw, with replacement.
     range_max : int
         The number of classes.
     ctx : Context, optional
-        Where the results are put; the current context by default.
+        Context of the results, by default the current one.
 
     Returns
     -------
     samples : NDArray
         int64, shape (num_sampled,).
     expected_count_true, expected_count_sampled : NDArray
-        How often the true classes and the drawn ones are expected, float64.
+        Expected counts of the true and the drawn classes, float64.
     """
     ctx = ctx or current_context()
     whole = math.log(range_max + 1)
@@ -53,7 +53,7 @@ def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
 
 
 def isinf(data):
-    """1 where an element is infinite, else 0.
+    """Return 1 where an element is infinite, else 0.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ def isinf(data):
     Returns
     -------
     NDArray
-        Of the dtype of `data`.
+        The result, with the dtype of `data`.
     """
     return data.abs() == math.inf
 
 
 def isnan(data):
-    """1 where an element is not a number, else 0; as `isinf`."""
+    """Return 1 where an element is NaN, else 0; like `isinf`."""
     return data != data
 
 
 def isfinite(data):
-    """1 where an element is neither infinite nor NaN, else 0; as `isinf`."""
+    """Return 1 where an element is neither infinite nor NaN, else 0; like `isinf`."""
     return data.abs() < math.inf

@@ -1,4 +1,4 @@
-"""Arrays as others: copies, on other devices, of other types, classes and storage types."""
+"""Conversion methods of arrays: copies, devices, dtypes, classes and storage types."""
 
 from mxcy.ndarray import classes, copies
 from mxcy.ndarray._exchange import dlpack
@@ -9,12 +9,12 @@ __all__ = ["Conversions"]
 
 
 class Conversions:
-    """The part of `NDArray` that makes other arrays of the same elements."""
+    """Mix-in of `NDArray` with its conversion methods."""
 
     __slots__ = ()
 
     def copy(self):
-        """A copy on the same device.
+        """Return a copy on the same device.
 
         Returns
         -------
@@ -27,33 +27,32 @@ class Conversions:
 
         Parameters
         ----------
-        other : NDArray or Context
-            An array of the same shape, whose dtype and storage type may differ, or where the new
+        An array of the same shape, with any dtype and storage type, or the context of a new array.
             array shall be.
 
         Returns
         -------
         NDArray
-            `other`, or the new array; False when `other` is the array itself.
+            `other`, or the new array; False if `other` is the array itself.
 
         Raises
         ------
         MXNetError
-            When the shapes differ.
+            If the shapes differ.
         TypeError
-            When `other` is neither an array nor a context.
+            If `other` is neither an array nor a context.
         """
         return copies.copyto(self, other)
 
     def astype(self, dtype, copy=True):
-        """The array with another element type.
+        """Cast the array to another dtype.
 
         Parameters
         ----------
         dtype : dtype, NDArray
-            Names an element type; None means float32, an array its own.
+            The dtype; None means float32, an array its dtype.
         copy : bool
-            False returns the array itself when it has that type already.
+            False returns the array itself if it already has that dtype.
 
         Returns
         -------
@@ -62,35 +61,35 @@ class Conversions:
         Raises
         ------
         TypeError
-            When `dtype` names no type.
+            If `dtype` specifies no type.
         """
         return copies.astype(self, dtype, copy)
 
     def as_in_context(self, context) -> "NDArray":  # noqa: F821  the class itself
-        """The array on a device: itself when it is there already, otherwise a copy."""
+        """Return the array if it is on that device, otherwise a copy there."""
         return self if self.context == context else self.copyto(context)
 
     def as_nd_ndarray(self) -> "NDArray":  # noqa: F821  the class itself
-        """The array itself."""
+        """Return the array itself."""
         return self
 
     def as_np_ndarray(self):
-        """The same memory, gradient and history as an array of `mx.np`."""
+        """Return an array of `mx.np` with the same memory, gradient and history."""
         return as_class(self, classes.numpy_class())
 
     def tostype(self, stype) -> "NDArray":  # noqa: F821  the class itself
-        """A copy with another storage type.
+        """Convert a copy to another storage type.
 
         Parameters
         ----------
         stype : {'default', 'row_sparse', 'csr'}
-            Of a dense array, a csr one stores the elements that are not zero, a row_sparse one the
-            rows in which not all is zero.
+            A csr array stores the nonzero elements, a row_sparse array the rows with nonzero
+            elements.
 
         Raises
         ------
         ValueError
-            When a csr array is wanted of an array that is no matrix.
+            If a csr array is requested and the array is not a matrix.
         MXNetError
             For an unknown storage type.
         """
@@ -102,9 +101,9 @@ class Conversions:
         return F.cast_storage(self, stype=stype)
 
     def to_dlpack_for_read(self):
-        """A DLPack capsule of the array, for reading."""
+        """Make a DLPack capsule of the array for reading."""
         return dlpack.to_dlpack_for_read(self)
 
     def to_dlpack_for_write(self):
-        """A DLPack capsule of the array, for reading and writing."""
+        """Make a DLPack capsule of the array for reading and writing."""
         return dlpack.to_dlpack_for_write(self)

@@ -1,4 +1,4 @@
-"""Copies of arrays: to others, to devices, with other element types."""
+"""Implementation of `copyto` and `astype`."""
 
 import numpy as np
 
@@ -60,11 +60,11 @@ def astype(array, dtype, copy):
 
 
 def _store(source, target):
-    """Cast the elements to another array's type, without the tape."""
+    """Cast the elements into another array, without recording."""
     if dtypes.is_complex(source.dtype_code) and not dtypes.is_complex(target.dtype_code):
         raise TypeError(
             f"cannot cast {dtypes.name_of(source.dtype_code)} to "
-            f"{dtypes.name_of(target.dtype_code)}: take the real part, .real"
+            f"{dtypes.name_of(target.dtype_code)}: use .real"
         )
     with front.held((source,), (target,), whole=True), np.errstate(all="ignore"):
         store(target, source)

@@ -1,7 +1,7 @@
-"""Operators as methods: `a.exp()` is `mx.nd.exp(a)`.
+"""Operators as methods: ``a.exp()`` is ``mx.nd.exp(a)``.
 
 Every operator with a lower-case public name and a fixed number of inputs is a method of its first
-input. The function behind a method is made when it is first asked for.
+input. The underlying function is created at first access.
 """
 
 from mxcy.ndarray import register
@@ -11,15 +11,14 @@ __all__ = ["LazyMethod", "add_methods", "is_method"]
 
 
 class LazyMethod:
-    """Stands for an operator's function in a class until the function is wanted.
+    """Descriptor that creates an operator's function at first access.
 
     Parameters
     ----------
     name : str
-        The method's.
+        The method's name.
     make : callable
         ``make(*arguments)`` returns the function.
-    *arguments
     """
 
     __slots__ = ("_arguments", "_make", "_name")
@@ -36,12 +35,12 @@ class LazyMethod:
 
 
 def is_method(name, record):
-    """Whether the operator of that name is a method."""
+    """Whether the operator is offered as a method under this name."""
     return name[0].isalpha() and name.islower() and record.inputs and not record.variadic
 
 
 def add_methods(cls):
-    """Give a class the operators as methods, besides those it defines itself."""
+    """Add the operators to a class as methods, except those it defines itself."""
     for name, operator in record.REGISTRY.all_known():
         if is_method(name, operator) and not hasattr(cls, name):
             setattr(cls, name, LazyMethod(name, register.function, operator))

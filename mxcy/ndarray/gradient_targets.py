@@ -1,4 +1,4 @@
-"""Which arrays a backward pass may write gradients into without a copy in between."""
+"""Arrays into which a backward pass may write gradients directly, without a copy."""
 
 import bisect
 import itertools
@@ -9,26 +9,26 @@ __all__ = ["Targets", "apart"]
 
 
 class Targets:
-    """The gradients of variables that are handed out during one walk over the tape.
+    """The variables' gradient arrays handed out during one walk over the tape.
 
-    Each is handed out once: gradients from two sides need memory of their own until they are added.
+    Each is handed out once: gradients of several uses need separate memory for the sum.
     """
 
     def __init__(self):
         self._given = set()  # addresses
 
     def of(self, nodes):
-        """The arrays for the gradients of a node's inputs.
+        """Return the target arrays for the gradients of a node's inputs.
 
         Parameters
         ----------
         nodes : sequence of (Node or None)
-            Of the inputs.
+            The inputs' tape nodes.
 
         Returns
         -------
         list of (NDArray or None)
-            None where there is no such array.
+            The arrays, None where there is none.
         """
         return [self._target(node) for node in nodes]
 
@@ -42,7 +42,7 @@ class Targets:
         return array
 
     def holds(self, variable, gradient):
-        """Whether a gradient that arrived lies where it belongs."""
+        """Whether a gradient already is in its target array."""
         if gradient is None or variable.grad is None or gradient.stype != "default":
             return False
         address = gradient.address
@@ -50,7 +50,7 @@ class Targets:
 
 
 def apart(targets, arrays):
-    """The targets, None for those of which some memory is in one of the arrays as well.
+    """The targets, None for those that overlap with one of the arrays.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def apart(targets, arrays):
 
 
 def _is_free(span, begins, ends):
-    before = bisect.bisect_left(begins, span[1])  # as many spans begin before this one ends
+    before = bisect.bisect_left(begins, span[1])  # number of spans that begin before this one ends
     return before == 0 or ends[before - 1] <= span[0]
 
 

@@ -1,8 +1,8 @@
-"""Gradients of arrays: the walk over the tape, from the heads back to the variables.
+"""Gradients of arrays: the walk over the tape from the heads back to the variables.
 
-The fronts put a node on the tape for every recorded operation. Their `walk` visits the nodes and
-asks each record's gradient rule. The rules are made of operators, so with `create_graph` the walk
-itself is recorded and can be differentiated again.
+The fronts record a tape node for every operation. Their `walk` visits the nodes and calls each
+record's gradient rule. The rules consist of operators, so with `create_graph` the walk itself is
+recorded and can be differentiated again.
 """
 
 from types import SimpleNamespace
@@ -19,12 +19,12 @@ __all__ = ["as_list", "backward", "grad", "mark_variables"]
 
 
 def as_list(values):
-    """A list of one or several values."""
+    """Wrap a single value in a list."""
     return list(values) if isinstance(values, (list, tuple)) else [values]
 
 
 def mark_variables(variables, gradients, grad_reqs="write"):
-    """Make arrays variables whose gradients `backward` computes.
+    """Mark arrays as variables, whose gradients `backward` computes.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def mark_variables(variables, gradients, grad_reqs="write"):
     Raises
     ------
     ValueError
-        When the lengths differ or a request is unknown.
+        If the lengths differ or a request is unknown.
     """
     variables, gradients = as_list(variables), as_list(gradients)
     if isinstance(grad_reqs, str):
@@ -52,7 +52,7 @@ def mark_variables(variables, gradients, grad_reqs="write"):
 
 
 def noted_copy(array, device):
-    """A copy on another device for deferred computation, which notes that there was a copy.
+    """Copy to another device under deferred computation, recording the copy.
 
     Parameters
     ----------
@@ -79,19 +79,19 @@ def _dense(gradient):
 
 
 def _classic(array):
-    """An array as one of `mx.nd`, whose operators gradient rules are written with."""
+    """Convert an array to the class of `mx.nd`, which gradient rules use."""
     return array.as_nd_ndarray() if array is not None and array._is_numpy else array
 
 
 def _ones(head):
-    """The gradient of a head by default, dense also for a sparse head."""
+    """The default head gradient, dense even for a sparse head."""
     if head.stype == "default":
         return F.ones_like(head)
     return F._ones(shape=head.shape, dtype=dtypes.name_of(head.dtype_code), ctx=str(head.context))
 
 
 def _operator_gradients(node, arrived, keep_graph):
-    """The gradients of the inputs of one recorded operator."""
+    """Compute the gradients of a recorded operator's inputs."""
     call = node.call
     op, attrs = call.op, call.attrs
     if node.numbers:
@@ -101,7 +101,7 @@ def _operator_gradients(node, arrived, keep_graph):
         if gradients[i] is None:
             gradients[i] = _zeros(call.outs[i], node.context)
     saved = list(node.saved_outputs or ())
-    if keep_graph:  # a second derivative passes through the saved outputs
+    if keep_graph:  # second derivatives depend on the saved outputs
         for i, output in enumerate(saved):
             if output is not None:
                 output.node, output.node_index = node, i
@@ -123,9 +123,9 @@ def _operator_gradients(node, arrived, keep_graph):
 
 
 def _node_gradients(node, arrived, create_graph, keep):
-    """The gradients of the inputs of any node, from those that arrived at its outputs."""
+    """Compute the gradients of any node's inputs from those of its outputs."""
     if node.custom is not None or not node.call.op.stypes:
-        # What knows nothing of sparse arrays gets none.
+        # Functions without sparse support get dense gradients.
         arrived = {i: _dense(gradient) for i, gradient in arrived.items()}
     if node.custom is not None:
         return [_classic(g) for g in node.custom._gradients(arrived, keep or create_graph)]
@@ -138,12 +138,12 @@ def _refuse_released():
     )
 
 
-#: the gradient of a target that is no part of the graph
+#: marks the gradient of a target outside the graph
 _OUTSIDE = object()
 
 
 def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=None):
-    """Send gradients from the heads to the variables, or to `targets`, pairs of (node, output)."""
+    """Propagate gradients from heads to variables, or to `targets`, (node, output) pairs."""
     for head in heads:
         if head.node is None:
             raise MXNetError(
@@ -156,7 +156,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     if wanted is None and not create_graph and heads and is_device(heads[0].context):
         rules = _written_in_place()
     before = front.set_recording(create_graph), front.set_training(train_mode)
-    casting = front.set_casting(False)  # mixed precision is about what users call
+    casting = front.set_casting(False)  # mixed precision applies to users' calls only
     try:
         seeds = [
             (head.node, head.node_index, _classic(_head_gradient(head, gradient)))
@@ -171,9 +171,9 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
 
 
 def _head_gradient(head, gradient):
-    """The gradient of a head: ones, or what was given, in the head's shape and dtype.
+    """The gradient of a head, by default ones, in the head's shape and dtype.
 
-    Of a larger one the leading elements are taken, as MXNet does.
+    Of a larger gradient the leading elements are used, as in MXNet.
     """
     if gradient is None:
         return _ones(head)
@@ -187,9 +187,9 @@ def _head_gradient(head, gradient):
 
 
 def _deliver(variable, gradient, is_ours):
-    """Store a variable's gradient, None for zero, as its request says.
+    """Store a variable's gradient (None for zero) according to its request.
 
-    An array that is ours lends its memory, which saves a copy.
+    The memory of an array owned by the walk is reused, which saves a copy.
     """
     target = variable.grad
     if gradient is not None and target is not None and target.stype != gradient.stype:
@@ -207,7 +207,7 @@ def _deliver(variable, gradient, is_ours):
     variable.fresh = True
 
 
-#: what the front's walk asks for
+#: callbacks of the front's walk
 _RULES = SimpleNamespace(
     namespace=F,
     gradients=_node_gradients,
@@ -218,9 +218,9 @@ _RULES = SimpleNamespace(
 
 
 def _written_in_place():
-    """The rules of one walk on a device: plans write gradients where variables have them.
+    """The callbacks of one walk on a device: plans write gradients to the variables' arrays.
 
-    So they lie where they lay in the last step, as CUDA graphs need it.
+    So their addresses are the same in each step, as required by CUDA graphs.
     """
     targets = Targets()
 
@@ -247,16 +247,16 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
     heads : NDArray or list of NDArray
         Outputs of recorded operations.
     head_grads : NDArray or list of (NDArray or None), optional
-        Gradients with respect to the heads; ones where not given.
+        Gradients with respect to the heads, by default ones.
     retain_graph : bool
-        Keep the tape, so that backward can run again.
+        Whether to keep the tape for another backward pass.
     train_mode : bool
         Whether the backward pass runs in training mode.
 
     Raises
     ------
     MXNetError
-        When a head was not recorded, or its graph was freed.
+        If a head was not recorded, or its graph was freed.
     """
     heads = as_list(heads)
     head_grads = [None] * len(heads) if head_grads is None else as_list(head_grads)
@@ -266,24 +266,24 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
 
 
 def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):
-    """The gradients of heads with respect to variables, as new arrays.
+    """Compute the gradients of heads with respect to variables, as new arrays.
 
     Parameters
     ----------
     heads, variables : NDArray or list of NDArray
     head_grads : NDArray or list of (NDArray or None), optional
-        Ones where not given.
+        Gradients with respect to the heads, by default ones.
     retain_graph : bool, optional
-        Keep the tape; by default the value of `create_graph`.
+        Whether to keep the tape; by default the value of `create_graph`.
     create_graph : bool
-        Record the computation of the gradients, for higher derivatives.
+        Whether to record the computation of the gradients, for higher derivatives.
     train_mode : bool
         Whether the backward pass runs in training mode.
 
     Returns
     -------
     list of NDArray
-        One for each variable, also when there is only one.
+        One per variable, even if there is only one.
     """
     heads, listed = as_list(heads), as_list(variables)
     head_grads = [None] * len(heads) if head_grads is None else as_list(head_grads)
@@ -291,7 +291,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
         raise ValueError("grad: heads and head_grads differ in length")
     for variable in listed:
         if variable.node is None:
-            raise MXNetError("grad: every variable needs attach_grad() or a place in the graph")
+            raise MXNetError("grad: every variable must have attach_grad() or be part of the graph")
     targets = [(variable.node, variable.node_index) for variable in listed]
     retain = create_graph if retain_graph is None else retain_graph
     gradients = _walk(heads, head_grads, retain, create_graph, train_mode, targets)
@@ -310,7 +310,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
 
 
 def _recorded(gradient, variable):
-    """A gradient that does not depend on the variable, as an array that can be differentiated."""
+    """Record a gradient that does not depend on the variable, so it can be differentiated."""
     before = front.set_recording(True)
     try:
         return F._identity_with_attr_like_rhs(gradient, variable)

@@ -1,4 +1,4 @@
-"""What mixed precision does with the inputs of eager calls."""
+"""Automatic mixed precision of eager calls."""
 
 import contextlib
 import threading
@@ -17,14 +17,14 @@ _NAMES = {CODES[name]: name for name in ("bfloat16", "float16", "float32")}
 
 
 class _Here(threading.local):
-    exempt = False  # whether calls of this thread run in float32
+    exempt = False  # whether this thread's calls stay in float32
 
 
 _here = _Here()
 
 
 def forget_calls():
-    """Have eager calls prepared afresh."""
+    """Discard the prepared eager calls."""
     for op in {id(op): op for _, op in list(REGISTRY.all_known())}.values():
         for handle in list(op.handles.values()):
             handle.forget()
@@ -32,7 +32,7 @@ def forget_calls():
 
 @contextlib.contextmanager
 def exempt():
-    """A scope whose calls run in float32 under mixed precision."""
+    """A scope exempt from mixed precision: calls run in float32."""
     if not mixed.has_exemptions:
         mixed.has_exemptions = True
         if mixed.policy is not None:
@@ -45,9 +45,9 @@ def exempt():
 
 
 def inputs_of(op, attrs, inputs):
-    """The inputs of a call, cast where the policy in force says so.
+    """Cast the inputs of a call according to the current policy.
 
-    On CPUs float16 stays as it is, and on GPUs bfloat16.
+    On CPUs float16 is not cast, on GPUs bfloat16.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def inputs_of(op, attrs, inputs):
         The inputs, and the factor of attribute `grad_scale`.
     """
     policy = mixed.policy
-    if policy is None:  # another thread has just switched it off
+    if policy is None:  # just switched off by another thread
         return inputs, 1.0
     floats = _ON_GPU if inputs and inputs[0].context.device_type == "gpu" else _ON_CPU
     codes = [array.dtype_code for array in inputs]

@@ -1,4 +1,4 @@
-"""The lazy namespaces of `mx.nd`: each operator appears in its home when it is first asked for."""
+"""Lazy namespaces of `mx.nd`: operators are created at first access."""
 
 import sys
 
@@ -11,7 +11,7 @@ __all__ = ["lazy_operators", "offer"]
 
 
 def offer(module, namespace):
-    """``__getattr__`` and ``__dir__`` of a module that offers the operators of a namespace.
+    """Make ``__getattr__`` and ``__dir__`` of a module with the operators of a namespace.
 
     Parameters
     ----------
@@ -22,16 +22,16 @@ def offer(module, namespace):
 
 
 def lazy_operators(module, namespace, function_of):
-    """``__getattr__`` and ``__dir__`` of a module that offers operators, of arrays or of symbols.
+    """Make ``__getattr__`` and ``__dir__`` of a module of operators, on arrays or symbols.
 
     Parameters
     ----------
     module : str
         The module's name.
     namespace : str
-        As `mxcy.ops.core.homes` names it.
+        The namespace's name in `mxcy.ops.core.homes`.
     function_of : callable
-        ``function_of(record, name)`` makes an operator's function.
+        ``function_of(record, name)`` creates an operator's function.
     """
 
     def lookup(name):

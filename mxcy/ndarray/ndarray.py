@@ -1,7 +1,7 @@
 """`mx.nd.NDArray`, the array of the classic interface.
 
-Memory, views and arithmetic come from the front's base class; this class adds what needs no speed.
-Every operator with a lower-case name is a method of its first input: `fluent` adds those.
+The front's base class provides memory, views and arithmetic; this class adds what is not critical
+for speed. `fluent` adds every operator with a lower-case name as a method of its first input.
 """
 
 import ctypes
@@ -48,29 +48,29 @@ __getattr__ = older_paths.offer(__name__, ("mxcy.dlpack", "mxcy._library.c_inter
 
 
 def get_dtype_name(dtype):
-    """The name of what names an element type, ``'float32'`` of ``numpy.float32``."""
+    """Return the name of a dtype, such as ``'float32'`` for ``numpy.float32``."""
     return dtypes.name_of(dtypes.code_of(dtype))
 
 
 class NDArray(front.NDArrayBase, Conversions):
     """A multi-dimensional array of one element type on one device.
 
-    Make arrays with `mx.nd.array`, `zeros`, `ones` and the like.
+    Create arrays with `mx.nd.array`, `zeros`, `ones` and so on.
 
     Parameters
     ----------
     handle : NDArray or None
-        What another array's `handle` gives; the new array shares its memory. With None it has no
-        elements until `__setstate__` gives it some: so MXNet's pickles make arrays.
+        Another array's `handle`; the new array shares its memory. With None it has no elements
+        until `__setstate__` is called, as MXNet's pickles do.
     writable : bool
         Whether the new array may be written to.
     """
 
     __slots__ = ()
 
-    # NumPy leaves mixed arithmetic to the operand with the higher priority.
+    # NumPy defers mixed arithmetic to the operand with the higher priority.
     __array_priority__ = 1000.0
-    _alive = True  # tests that look for leaks ask what the collector finds
+    _alive = True  # used by tests that look for leaks
 
     def __init__(self, handle=(), writable=True):
         if handle is None:
@@ -78,21 +78,21 @@ class NDArray(front.NDArrayBase, Conversions):
         elif isinstance(handle, ctypes.c_void_p):
             handle = pointers.array_at(handle)
         if not isinstance(handle, NDArray):
-            raise TypeError("make arrays with mx.nd.array, mx.nd.zeros and the like")
+            raise TypeError("create arrays with mx.nd.array, mx.nd.zeros and so on")
         self.become(handle)
         self.writable = writable
 
-    # --- what it is ---
+    # --- properties ---
     _basic_indexing_slice_is_contiguous = staticmethod(lies_side_by_side)
 
     @property
     def handle(self):
-        """NDArray: the same memory, not on the tape; what the constructor takes."""
+        """NDArray: the same memory detached from the tape, for the constructor."""
         return self.detached()
 
     @property
     def _as_parameter_(self):
-        """The array as ctypes passes it: a pointer, which the constructor takes as well."""
+        """The array's pointer for ctypes, which the constructor accepts as well."""
         return pointers.pointer_to(self)
 
     @property
@@ -134,7 +134,7 @@ class NDArray(front.NDArrayBase, Conversions):
     def __iter__(self):
         return (self[i] for i in range(len(self)))
 
-    # --- arithmetic that the base class leaves out ---
+    # --- arithmetic that the base class lacks ---
     def __neg__(self):
         return self * -1
 
@@ -187,7 +187,7 @@ class NDArray(front.NDArrayBase, Conversions):
     # --- values ---
     @front.shortcut
     def asnumpy(self):
-        """The elements as a new NumPy array.
+        """Copy the elements to a NumPy array.
 
         Returns
         -------
@@ -204,12 +204,12 @@ class NDArray(front.NDArrayBase, Conversions):
 
     @front.shortcut
     def asscalar(self) -> "np.generic":
-        """The only element as a NumPy scalar.
+        """Return the only element as a NumPy scalar.
 
         Raises
         ------
         ValueError
-            When the array has not exactly one element.
+            If the array does not have exactly one element.
         """
         if self.size != 1:
             raise ValueError("The current array is not a scalar")
@@ -221,7 +221,7 @@ class NDArray(front.NDArrayBase, Conversions):
         Raises
         ------
         MXNetError
-            Or what else the operation failed with that should have computed them.
+            Or another exception of the operation that should have computed them.
         """
         began = recorder.api_begin()
         super().wait_to_read()
@@ -236,14 +236,14 @@ class NDArray(front.NDArrayBase, Conversions):
             raise ValueError(f"Shape inconsistent: expected {source.shape} vs got {self.shape}")
         self[:] = source
 
-    # --- what others make of it ---
+    # --- exchange with other libraries ---
     def _fresh(self, code, context):
-        """A new array of this class and shape."""
+        """Allocate an array of this class and shape."""
         return front.empty(self.shape, code, context)
 
     @property
     def __cuda_array_interface__(self):
-        """dict: The memory of an array on a GPU, for CuPy, Numba and others; of no other array."""
+        """dict: memory of an array on a GPU, for CuPy, Numba and others."""
         return interface(self)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
@@ -255,17 +255,17 @@ class NDArray(front.NDArrayBase, Conversions):
     # --- shapes ---
     @front.shortcut
     def reshape(self, *shape, **kwargs):
-        """A view of the array with another shape of as many elements.
+        """Return a view of the array with another shape of the same size.
 
         Parameters
         ----------
         *shape : int, or one tuple of int
-            The new extents. 0 copies the extent at this place, -1 stands for what remains, -2
-            copies all that remain, -3 joins two, -4 splits one into the two that follow.
+            The new shape. 0 copies the dimension at this position, -1 is inferred, -2 copies all
+            remaining ones, -3 merges two, -4 splits one into the two that follow.
         shape : tuple of int
-            The same by name.
+            The new shape by keyword.
         reverse : bool
-            Read the special numbers from right to left.
+            Whether to interpret the special values from right to left.
 
         Returns
         -------
@@ -274,52 +274,52 @@ class NDArray(front.NDArrayBase, Conversions):
         Raises
         ------
         ValueError
-            When the new shape has fewer elements.
+            If the new shape has fewer elements.
         MXNetError
-            When it has more, or a special number has no meaning.
+            If it has more, or a special value is invalid.
         """
         wanted, reverse = reshape_arguments(shape, kwargs)
         target = reshaped(self.shape, wanted, reverse)
         return record_reshape(self, target) if is_taped(self) else self.view_as(target)
 
     def flatten(self, inplace=False) -> "NDArray":
-        """The array as a matrix: the first axis and all others; a view with ``inplace=True``."""
+        """Merge all axes but the first one, to a matrix; a view with ``inplace=True``."""
         return self.reshape((0, -1)) if inplace else F.flatten(self)
 
     def expand_dims(self, axis, inplace=False) -> "NDArray":
-        """The array with a new axis of extent 1; a view with ``inplace=True``."""
+        """Insert an axis of size 1; a view with ``inplace=True``."""
         if inplace:
             return self.reshape(expanded(self.shape, axis))
         return F.expand_dims(self, axis=axis)
 
     def squeeze(self, axis=None, inplace=False) -> "NDArray":
-        """The array without axes of extent 1, or the given ones; a view with ``inplace=True``."""
+        """Remove axes of size 1, all or the given ones; a view with ``inplace=True``."""
         if inplace:
             return self.reshape(squeezed(self.shape, axis))
         return F.squeeze(self, axis=axis)
 
     def broadcast_to(self, shape) -> "NDArray":
-        """The array repeated along axes of extent 1 and new leading axes to have `shape`.
+        """Broadcast the array to `shape`, along axes of size 1 and new leading axes.
 
         Raises
         ------
         ValueError
-            When it cannot be broadcast to that shape.
+            If it cannot be broadcast to that shape.
         """
         padded = broadcastable(self.shape, shape)
         source = self if padded == self.shape else self.reshape(padded)
         return F.broadcast_to(source, shape=tuple(shape))
 
     def broadcast_like(self, other) -> "NDArray":
-        """The array broadcast to the shape of another."""
+        """Broadcast the array to the shape of another one."""
         return self.broadcast_to(other.shape)
 
     def diag(self, k=0, **kwargs) -> "NDArray":
-        """The k-th diagonal, or a matrix with the array on its k-th diagonal."""
+        """Return the k-th diagonal, or a matrix with the array on its k-th diagonal."""
         return F.diag(self, k=k, **kwargs)
 
     def split_v2(self, *args, **kwargs):
-        """The array in parts along an axis; see `mx.nd.split_v2`."""
+        """Split the array along an axis; see `mx.nd.split_v2`."""
         return functions.split_v2(self, *args, **kwargs)
 
     # --- gradients ---
@@ -340,20 +340,20 @@ class NDArray(front.NDArrayBase, Conversions):
             self.node.fresh = fresh
 
     def attach_grad(self, grad_req="write", stype=None) -> None:
-        """Make the array a variable with a gradient; it leaves the graph it was part of.
+        """Make the array a variable with a gradient, detached from any graph.
 
         Parameters
         ----------
         grad_req : {'write', 'add', 'null'}
             Whether `backward` overwrites the gradient, adds to it, or leaves it alone.
         stype : {None, 'default', 'row_sparse', 'csr'}
-            The gradient's storage type, the array's own by default.
+            The gradient's storage type, by default the array's.
         """
         gradient = self._zeros(stype or self.stype)
         gradients.mark_variables([self], [gradient], grad_req)
 
     def _zeros(self, stype):
-        """Zeros of the array's shape, dtype and place."""
+        """Zeros with the array's shape, dtype and context."""
         if stype != "default":
             return zeros(self.shape, self.context, self.dtype, stype)  # noqa: F405
         zeroed = self._fresh(self.dtype_code, self.context)
@@ -361,11 +361,11 @@ class NDArray(front.NDArrayBase, Conversions):
         return zeroed
 
     def drop_grad(self):
-        """Make the array no variable any more."""
+        """Drop the gradient, so that the array is no longer a variable."""
         self.node = None
 
     def detach(self) -> "NDArray":
-        """The same memory as an array without gradient."""
+        """Return an array with the same memory but without gradient."""
         return self.detached()
 
     def backward(self, out_grad=None, retain_graph=False, train_mode=True) -> None:
@@ -374,9 +374,9 @@ class NDArray(front.NDArrayBase, Conversions):
         Parameters
         ----------
         out_grad : NDArray, optional
-            The gradient with respect to the array; ones by default.
+            The gradient with respect to the array, by default ones.
         retain_graph : bool
-            Keep the graph, so that `backward` can run again.
+            Whether to keep the graph for another `backward`.
         train_mode : bool
             Whether the pass runs in training mode.
         """
@@ -384,7 +384,7 @@ class NDArray(front.NDArrayBase, Conversions):
 
 
 def _shown(array):
-    """What printing shows of an array's elements."""
+    """Format an array's elements for printing."""
     if array.dtype_code == dtypes.BFLOAT16:
         return str(reference.widen(array.read_view()))
     return str(array.asnumpy())

@@ -1,7 +1,7 @@
 """`mx.nd.random`: random arrays.
 
-Parameters are numbers (one array of samples is drawn) or NDArrays of one shape (samples are drawn
-for each element, and their shape is appended to that of the parameters).
+With numbers as parameters one array of samples is drawn. With NDArrays of equal shape samples are
+drawn per element, and the shape of the samples is appended to that of the parameters.
 """
 
 from mxcy._base.docstrings import fill_docstring
@@ -28,14 +28,14 @@ __all__ = [
 
 _PARAMETERS = """
     shape : int or tuple of ints, optional
-        The shape of the samples: of all of them, by default one, for numbers; for each element of
-        NDArrays, by default a single one.
+        The shape of the samples, by default (1,) for numbers; for NDArrays, the shape per element,
+        by default a single sample.
     dtype : {'float16', 'float32', 'float64'}, optional
-        The dtype of the samples; float32 by default.
+        The dtype of the samples, by default float32.
     ctx : Context, optional
-        Where the samples are put when the parameters are numbers; the current context by default.
+        Context of the samples if the parameters are numbers, by default the current one.
     out : NDArray, optional
-        The array that takes the samples; its shape and dtype are the defaults then.
+        Array to write the samples to, which determines default shape and dtype.
 
     Returns
     -------
@@ -44,31 +44,31 @@ _PARAMETERS = """
     Raises
     ------
     AssertionError
-        When some parameters are numbers and some are NDArrays.
+        If some parameters are numbers and some are NDArrays.
     ValueError
-        When a parameter is neither.
+        If a parameter is neither.
     MXNetError
-        When a number is not a parameter of the distribution, or shape or dtype are not possible."""
+        If a parameter is invalid for the distribution, or shape or dtype are invalid."""
 
 
 def _documented(function):
-    """Complete a docstring with what all distributions share."""
+    """Fill in the passages of a docstring shared by all distributions."""
     fill_docstring(function, {"{shared}": _PARAMETERS})
     return function
 
 
 def _refuse_unknown(shape, name):
-    """Raise MXNetError for a shape that MXNet's own shape semantics take for unknown."""
+    """Raise MXNetError if a shape is unknown under MXNet's own shape semantics."""
     extents = shape if isinstance(shape, (tuple, list)) else (shape,)
     if (not extents or 0 in extents) and not is_np_shape():
         raise MXNetError(
             f"Error in operator _random_{name}: shape {shape} is unknown; scalars and "
-            "arrays without elements need mx.util.np_shape()"
+            "empty arrays need mx.util.np_shape()"
         )
 
 
 def _draw(name, parameters, shape, dtype, ctx, out, kwargs):
-    """Call `_random_<name>` or `_sample_<name>`, depending on the kind of parameters."""
+    """Call `_random_<name>` or `_sample_<name>`, depending on the types of the parameters."""
     first = parameters[0]
     kind = NDArray if isinstance(first, NDArray) else numeric_types
     if not isinstance(first, kind):
@@ -121,14 +121,14 @@ def normal(loc=0, scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwarg
 
 
 def randn(*shape, **kwargs) -> NDArray:
-    """Draw samples from a normal distribution; the arguments by position are the shape.
+    """Draw samples from a normal distribution; positional arguments are the shape.
 
     Parameters
     ----------
     *shape : int
         The shape of the samples.
     loc, scale : float or NDArray, optional
-        The mean and the standard deviation; 0 and 1 by default.
+        The mean and the standard deviation, by default 0 and 1.
     dtype, ctx, out
         As for `normal`.
     """
@@ -143,7 +143,7 @@ def randn(*shape, **kwargs) -> NDArray:
 
 @_documented
 def poisson(lam=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Draw samples, floating-point numbers, from a Poisson distribution.
+    """Draw samples from a Poisson distribution, as floating-point numbers.
 
     Parameters
     ----------
@@ -184,12 +184,12 @@ def gamma(alpha=1, beta=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwarg
 
 @_documented
 def negative_binomial(k=1, p=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Draw samples, floating-point numbers, from a negative binomial distribution.
+    """Draw samples from a negative binomial distribution, as floating-point numbers.
 
     Parameters
     ----------
     k : int or NDArray
-        The number of successes at which counting failures ends.
+        The number of successes until counting failures stops.
     p : float or NDArray
         The probability of a success, in (0, 1].
     {shared}
@@ -201,14 +201,14 @@ def negative_binomial(k=1, p=1, shape=_Null, dtype=_Null, ctx=None, out=None, **
 def generalized_negative_binomial(
     mu=1, alpha=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs
 ):
-    """Draw samples, floating-point numbers, from a negative binomial distribution with a mean.
+    """Draw samples from a negative binomial distribution parametrized by its mean.
 
     Parameters
     ----------
     mu : float or NDArray
         The mean.
     alpha : float or NDArray
-        The dispersion: the inverse of the number of successes, which need not be an integer.
+        The dispersion, the inverse of the (not necessarily integer) number of successes.
     {shared}
     """
     return _draw("generalized_negative_binomial", [mu, alpha], shape, dtype, ctx, out, kwargs)
@@ -216,14 +216,14 @@ def generalized_negative_binomial(
 
 @_documented
 def binomial(n=1, p=0.5, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Draw samples, floating-point numbers, from a binomial distribution.
+    """Draw samples from a binomial distribution, as floating-point numbers.
 
     Parameters
     ----------
     n : int or NDArray
         The number of trials.
     p : float or NDArray
-        The probability of a success in each of them.
+        The success probability of each trial.
     {shared}
     """
     return _draw("binomial", [n, p], shape, dtype, ctx, out, kwargs)
@@ -237,13 +237,13 @@ def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     low, high : int
         The bounds.
     shape : int or tuple of ints, optional
-        The shape of the array; one integer by default.
+        The shape of the array, by default one integer.
     dtype : {'int32', 'int64'}, optional
-        int32 by default.
+        The dtype, by default int32.
     ctx : Context, optional
-        Where the array is put; the current context by default.
+        Context of the array, by default the current one.
     out : NDArray, optional
-        The array that takes the integers; its shape and dtype are the defaults then.
+        Array to write the integers to, which determines default shape and dtype.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     Raises
     ------
     MXNetError
-        When `low` is not less than `high`, or a bound is not an integer.
+        If `low` is not less than `high`, or a bound is not an integer.
     """
     return _draw("randint", [low, high], shape, dtype, ctx, out, kwargs)
 
@@ -260,31 +260,31 @@ def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
 def multinomial(
     data=None, shape=_Null, get_prob=False, out=None, dtype=None, *, n=None, p=None, **kwargs
 ):
-    """Draw indices along the last axis of an array with the probabilities that stand there.
+    """Draw indices along the last axis of an array of probabilities.
 
-    With `n` and `p`, as in MXNet 2, the indices of each row are counted.
+    With `n` and `p`, as in MXNet 2, count how often each index is drawn.
 
     Parameters
     ----------
     data : NDArray
         Probabilities, shape (..., k); they sum to one along the last axis.
     shape : int or tuple of ints, optional
-        How many indices are drawn for each row; a single one by default.
+        Shape of the draws per row, by default a single one.
     get_prob : bool
-        Whether the logarithms of the chosen probabilities are returned, too; they carry a gradient.
+        Whether to return the (differentiable) log-probabilities of the draws as well.
     out : NDArray, optional
-        The array that takes the indices.
+        Array to write the indices to.
     dtype : {'uint8', 'int32', 'float16', 'float32', 'float64'}
-        The dtype of the indices, int32 by default; of counts float32.
+        The dtype of the indices, by default int32; of counts, float32.
     n : NDArray, optional
-        How many draws are counted, for each row.
+        Number of draws per row.
     p : NDArray, optional
         Probabilities as in `data`.
 
     Returns
     -------
     NDArray or list of NDArray
-        Indices, shape (...) + `shape`; with `get_prob` also the logarithms, of `data`'s dtype.
+        Indices, shape (...) + `shape`; with `get_prob` also log-probabilities, with `data`'s dtype.
         Counts have shape (...) + `shape` + (k,).
     """
     if data is None:
@@ -325,7 +325,7 @@ def counted_draws(n, p, shape, dtype):
 
 
 def categorical(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kwargs):
-    """Draw indices; another name of `multinomial`."""
+    """Draw indices; alias of `multinomial`."""
     return multinomial(data, shape, get_prob, out, dtype, **kwargs)
 
 
@@ -336,12 +336,12 @@ def shuffle(data, **kwargs):
     ----------
     data : NDArray
     out : NDArray, optional
-        The array that takes the result; it may be `data`.
+        Array to write the result to; may be `data`.
 
     Returns
     -------
     NDArray
-        Of the same shape and dtype.
+        The shuffled array, of the same shape and dtype.
     """
     return register.F._shuffle(data, **kwargs)
 

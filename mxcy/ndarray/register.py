@@ -1,7 +1,7 @@
-"""Operator functions, made lazily from records with true signatures and docs.
+"""Operator functions, generated lazily from records with signatures and docstrings.
 
-`function(record)` makes the Python function of one operator. Gradient rules use `F`: it offers
-every operator under each of its names.
+`function(record)` returns the Python function of an operator. Gradient rules use `F`, which offers
+every operator under all its names.
 """
 
 from collections import namedtuple
@@ -26,7 +26,7 @@ _functions = {}
 
 _AFTER_ATTRIBUTES = (
     "out : NDArray, optional",
-    "    The array that takes the result.",
+    "    Array to write the result to.",
     "",
     "Returns",
     "-------",
@@ -35,13 +35,13 @@ _AFTER_ATTRIBUTES = (
 _FROM_OUT = {
     "shape": "    if shape is _Null and out is not None:\n        shape = out.shape\n",
     "dtype": "    if dtype is _Null and out is not None:\n        dtype = out.dtype\n",
-    # A new output holds nothing to go on from.
+    # A new output has no previous contents.
     "init_output": "    if out is None:\n        init_output = True\n",
 }
 
 
 def function(record, name=None):
-    """The function of a record, made once for each name under which it is offered."""
+    """Return the function of a record, created once per name."""
     if record.foreign is not None:
         return record.foreign.function
     name = name or record.name
@@ -56,7 +56,7 @@ def function(record, name=None):
 
 
 def _eager(record, inputs, raw, out, extra):
-    """Call an operator whose output's shape depends on values, by its rule `eager`."""
+    """Call an operator with a value-dependent output shape, by its rule `eager`."""
     options = dict(zip(record.schema.names, raw, strict=True), **extra)
     attrs = record.schema.intern(record.name, options)
     inputs = [
@@ -84,11 +84,11 @@ def _eager(record, inputs, raw, out, extra):
     return outputs if out is None else F._copy(outputs, out=out)
 
 
-_Noted = namedtuple("_Noted", "op attrs ins outs")  # what a noted operation says of itself
+_Noted = namedtuple("_Noted", "op attrs ins outs")  # description of a recorded operation
 
 
 def _note_down(record, attrs, beside, inputs):
-    """The same under deferred computation: the operator is noted, not how its rule computes it."""
+    """Record the operator itself for deferred computation, rather than its rule's operators."""
     number = front.set_deferred(0)
     try:
         result = record.eager(attrs, F, beside, *[array.detach() for array in inputs])
@@ -110,7 +110,7 @@ def _note_down(record, attrs, beside, inputs):
 def _compile(record, name):
     adopted = "".join(_FROM_OUT[field] for field in record.like_out)
     fields = record.schema.names
-    if "ctx" in fields:  # MXNet 2's name of it
+    if "ctx" in fields:  # ctx in MXNet 2
         adopted += "    if 'device' in kwargs:\n        ctx = str(kwargs.pop('device'))\n"
     source = (
         f"def {name}({signature(record, 'out=None', 'name=None')}):\n{adopted}"

@@ -1,4 +1,4 @@
-"""The shapes that NDArray's methods give views and broadcasts."""
+"""Shape inference of NDArray's views and broadcasts."""
 
 import functools
 import math
@@ -11,7 +11,7 @@ __all__ = ["broadcastable", "expanded", "reshape_arguments", "reshaped", "squeez
 
 
 def reshape_arguments(shape, kwargs):
-    """The extents, and whether they are read from the right, of a call of `NDArray.reshape`."""
+    """Parse the arguments of `NDArray.reshape`: (shape, reverse)."""
     unknown = [name for name in kwargs if name not in ("shape", "reverse")]
     if unknown:
         raise TypeError(
@@ -28,14 +28,14 @@ def reshape_arguments(shape, kwargs):
 
 @functools.lru_cache(4096)
 def reshaped(shape, wanted, reverse=False):
-    """The shape that `reshape` gives: extents, or the special numbers 0, -1, -2, -3 and -4.
+    """Infer the shape of `reshape`, with the special values 0, -1, -2, -3 and -4.
 
     Raises
     ------
     ValueError
-        When the new shape has fewer elements.
+        If the new shape has fewer elements.
     MXNetError
-        When it has more, or a special number has no meaning.
+        If it has more, or a special value is invalid.
     """
     try:
         return ops_shape.reshaped(shape, wanted, reverse)
@@ -48,7 +48,7 @@ def reshaped(shape, wanted, reverse=False):
 
 
 def expanded(shape, axis):
-    """The shape with a new axis of extent 1 before `axis`."""
+    """Insert an axis of size 1 before `axis`."""
     ndim = len(shape)
     assert -ndim - 1 <= axis <= ndim, f"axis {axis} is out of range for {ndim}d array"
     axis = axis + ndim + 1 if axis < 0 else axis
@@ -56,7 +56,7 @@ def expanded(shape, axis):
 
 
 def squeezed(shape, axis=None):
-    """The shape without axes of extent 1, all of them or some; at least one axis is kept."""
+    """Remove all or some axes of size 1; at least one axis is kept."""
     if axis is None:
         return tuple(extent for extent in shape if extent != 1) or (1,)
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
@@ -71,12 +71,12 @@ def squeezed(shape, axis=None):
 
 
 def broadcastable(shape, target):
-    """`shape` with leading axes of extent 1, so that it has as many axes as `target`.
+    """Prepend axes of size 1 to `shape` up to the number of axes of `target`.
 
     Raises
     ------
     ValueError
-        When it cannot be broadcast to `target`.
+        If it cannot be broadcast to `target`.
     """
     padded = (1,) * (len(target) - len(shape)) + shape
     if len(padded) != len(target) or any(

@@ -1,6 +1,6 @@
-"""What an array is outside of a program: a block of a file, or a pickle.
+"""Serialized state of arrays: blocks of files and pickles.
 
-An array is pickled as MXNet pickles it, with the state ``{'handle': bytes of one array}``.
+Pickles have MXNet's format, with the state ``{'handle': bytes of one array}``.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ __all__ = ["array_of", "blank", "block_of", "reduce_array", "restore_array", "wi
 
 
 def block_of(array):
-    """The `Block` with the elements of an array, which it shares.
+    """Make a `Block` that shares an array's elements.
 
     Parameters
     ----------
@@ -36,16 +36,16 @@ def block_of(array):
         return Block(stored.data, parts.shape, parts.stype, aux, stored.device)
     data = np.asarray(array.read_view())
     if data.dtype != dtypes.dtype_of(array.dtype_code):
-        data = data.view(dtypes.dtype_of(array.dtype_code))  # the bits of bfloat16
+        data = data.view(dtypes.dtype_of(array.dtype_code))  # bfloat16 as raw bits
     context = array.context
     return Block(data, device=(context.device_typeid, context.device_id))
 
 
 def array_of(block):
-    """The NDArray on ``cpu(0)`` with the data of a `Block`, of its storage type.
+    """Make an NDArray on ``cpu(0)`` from a `Block`.
 
-    They are copied to memory of the pool: what lies in NumPy's may change without notice, so calls
-    on it wait, and plans would pack such weights anew for each run.
+    The data are copied to pool memory: NumPy memory may change unnoticed, so calls on it would be
+    synchronous, and plans would pack such weights again in each run.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ def array_of(block):
 
 
 def _sparse_array_of(block):
-    """The same for a sparse block."""
+    """Make a sparse array from a block."""
     data, *aux = (array_of(Block(part)) for part in (block.data, *block.aux))
     if block.stype == "csr" and not aux[0].shape[0]:
-        # The array never had memory: not even its rows are counted in the file.
+        # The array never had memory: the file does not even have its row pointers.
         need, most = 8 * (block.shape[0] + 1), env.get("MXCY_MAX_ANNOUNCED_BYTES")
         if need > most:
             raise MXNetError(
@@ -80,39 +80,39 @@ def _sparse_array_of(block):
 
 
 def reduce_array(array):
-    """What an array's ``__reduce__`` returns."""
+    """Implement an array's ``__reduce__``."""
     return blank, (type(array),), {"handle": serialization.pack_array(block_of(array))}
 
 
 def restore_array(array, state):
-    """Give a blank array the elements of a state; what an array's ``__setstate__`` does.
+    """Implement an array's ``__setstate__``.
 
     Parameters
     ----------
     array : NDArray
-        Made by `blank`, or without elements.
+        An array from `blank` or `without_elements`.
     state : dict
-        ``'handle'`` holds the bytes of one array.
+        ``{'handle': bytes of one array}``.
 
     Raises
     ------
     MXNetError
-        When the bytes are damaged or hold no array.
+        If the bytes are damaged or contain no array.
     """
     content = state["handle"] if isinstance(state, dict) else state
     if isinstance(content, str):
-        content = content.encode("latin1")  # so Python 2 wrote bytes
+        content = content.encode("latin1")  # bytes pickled by Python 2
     block = None if content is None else serialization.unpack_array(content, "<pickled array>")
     if block is None:
-        raise MXNetError("<pickled array>: holds no array")
+        raise MXNetError("<pickled array>: contains no array")
     array.become(array_of(block))
 
 
 def without_elements():
-    """An array of shape (0,); `restore_array` may give it elements, as to a blank one."""
+    """Make an array of shape (0,), which `restore_array` may fill."""
     return front.from_numpy(np.zeros(0, np.float32), dtypes.code_of("float32"), cpu())
 
 
 def blank(cls):
-    """An array without memory, to be handed to `restore_array`."""
+    """Make an array without memory, to be passed to `restore_array`."""
     return cls.__new__(cls)

@@ -1,4 +1,4 @@
-"""`mx.nd.save`, `mx.nd.load`, `mx.nd.load_frombuffer`: arrays in files."""
+"""`mx.nd.save`, `mx.nd.load`, `mx.nd.load_frombuffer`: array files."""
 
 import os
 
@@ -17,28 +17,26 @@ __dir__ = listing(__name__)
 def save(fname, data, format=None) -> None:
     """Save arrays to a file.
 
-    A file that exists is replaced only when the new one is complete, so that a crash leaves one or
-    the other.
+    An existing file is replaced atomically, so that a crash leaves either the old or the new one.
 
     Parameters
     ----------
     fname : str, path or binary file object
-        Where to write.
+        Destination.
     data : NDArray, list of NDArray or dict of str to NDArray
-        The arrays; a dict gives them names.
+        The arrays, named by a dict.
     format : {None, 'v1x', 'np', 'npz'}
-        ``'v1x'`` for MXNet 1.x, ``'np'`` for MXNet 2.x, ``'npz'`` for NumPy and for MXNet 2.x. By
-        default it is ``'v1x'``, or ``'np'`` where an array has no dimensions or a dimension of
-        zero.
+        ``'v1x'`` for MXNet 1.x, ``'np'`` for MXNet 2.x, ``'npz'`` for NumPy and MXNet 2.x. The
+        default is ``'v1x'``, or ``'np'`` if an array has no dimensions or a dimension of zero.
 
     Raises
     ------
     TypeError
-        When a value is no NDArray, or a key no str.
+        If a value is not an NDArray, or a key not a str.
     ValueError
-        When `data` is neither an array nor a list nor a dict, or there is no such format.
+        If `data` is not an array, list or dict, or the format is unknown.
     MXNetError
-        When the file cannot be written, or the format cannot hold the arrays.
+        If the file cannot be written, or the format cannot store the arrays.
 
     Examples
     --------
@@ -74,20 +72,20 @@ def load(fname):
     Parameters
     ----------
     fname : str, path or binary file object
-        A file of `save`, of MXNet 0.x to 2.x, or a ``.npz`` or ``.npy`` file.
+        A file written by `save` or MXNet 0.x to 2.x, or a ``.npz`` or ``.npy`` file.
 
     Returns
     -------
     list of NDArray or dict of str to NDArray
-        A dict when the file gives names. The arrays are on ``cpu(0)`` wherever they were saved,
-        with their storage types. None stands where a file says "no array".
+        A dict if the file has names. The arrays are on ``cpu(0)``, regardless of their original
+        context, and keep their storage types. None represents "no array".
 
     Raises
     ------
     TypeError
-        When `fname` is of another type.
+        If `fname` has another type.
     MXNetError
-        When the file cannot be read or is damaged.
+        If the file cannot be read or is damaged.
     """
     if not (isinstance(fname, (str, os.PathLike)) or hasattr(fname, "readinto")):
         raise TypeError(f"fname required to be a string, got {type(fname).__name__}")
@@ -95,12 +93,12 @@ def load(fname):
 
 
 def load_frombuffer(buf):
-    """Load arrays from the content of a file; like `load`.
+    """Load arrays from the bytes of a file; like `load`.
 
     Parameters
     ----------
     buf : bytes, bytearray or memoryview
-        What a file of arrays holds.
+        Content of an array file.
 
     Returns
     -------
@@ -109,9 +107,9 @@ def load_frombuffer(buf):
     Raises
     ------
     TypeError
-        When `buf` does not hold bytes.
+        If `buf` does not contain bytes.
     MXNetError
-        When the bytes are damaged.
+        If the bytes are damaged.
     """
     if not isinstance(buf, (bytes, bytearray, memoryview)):
         raise TypeError(f"buf required to be bytes, got {type(buf).__name__}")
@@ -121,7 +119,7 @@ def load_frombuffer(buf):
 def _arrays(blocks, names):
     blocks.reverse()
     arrays = []
-    while blocks:  # each is freed when it has become an array: files may be large
+    while blocks:  # free each block once converted, as files may be large
         block = blocks.pop()
         arrays.append(None if block is None else array_of(block))
     return arrays if names is None else dict(zip(names, arrays, strict=True))

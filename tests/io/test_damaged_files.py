@@ -132,7 +132,7 @@ HEAD = struct.pack(">3I", 0x803, 2**31, 2**31)
         (symbol, b"{}", "JSON"),
         (symbol, b'{"nodes": [], "arg_nodes": [], "heads": [[0, 0, 0]]}', "JSON"),
         (parameters, b"\x12\x01\0\0\0\0\0\0", "needs 8 bytes"),
-        (parameters, struct.pack("<3Q", 0x112, 0, 2**60), "arrays cannot follow in 0 bytes"),
+        (parameters, struct.pack("<3Q", 0x112, 0, 2**60), "arrays do not fit in 0 bytes"),
     ],
 )
 def test_the_error_tells(tmp_path, reader, content, expected):

@@ -329,7 +329,10 @@ def test_copies_are_bounded_by_the_content():
     body = pickle.dumps(b"x" * 100_000, 4)[:-1]
     start = b"\x80\x04](" + body[body.index(b"B") :] + b"\x94"
     copies = b"cbuiltins\nbytearray\nh\x00\x85R" * 50_000
-    with allocating_at_most(20 * 2**20), pytest.raises(MXNetError, match="times as much content"):
+    with (
+        allocating_at_most(20 * 2**20),
+        pytest.raises(MXNetError, match="times the size of the pickle"),
+    ):
         pickles.loads(start + copies + b"e.")
 
 
@@ -340,5 +343,5 @@ def test_keys_are_hashed_in_time(wrap):
         content = b"\x80\x04}" + content[2:]
     else:
         content = b"\x80\x04" + (b"(" if wrap == b"\x91." else b"\x8f(") + content[2:]
-    with pytest.raises(MXNetError, match="times as much content"):
+    with pytest.raises(MXNetError, match="times the size of the pickle"):
         pickles.loads(content)

@@ -112,9 +112,7 @@ def test_tuning(caplog, content):
         table = Table(2, remembers=True)
         Table(2, remembers=True)
     assert table.regions == {} and table.rates == {}
-    assert (
-        len(told(caplog)) == 1 and "cannot be used and will be replaced" in told(caplog)[0]
-    )
+    assert len(told(caplog)) == 1 and "cannot be used and will be replaced" in told(caplog)[0]
     table.save()
     assert json.loads(path.read_text())["threads"] == 2
     cache_files._warned.clear()

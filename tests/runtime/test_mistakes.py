@@ -236,12 +236,12 @@ MISTAKES = {
     "a csr array of one dimension": (
         lambda: nd.sparse.zeros("csr", (3,)),
         ValueError,
-        "a csr array has a shape (rows, columns), got (3,)",
+        "shape of a csr array: expected (rows, columns), got (3,)",
     ),
     "a sparse array of lists": (
         lambda: nd.sparse.array([[1, 2], [3, 4]]),
         ValueError,
-        "Unexpected source_array type: list; csr_matrix and row_sparse_array make",
+        "Unexpected source_array type: list; use csr_matrix or row_sparse_array",
     ),
     "extents as arguments": (
         lambda: nd.zeros(2, 3),

@@ -1,1 +1,1 @@
-"""What is behind `mx.nd.contrib`: control flow, graphs as arrays, optimizer steps."""
+"""Implementation of `mx.nd.contrib`: control flow, graph sampling, optimizer steps."""

@@ -1,4 +1,4 @@
-"""Control flow on arrays: plain Python loops, of which the tape records what they compute."""
+"""Control flow on arrays: plain Python loops whose operators are recorded on the tape."""
 
 from mxcy._library import front
 from mxcy.ndarray._functions import creation
@@ -8,7 +8,7 @@ __all__ = ["checked_step", "cond", "flatten", "foreach", "regroup", "while_loop"
 
 
 def flatten(nested, what):
-    """The arrays of nested lists in order, and what `regroup` needs to nest others alike."""
+    """Flatten nested lists of arrays; also return the nesting, for `regroup`."""
     if isinstance(nested, front.NDArrayBase):
         return [nested], None
     if not isinstance(nested, (list, tuple)):
@@ -20,7 +20,7 @@ def flatten(nested, what):
 
 
 def regroup(arrays, nesting):
-    """An iterator's arrays nested like those that `flatten` took apart."""
+    """Nest an iterator's arrays as described by `flatten`."""
     if nesting is None:
         return next(arrays)
     return [regroup(arrays, part) for part in nesting]
@@ -34,14 +34,14 @@ def _python(value, kind, what):
 
 
 def checked_step(result):
-    """What the body of `foreach` returned, if that is an output and states."""
+    """Check that the body of `foreach` returned an output and states."""
     if not isinstance(result, tuple | list) or len(result) != 2:
         raise ValueError("foreach: body: expected it to return (output, states)")
     return result
 
 
 def foreach(body, data, init_states):
-    """Call a function for each element of arrays along their first axis.
+    """Call a function for each slice of arrays along their first axis.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ def foreach(body, data, init_states):
         ``output, states = body(element, states)``; elements are slices of `data`.
     data : NDArray or list of NDArray
     init_states : NDArray or nested list of NDArray
-        The states of the first call.
+        The initial states.
 
     Returns
     -------
     outputs : NDArray or nested list of NDArray
         The outputs of all calls, stacked along a new first axis.
     states
-        What the last call returned.
+        The final states.
     """
     flatten(data, "data")
     flatten(init_states, "init_states")
@@ -77,21 +77,21 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
     Parameters
     ----------
     cond : callable
-        ``cond(*loop_vars)`` gives a scalar.
+        ``cond(*loop_vars)`` returns a scalar.
     func : callable
         ``output, loop_vars = func(*loop_vars)``; the output may be None or a nested list.
     loop_vars : NDArray or list of NDArray
-        The variables of the first call.
+        The initial variables.
     max_iterations : int
-        The largest number of calls.
+        The maximum number of iterations.
 
     Returns
     -------
     outputs : nested list of NDArray
-        The outputs of all calls, joined along a new first axis of extent `max_iterations`; zeros
-        where no call has filled it. An empty list when there was no call.
+        The outputs of all calls, stacked along a new first axis of size `max_iterations` and
+        padded with zeros. An empty list if there was no call.
     loop_vars : NDArray or list of NDArray
-        What the last call returned.
+        The final variables.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
 
 
 def _padded(arrays, count):
-    """Arrays stacked, with zeros added to be `count`."""
+    """Stack arrays, padded with zeros to `count`."""
     shape = arrays[0].shape
     if any(array.shape != shape for array in arrays):
         raise ValueError(f"Shapes of step_output differ: {[array.shape for array in arrays]}")
@@ -135,14 +135,14 @@ def _padded(arrays, count):
 
 
 def cond(pred, then_func, else_func):
-    """What one of two functions returns.
+    """Call one of two functions, depending on a condition.
 
     Parameters
     ----------
     pred : NDArray or number
-        A scalar; `then_func` is called when it is true.
+        A scalar; `then_func` is called if it is true.
     then_func, else_func : callable
-        They take no arguments.
+        Functions without arguments.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Samples of graphs by walks from some vertices on."""
+"""Random-walk samples of graphs."""
 
 import warnings
 from collections import deque
@@ -12,35 +12,35 @@ __all__ = ["sampled"]
 
 
 def sampled(graph, seeds, chances, hops, neighbors, limit, function):
-    """Vertices around some, and edges between them.
+    """Sample vertices around seeds, and the edges between them.
 
     Parameters
     ----------
     graph
-        Has ``indptr`` and ``columns``.
+        A graph with ``indptr`` and ``columns``.
     seeds : numpy.ndarray
     chances : numpy.ndarray or None
-        Of the graph's vertices; None for equal ones.
+        Sampling weights of the graph's vertices; None for uniform ones.
     hops, neighbors, limit : int
-        How many edges away, edges from a vertex, vertices of the sample.
+        Maximum number of hops, of neighbors per vertex, and of sampled vertices.
     function : str
-        Whose error it is.
+        Name of the caller, for error messages.
 
     Returns
     -------
     vertices, levels : numpy.ndarray
-        Sorted, and how many hops from a seed they are.
+        The vertices, sorted, and their distances in hops from a seed.
     rows, places : numpy.ndarray
-        Of the edges: the position of their first vertex, and their place in the graph.
+        For each edge the position of its source vertex, and its position in the graph.
 
     Raises
     ------
     MXNetError
-        When there are more seeds than the sample may have vertices.
+        If there are more seeds than `limit`.
     """
     levels = dict.fromkeys(np.unique(seeds).tolist(), 0)
     if len(levels) > limit:
-        raise MXNetError(f"{function}: {len(levels)} seeds, but max_num_vertices is {limit}")
+        raise MXNetError(f"{function}: got {len(levels)} seeds, but max_num_vertices is {limit}")
     taken, waiting, truncated = {}, deque(levels), False
     while waiting:
         vertex = waiting.popleft()
@@ -72,7 +72,7 @@ def sampled(graph, seeds, chances, hops, neighbors, limit, function):
 
 
 def _chosen(graph, vertex, chances, count):
-    """The places of some edges from a vertex, in their order."""
+    """Choose edges of a vertex; return their positions, sorted."""
     places = np.arange(graph.indptr[vertex], graph.indptr[vertex + 1])
     if len(places) <= count:
         return places

@@ -1,7 +1,7 @@
-"""Graphs as csr arrays, whose elements are the numbers of edges: samples and parts of them.
+"""Graphs as csr arrays whose values are edge ids: sampling and subgraphs.
 
-These are the operators that DGL runs on MXNet. They have several sparse outputs of sizes that
-depend on values, so they are functions on the arrays, computed by NumPy, and not for symbols.
+These are MXNet's operators for DGL. They have several sparse outputs with value-dependent sizes, so
+they are implemented by NumPy on arrays, and not available for symbols.
 """
 
 import numpy as np
@@ -36,12 +36,12 @@ class _Graph:
         self.shape, self.context = array.shape, array.context
 
     def csr(self, edges, columns, indptr, shape):
-        """A csr array beside this graph's."""
+        """Make a csr array on this graph's context."""
         return csr_matrix((edges, columns, indptr), shape=shape, ctx=self.context)
 
 
 def _vertices(array, limit, function):
-    """A sorted array of vertices as a NumPy array.
+    """Return an array of vertices as a sorted NumPy array.
 
     Raises
     ------
@@ -59,42 +59,42 @@ def _vertices(array, limit, function):
 
 
 def _pointers(rows, count):
-    """The indptr of a csr array with these rows of its entries, which are sorted."""
+    """Compute the indptr of a csr array from the sorted rows of its entries."""
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.int64)
 
 
 def dgl_csr_neighbor_uniform_sample(
     csr_matrix, *seed_arrays, num_args=_Null, num_hops=1, num_neighbor=2, max_num_vertices=100
 ):
-    """Sample the surroundings of vertices: edges to some neighbours, from there to others, ...
+    """Sample neighbourhoods: edges to some neighbours, from there to others, ...
 
     Parameters
     ----------
     csr_matrix : CSRNDArray
-        The graph; row v has the edges that a sample takes from vertex v.
+        The graph; row v has the edges from vertex v.
     *seed_arrays : NDArray
-        Vertices to start from, int64; there is a sample for each array.
+        Seed vertices, int64; one sample per array.
     num_args : int, optional
-        How many arrays there are, with the graph.
+        Number of arrays, including the graph.
     num_hops : int
-        How many edges the farthest vertices are away.
+        Maximum distance of sampled vertices in edges.
     num_neighbor : int
-        How many edges are taken from a vertex; all of them if it has no more.
+        Maximum number of edges sampled per vertex.
     max_num_vertices : int
-        Of a sample; what would come then is left out.
+        Maximum number of vertices per sample; further ones are dropped.
 
     Returns
     -------
     list of NDArray and CSRNDArray
-        For all samples the vertices, sorted, shape ``(max_num_vertices + 1,)``, whose last element
-        is their number; then for all samples the edges, with a row for each of these vertices,
-        shape ``(max_num_vertices, vertices of the graph)``; then the hops to each vertex, shape
-        ``(max_num_vertices,)``. Elements behind the vertices are 0.
+        For each sample the vertices, sorted, shape ``(max_num_vertices + 1,)``, whose last element
+        is their number; then for each sample the edges, one row per vertex, shape
+        ``(max_num_vertices, vertices of the graph)``; then the number of hops to each vertex,
+        shape ``(max_num_vertices,)``. Unused elements are 0.
 
     Raises
     ------
     MXNetError
-        When a seed is no vertex, or there are more than `max_num_vertices`.
+        If a seed is not a vertex, or there are more seeds than `max_num_vertices`.
     """
     name = "dgl_csr_neighbor_uniform_sample"
     _check_count(name, num_args, 1 + len(seed_arrays))
@@ -123,20 +123,20 @@ def dgl_csr_neighbor_non_uniform_sample(
     num_neighbor=2,
     max_num_vertices=100,
 ):
-    """The same as `dgl_csr_neighbor_uniform_sample`, with unequal chances of the neighbours.
+    """Sample like `dgl_csr_neighbor_uniform_sample`, with non-uniform probabilities.
 
     Parameters
     ----------
     csr_matrix : CSRNDArray
     probability : NDArray
-        What the chances of the graph's vertices are proportional to, shape (vertices,).
+        Sampling weights of the graph's vertices, shape (vertices,).
     *seed_arrays, num_args, num_hops, num_neighbor, max_num_vertices
         See `dgl_csr_neighbor_uniform_sample`.
 
     Returns
     -------
     list of NDArray and CSRNDArray
-        As there; before the hops come for all samples the probabilities of their vertices.
+        As there; the probabilities of each sample's vertices precede the hops.
     """
     name = "dgl_csr_neighbor_non_uniform_sample"
     _check_count(name, num_args, 2 + len(seed_arrays))
@@ -163,11 +163,11 @@ def dgl_csr_neighbor_non_uniform_sample(
 
 def _check_count(function, num_args, count):
     if num_args is not _Null and int(num_args) != count:
-        raise MXNetError(f"{function}: num_args says {num_args} arrays, got {count}")
+        raise MXNetError(f"{function}: num_args is {num_args}, but got {count} arrays")
 
 
 def _outputs(graph, samples, limit, chances=None):
-    """The sets of arrays of which samplers return one of each for all samples."""
+    """The groups of arrays that samplers return, each with one array per sample."""
     vertices, edges, probabilities, hops = [], [], [], []
     for kept, levels, rows, places in samples:
         padding = np.zeros(limit - len(kept), np.int64)
@@ -185,28 +185,28 @@ def _outputs(graph, samples, limit, chances=None):
 
 
 def dgl_subgraph(graph, *data, num_args=_Null, return_mapping):
-    """The parts of a graph between some of its vertices.
+    """Extract the subgraphs induced by sets of vertices.
 
     Parameters
     ----------
     graph : CSRNDArray
     *data : NDArray
-        Vertices, int64 and sorted; there is a part for each array.
+        Vertices, int64 and sorted; one subgraph per array.
     num_args : int, optional
-        How many arrays there are, with the graph.
+        Number of arrays, including the graph.
     return_mapping : bool
-        Whether the edges' numbers in the graph are returned as well.
+        Whether to return the original edge ids as well.
 
     Returns
     -------
     CSRNDArray or list of CSRNDArray
-        For all parts the edges numbered from 0 on, as int64; then, with `return_mapping`, for all
-        parts the same edges with their numbers in the graph.
+        The subgraphs with edge ids counted from 0, int64; then, with `return_mapping`, the
+        subgraphs with their original edge ids.
 
     Raises
     ------
     MXNetError
-        When vertices are not sorted or not in the graph.
+        If vertices are not sorted or not in the graph.
     """
     _check_count("dgl_subgraph", num_args, 1 + len(data))
     whole = _Graph(graph, "dgl_subgraph")
@@ -220,7 +220,7 @@ def dgl_subgraph(graph, *data, num_args=_Null, return_mapping):
 
 
 def _between(graph, vertices):
-    """(places of the edges between vertices, rows and columns in these, number of vertices)."""
+    """Return (positions of the edges between vertices, their rows, their columns, count)."""
     position = np.full(max(graph.shape), -1)
     position[vertices] = np.arange(len(vertices))
     rows, columns = position[graph.rows], position[graph.columns]
@@ -229,7 +229,7 @@ def _between(graph, vertices):
 
 
 def _numbered(graph, parts, return_mapping):
-    """The arrays of parts of a graph, with new and perhaps with old numbers of their edges."""
+    """Make the arrays of subgraphs, with new and optionally original edge ids."""
     new, old = [], []
     for places, rows, columns, count in parts:
         indptr, shape = _pointers(rows, count), (count, count)
@@ -241,29 +241,29 @@ def _numbered(graph, parts, return_mapping):
 
 
 def dgl_graph_compact(*graph_data, num_args=_Null, return_mapping, graph_sizes):
-    """Leave out the empty rows and columns of samples.
+    """Remove the empty rows and columns of samples.
 
     Parameters
     ----------
     *graph_data : CSRNDArray and NDArray
-        The edges of samples, then as many arrays with their vertices, as samplers return them.
+        The edges of samples, then the vertices of each, as returned by samplers.
     num_args : int, optional
-        How many arrays there are.
+        Number of arrays.
     return_mapping : bool
-        Whether the edges' numbers in the samples are returned as well.
+        Whether to return the original edge ids as well.
     graph_sizes : int or tuple of int
-        The numbers of the samples' vertices.
+        Number of vertices of each sample.
 
     Returns
     -------
     CSRNDArray or list of CSRNDArray
-        For all samples the edges numbered from 0 on, between vertices as numbered in the sample;
-        then, with `return_mapping`, the same edges with their numbers in the samples.
+        The samples with edge ids counted from 0 and vertices renumbered; then, with
+        `return_mapping`, with their original edge ids.
 
     Raises
     ------
     MXNetError
-        When arrays or sizes do not belong together.
+        If arrays and sizes are inconsistent.
     """
     name = "dgl_graph_compact"
     _check_count(name, num_args, len(graph_data))
@@ -274,14 +274,14 @@ def dgl_graph_compact(*graph_data, num_args=_Null, return_mapping, graph_sizes):
     half = len(graph_data) // 2
     if len(graph_data) % 2 or len(sizes) != half:
         raise MXNetError(
-            f"{name}: expected as many graphs as arrays of vertices and graph_sizes, got "
+            f"{name}: expected one graph, one array of vertices and one size per sample, got "
             f"{len(graph_data)} arrays and {len(sizes)} sizes"
         )
     results = []
     for edges, ids, size in zip(graph_data[:half], graph_data[half:], sizes, strict=True):
         graph = _Graph(edges, name)
         if not 0 <= size < ids.size:
-            raise MXNetError(f"{name}: graph_sizes: got {size} of {ids.size - 1} vertices")
+            raise MXNetError(f"{name}: graph_sizes: {size} exceeds the {ids.size - 1} vertices")
         vertices = _vertices(ids[:size], graph.shape[1], name)
         if graph.indptr[min(size, graph.shape[0])] != len(graph.columns):
             raise MXNetError(f"{name}: graph_sizes: there are edges after the first {size} rows")
@@ -289,7 +289,7 @@ def dgl_graph_compact(*graph_data, num_args=_Null, return_mapping, graph_sizes):
         position[vertices] = np.arange(size)
         columns = position[graph.columns]
         if (columns < 0).any():
-            raise MXNetError(f"{name}: an edge leads to a vertex that is not in the list")
+            raise MXNetError(f"{name}: an edge leads to a vertex outside the sample")
         parts = [(np.arange(len(columns)), graph.rows, columns, size)]
         results.append(_numbered(graph, parts, return_mapping))
     if not return_mapping:
@@ -298,7 +298,7 @@ def dgl_graph_compact(*graph_data, num_args=_Null, return_mapping, graph_sizes):
 
 
 def dgl_adjacency(data):
-    """A graph with 1 for each edge.
+    """Return the adjacency matrix of a graph, with 1 for each edge.
 
     Parameters
     ----------
@@ -315,30 +315,30 @@ def dgl_adjacency(data):
 
 
 def edge_id(data, u, v):
-    """The numbers of edges.
+    """Look up the ids of edges.
 
     Parameters
     ----------
     data : CSRNDArray
         The graph.
     u, v : NDArray
-        Vertices where edges begin and end, shape (edges,).
+        Source and target vertices of the edges, shape (edges,).
 
     Returns
     -------
     NDArray
-        The graph's elements at (u, v), -1 where there is no edge; shape (edges,).
+        Edge ids, the graph's values at (u, v); -1 if there is no edge. Shape (edges,).
 
     Raises
     ------
     MXNetError
-        When the shapes differ.
+        If the shapes differ.
     """
     graph = _Graph(data, "edge_id")
     begins, ends = u.asnumpy(), v.asnumpy()
     if begins.ndim != 1 or begins.shape != ends.shape:
         raise MXNetError(
-            f"edge_id: u, v: expected one dimension and one length, got {u.shape} and {v.shape}"
+            f"edge_id: u, v: expected 1-d arrays of equal length, got {u.shape} and {v.shape}"
         )
     keys = graph.rows * graph.shape[1] + graph.columns
     order = np.argsort(keys, kind="stable")

@@ -1,4 +1,4 @@
-"""Optimizer steps of `mx.nd.contrib`: the update operators, with arguments in lists."""
+"""Optimizer steps of `mx.nd.contrib`: the update operators with list arguments."""
 
 from mxcy._library import front
 from mxcy.ndarray._functions.creation import full
@@ -25,21 +25,21 @@ _SINGLE = """
     weight, grad : NDArray
         The weight and its gradient{half}.
     mean, var : NDArray
-        The moments, which the step changes.{master}
+        The moments, updated in place.{master}
     rescale_grad : NDArray or float
-        A factor on the gradient; the step is left out when it is not finite or zero.
+        Factor of the gradient; if it is zero or not finite, the step is skipped.
     lr, eta : float
-        The learning rate, and its multiplier by a schedule.
+        The learning rate and its multiplier.
     beta1, beta2 : float
-        How much of the moments is kept.
+        Decay rates of the moments.
     epsilon : float
         Added to the root of the second moment.
     wd : float
         The weight decay.
     clip_gradient : float
-        The largest magnitude of a gradient; none when negative.
+        Bound of the gradient's magnitude; no clipping if negative.
     out : NDArray, optional
-        The array that takes the new weight, `weight` as a rule.
+        Array to write the new weight to, usually `weight`.
     name : str, optional
         Accepted for compatibility.
 
@@ -48,9 +48,9 @@ _SINGLE = """
     NDArray
         The new weight."""
 
-#: what differs in the docstrings of symbols
+#: passages that differ in the docstrings for symbols
 _FOR_SYMBOLS = (
-    ("The array that takes the new weight, `weight` as a rule.", "Without effect."),
+    ("Array to write the new weight to, usually `weight`.", "Without effect."),
     ("Accepted for compatibility.", "The result's name."),
     ("NDArray", "Symbol"),
 )
@@ -61,11 +61,11 @@ _SEVERAL = """
     weights, grads : list of NDArray
         The weights and their gradients{half}.
     mean, var : list of NDArray
-        The moments, which the step changes.{master}{shared}
+        The moments, updated in place.{master}{shared}
     lrs, wds : list of float
-        A learning rate and a weight decay for each weight.{etas}
+        Learning rate and weight decay of each weight.{etas}
     out : list of NDArray, optional
-        The arrays that take the new weights, `weights` as a rule.{count}
+        Arrays to write the new weights to, usually `weights`.{count}
     **kwargs
         ``beta1``, ``beta2``, ``epsilon``, ``clip_gradient`` and others: see the operator.
 
@@ -76,22 +76,22 @@ _SEVERAL = """
 
 _STEPS = """
     step_count : list of int
-        The number of the step for each weight."""
+        Step number of each weight."""
 _FACTOR = """
     rescale_grad : NDArray or float
-        A factor on all gradients; the step is left out when it is not finite or zero."""
+        Factor of all gradients; if it is zero or not finite, the step is skipped."""
 _TENSORS = """
     num_tensors : int
-        The number of weights; by default all."""
+        Number of weights, by default all."""
 _SIZE = """
     name : str, optional
         Accepted for compatibility.
     size : int
-        The number of weights; by default all."""
+        Number of weights, by default all."""
 
 
 def _documented(function):
-    """Complete a docstring with what all steps share."""
+    """Fill in the passages of a docstring shared by all steps."""
     if function.__doc__ is None:  # python -OO
         return function
     mixed = "_mp_" in function.__name__ or function.__name__.startswith("mp_")
@@ -101,7 +101,7 @@ def _documented(function):
     shared, count = (_STEPS, _TENSORS) if layers else (_FACTOR, _SIZE)
     text = (_SEVERAL if several else _SINGLE).format(
         half=", in half precision" if mixed else "",
-        master=f"\n    {master}\n        Copies in float32, which the step changes." * mixed,
+        master=f"\n    {master}\n        Master copies in float32, updated in place." * mixed,
         shared=shared,
         etas="" if layers else "\n    etas : list of float\n        Multipliers of learning rates.",
         count=count,
@@ -111,19 +111,19 @@ def _documented(function):
 
 
 def _factor(rescale_grad, weight):
-    """The factor on gradients as an array beside a weight."""
+    """Convert the gradient factor to an array on a weight's context."""
     if isinstance(rescale_grad, front.NDArrayBase):
         return rescale_grad.as_in_context(weight.context)
     return full((1,), rescale_grad, weight.context)
 
 
 def _in_turn(*lists):
-    """The first arrays of all lists, then the second ones, ..."""
+    """Interleave lists: the first arrays of all, then the second ones, ..."""
     return [array for row in zip(*lists, strict=True) for array in row]
 
 
 def _update(step):
-    """The signature of a step in one precision."""
+    """Add the signature of a step in a single precision."""
 
     def update(
         weight,
@@ -162,7 +162,7 @@ def _update(step):
 
 
 def _mp_update(step):
-    """The signature of a step of a weight in half precision."""
+    """Add the signature of a step in mixed precision."""
 
     def mp_update(
         weight,
@@ -202,20 +202,20 @@ def _mp_update(step):
 
 
 def step_of_one(module, F, as_factor, name, doc, kind="NDArray"):
-    """The function of an update operator for one weight, over arrays or symbols.
+    """Make the function of an update operator for one weight, for arrays or symbols.
 
     Parameters
     ----------
     module : str
-        The function's.
+        The function's module.
     F : object
-        Has the operators as attributes.
+        An object with the operators as attributes.
     as_factor : callable
-        ``as_factor(rescale_grad, weight)`` makes an array or symbol of a number.
+        ``as_factor(rescale_grad, weight)`` converts a number to an array or symbol.
     name : str
-        The function's; ``mp_`` in front stands for weights in half precision.
+        The function's name; prefix ``mp_`` means weights in half precision.
     doc : str
-        What it does, in a line.
+        Summary line of the docstring.
     kind : str
         The class of the arguments, for the docstring.
     """
@@ -236,11 +236,7 @@ def step_of_one(module, F, as_factor, name, doc, kind="NDArray"):
 
 
 adamw_update = step_of_one(
-    __name__,
-    F,
-    _factor,
-    "adamw_update",
-    "One step of Adam with the weight decay apart from the gradient.",
+    __name__, F, _factor, "adamw_update", "One step of AdamW: Adam with decoupled weight decay."
 )
 mp_adamw_update = step_of_one(
     __name__,
@@ -266,7 +262,7 @@ mp_adabelief_update = step_of_one(
 
 
 def _scaled(name, lists, rescale_grad, size, rates):
-    """Call an operator of several weights and one factor on the gradients."""
+    """Call an operator for several weights with one gradient factor."""
     arrays = [*_in_turn(*lists), _factor(rescale_grad, lists[0][0])]
     return getattr(F, name)(*arrays, num_weights=size or len(lists[0]), **rates)
 
@@ -336,7 +332,7 @@ def multi_mp_adabelief_update(
 
 
 def _layered(name, lists, step_count, lrs, wds, out, count, kwargs):
-    """Call an operator that scales the step of each of several weights."""
+    """Call an operator for several weights that scales the step of each one."""
     return getattr(F, name)(
         *_in_turn(*lists),
         num_tensors=count or len(lists[0]),

@@ -1,1 +1,1 @@
-"""Memory shared with others: libraries, callbacks in C, processes."""
+"""Sharing memory with other libraries, C callbacks and processes."""

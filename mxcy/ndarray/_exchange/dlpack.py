@@ -1,4 +1,4 @@
-"""DLPack: arrays handed to and taken from other libraries without a copy."""
+"""DLPack: zero-copy exchange of arrays with other libraries."""
 
 import numpy as np
 
@@ -9,39 +9,39 @@ from mxcy.context import cpu
 
 __all__ = ["device", "export", "from_dlpack", "taken", "to_dlpack_for_read", "to_dlpack_for_write"]
 
-_CPU = 1  # DLPack's number for memory of the CPU
+_CPU = 1  # DLPack's device type of the CPU
 _TELLS_VERSION = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def device(array):
-    """DLPack's name for the device of an array: (type, number)."""
+    """The DLPack device of an array: (type, id)."""
     return _CPU, 0
 
 
 def export(array, stream=None, max_version=None, dl_device=None, copy=None):
-    """A DLPack capsule over the memory of an array, as ``__dlpack__`` returns it.
+    """Make a DLPack capsule of an array, as returned by ``__dlpack__``.
 
     Parameters
     ----------
     array : NDArray
     stream : None
-        Memory of the CPU has none.
+        Must be None, as CPU memory has no streams.
     max_version : (int, int), optional
-        The newest version of DLPack that the consumer knows.
+        Newest DLPack version that the consumer supports.
     dl_device : (int, int), optional
-        Where the consumer wants the memory, which is on the CPU.
+        Device requested by the consumer, which must be the CPU.
     copy : bool, optional
-        True hands over a copy.
+        Whether to export a copy.
 
     Raises
     ------
     ValueError
         When a stream is given.
     BufferError
-        When the memory is wanted on another device.
+        If another device is requested.
     """
     if stream is not None:
-        raise ValueError(f"DLPack: memory of the CPU has no streams, got stream={stream!r}")
+        raise ValueError(f"DLPack: CPU memory has no streams, got stream={stream!r}")
     if dl_device is not None and tuple(map(int, dl_device)) != device(array):
         raise BufferError(f"DLPack: arrays are on device {device(array)}, not {dl_device}")
     values = _exportable(array)
@@ -52,13 +52,13 @@ def export(array, stream=None, max_version=None, dl_device=None, copy=None):
 
 def _exportable(array):
     if array.dtype_code == dtypes.CODES["bfloat16"]:
-        raise MXNetError("DLPack: arrays of dtype bfloat16 cannot be handed over")
+        raise MXNetError("DLPack: arrays of dtype bfloat16 cannot be exported")
     array.export()
     return array.numpy_view()
 
 
 def to_dlpack_for_read(data):
-    """A DLPack capsule over the memory of an array, for a consumer that only reads.
+    """Make a DLPack capsule of an array for a consumer that only reads.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ def to_dlpack_for_read(data):
     Returns
     -------
     PyCapsule
-        Good for one consumer.
+        A capsule for a single consumer.
     """
     return export(data)
 
 
 def to_dlpack_for_write(data):
-    """A DLPack capsule over the memory of an array, for a consumer that also writes.
+    """Make a DLPack capsule of an array for a consumer that also writes.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def to_dlpack_for_write(data):
     Returns
     -------
     PyCapsule
-        Good for one consumer.
+        A capsule for a single consumer.
     """
     if not data.writable:
         raise ValueError("to_dlpack_for_write: the array is read-only")
@@ -90,7 +90,7 @@ def to_dlpack_for_write(data):
 
 
 class _Capsule:
-    """What `numpy.from_dlpack` wants, around a capsule."""
+    """Wraps a capsule for `numpy.from_dlpack`."""
 
     def __init__(self, capsule):
         self._capsule = capsule
@@ -103,9 +103,9 @@ class _Capsule:
 
 
 class _Writable:
-    """A NumPy array as one that may be written to.
+    """Wraps a NumPy array to be exported as writable.
 
-    Capsules of the first kind do not say whether they may be, and NumPy takes them for read-only.
+    Unversioned capsules have no read-only flag, and NumPy considers them read-only.
     """
 
     def __init__(self, values):
@@ -115,26 +115,26 @@ class _Writable:
 
 
 def from_dlpack(dlpack, copy=None):
-    """An array over memory of another library.
+    """Make an array over another library's memory.
 
     Parameters
     ----------
     dlpack : PyCapsule, or an object with ``__dlpack__``
         A capsule can be consumed once.
     copy : bool, optional
-        True copies, False never does.
+        True always copies, False never does.
 
     Returns
     -------
     NDArray
-        It shares the memory, unless that is read-only or not contiguous.
+        An array sharing the memory, unless it is read-only or not contiguous.
 
     Raises
     ------
     MXNetError
-        When `mx.nd` has no such element type.
+        If `mx.nd` does not support the element type.
     BufferError
-        When the memory cannot be shared and `copy` is False.
+        If the memory cannot be shared and `copy` is False.
     """
     array = taken(dlpack, copy)
     dtypes.real_code_of(array.dtype)
@@ -142,7 +142,7 @@ def from_dlpack(dlpack, copy=None):
 
 
 def taken(dlpack, copy=None):
-    """What `from_dlpack` returns, also of complex numbers, which arrays of `mx.np` may hold."""
+    """Like `from_dlpack`, but also for complex dtypes, which `mx.np` supports."""
     if hasattr(dlpack, "__dlpack__"):
         values = np.from_dlpack(dlpack)
     else:

@@ -1,8 +1,8 @@
-"""Arrays as pointers: what callbacks of the C interface get, and turn into arrays again.
+"""Arrays as pointers for callbacks of the C interface, and their conversion back.
 
-Programs write ``NDArray(ctypes.cast(array, NDArrayHandle))`` for what a monitor shows them. A
-pointer is the address of the array object; it stands for the array while that is one of the last
-few that were cast.
+Programs write ``NDArray(ctypes.cast(array, NDArrayHandle))`` for arrays passed to a monitor. A
+pointer is the address of the array object, and valid while the array is among the last few that
+were cast.
 """
 
 import ctypes
@@ -12,12 +12,12 @@ from mxcy.base import MXNetError
 
 __all__ = ["array_at", "pointer_to"]
 
-#: the arrays that were cast lately, which keeps them alive
+#: the most recently cast arrays, kept alive
 _lately: deque = deque(maxlen=8)
 
 
 def pointer_to(array):
-    """A pointer to an array.
+    """Return a pointer to an array.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def pointer_to(array):
 
 
 def array_at(pointer):
-    """The array of a pointer.
+    """Return the array of a pointer.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def array_at(pointer):
     Raises
     ------
     MXNetError
-        When it is no pointer to an array that was cast lately.
+        If it does not point to a recently cast array.
     """
     for array in _lately:
         if id(array) == pointer.value:
             return array
-    raise MXNetError("NDArray: the handle points to no array, or the cast was long ago")
+    raise MXNetError("NDArray: the handle does not point to a recently cast array")

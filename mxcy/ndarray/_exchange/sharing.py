@@ -1,9 +1,9 @@
-"""Arrays in memory that processes share: the context ``cpu_shared``.
+"""Shared-memory arrays: the context ``cpu_shared``.
 
-Such an array can be sent to another process through `multiprocessing`, in a queue, a pipe or the
-arguments of a process. Only a file descriptor travels, and both processes then work on the same
-elements; the sender has to live until it has arrived. Arrays elsewhere are copied to shared memory
-first, in programs that use Gluon's data sets or have made an array on ``cpu_shared``; in others
+Such an array can be sent to another process by `multiprocessing`, in a queue, a pipe or the
+arguments of a process. Only a file descriptor is sent, and both processes access the same elements;
+the sender must live until it is received. Other arrays are first copied to shared memory in
+programs that use Gluon's data sets or have created an array on ``cpu_shared``; otherwise
 `multiprocessing` pickles them.
 """
 
@@ -23,7 +23,7 @@ __all__ = ["over", "rebuild", "reduce_array", "register", "segment_of", "shared_
 
 
 def shared_array(shape, dtype, context):
-    """A new array of a shared context, for a front; see `mxcy._library.services.Services`."""
+    """Allocate a shared-memory array for a front; see `mxcy._library.services.Services`."""
     register()
     try:
         segment = Segment(math.prod(shape) * dtypes.dtype_of(dtype).itemsize)
@@ -33,13 +33,13 @@ def shared_array(shape, dtype, context):
 
 
 def segment_of(array):
-    """The `Segment` an array lies in, if other processes can get it; else None."""
+    """The `Segment` that holds an array, if it can be sent to other processes; else None."""
     owner = array.owner
     return owner if isinstance(owner, Segment) and owner.fd >= 0 else None
 
 
 def over(cls, memory, shape, dtype):
-    """An array of a class over a writable buffer, which it keeps alive; on ``cpu_shared(0)``."""
+    """Make an array on ``cpu_shared(0)`` over a writable buffer, which it keeps alive."""
     if not math.prod(shape):
         return _as(cls, front.empty(shape, dtype, cpu_shared()))
     address = np.frombuffer(memory, np.uint8).ctypes.data
@@ -57,12 +57,12 @@ def _as(cls, array):
 
 
 def reduce_array(array):
-    """What `multiprocessing` sends of an array: see `rebuild`.
+    """Reduce an array for `multiprocessing`; see `rebuild`.
 
     Parameters
     ----------
     array : NDArray
-        Copied unless it lies in shared memory already.
+        The array, copied unless it is in shared memory.
     """
     from multiprocessing.context import get_spawning_popen
     from multiprocessing.reduction import DupFd
@@ -76,7 +76,7 @@ def reduce_array(array):
         shared.numpy_view()[...] = array.numpy_view()
         segment = segment_of(shared)
     starting = get_spawning_popen()
-    if starting is not None:  # it hands descriptors over only when the process is complete
+    if starting is not None:  # descriptors are passed once the process is set up
         vars(starting).setdefault("segments", []).append(segment)
     shared.export()
     place = shared.address - segment.address
@@ -85,16 +85,16 @@ def reduce_array(array):
 
 
 def rebuild(cls, handle, size, place, shape, dtype):
-    """The array that another process sent.
+    """Rebuild an array sent by another process.
 
     Parameters
     ----------
     cls : type
         Its class.
     handle : object
-        What `multiprocessing` makes of a file descriptor; ``handle.detach()`` is the descriptor.
+        `multiprocessing`'s wrapper of a file descriptor; ``handle.detach()`` returns it.
     size, place : int
-        Bytes of the segment, and at which of them the array begins.
+        Size of the segment and offset of the array, in bytes.
     shape : tuple of int
     dtype : int
         The element type's code.
@@ -107,7 +107,7 @@ def rebuild(cls, handle, size, place, shape, dtype):
 
 @functools.cache
 def register(cls=NDArray):
-    """Have `multiprocessing` send arrays of a class, not of its subclasses, by shared memory."""
+    """Make `multiprocessing` send arrays of exactly this class by shared memory."""
     from multiprocessing.reduction import ForkingPickler
 
     ForkingPickler.register(cls, reduce_array)

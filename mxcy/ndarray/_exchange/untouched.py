@@ -1,4 +1,4 @@
-"""Zeros that take no memory before somebody writes them: gradients that nobody may compute."""
+"""Lazily allocated zeros, for gradients that may never be computed."""
 
 import math
 import mmap
@@ -11,19 +11,19 @@ from mxcy.ndarray._functions.creation import zeros
 
 __all__ = ["untouched_zeros"]
 
-_LARGE = 1 << 20  # bytes from which pages of their own pay
+_LARGE = 1 << 20  # minimum size in bytes for separate pages
 
 
 def untouched_zeros(shape, ctx, dtype):
-    """An array of zeros whose memory the system provides, page by page, once it is touched.
+    """Make an array of zeros whose pages the system allocates at first access.
 
-    Networks that only predict have gradients as large as their parameters which nobody computes.
+    In inference-only networks, gradients as large as the parameters are never computed.
 
     Parameters
     ----------
     shape : tuple of int
     ctx : Context
-        Small arrays, and those on other devices than the CPU, are made as `zeros` makes them.
+        Small arrays, and those on other devices than the CPU, are created by `zeros`.
     dtype : str, type or numpy.dtype
 
     Returns

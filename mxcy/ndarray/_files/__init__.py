@@ -1,1 +1,1 @@
-"""Arrays in files: MXNet's binary formats, NumPy's, and pickles of arrays and plain data."""
+"""Array files: MXNet's binary formats, NumPy's, and pickles of arrays and plain data."""

@@ -1,4 +1,4 @@
-"""Arrays as files hold them, independent of the NDArray classes."""
+"""Arrays as stored in files, independent of the NDArray classes."""
 
 import dataclasses
 
@@ -8,26 +8,26 @@ from mxcy._base.dtypes import code_of
 
 __all__ = ["AUX_NAMES", "Block", "bytes_of", "check_sparse"]
 
-#: storage type -> the names of the index arrays that go with its data, in the order of files
+#: storage type -> names of its index arrays, in file order
 AUX_NAMES = {"default": (), "row_sparse": ("indices",), "csr": ("indptr", "indices")}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """One array read from a file, or to be written to one.
+    """An array read from or written to a file.
 
     Parameters
     ----------
     data : numpy.ndarray
-        The values: all of them, or those stored by a sparse array.
+        All values, or the stored values of a sparse array.
     shape : tuple of int, optional
-        The array's shape; needed where it is not that of `data`, so for sparse arrays.
+        Shape of the array; required for sparse arrays, otherwise that of `data`.
     stype : {'default', 'row_sparse', 'csr'}
         The storage type.
     aux : tuple of numpy.ndarray
         The index arrays, as `AUX_NAMES` lists them.
     device : tuple of int
-        Device type code and device number, as `mxcy.context.Context` has them.
+        Device type code and device number, as in `mxcy.context.Context`.
     """
 
     data: np.ndarray
@@ -47,14 +47,14 @@ class Block:
 
 
 def check_sparse(block, refuse):
-    """Refuse a sparse array whose parts do not fit together or whose indices lead outside of it.
+    """Check that a sparse array's parts are consistent and its indices within bounds.
 
     Parameters
     ----------
     block : Block
         A row_sparse or csr array; its `aux` must be 1-dimensional integer arrays.
     refuse : callable
-        Makes the error to raise from a text that tells what is wrong.
+        Makes the exception to raise from a message.
     """
     shape, stored = block.shape, block.data.shape
     if any(dim < 0 for dim in shape):
@@ -69,19 +69,19 @@ def check_sparse(block, refuse):
     if len(shape) != 2 or stored != (len(columns),):
         raise refuse(f"csr data of shape {stored}, {len(columns)} column ids, shape {shape}")
     if not len(indptr) and not len(columns):
-        return  # an all-zero array that was never given memory
+        return  # an all-zero array without allocated memory
     if len(indptr) != shape[0] + 1 or indptr[0] != 0 or indptr[-1] != len(columns):
         raise refuse(f"csr row pointers that do not fit {len(columns)} values, shape {shape}")
     if (indptr[1:] < indptr[:-1]).any():
-        raise refuse("csr row pointers that descend")
+        raise refuse("csr row pointers in descending order")
     _check_range(columns, shape[1], "column ids", refuse)
 
 
 def _check_range(indices, end, what, refuse):
     if len(indices) and not (0 <= indices.min() and indices.max() < end):
-        raise refuse(f"{what} outside of 0 to {end - 1}")
+        raise refuse(f"{what} outside 0 to {end - 1}")
 
 
 def bytes_of(data):
-    """The bytes of an array in C order, copied only where they do not lie so."""
+    """The bytes of an array in C order, copied only if necessary."""
     return memoryview(np.ascontiguousarray(data).reshape(-1).view(np.uint8))

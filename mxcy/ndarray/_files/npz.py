@@ -1,8 +1,8 @@
-"""NumPy's files: ``.npy``, and ``.npz`` with the folders in which MXNet 2.0 keeps sparse arrays.
+"""NumPy's files: ``.npy``, and ``.npz`` with MXNet 2.0's layout of sparse arrays.
 
-A sparse array ``w`` is kept as ``w/data.npy``, its index arrays, ``w/shape.npy`` and, for the name
-of its storage type, ``w/format.npy``. Zip archives are written here and not with `zipfile`, because
-their bytes shall be those that MXNet 2.0 writes: no times, checksums behind the data.
+A sparse array ``w`` is stored as ``w/data.npy``, its index arrays, ``w/shape.npy`` and, with the
+name of its storage type, ``w/format.npy``. Zip archives are written here rather than by `zipfile`,
+to produce the same bytes as MXNet 2.0: no times, checksums after the data.
 """
 
 import ast
@@ -22,7 +22,7 @@ MAGIC = b"PK\x03\x04"
 EMPTY_MAGIC = b"PK\x05\x06"
 NPY_MAGIC = b"\x93NUMPY"
 
-# What headers call the element types, in both byte orders; NumPy writes a record as a list.
+# Element types as in headers, in both byte orders; NumPy writes structured ones as a list.
 _BFLOAT16 = [("bfloat16", "<u2")]
 _DESCRS = {
     order + dtype.str[1:]: dtype.newbyteorder(order)
@@ -31,8 +31,8 @@ _DESCRS = {
     for order in "<>|"
 }
 _MAX_HEADER = 10_000
-_DEFLATE_LIMIT = 1032  # no byte of a deflate stream stands for more bytes than that
-# What zipfile raises for damaged archives beside its own error.
+_DEFLATE_LIMIT = 1032  # the maximum compression ratio of deflate
+# Exceptions other than its own that zipfile raises for damaged archives.
 _DAMAGES = (
     zlib.error,
     struct.error,
@@ -43,7 +43,7 @@ _DAMAGES = (
     OverflowError,
     ValueError,
 )
-_SCIPY = ("data", "format", "indices", "indptr", "shape")  # of `scipy.sparse.save_npz`
+_SCIPY = ("data", "format", "indices", "indptr", "shape")  # members of `scipy.sparse.save_npz`
 _SPARSE = [stype for stype, parts in AUX_NAMES.items() if parts]
 
 
@@ -51,7 +51,7 @@ _SPARSE = [stype for stype, parts in AUX_NAMES.items() if parts]
 
 
 def _read_header(source):
-    """Read up to the data of a ``.npy`` file; its header as text."""
+    """Read the header of a ``.npy`` file as text."""
     magic = bytes(source.take(8, "the magic number of a .npy file"))
     if not magic.startswith(NPY_MAGIC) or magic[6] not in (1, 2, 3):
         raise source.refuse(f"expected a .npy file of version 1 to 3, found {magic.hex(' ')}", 0)
@@ -76,26 +76,26 @@ def read_npy(source):
     Raises
     ------
     MXNetError
-        When the file is damaged or holds what arrays of mxcy cannot hold, such as objects.
+        If the file is damaged or has an unsupported element type, such as object.
     """
     text = _read_header(source)
     try:
         header = ast.literal_eval(text.strip())
         descr, shape, fortran = header["descr"], header["shape"], header["fortran_order"]
     except (SyntaxError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
-        raise source.refuse(f"a .npy header that says {text.strip()!r}", 0) from error
+        raise source.refuse(f"invalid .npy header {text.strip()!r}", 0) from error
     if not (isinstance(shape, tuple) and all(type(dim) is int for dim in shape)):
-        raise source.refuse(f"a .npy header with the shape {shape!r}", 0)
+        raise source.refuse(f"invalid .npy shape {shape!r}", 0)
     dtype = bfloat16 if descr == _BFLOAT16 else _DESCRS.get(descr) if type(descr) is str else None
     if dtype is None:
-        raise source.refuse(f"elements of type {descr!r}, which mxcy's arrays cannot hold", 0)
+        raise source.refuse(f"unsupported element type {descr!r}", 0)
     data = source.array(dtype, shape[::-1] if fortran else shape, "an array")
     data = data.T if fortran else data
     return np.ascontiguousarray(data, dtype.newbyteorder("=")).reshape(shape)
 
 
 def _npy_header(descr, shape):
-    """The bytes before the data, the same that NumPy and MXNet 2.0 write."""
+    """The header, byte for byte as written by NumPy and MXNet 2.0."""
     text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
     pad = -(len(NPY_MAGIC) + 4 + len(text) + 1) % 64
     text += " " * pad + "\n"
@@ -126,14 +126,14 @@ def read_npz(source):
     -------
     blocks : list of Block
     names : list of str or None
-        None when the archive is empty.
+        None if the archive is empty.
 
     Raises
     ------
     MXNetError
-        When the archive holds other than arrays, or is damaged.
+        If the archive is damaged or holds anything but arrays.
     """
-    import zipfile  # few programs read such files, and it imports compression libraries
+    import zipfile  # rarely needed, and slow to import
 
     try:
         with zipfile.ZipFile(source.file) as archive:
@@ -166,19 +166,21 @@ def _open(archive, entries, name, file_name):
     if info.flag_bits & 1:
         raise MXNetError(f"{where}: is encrypted")
     if info.file_size > info.compress_size * _DEFLATE_LIMIT:
-        raise MXNetError(f"{where}: {info.file_size} bytes cannot come of {info.compress_size}")
+        raise MXNetError(
+            f"{where}: {info.compress_size} bytes cannot decompress to {info.file_size}"
+        )
     return Source(archive.open(info), info.file_size, where)
 
 
 def _is_part(name, owner, slash, entries):
-    """Whether a member is a part of a sparse array, whose folder has a member `format`."""
+    """Whether a member is part of a sparse array: its folder has a member `format`."""
     if slash:
         return f"{owner}/format" in entries
     return {"format", "indptr"} <= entries.keys() and name in _SCIPY
 
 
 def _member(owner, part):
-    """Where a part of a sparse array is: SciPy writes a single one without a folder."""
+    """The member with a part of a sparse array; SciPy uses no folder."""
     return f"{owner}/{part}" if owner else part
 
 
@@ -187,7 +189,7 @@ def _read_sparse(archive, entries, name, file_name):
         return _open(archive, entries, _member(name, part), file_name)
 
     source = member("format")
-    # MXNet 2.0's header of this member is no valid Python text, so only the data are looked at.
+    # MXNet 2.0 writes an invalid header for this member, so read only its data.
     _read_header(source)
     stype = bytes(source.take(min(source.left, 64), "the storage type")).decode("latin1")
     if stype not in _SPARSE:
@@ -195,7 +197,7 @@ def _read_sparse(archive, entries, name, file_name):
     shape = read_npy(member("shape"))
     aux = tuple(read_npy(member(part)) for part in AUX_NAMES[stype])
     if any(array.ndim != 1 or array.dtype.kind not in "iu" for array in (shape, *aux)):
-        raise source.refuse("the shape and the indices must be rows of integers")
+        raise source.refuse("the shape and the indices must be 1-dimensional integer arrays")
     aux = tuple(array.astype("int64", copy=False) for array in aux)  # SciPy's may be int32
     block = Block(read_npy(member("data")), tuple(shape.tolist()), stype, aux)
     check_sparse(block, source.refuse)
@@ -210,19 +212,19 @@ def write_npz(file, blocks, names=None):
     file : binary file object
     blocks : list of Block
     names : list of str, optional
-        ``arr_0``, ``arr_1`` and so on, when left out.
+        By default ``arr_0``, ``arr_1`` and so on.
 
     Raises
     ------
     MXNetError
-        When a block is None.
+        If a block is None.
     """
     if names is None:
         names = [f"arr_{i}" for i in range(len(blocks))]
     archive = _ZipWriter(file)
     for name, block in zip(names, blocks, strict=True):
         if block is None:
-            raise MXNetError(f"format 'npz' cannot hold {name!r}, which is no array")
+            raise MXNetError(f"format 'npz' cannot store {name!r}, which is not an array")
         if block.stype == "default":
             archive.add(f"{name}.npy", *_npy_parts(block.data))
             continue
@@ -236,7 +238,7 @@ def write_npz(file, blocks, names=None):
 
 
 class _ZipWriter:
-    """An uncompressed zip archive: per member a header, the data, their size; then an index."""
+    """Writer of uncompressed zip archives: per member header, data and size; then the index."""
 
     _LIMIT = 0xFFFFFFFF  # from here on, sizes and offsets are in 64-bit extra fields
     _FLAGS = 0x0808  # sizes and checksum follow the data; names are UTF-8
@@ -250,10 +252,10 @@ class _ZipWriter:
             self.offset += len(part)
 
     def add(self, name, *parts):
-        """Write a member whose bytes are `parts`, one after the other."""
+        """Write a member consisting of the concatenated `parts`."""
         name, start = name.encode(), self.offset
         if len(name) > 0xFFFF:
-            raise MXNetError(f"format 'npz' cannot hold a name of {len(name)} bytes")
+            raise MXNetError(f"format 'npz' cannot store a name of {len(name)} bytes")
         size = sum(len(part) for part in parts)
         crc = 0
         for part in parts:

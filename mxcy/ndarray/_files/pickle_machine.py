@@ -1,10 +1,10 @@
-"""A pickle machine that never hands out what is not finished.
+"""A pickle interpreter that never exposes unfinished objects.
 
-Python's own unpickler calls and changes whatever `find_class` returns: classes become keys, items
-and targets of BUILD before anybody can look. Here a name of the pickle becomes a `Name`, which only
-REDUCE and NEWOBJ take, and what still waits for its state is a `Draft`, which only BUILD takes;
-neither can lie in a list, be a key, or be the result. Persistent references are refused unless a
-subclass resolves them, extension codes and the instructions of Python 2's old classes always.
+Python's own unpickler calls and modifies whatever `find_class` returns: classes can become keys,
+items and BUILD targets before they are checked. Here a global becomes a `Name`, which only REDUCE
+and NEWOBJ accept, and an object awaiting its state is a `Draft`, which only BUILD accepts; neither
+can be an item, a key or the result. Persistent references are rejected unless a subclass resolves
+them; extension codes and the opcodes of Python 2's old-style classes always are.
 """
 
 import codecs
@@ -13,22 +13,22 @@ import struct
 
 __all__ = ["Draft", "Machine", "Name", "refuse"]
 
-#: the keys of a dict are hashed, so what can be one must be small and plain
+#: limit on dict keys, which are hashed and must therefore be small and plain
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def refuse(what):
-    """The error of a pickle that cannot be read."""
+    """Make the error for an invalid pickle."""
     return pickle.UnpicklingError(what)
 
 
 class Name:
-    """A module and a name in a pickle: no value, but what may be asked to make one.
+    """A global in a pickle: not a value, but a factory of values.
 
     Attributes
     ----------
     takes_names : bool
-        Whether arguments may be names themselves.
+        Whether its arguments may be names.
     """
 
     __slots__ = ("label",)
@@ -39,25 +39,25 @@ class Name:
         self.label = label
 
     def call(self, *arguments):
-        """What ``name(*arguments)`` makes: a value or a `Draft`."""
+        """Evaluate ``name(*arguments)``: a value or a `Draft`."""
         raise refuse(f"{self.label} cannot be called")
 
     def new(self, *arguments):
-        """What ``name.__new__(name, *arguments)`` makes: a value or a `Draft`."""
-        raise refuse(f"{self.label} does not make objects without its arguments")
+        """Evaluate ``name.__new__(name, *arguments)``: a value or a `Draft`."""
+        raise refuse(f"{self.label} cannot be instantiated by __new__")
 
     def build(self, instance, state):
-        """Give an object that `call` or `new` made its state."""
-        raise refuse(f"an object of {self.label} takes no state")
+        """Set the state of an object that `call` or `new` returned."""
+        raise refuse(f"an object of {self.label} has no state")
 
 
 class Draft:
-    """A value that waits for its state.
+    """An object awaiting its state.
 
     Parameters
     ----------
     finish : callable
-        Makes the value from the state.
+        Creates the object from the state.
     """
 
     __slots__ = ("built", "finish", "value")
@@ -68,61 +68,63 @@ class Draft:
 
 
 class _Arguments(list):
-    """A tuple with names among its items: arguments of a call and nothing else."""
+    """A tuple with names among its items, valid only as arguments of a call."""
 
 
 class Machine:
-    """Reads one pickle.
+    """Interpreter of one pickle.
 
     Parameters
     ----------
     data : bytes or mmap.mmap
-        What holds the pickle.
+        Buffer that contains the pickle.
     start : int
-        Where it begins there.
+        Start of the pickle in `data`.
 
     Attributes
     ----------
     position : int
-        Where the instruction begins that is being carried out.
+        Offset of the current opcode.
     end : int
-        What comes next: behind the pickle, once it was read.
+        Offset of the next byte to read: finally the end of the pickle.
     """
 
-    #: how many bytes may be made of each byte of the pickle, by copies of what it holds once
+    #: maximum ratio of allocated bytes to bytes of the pickle
     copies = 8
 
     def __init__(self, data, start=0):
         self._data = data
         self.end = self.position = start
         self._stack, self._marked, self._memo = [], [], {}
-        self._makers = {}  # id of an object -> (the object, the name that made it)
+        self._makers = {}  # id of an object -> (the object, the name that created it)
         self._budget = self.copies * len(self._data) + 65536
 
     def find(self, module, name):
-        """The `Name`, or the finished value, that a module and a name stand for."""
+        """Resolve a global to a `Name` or a finished value."""
         raise refuse(f"{module}.{name} is not allowed here")
 
     def persistent(self, reference):
-        """The finished value of a reference to what lies beside the pickle.
+        """Resolve a persistent reference to a finished value.
 
-        The reference is whatever the pickle says; a tuple may have a `Name` among its items.
+        The reference may be any value; a tuple may contain a `Name`.
         """
         raise refuse("a persistent reference is not allowed here")
 
     def spend(self, size):
-        """Count memory that is made; a small pickle must not copy its content over and over."""
+        """Account for allocated memory, so that a small pickle cannot expand without bound."""
         self._budget -= size
         if self._budget < 0:
-            raise refuse(f"more than {self.copies} times as much content as the pickle has")
+            raise refuse(
+                f"the content expands to more than {self.copies} times the size of the pickle"
+            )
 
     def run(self):
-        """The value that the pickle holds.
+        """Interpret the pickle and return its value.
 
         Raises
         ------
         Exception
-            Of any kind, when it is damaged.
+            Of any type, if the pickle is damaged.
         """
         while True:
             self.position = self.end
@@ -130,18 +132,18 @@ class Machine:
             if code == pickle.STOP:
                 break
             if code in _VALUES:
-                value = _VALUES[code](self)  # which may change the stack
+                value = _VALUES[code](self)  # may modify the stack
                 self._stack.append(value)
             elif code in _ACTIONS:
                 _ACTIONS[code](self)
             else:
-                raise refuse(f"instruction {code!r} is not allowed here")
+                raise refuse(f"opcode {code!r} is not allowed here")
         return _finished(self._stack.pop())
 
     # --- reading ---
 
     def take(self, count):
-        """The next bytes."""
+        """Read the next bytes."""
         content = self._data[self.end : self.end + count]
         if len(content) < count:
             raise refuse(f"{count} bytes needed, only {len(content)} left")
@@ -149,22 +151,22 @@ class Machine:
         return content
 
     def line(self):
-        """The bytes up to the next line feed."""
+        """Read the bytes up to the next line feed."""
         end = self._data.find(b"\n", self.end)
         if end < 0:
-            raise refuse("a line without an end")
+            raise refuse("unterminated line")
         content = self._data[self.end : end]
         self.end = end + 1
         return content
 
     def number(self, form):
-        """The next number, as a `struct` format describes it."""
+        """Read the next number in a `struct` format."""
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
     # --- the stack ---
 
     def _marked_items(self):
-        """What lies above the last mark."""
+        """Pop the items above the last mark."""
         items, self._stack = self._stack, self._marked.pop()
         return items
 
@@ -182,10 +184,10 @@ class Machine:
         self._stack.append(self._stack[-1])
 
     def _top(self, count):
-        """Take the last items."""
+        """Pop the last items."""
         first = len(self._stack) - count
         if first < 0:
-            raise refuse(f"{count} items needed, only {len(self._stack)} there")
+            raise refuse(f"{count} items needed, only {len(self._stack)} on the stack")
         items = self._stack[first:]
         del self._stack[first:]
         return items
@@ -219,7 +221,7 @@ class Machine:
         self._set_items(items)
 
     def key(self, value):
-        """Check that a value can be a key: what nests itself again and again takes for ever."""
+        """Check that a value can be a key; hashing deeply nested ones could take forever."""
         value = _finished(value)
         waiting = [value]
         while waiting:
@@ -273,7 +275,7 @@ class Machine:
         self._stack.append(value)
 
     def made_by(self, name, instance):
-        """Remember that `name` made an object, so that it may give it its state."""
+        """Record that `name` created an object, so that it can set its state."""
         self._makers[id(instance)] = instance, name
         return instance
 
@@ -302,7 +304,7 @@ class Machine:
 
 
 def _finished(value):
-    """The value that something on the stack stands for."""
+    """Check that a stack item is a finished value and return it."""
     if isinstance(value, Draft):
         if not value.built:
             raise refuse("an object without its state")

@@ -1,8 +1,8 @@
-"""Unpickling that makes nothing but arrays, plain data and objects of given classes.
+"""Restricted unpickling: arrays, plain data and objects of given classes.
 
-Reading a file from elsewhere must not run whatever the file asks for, so names are looked up in a
-short list; the names of real MXNet lead to the classes here. `pickle_machine` sees to it that no
-class and nothing unfinished gets into a container, or to the caller.
+A file from elsewhere must not run arbitrary code, so names are resolved from a short list, with
+MXNet's names mapped to classes here. `pickle_machine` ensures that no class or unfinished object
+gets into a container or to the caller.
 """
 
 import collections
@@ -31,10 +31,10 @@ def loads(data, classes=(), name="<pickle>"):
     data : bytes
         A pickle, written here or by real MXNet.
     classes : tuple of type
-        Objects of these and their subclasses may be made too. Those of real MXNet are replaced by
-        ours of the same name; those of the user's programs must have been imported.
+        Classes, with subclasses, whose objects are allowed too. MXNet's classes are replaced by
+        mxcy's of the same name; those of the user's program must have been imported.
     name : str
-        What error messages call the pickle.
+        Name of the pickle in error messages.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def loads(data, classes=(), name="<pickle>"):
     Raises
     ------
     MXNetError
-        When the pickle is damaged or asks for anything else.
+        If the pickle is damaged or contains anything else.
     """
     loader = _Loader(data, classes)
     try:
@@ -54,14 +54,14 @@ def loads(data, classes=(), name="<pickle>"):
             f"{name}: not a valid pickle: at byte {loader.position}: {text}"
         ) from error
     finally:
-        vars(loader).clear()  # its functions refer to it, and it to everything it made
+        vars(loader).clear()  # break reference cycles that keep all its objects alive
 
 
 # --- names ----------------------------------------------------------------------------------------
 
 
 class _Function(Name):
-    """Makes values by a function."""
+    """A name that calls a function."""
 
     __slots__ = ("function", "takes_names")
 
@@ -74,7 +74,7 @@ class _Function(Name):
 
 
 class _ArrayClass(Name):
-    """NDArray or a subclass; MXNet's pickles call it with None, ours give it to `blank`."""
+    """NDArray or a subclass: MXNet's pickles call it with None, ours pass it to `blank`."""
 
     __slots__ = ("cls", "spend")
 
@@ -106,7 +106,7 @@ class _ContextClass(Name):
 
 
 class _ObjectClass(Name):
-    """A class of which the caller wants objects."""
+    """A class allowed by the caller."""
 
     __slots__ = ("cls", "loader")
 
@@ -125,7 +125,7 @@ class _ObjectClass(Name):
             raise refuse(f"the attributes of {self.label} must be a dict with names")
         for name in state:
             if callable(getattr(self.cls, name, None)) and not callable(state[name]):
-                raise refuse(f"{self.label}.{name} is a method, the pickle has a value for it")
+                raise refuse(f"{self.label}.{name} is a method, but the pickle sets it")
         if hasattr(instance, "__setstate__"):
             instance.__setstate__(state)
         else:
@@ -143,7 +143,7 @@ def _context(state):
 
 
 def _bytes(content=b"", encoding="latin1"):
-    # bytes itself would take a number, and with it any amount of memory.
+    # bytes() itself would accept an int and allocate that much memory.
     if not isinstance(content, (bytes, bytearray)):
         content = _encode(content, encoding)
     return bytes(content)
@@ -156,14 +156,14 @@ def _encode(text, encoding="latin1"):
 
 
 def _dtype(text, align=False, copy=False):
-    """A number type; its state tells the byte order and may set nothing else."""
+    """A numeric dtype, whose state may only set the byte order."""
     if not re.fullmatch("[<>=|]?(b1|[iu][1248]|f[248]|[?bBhHiIlLqQefd])", text):
         raise refuse(f"elements of type {text!r}")
     return Draft(lambda state: np.dtype(text).newbyteorder(state[1]))
 
 
 def _numbers(content, dtype, shape, order):
-    """A NumPy array; all that is allocated has its bytes in the pickle."""
+    """A NumPy array; allocates no more than the bytes in the pickle."""
     if not isinstance(dtype, np.dtype) or not isinstance(content, (bytes, bytearray)):
         raise refuse("a NumPy array that does not hold numbers")
     if not all(type(dim) is int and dim >= 0 for dim in shape):
@@ -180,7 +180,7 @@ def _number(dtype, content):
 
 
 def _never_called(*arguments):
-    """What is only ever an argument of other names: object and ndarray."""
+    """Reject a call of `object` or `ndarray`, which may only be arguments."""
     raise refuse("a call of a class that may only be named")
 
 
@@ -189,14 +189,14 @@ def _complex(real, imag):
 
 
 def _array_of_class(cls):
-    """What `mxcy.ndarray.state.blank` becomes."""
+    """Counterpart of `mxcy.ndarray.state.blank`."""
     if not isinstance(cls, _ArrayClass):
         raise refuse(f"an array of {cls!r}")
     return cls.call()
 
 
 def _object(cls, base, state):
-    """What protocols 0 and 1 make objects with."""
+    """Create an object as in protocols 0 and 1."""
     if not isinstance(cls, Name) or not isinstance(base, Name) or base.label != "object":
         raise refuse(f"an object of type {base!r}")
     if state is not None:
@@ -208,7 +208,7 @@ _NUMBER_TYPES = {t.__name__: t for t in {np.dtype(code).type for code in "?bBhHi
 
 
 class _Loader(Machine):
-    """A machine that knows few names."""
+    """A machine that resolves the allowed names."""
 
     def __init__(self, data, classes):
         super().__init__(data)
@@ -258,7 +258,7 @@ class _Loader(Machine):
         return self._class(label, module, name) or super().find(module, name)
 
     def _class(self, label, module, name):
-        """The class of a label: real MXNet's by name, others if their module is imported."""
+        """Resolve a class: MXNet's by its name, others if their module is imported."""
         if module.partition(".")[0] == "mxnet":
             cls = _MXNET.get(name) or self._namesake(name)
         else:
@@ -272,7 +272,7 @@ class _Loader(Machine):
         return _ObjectClass(label, cls, self) if issubclass(cls, tuple(self._classes)) else None
 
     def _namesake(self, name):
-        """The class of mxcy, among those allowed, that is called like one of real MXNet."""
+        """The allowed class of mxcy with the name of one of MXNet's."""
         waiting = list(self._classes)
         while waiting:
             cls = waiting.pop()
@@ -285,7 +285,7 @@ class _Loader(Machine):
         return collections.OrderedDict((self.key(key), value) for key, value in pairs)
 
     def _empty_array(self, cls, shape, kind):
-        """An array to which a state is going to give everything."""
+        """An empty array that gets its content from its state."""
 
         def finish(state):
             _, shape, dtype, fortran, content = state

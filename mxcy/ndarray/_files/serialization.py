@@ -1,4 +1,4 @@
-"""Files of arrays: MXNet's binary format in all its versions, and the doors to the others.
+"""Array files: MXNet's binary format in all versions, and entry points for the other formats.
 
 Layout, all little-endian::
 
@@ -7,11 +7,11 @@ Layout, all little-endian::
             | i32 dtype | per index array: i32 dtype, shape | data | index arrays
     shape   i32 ndim | ndim x i64
 
-The parts in brackets belong to sparse arrays. The magic number tells the version: V2 is what
-MXNet 1.x writes by default; there, a shape without dimensions means "no array", and nothing
-follows it. V3, of NumPy's shape semantics, knows scalars and no sparse arrays; no array is -1
-dimensions. V1 (0.11 and 0.12) lacks the storage type. Before, the magic number is the number of
-dimensions itself, and the dimensions are u32.
+The parts in brackets belong to sparse arrays. The magic number is the version: V2 is the default of
+MXNet 1.x; in it a shape without dimensions means "no array" and ends the array. V3, for NumPy
+shape semantics, supports scalars but no sparse arrays; "no array" is -1 dimensions. V1 (0.11 and
+0.12) lacks the storage type. In older files the magic number is the number of dimensions, and
+dimensions are u32.
 """
 
 import io
@@ -45,21 +45,21 @@ def load(file):
     Parameters
     ----------
     file : str, path or binary file object
-        A list of arrays as MXNet 0.x to 2.x write it, a ``.npz`` or a ``.npy`` file, whatever it is
-        called. A file object must be seekable and is read from its current position to its end.
+        A list of arrays as written by MXNet 0.x to 2.x, or a ``.npz`` or ``.npy`` file, with any
+        name. A file object must be seekable and is read from its current position to its end.
 
     Returns
     -------
     blocks : list of Block or None
-        None stands for "no array".
+        None means "no array".
     names : list of str or None
-        As many names as blocks; None when the file gives no names.
+        One name per block; None if the file has no names.
 
     Raises
     ------
     MXNetError
-        When the file cannot be opened, is truncated or is not what it seems; the text has the name
-        of the file, the position and what was expected there.
+        If the file cannot be opened, is truncated or invalid; the message has the file name, the
+        position and what was expected there.
     """
     if hasattr(file, "readinto"):
         start = file.tell()
@@ -80,7 +80,7 @@ def loads(buffer, name="<buffer>"):
 
 
 def unpack_array(buffer, name="<buffer>"):
-    """Read the bytes of a single array that `pack_array` made.
+    """Read a single array from the bytes written by `pack_array`.
 
     Returns
     -------
@@ -112,13 +112,13 @@ def _read_numpy(source, head):
 
 
 def _read_list(source):
-    source.take(8, "the reserved number")
+    source.take(8, "the reserved field")
     (count,) = source.numbers("Q", "the number of arrays")
     if count > source.left // 4:  # even "no array" takes four bytes
-        raise source.refuse(f"{count} arrays cannot follow in {source.left} bytes")
+        raise source.refuse(f"{count} arrays do not fit in {source.left} bytes")
     blocks = [_read_array(source) for _ in range(count)]
     if any(block is not None and block.data.dtype.kind == "c" for block in blocks):
-        raise source.refuse("complex numbers, which only .npy and .npz files hold")
+        raise source.refuse("complex numbers are only supported in .npy and .npz files")
     offset = source.offset
     (named,) = source.numbers("Q", "the number of names")
     if named not in (0, count):
@@ -155,7 +155,7 @@ def _read_array(source):
 
 
 def _read_recent(source, magic):
-    """Read what follows the magic number of V2 and V3."""
+    """Read the rest of an array after the magic number of V2 or V3."""
     offset = source.offset
     (code,) = source.numbers("i", "a storage type")
     if code not in _STYPES or (magic == _V3 and code > 0):
@@ -212,28 +212,27 @@ def _read_dtype(source):
 def save(file, blocks, names=None, format=None):
     """Write arrays to a file.
 
-    A file that exists is replaced only when the new one is complete and on the disk.
+    An existing file is replaced atomically, after the new one is complete and on disk.
 
     Parameters
     ----------
     file : str, path or binary file object
-        Where to write; what is written to a file object starts at its position.
+        Destination; a file object is written from its current position.
     blocks : sequence of Block or None
-        The arrays; None stands for "no array".
+        The arrays; None means "no array".
     names : sequence of str, optional
-        As many names as blocks.
+        One name per block.
     format : {None, 'v1x', 'np', 'npz', 'npy'}
-        ``'v1x'`` writes arrays of version V2, for MXNet 1.x; ``'np'`` those of V3, for MXNet 2.x
-        and for 1.x under NumPy's shape semantics. None takes V2, but V3 for all dense arrays as
-        soon as one of them has no dimensions or a dimension of zero. ``'npz'`` and ``'npy'`` (one
-        array) are NumPy's files.
+        ``'v1x'`` writes version V2, for MXNet 1.x; ``'np'`` V3, for MXNet 2.x and for 1.x under
+        NumPy shape semantics. None selects V2, but V3 for dense arrays if any of them has no
+        dimensions or a dimension of zero. ``'npz'`` and ``'npy'`` (one array) are NumPy's formats.
 
     Raises
     ------
     MXNetError
-        When the file cannot be written, or the format cannot hold the arrays.
+        If the file cannot be written, or the format cannot store the arrays.
     ValueError
-        When there is no such format, or the number of names is not that of blocks.
+        If the format is unknown, or the numbers of names and blocks differ.
     """
     if hasattr(file, "write"):
         dump(file, blocks, names, format)
@@ -260,11 +259,11 @@ def dump(file, blocks, names=None, format=None):
     if format is not None and format not in FORMATS:
         raise ValueError(f"format must be None or one of {', '.join(FORMATS)}, got {format!r}")
     if names is not None and len(names) != len(blocks):
-        raise ValueError(f"{len(blocks)} arrays need as many names, got {len(names)}")
+        raise ValueError(f"{len(blocks)} arrays need one name each, got {len(names)}")
     try:
         encoded = [name.encode() for name in names or ()]
     except UnicodeEncodeError as error:
-        raise MXNetError(f"a name cannot be written: {error}") from error
+        raise MXNetError(f"a name cannot be encoded: {error}") from error
     if format == "npz":
         npz.write_npz(file, blocks, names)
     elif format == "npy":
@@ -276,23 +275,23 @@ def dump(file, blocks, names=None, format=None):
 
 
 def pack_array(block):
-    """The bytes of a single array without a list around it, as MXNet's pickles have them."""
+    """The bytes of a single array without a list, as in MXNet's pickles."""
     file = io.BytesIO()
     _write_array(file, block, _V3 if _needs_v3(block) else _V2)
     return file.getvalue()
 
 
 def _write_list(file, blocks, names, format):
-    # Real MXNet refuses files that mix V2 and V3, so one array decides for all.
+    # MXNet rejects files that mix V2 and V3, so one array decides for all.
     numpy_shapes = format == "np" or (format is None and any(map(_needs_v3, blocks)))
     file.write(struct.pack("<3Q", _LIST_MAGIC, 0, len(blocks)))
     for block in blocks:
         dense = block is not None and block.stype == "default"
         if format == "np" and not dense:
             kind = "no array" if block is None else f"a {block.stype} array"
-            raise MXNetError(f"format 'np' cannot hold {kind}; leave format out, or choose 'v1x'")
+            raise MXNetError(f"format 'np' cannot store {kind}; omit format or use 'v1x'")
         if dense and block.data.dtype.kind == "c":
-            raise MXNetError(f"lists of arrays hold no {block.data.dtype}; choose format 'npz'")
+            raise MXNetError(f"lists of arrays do not support {block.data.dtype}; use format 'npz'")
         _write_array(file, block, _V3 if numpy_shapes and dense else _V2)
     file.write(struct.pack("<Q", len(names)))
     for name in names:
@@ -310,7 +309,7 @@ def _write_array(file, block, magic):
         file.write(struct.pack("<Iii", magic, 0, 0))
         return
     if magic == _V2 and not block.shape:
-        raise MXNetError("format 'v1x' cannot hold an array without dimensions; choose 'np'")
+        raise MXNetError("format 'v1x' cannot store an array without dimensions; use 'np'")
     head = [struct.pack("<Ii", magic, _STYPE_CODES[block.stype])]
     if block.aux:
         head.append(_shape_bytes(block.data.shape))

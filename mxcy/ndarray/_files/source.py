@@ -1,4 +1,4 @@
-"""Reading files of known size: nothing is allocated that the rest of the file cannot fill."""
+"""Bounded reading of binary files: nothing is allocated beyond the remaining size of the file."""
 
 import io
 import math
@@ -10,23 +10,23 @@ from mxcy.base import MXNetError
 
 __all__ = ["MAX_NDIM", "Source"]
 
-#: as many dimensions as the kernels take
+#: the maximum number of dimensions of the kernels
 MAX_NDIM = 32
-# zipfile makes a bytes object of whatever is asked for at once.
+# zipfile allocates a bytes object for each whole request.
 _CHUNK = 2**20
 
 
 class Source:
-    """A binary file, read from its current position on.
+    """A binary file of known size, read from its current position.
 
     Parameters
     ----------
     file : binary file object
-        With ``readinto``.
+        A file with ``readinto``.
     size : int
-        The number of bytes that it still has.
+        Number of bytes up to its end.
     name : str
-        What error messages call it.
+        Name of the file in error messages.
     """
 
     def __init__(self, file, size, name):
@@ -35,22 +35,22 @@ class Source:
 
     @classmethod
     def of_buffer(cls, buffer, name="<buffer>"):
-        """A source over bytes in memory."""
+        """Make a source over bytes in memory."""
         return cls(io.BytesIO(buffer), memoryview(buffer).nbytes, name)
 
     @property
     def left(self):
-        """int: The number of bytes not yet read."""
+        """int: number of bytes not yet read."""
         return self.size - self.offset
 
     def refuse(self, what, offset=None):
-        """The error that names the file, the offset and what is wrong there."""
+        """Make an error with the file, the offset and the problem."""
         return MXNetError(
             f"{self.name}: at byte {self.offset if offset is None else offset}: {what}"
         )
 
     def fill(self, memory, what):
-        """Read as many bytes as `memory` holds into it."""
+        """Fill `memory` with the next bytes."""
         memory = memoryview(memory)
         if len(memory) > self.left:
             raise self.refuse(
@@ -65,7 +65,7 @@ class Source:
         self.offset += done
 
     def take(self, count, what):
-        """The next `count` bytes."""
+        """Read the next `count` bytes."""
         if count > self.left:
             raise self.refuse(f"{what} needs {count} bytes, the file has only {self.left} left")
         memory = bytearray(count)
@@ -73,16 +73,16 @@ class Source:
         return memory
 
     def numbers(self, form, what):
-        """The next numbers, little-endian, as the `struct` format `form` describes them."""
+        """Read the next little-endian numbers in the `struct` format `form`."""
         return struct.unpack("<" + form, self.take(struct.calcsize("<" + form), what))
 
     def array(self, dtype, shape, what):
-        """The next array, C-ordered.
+        """Read the next C-ordered array.
 
         Raises
         ------
         MXNetError
-            When `shape` is none that an array can have, or the rest of the file is too short.
+            If `shape` is impossible, or the rest of the file is too short.
         """
         if len(shape) > MAX_NDIM or any(dim < 0 for dim in shape):
             raise self.refuse(
@@ -94,11 +94,11 @@ class Source:
                 f"{what} of shape {shape} and type {dtype} needs {count * dtype.itemsize} bytes, "
                 f"the file has only {self.left} left"
             )
-        # With a zero among them, the other dimensions are bounded only by what NumPy can hold.
+        # If one dimension is zero, the others are bounded only by NumPy.
         if math.prod(dim for dim in shape if dim) * dtype.itemsize >= 2**63:
             raise self.refuse(f"{what} of shape {shape} is too large")
         flat = np.empty(count, dtype)
         self.fill(flat.view(np.uint8), what)
         if dtype == np.bool_:
-            flat = flat.view(np.uint8) != 0  # other bytes than 0 and 1 are no valid booleans
+            flat = flat.view(np.uint8) != 0  # bytes other than 0 and 1 are invalid booleans
         return flat.reshape(shape)

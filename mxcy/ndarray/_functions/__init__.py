@@ -1,1 +1,1 @@
-"""Functions of `mx.nd` in Python: constructors, and what is more than one operator."""
+"""Functions of `mx.nd` written in Python: constructors and compositions of operators."""

@@ -1,4 +1,4 @@
-"""Functions of `mx.nd` that make arrays."""
+"""Functions of `mx.nd` that create arrays."""
 
 import sys
 
@@ -19,7 +19,7 @@ __all__ = ["arange", "array", "empty", "eye", "from_numpy", "full", "linspace", 
 
 
 def _code(dtype):
-    """The code of a dtype; None means float32, and what names no type is a TypeError."""
+    """The code of a dtype, float32 for None; TypeError if it is not a dtype."""
     if dtype is None:
         return 0
     if isinstance(dtype, str) and dtype in dtypes.CODES:
@@ -32,14 +32,14 @@ def _name(dtype):
 
 
 def _place(ctx):
-    """A context that can hold arrays."""
+    """Convert to a context that can hold arrays."""
     ctx = as_context(ctx)
     check_usable(ctx)
     return ctx
 
 
 def _shape(shape):
-    """A shape as a tuple of int."""
+    """Convert a shape to a tuple of int."""
     if isinstance(shape, integer_types):
         return (int(shape),)
     try:
@@ -51,35 +51,34 @@ def _shape(shape):
 
 
 def _known_shape(shape, name):
-    """A shape that MXNet's own shape semantics take for known."""
+    """Check that a shape is known under MXNet's own shape semantics."""
     shape = _shape(shape)
     if (not shape or 0 in shape) and not is_np_shape():
         raise MXNetError(
-            f"{name}: shape {shape} is unknown; scalars and arrays without elements need "
-            "mx.util.np_shape()"
+            f"{name}: shape {shape} is unknown; scalars and empty arrays need mx.util.np_shape()"
         )
     return shape
 
 
 def _is_scipy_csr(source):
-    """Whether a source is an array in scipy's csr format; scipy need not be installed."""
+    """Whether a source is a SciPy csr array, without importing SciPy."""
     scipy_sparse = sys.modules.get("scipy.sparse")
     return scipy_sparse is not None and scipy_sparse.issparse(source) and source.format == "csr"
 
 
 @front.shortcut
 def array(source_array, ctx=None, dtype=None, device=None):
-    """An array with the elements of an array-like object.
+    """Create an array from an array-like object.
 
     Parameters
     ----------
     source_array : array_like
-        An NDArray, a NumPy array, a number, or nested sequences. Of sparse arrays, scipy's csr ones
-        included, the result is sparse.
+        An NDArray, a NumPy array, a number, or nested sequences. Sparse arrays, including SciPy's
+        csr arrays, give a sparse result.
     ctx, device : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
-        The element type; by default that of an NDArray, otherwise float32.
+        The dtype, by default that of an NDArray, otherwise float32.
 
     Returns
     -------
@@ -88,7 +87,7 @@ def array(source_array, ctx=None, dtype=None, device=None):
     Raises
     ------
     TypeError
-        When the source is not array-like.
+        If the source is not array-like.
     """
     ctx = ctx if device is None else device
     ctx = _place(ctx)
@@ -111,7 +110,7 @@ def array(source_array, ctx=None, dtype=None, device=None):
         with np.errstate(all="ignore"):
             store(result, values)
     except env.EnvError:
-        raise  # what is wrong is not the source
+        raise  # unrelated to the source
     except (TypeError, ValueError):
         raise TypeError("source_array must be array like object") from None
     return result
@@ -119,17 +118,17 @@ def array(source_array, ctx=None, dtype=None, device=None):
 
 @front.shortcut
 def empty(shape, ctx=None, dtype=None, stype=None, device=None):
-    """An array whose elements are not set.
+    """Create an array with uninitialized elements.
 
     Parameters
     ----------
     shape : int or tuple of int
     ctx, device : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
         float32 by default.
     stype : {None, 'default', 'row_sparse', 'csr'}
-        The storage type; dense by default.
+        The storage type, by default dense.
 
     Returns
     -------
@@ -143,19 +142,19 @@ def empty(shape, ctx=None, dtype=None, stype=None, device=None):
 
 @front.shortcut
 def zeros(shape, ctx=None, dtype=None, stype=None, device=None, **kwargs):
-    """An array of zeros.
+    """Create an array of zeros.
 
     Parameters
     ----------
     shape : int or tuple of int
     ctx, device : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
         float32 by default.
     stype : {None, 'default', 'row_sparse', 'csr'}
-        The storage type; dense by default.
+        The storage type, by default dense.
     out : NDArray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -164,7 +163,7 @@ def zeros(shape, ctx=None, dtype=None, stype=None, device=None, **kwargs):
     Raises
     ------
     MXNetError
-        When the shape has no or a zero extent outside of NumPy shape semantics.
+        If the shape is () or has a zero dimension without NumPy shape semantics.
     """
     ctx = ctx if device is None else device
     if stype not in (None, "default"):
@@ -175,7 +174,7 @@ def zeros(shape, ctx=None, dtype=None, stype=None, device=None, **kwargs):
 
 @front.shortcut
 def ones(shape, ctx=None, dtype=None, device=None, **kwargs):
-    """An array of ones; the parameters are those of `zeros`.
+    """Create an array of ones; parameters as for `zeros`.
 
     Returns
     -------
@@ -188,18 +187,18 @@ def ones(shape, ctx=None, dtype=None, device=None, **kwargs):
 
 @front.shortcut
 def full(shape, val, ctx=None, dtype=np.float32, out=None, device=None):
-    """An array filled with a value.
+    """Create an array filled with a value.
 
     Parameters
     ----------
     shape : int or tuple of int
     val : number or array_like
-        Broadcast to the shape.
+        The value, broadcast to the shape.
     ctx, device : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype
     out : NDArray, optional
-        The array that takes the result.
+        Array to write the result to.
 
     Returns
     -------
@@ -218,21 +217,21 @@ def full(shape, val, ctx=None, dtype=np.float32, out=None, device=None):
 def arange(
     start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=np.float32, device=None
 ):
-    """Evenly spaced values in the half-open interval from start to stop.
+    """Create an array of evenly spaced values in [start, stop).
 
     Parameters
     ----------
     start : number
-        The first value, or without `stop` the end of an interval from 0.
+        The first value; without `stop`, the end of an interval starting at 0.
     stop : number, optional
-        The end, which is left out.
+        The end of the interval, exclusive.
     step : number
     repeat : int
-        How often every value stands.
+        Number of repetitions of each value.
     infer_range : bool, optional
-        Has no effect on arrays.
+        Ignored for arrays.
     ctx, device : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype
 
     Returns
@@ -242,7 +241,7 @@ def arange(
     Raises
     ------
     MXNetError
-        When the step is 0 or the interval is empty.
+        If the step is 0 or the interval is empty.
     """
     ctx = ctx if device is None else device
     return F._arange(
@@ -257,7 +256,7 @@ def arange(
 
 
 def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32, device=None):
-    """`num` evenly spaced values from start to stop.
+    """Create an array of `num` evenly spaced values from start to stop.
 
     Parameters
     ----------
@@ -266,7 +265,7 @@ def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32, device
     endpoint : bool
         Whether the last value is `stop`.
     ctx, device : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype
 
     Returns
@@ -280,18 +279,18 @@ def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32, device
 
 
 def eye(N, M=0, k=0, ctx=None, dtype=None, device=None, **kwargs):
-    """A matrix with ones on a diagonal and zeros elsewhere.
+    """Create a matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
     ----------
     N : int
         The number of rows.
     M : int
-        The number of columns; N when not positive.
+        The number of columns; N if not positive.
     k : int
-        Which diagonal: 0 the main one, positive ones above it.
+        The diagonal: 0 is the main one, positive ones are above it.
     ctx, device : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
         float32 by default.
 
@@ -304,14 +303,14 @@ def eye(N, M=0, k=0, ctx=None, dtype=None, device=None, **kwargs):
 
 
 def from_numpy(ndarray, zero_copy=True, array_cls=None):
-    """An array made of a NumPy array.
+    """Create an array from a NumPy array.
 
     Parameters
     ----------
     ndarray : numpy.ndarray
     zero_copy : bool
-        Share the memory: `ndarray` becomes read-only, since both would change together. Otherwise
-        copy.
+        Whether to share the memory instead of copying; `ndarray` then becomes read-only, since
+        both would change together.
     array_cls : type, optional
         The class of the result.
 
@@ -322,7 +321,7 @@ def from_numpy(ndarray, zero_copy=True, array_cls=None):
     Raises
     ------
     ValueError
-        When memory that is not contiguous shall be shared.
+        If `zero_copy` is True and the memory is not contiguous.
     """
     if not zero_copy:
         return array(ndarray, dtype=ndarray.dtype)
@@ -331,7 +330,7 @@ def from_numpy(ndarray, zero_copy=True, array_cls=None):
 
 
 def over_numpy(ndarray, code):
-    """An array of a type over the memory of a NumPy array, which becomes read-only."""
+    """Create an array over the memory of a NumPy array, which becomes read-only."""
     if not ndarray.flags["C_CONTIGUOUS"]:
         raise ValueError("Only c-contiguous arrays are supported for zero-copy")
     copy = not ndarray.flags.writeable

@@ -1,4 +1,4 @@
-"""`mx.nd.Custom`: operators that users have written in Python, on arrays."""
+"""`mx.nd.Custom`: calls of user-defined Python operators."""
 
 from mxcy._library import front
 from mxcy.custom import records
@@ -9,31 +9,31 @@ __all__ = ["Custom"]
 
 
 def Custom(*data, op_type=None, out=None, name=None, **kwargs):
-    """Call an operator that was registered by `mx.operator.register`.
+    """Call an operator registered with `mx.operator.register`.
 
     Parameters
     ----------
     *data : NDArray
-        The inputs, followed by the auxiliary states; also by their names.
+        The inputs and then the auxiliary states; alternatively passed by name.
     op_type : str
-        The name under which the operator was registered.
+        The operator's registered name.
     out : NDArray or list of NDArray, optional
-        The arrays that take the outputs.
+        Arrays to write the outputs to.
     name : str, optional
         Accepted for compatibility.
     **kwargs
-        Inputs by name, and arguments of the property class, which gets them as texts.
+        Inputs by name, and arguments of the property class, passed to it as str.
 
     Returns
     -------
     NDArray or list of NDArray
-        They are computed when the operator's methods have run, which may be later; what goes wrong
-        there is raised by waiting for them.
+        The outputs, computed asynchronously by the operator's methods, whose exceptions are raised
+        when the outputs are awaited.
 
     Raises
     ------
     MXNetError
-        When there is no such operator, or arguments or inputs do not fit.
+        If there is no such operator, or arguments or inputs are invalid.
     """
     named = {key: value for key, value in kwargs.items() if isinstance(value, front.NDArrayBase)}
     attrs = {key: str(value) for key, value in kwargs.items() if key not in named}

@@ -21,12 +21,12 @@ def _set_value(src, out):
 
 
 def _copyto(data, out):
-    """Copy an array into another, also of another type or on another device.
+    """Copy an array into another one, of any dtype and on any device.
 
     Parameters
     ----------
     data, out : NDArray
-        Of one shape.
+        Arrays of equal shape.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Functions of `mx.nd` that are more than one operator."""
+"""Functions of `mx.nd` composed of several operators."""
 
 import numpy as np
 
@@ -22,14 +22,14 @@ __all__ = [
 
 @api_call("MXNDArrayWaitAll")
 def waitall() -> None:
-    """Wait until everything that was called is computed.
+    """Wait for all operations called so far.
 
     Raises
     ------
     MXNetError
-        Or what else an operation failed with: the first of those that nobody was told of yet.
-        The others are forgotten, but arrays that were not computed raise their errors when they
-        are read, until they are written again.
+        Or another exception of an operation: the first one not raised yet. The others are
+        discarded, but arrays that were not computed raise their errors when read, until they are
+        written again.
     """
     front.wait_all()
 
@@ -40,15 +40,15 @@ def concatenate(arrays, axis=0, always_copy=True):
     Parameters
     ----------
     arrays : list of NDArray
-        They may differ in their extent along the axis only.
+        Arrays of equal shape except along the axis.
     axis : int
     always_copy : bool
-        Whether a single array is copied too.
+        Whether to copy even a single array.
 
     Returns
     -------
     NDArray
-        On the device of the first array.
+        The result, on the device of the first array.
     """
     assert isinstance(arrays, (list, tuple)) and arrays, "concatenate: expected a list of arrays"
     assert all(isinstance(a, front.NDArrayBase) for a in arrays), "concatenate: expected NDArrays"
@@ -58,7 +58,7 @@ def concatenate(arrays, axis=0, always_copy=True):
     extents = first.shape[:axis] + first.shape[axis:][1:]
     for array in arrays[1:]:
         assert array.shape[:axis] + array.shape[axis:][1:] == extents, (
-            f"concatenate: shapes {first.shape} and {array.shape} differ besides axis {axis}"
+            f"concatenate: shapes {first.shape} and {array.shape} differ outside axis {axis}"
         )
         assert array.dtype == first.dtype, "concatenate: the dtypes differ"
     return F.Concat(*(array.as_in_context(first.context) for array in arrays), dim=axis)
@@ -74,13 +74,13 @@ def _axes(axes, ndim, name):
 
 
 def moveaxis(tensor, source, destination):
-    """Move axes to new places; the others keep their order.
+    """Move axes to new positions; the others keep their order.
 
     Parameters
     ----------
     tensor : NDArray
     source, destination : int or sequence of int
-        Where the axes are and where they go.
+        Old and new positions of the axes.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def moveaxis(tensor, source, destination):
     Raises
     ------
     ValueError
-        When an axis is out of range or repeated, or the numbers of axes differ.
+        If an axis is out of range or repeated, or the numbers of axes differ.
     """
     source = _axes(source, tensor.ndim, "source")
     destination = _axes(destination, tensor.ndim, "destination")
@@ -113,10 +113,10 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     ----------
     ary : NDArray
     indices_or_sections : int or tuple of int
-        The number of equal parts, or the places at which to cut.
+        The number of equal parts, or the indices to split at.
     axis : int
     squeeze_axis : bool
-        Remove the axis from parts of extent 1.
+        Whether to remove the axis from parts of size 1.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     Raises
     ------
     ValueError
-        When the parts are not equal or `indices_or_sections` is of another type.
+        If the parts are not equal or `indices_or_sections` has another type.
     """
     if isinstance(indices_or_sections, integer_types):
         sections, indices = int(indices_or_sections), ()
@@ -141,26 +141,26 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
 
 
 def histogram(a, bins=10, range=None):
-    """Count the elements in intervals.
+    """Compute a histogram.
 
     Parameters
     ----------
     a : NDArray
     bins : int or NDArray
-        The number of intervals, or their ascending bounds.
+        The number of bins, or their ascending edges.
     range : (float, float), optional
-        With a number of intervals, the first and the last bound; the extremes of `a` by default.
+        With a number of bins, the first and last edge, by default the extremes of `a`.
 
     Returns
     -------
     list of NDArray
-        The counts, int64, and the bounds. With a number of intervals and no range, a tuple of
-        arrays with what NumPy counts.
+        The counts, int64, and the bin edges. With a number of bins and no range, a tuple computed
+        by NumPy.
 
     Raises
     ------
     ValueError
-        When `bins` is neither.
+        If `bins` has another type.
     """
     if isinstance(bins, front.NDArrayBase):
         return F._histogram(a, bins)
@@ -177,7 +177,7 @@ def onehot_encode(indices, out):
     Parameters
     ----------
     indices : NDArray
-        One index for each row.
+        One index per row.
     out : NDArray
         The matrix.
 
@@ -196,11 +196,11 @@ def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mea
     Parameters
     ----------
     str_img : bytes
-        What an image file holds.
+        Content of an image file.
     clip_rect : (int, int, int, int)
-        Left, top, right, bottom of the part to keep; all 0 keeps everything.
+        Left, top, right and bottom of the crop; all 0 for no cropping.
     out : NDArray, optional
-        An array of shape (n, channels, height, width) that takes the image at `index`.
+        Array of shape (n, channels, height, width) whose element `index` is set to the image.
     index : int
     channels : {1, 3}
     mean : NDArray, optional
@@ -213,13 +213,13 @@ def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mea
     Raises
     ------
     MXNetError
-        When the bytes are no image, or OpenCV is missing.
+        If the image cannot be decoded, or OpenCV is missing.
     """
     cv2 = opencv("imdecode")
     mode = cv2.IMREAD_COLOR if channels == 3 else cv2.IMREAD_GRAYSCALE
     pixels = decode("imdecode", str_img, mode)
     if pixels is None:
-        raise MXNetError("imdecode: the bytes are no image that OpenCV can decode")
+        raise MXNetError("imdecode: OpenCV cannot decode the image")
     pixels = np.atleast_3d(pixels)[..., ::-1].transpose(2, 0, 1)
     left, top, right, bottom = clip_rect
     if (left, top, right, bottom) != (0, 0, 0, 0):

@@ -1,4 +1,4 @@
-"""Operators of `mx.nd._internal` that OpenCV does: images are arrays (height, width, channel)."""
+"""OpenCV operators of `mx.nd._internal`; images have shape (height, width, channel)."""
 
 import numpy as np
 
@@ -18,13 +18,13 @@ def decoded(user, content, flag=1, to_rgb=True):
     Parameters
     ----------
     user : str
-        Who decodes, for messages.
+        Name of the caller, for error messages.
     content : numpy.ndarray of uint8
-        What an image file holds.
+        Content of an image file.
     flag : {0, 1}
-        A gray image of one channel, or one of three.
+        0 for a gray image with one channel, 1 for three channels.
     to_rgb : bool
-        Red first, instead of OpenCV's order with blue first.
+        Whether channels are RGB rather than OpenCV's BGR.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def decoded(user, content, flag=1, to_rgb=True):
     Raises
     ------
     MXNetError
-        When there is no OpenCV, or no image.
+        If OpenCV is missing, or the image cannot be decoded.
     """
     cv2 = opencv(user)
     if flag not in (0, 1):
@@ -48,17 +48,17 @@ def decoded(user, content, flag=1, to_rgb=True):
 
 
 def resized(user, pixels, width, height, interp):
-    """Give an image another size.
+    """Resize an image.
 
     Parameters
     ----------
     user : str
-        Who resizes, for messages.
+        Name of the caller, for error messages.
     pixels : numpy.ndarray
         (height, width, channel)
     width, height : int
     interp : int
-        OpenCV's number of an interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
+        OpenCV's interpolation code: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def resized(user, pixels, width, height, interp):
     Raises
     ------
     MXNetError
-        When there is no OpenCV, or OpenCV refuses.
+        If OpenCV is missing or fails.
     """
     cv2 = opencv(user)
     if pixels.ndim != 3 or min(width, height) <= 0 or interp not in _INTERPOLATIONS:
@@ -86,7 +86,7 @@ def _as_array(pixels, out):
     if out is None:
         return creation.array(pixels, dtype=pixels.dtype)
     if out.shape != pixels.shape:
-        raise MXNetError(f"out: expected the shape {pixels.shape}, got {out.shape}")
+        raise MXNetError(f"out: expected shape {pixels.shape}, got {out.shape}")
     out[:] = creation.array(pixels, dtype=pixels.dtype).astype(out.dtype)
     return out
 
@@ -97,11 +97,11 @@ def _cvimdecode(buf, flag=1, to_rgb=True, out=None):
     Parameters
     ----------
     buf : NDArray of uint8
-        What an image file holds.
+        Content of an image file.
     flag : {0, 1}
-        A gray image of one channel, or one of three.
+        0 for a gray image with one channel, 1 for three channels.
     to_rgb : bool
-        Red first, instead of OpenCV's order with blue first.
+        Whether channels are RGB rather than OpenCV's BGR.
     out : NDArray, optional
 
     Returns
@@ -115,15 +115,15 @@ def _cvimdecode(buf, flag=1, to_rgb=True, out=None):
 
 
 def _cvimread(filename, flag=1, to_rgb=True, out=None):
-    """Read and decode a file of an image.
+    """Read and decode an image file.
 
     Parameters
     ----------
     filename : str
     flag : {0, 1}
-        A gray image of one channel, or one of three.
+        0 for a gray image with one channel, 1 for three channels.
     to_rgb : bool
-        Red first, instead of OpenCV's order with blue first.
+        Whether channels are RGB rather than OpenCV's BGR.
     out : NDArray, optional
 
     Returns
@@ -139,7 +139,7 @@ def _cvimread(filename, flag=1, to_rgb=True, out=None):
 
 
 def _cvimresize(src, w, h, interp=1, out=None):
-    """Give an image another size.
+    """Resize an image.
 
     Parameters
     ----------
@@ -161,21 +161,21 @@ def _cvimresize(src, w, h, interp=1, out=None):
 
 
 def _cvcopyMakeBorder(src, top, bot, left, right, type=0, value=0.0, values=(), out=None):
-    """Add margins to an image.
+    """Pad an image with a border.
 
     Parameters
     ----------
     src : NDArray
         (height, width, channel)
     top, bot, left, right : int
-        The margins.
+        Widths of the border.
     type : int
-        0 a constant, 1 the outermost pixels, 2 reflected, 3 from the other side, 4 reflected
-        without the outermost pixels.
+        Border type: 0 constant, 1 replicated edge, 2 reflected, 3 wrapped around, 4 reflected
+        without the edge.
     value : float
-        The constant.
+        The constant border value.
     values : tuple of float
-        The constant of each channel, instead of `value`.
+        The constant border value per channel, instead of `value`.
     out : NDArray, optional
 
     Returns

@@ -1,1 +1,1 @@
-"""Index keys, and what `a[key]` reads and writes."""
+"""Indexing: index keys, and reading and writing of ``a[key]``."""

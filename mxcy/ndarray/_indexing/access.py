@@ -1,10 +1,10 @@
-"""Indexing of `mx.nd.NDArray`: what `a[key]` reads and `a[key] = value` writes.
+"""Indexing of `mx.nd.NDArray`: reading and writing ``a[key]``.
 
-Keys are NumPy's, with MXNet's departures: boolean sequences count as 0 and 1, an element is an
-array of shape (1,) unless NumPy shape semantics are on, and only some results are views. A result
-shares the array's memory exactly when its elements lie there side by side; others are copies.
+Keys are as in NumPy, with MXNet's deviations: boolean sequences count as 0 and 1, an element is an
+array of shape (1,) without NumPy shape semantics, and only some results are views. A result is a
+view exactly if its elements are contiguous in the array's memory.
 
-While recording, reads go through operators, so that gradients flow back to the array.
+While recording, reads are operators, so that gradients propagate to the array.
 """
 
 import functools
@@ -33,7 +33,7 @@ _INT64 = dtypes.CODES["int64"]
 
 
 def read(array, key):
-    """What ``array[key]`` is.
+    """Evaluate ``array[key]``.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def read(array, key):
     Returns
     -------
     NDArray
-        A view when the elements lie side by side in memory, otherwise a copy.
+        A view if the elements are contiguous in memory, otherwise a copy.
 
     Raises
     ------
     IndexError
-        When an index is out of bounds or there are too many.
+        If an index is out of bounds or there are too many.
     ValueError
-        When the key holds an object that is no index.
+        If the key contains an invalid index.
     """
     if isinstance(key, integer_types):
         return _read_row(array, int(key))
@@ -71,12 +71,12 @@ def read(array, key):
 
 
 def _element_shape(shape):
-    """A result's shape: elements have shape (1,) in MXNet's own shape semantics."""
+    """The shape of a result: under MXNet's own shape semantics, (1,) for a single element."""
     return shape if shape or is_np_shape() else (1,)
 
 
 def _read_row(array, row):
-    """What most programs read: ``array[row]``."""
+    """Evaluate ``array[row]``, the most common key."""
     shape = array.shape
     if not shape:
         raise IndexError("too many indices (1) for array with 0 dimensions")
@@ -91,7 +91,7 @@ def _read_row(array, row):
 
 
 def _read_rows(array, key):
-    """What is read nearly as often: ``array[begin:end]``."""
+    """Evaluate ``array[begin:end]``, the next most common key."""
     if key.start is None and key.stop is None:
         return array
     if array.ndim == 0:
@@ -108,7 +108,7 @@ def _read_rows(array, key):
 def _read_basic(array, key):
     if array.ndim == 0 and not key:
         return array
-    view = array.held_view()  # to find out what the key means
+    view = array.held_view()  # lets NumPy interpret the key
     picked = view[(*key, Ellipsis)]
     shape = _element_shape(picked.shape)
     if is_taped(array):
@@ -117,7 +117,7 @@ def _read_basic(array, key):
 
 
 def _shared(array, view, picked, shape):
-    """An array of the picked elements, a view of `array` when they lie side by side."""
+    """Make an array of the selected elements: a view of `array` if they are contiguous."""
     if picked.flags.c_contiguous:
         size, first = picked.size, 0
         if size:
@@ -133,7 +133,7 @@ def _shared(array, view, picked, shape):
 
 
 def _read_basic_taped(array, key, shape):
-    """The same as recorded operators: slice, then Reshape where axes vanish or appear."""
+    """Read by recorded operators: slice, then Reshape if axes are removed or added."""
     slices = tuple(
         slice(entry, entry + 1 or None) if isinstance(entry, int) else entry
         for entry in key
@@ -156,7 +156,7 @@ def _read_basic_taped(array, key, shape):
 
 
 def _bounds(entry, extent):
-    """A slice as the operator `slice` takes it: no negative numbers, None for "to the start"."""
+    """Convert a slice for operator `slice`: no negative values, None for "to the start"."""
     begin, end, step = entry.indices(extent)
     return begin, None if end < 0 else end, step
 
@@ -184,7 +184,7 @@ def _read_advanced(array, key):
 
 
 def write(array, key, value):
-    """Do ``array[key] = value``.
+    """Execute ``array[key] = value``.
 
     Parameters
     ----------
@@ -196,13 +196,13 @@ def write(array, key, value):
     Raises
     ------
     IndexError
-        When an index is out of bounds or there are too many.
+        If an index is out of bounds or there are too many.
     ValueError
-        When the value cannot be broadcast, or the array is read-only.
+        If the value cannot be broadcast, or the array is read-only.
     TypeError
-        When the value is not array-like.
+        If the value is not array-like.
     MXNetError
-        While recording, when the array is part of a graph, or when the value is and `key` is not
+        While recording, if the array is part of a graph, or the value is and `key` does not select
         the whole array.
     """
     if array.ndim == 0:
@@ -226,7 +226,7 @@ def write(array, key, value):
             return
         target = array.held_view()
         if key and all(type(entry) is int for entry in key) and len(key) == target.ndim:
-            # An axis of extent 1 takes arrays of one element, which the element would not.
+            # Unlike a single element, an axis of size 1 accepts arrays of one element.
             target, key = target[..., None], (*key, slice(None))
         target[key] = _values(array, value) if reads else value
 
@@ -241,7 +241,7 @@ def _is_whole(entry):
 
 
 def _write_taped(array, key, value):
-    """Handle a write while recording; whether it is done."""
+    """Handle a write while recording; return whether it is complete."""
     if front.is_deferred():
         raise TracedValueError("deferred computation: the program writes to elements of an array")
     whole = all(map(_is_whole, key))
@@ -262,7 +262,7 @@ def _write_taped(array, key, value):
             "autograd."
         )
     extra = value.ndim - array.ndim
-    if extra > 0 and value.shape[:extra] == (1,) * extra:  # as NumPy assigns such values
+    if extra > 0 and value.shape[:extra] == (1,) * extra:  # as in NumPy
         value = value.reshape(value.shape[extra:])
     if value.shape != array.shape:
         value = value.broadcast_to(array.shape)
@@ -271,7 +271,7 @@ def _write_taped(array, key, value):
 
 
 def _check_storage(array, value):
-    """Refuse to assign a sparse array."""
+    """Check that the value is not sparse."""
     stype = getattr(value, "stype", "default")
     if stype != "default":
         raise TypeError(
@@ -281,7 +281,7 @@ def _check_storage(array, value):
 
 
 def _values(array, value):
-    """A value to assign as a NumPy array of the type in which the array's elements are stored."""
+    """Convert a value to a NumPy array of the array's storage dtype."""
     if isinstance(value, front.NDArrayBase):
         _check_storage(array, value)
         values = value.held_read_view()

@@ -1,4 +1,4 @@
-"""Facts about index keys as MXNet's own helpers tell them, for programs that call those."""
+"""Helper functions of MXNet about index keys, for programs that call them."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ _BASIC, _ADVANCED, _EMPTY_TUPLE = 0, 1, 2
 
 
 def check_boolean_array_dimension(array_shape, axis, bool_shape):
-    """Refuse a mask that does not fit the axes of an array from `axis` on.
+    """Check that a mask matches the axes of an array from `axis` on.
 
     Parameters
     ----------
@@ -29,18 +29,18 @@ def check_boolean_array_dimension(array_shape, axis, bool_shape):
     Raises
     ------
     IndexError
-        That names the first axis where they differ.
+        Naming the first axis that differs.
     """
     keys.check_mask(array_shape, axis, bool_shape)
 
 
 def indexing_key_expand_implicit_axes(key, shape):
-    """A key with an entry for every axis of an array: ellipses become slices.
+    """Expand a key to one entry per axis of an array; ellipses become slices.
 
     Parameters
     ----------
     key : object
-        Anything between the brackets.
+        An index key.
     shape : tuple of int
         The array's shape.
 
@@ -51,13 +51,13 @@ def indexing_key_expand_implicit_axes(key, shape):
     Raises
     ------
     IndexError
-        When the key has several ellipses or more indices than there are axes.
+        If the key has several ellipses or more indices than axes.
     """
     return keys.expand_key(key, shape)
 
 
 def get_indexing_dispatch_code(key):
-    """How a key picks elements.
+    """Classify a key.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ def get_indexing_dispatch_code(key):
     Returns
     -------
     int
-        0: by numbers and slices, 1: by arrays or sequences, 2: by an empty tuple.
+        0: integers and slices, 1: arrays or sequences, 2: an empty tuple.
 
     Raises
     ------
     ValueError
-        When an entry is none of these.
+        If an entry is none of these.
     """
     assert isinstance(key, tuple), f"expected a tuple, got {type(key)}"
     for entry in key:
@@ -87,7 +87,7 @@ def get_indexing_dispatch_code(key):
 
 
 def get_oshape_of_gather_nd_op(dshape, ishape):
-    """The shape that `gather_nd` gives for shapes of data and indices.
+    """The output shape of `gather_nd`, given the shapes of data and indices.
 
     Parameters
     ----------
@@ -97,5 +97,5 @@ def get_oshape_of_gather_nd_op(dshape, ishape):
     -------
     tuple of int
     """
-    assert dshape and ishape, "the data and the indices need a dimension"
+    assert dshape and ishape, "data and indices must have at least one dimension"
     return (*ishape[1:], *dshape[ishape[0] :])

@@ -1,4 +1,4 @@
-"""Index keys: what stands between the brackets of ``a[...]``, made uniform."""
+"""Normalisation of index keys, the expression in ``a[...]``."""
 
 import math
 
@@ -25,7 +25,7 @@ _SEQUENCES = (np.ndarray, list, tuple, range)
 
 
 def check_mask(shape, axis, mask_shape):
-    """Raise IndexError if a mask does not fit the axes of a shape from `axis` on."""
+    """Raise IndexError unless a mask matches the axes of a shape from `axis` on."""
     for i, extent in enumerate(mask_shape):
         if axis + i >= len(shape) or shape[axis + i] != extent:
             size = shape[axis + i] if axis + i < len(shape) else 0
@@ -36,7 +36,7 @@ def check_mask(shape, axis, mask_shape):
 
 
 def _entries(item, shape, axis):
-    """The entries that one item of a key stands for: none for a 0-d boolean, several for a mask."""
+    """Expand one item of a key: no entries for a 0-d boolean, several for a mask."""
     if isinstance(item, bool):
         return []
     if not isinstance(item, front.NDArrayBase):
@@ -55,19 +55,19 @@ def _entries(item, shape, axis):
 
 
 def expand_key(key, shape):
-    """A key as a tuple with an entry for every axis, besides its Nones.
+    """Expand a key to a tuple with one entry per axis, plus its Nones.
 
     Parameters
     ----------
     key : object
-        Anything between the brackets.
+        An index key.
     shape : tuple of int
         The array's shape.
 
     Raises
     ------
     IndexError
-        When the key has several ellipses or more indices than there are axes.
+        If the key has several ellipses or more indices than axes.
     """
     items = key if isinstance(key, tuple) else (key,)
     before, after, axes = [], None, 0
@@ -86,7 +86,7 @@ def expand_key(key, shape):
 
 
 def is_plain(key, ndim):
-    """Whether a key holds only int and slice, so that NumPy needs no help with it."""
+    """Whether a key has only int and slice, which NumPy interprets in the same way."""
     if type(key) is tuple:
         return len(key) <= ndim and all(type(entry) in (int, slice) for entry in key)
     return type(key) in (int, slice) and ndim > 0
@@ -98,7 +98,7 @@ def is_advanced(entry):
 
 
 def _integers(entry):
-    """An advanced index as a NumPy array of integers."""
+    """Convert an advanced index to a NumPy array of integers."""
     values = entry.asnumpy() if isinstance(entry, front.NDArrayBase) else np.asarray(entry)
     if values.dtype.kind not in "iubf":
         raise ValueError(
@@ -108,7 +108,7 @@ def _integers(entry):
 
 
 def numpy_key(key, shape):
-    """An expanded key in NumPy's types, and whether it holds an advanced index."""
+    """Convert an expanded key for NumPy; also return whether it has an advanced index."""
     parts, advanced, axis = [], False, 0
     for entry in key:
         if is_advanced(entry):
@@ -143,10 +143,10 @@ def _check_broadcast(indices):
 
 
 def trailing_axes(key):
-    """An advanced key without the Nones that follow its last index, and where to put them.
+    """Split off the Nones after the last index of an advanced key; return their positions too.
 
-    MXNet counts the advanced indices that stand side by side as no axis when it places a None
-    behind them, so that ``a[[0, 1], None]`` has shape (1, 2, ...) where NumPy's has (2, 1, ...).
+    For the position of such a None, MXNet counts adjacent advanced indices as no axis, so that
+    ``a[[0, 1], None]`` has shape (1, 2, ...) rather than NumPy's (2, 1, ...).
     """
     places = [i for i, entry in enumerate(key) if isinstance(entry, (int, np.ndarray))]
     if places[-1] - places[0] != len(places) - 1:
@@ -163,7 +163,7 @@ def trailing_axes(key):
 
 
 def positions(key, shape):
-    """Where in the flattened leading axes the picked elements are, and how many axes those are."""
+    """Positions of the selected elements in the flattened leading axes, and the axis count."""
     leading = len(shape)
     entries = list(key)
     while entries and isinstance(entries[-1], slice) and entries[-1] == slice(None):
@@ -174,24 +174,24 @@ def positions(key, shape):
 
 
 def lies_side_by_side(slices, shape):
-    """Whether what slices pick of a contiguous array is contiguous as well.
+    """Whether slices of a contiguous array are contiguous.
 
     Parameters
     ----------
     slices : sequence of slice
-        One for each of the first axes; the others are taken whole.
+        Slices of the leading axes; the others are whole.
     shape : tuple of int
 
     Returns
     -------
     bool
-        True of no elements.
+        True if nothing is selected.
     """
     picked = [range(extent)[key] for key, extent in zip(slices, shape, strict=False)]
     picked += [range(extent) for extent in shape[len(picked) :]]
     if not all(map(len, picked)):
         return True
-    partial = False  # whether an axis behind is not whole
+    partial = False  # whether a later axis is not whole
     for steps, extent in zip(reversed(picked), reversed(shape), strict=True):
         if len(steps) > 1 and (partial or steps.step != 1):
             return False

@@ -1,4 +1,4 @@
-"""`mx.nd.np`: what `mx.np` offers, under the name it has beside `mx.nd`."""
+"""`mx.nd.np`: alias of `mx.np`."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ from mxcy.ndarray.numpy import _internal  # noqa: F401
 
 
 def __getattr__(name):
-    return getattr(import_module("mxcy.numpy"), name)  # which is made of this package
+    return getattr(import_module("mxcy.numpy"), name)  # lazily: it imports this package
 
 
 def __dir__():

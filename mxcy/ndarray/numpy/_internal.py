@@ -4,7 +4,7 @@ from importlib import import_module
 
 
 def _offered():
-    return import_module("mxcy.numpy._internal")  # which is made of this package
+    return import_module("mxcy.numpy._internal")  # lazily: it imports this package
 
 
 def __getattr__(name):

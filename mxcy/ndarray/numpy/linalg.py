@@ -1,10 +1,10 @@
-"""`mx.nd.np.linalg`: what `mx.np.linalg` offers."""
+"""`mx.nd.np.linalg`: alias of `mx.np.linalg`."""
 
 from importlib import import_module
 
 
 def __getattr__(name):
-    return getattr(import_module("mxcy.numpy.linalg"), name)  # which is made of this package
+    return getattr(import_module("mxcy.numpy.linalg"), name)  # lazily: it imports this package
 
 
 def __dir__():

@@ -1,10 +1,10 @@
-"""`mx.nd.np.random`: what `mx.np.random` offers."""
+"""`mx.nd.np.random`: alias of `mx.np.random`."""
 
 from importlib import import_module
 
 
 def __getattr__(name):
-    return getattr(import_module("mxcy.numpy.random"), name)  # which is made of this package
+    return getattr(import_module("mxcy.numpy.random"), name)  # lazily: it imports this package
 
 
 def __dir__():

@@ -1,10 +1,10 @@
-"""`mx.nd.npx`: what `mx.npx` offers, under the name it has beside `mx.nd`."""
+"""`mx.nd.npx`: alias of `mx.npx`."""
 
 from importlib import import_module
 
 
 def __getattr__(name):
-    return getattr(import_module("mxcy.numpy_extension"), name)  # which is made of this package
+    return getattr(import_module("mxcy.numpy_extension"), name)  # lazily: it imports this package
 
 
 def __dir__():

@@ -1,4 +1,4 @@
-"""`mx.nd.npx.control_flow`: what `mx.npx.control_flow` offers."""
+"""`mx.nd.npx.control_flow`: alias of `mx.npx.control_flow`."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ from importlib import import_module
 def __getattr__(name):
     return getattr(
         import_module("mxcy.numpy_extension.control_flow"), name
-    )  # which is made of this package
+    )  # lazily: it imports this package
 
 
 def __dir__():

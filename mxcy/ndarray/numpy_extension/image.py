@@ -1,4 +1,4 @@
-"""`mx.nd.npx.image`: what `mx.npx.image` offers."""
+"""`mx.nd.npx.image`: alias of `mx.npx.image`."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ from importlib import import_module
 def __getattr__(name):
     return getattr(
         import_module("mxcy.numpy_extension.image"), name
-    )  # which is made of this package
+    )  # lazily: it imports this package
 
 
 def __dir__():

@@ -1,4 +1,4 @@
-"""`mx.nd.npx.random`: what `mx.npx.random` offers."""
+"""`mx.nd.npx.random`: alias of `mx.npx.random`."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ from importlib import import_module
 def __getattr__(name):
     return getattr(
         import_module("mxcy.numpy_extension.random"), name
-    )  # which is made of this package
+    )  # lazily: it imports this package
 
 
 def __dir__():

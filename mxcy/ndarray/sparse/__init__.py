@@ -1,4 +1,4 @@
-"""`mx.nd.sparse`: sparse arrays, their constructors, and the operators that know of them."""
+"""`mx.nd.sparse`: sparse arrays, their constructors, and operators with sparse rules."""
 
 from mxcy.ndarray import namespaces
 from mxcy.ndarray.sparse.arithmetic import add, divide, multiply, subtract  # noqa: F401

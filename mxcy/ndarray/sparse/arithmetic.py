@@ -6,7 +6,7 @@ __all__ = ["add", "divide", "multiply", "subtract"]
 
 
 def add(lhs, rhs):
-    """The sum, elementwise; arrays of one sparse type give one of that type.
+    """Add elementwise; arrays of the same sparse type give a result of that type.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def add(lhs, rhs):
 
 
 def subtract(lhs, rhs):
-    """The difference, elementwise; arrays of one sparse type give one of that type.
+    """Subtract elementwise; arrays of the same sparse type give a result of that type.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def subtract(lhs, rhs):
 
 
 def multiply(lhs, rhs):
-    """The product, elementwise; a sparse and a dense array give a sparse one.
+    """Multiply elementwise; a sparse and a dense array give a sparse result.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def multiply(lhs, rhs):
 
 
 def divide(lhs, rhs):
-    """The quotient, elementwise; dense, but for a sparse array and a number.
+    """Divide elementwise; the result is dense, except for a sparse array and a number.
 
     Parameters
     ----------

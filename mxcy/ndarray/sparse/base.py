@@ -1,6 +1,6 @@
-"""What the classes of sparse arrays share.
+"""Base class of sparse arrays.
 
-A sparse array is an `NDArray` without memory of its own: its elements are its parts, ordinary dense
+A sparse array is an `NDArray` without its own memory: its elements are its parts, ordinary dense
 arrays. Writing to it replaces the parts.
 """
 
@@ -24,12 +24,12 @@ _INT64 = dtypes.CODES["int64"]
 
 
 def is_sparse(array):
-    """Whether an array is a sparse one."""
+    """Whether an array is sparse."""
     return isinstance(array, BaseSparseNDArray)
 
 
 def wrap(parts):
-    """The sparse array of some parts, which it shares."""
+    """Make a sparse array that shares its parts."""
     return sparse_class(parts.stype)._of_parts(parts)
 
 
@@ -38,18 +38,18 @@ def _refused(name, alias=None):
         raise NotSupportedForSparseNDArray(method, alias, *args)
 
     method.__name__ = name
-    method.__doc__ = "Sparse arrays have no such method."
+    method.__doc__ = "Not supported for sparse arrays."
     return method
 
 
 class BaseSparseNDArray(NDArray):
-    """What `CSRNDArray` and `RowSparseNDArray` have in common.
+    """Base of `CSRNDArray` and `RowSparseNDArray`.
 
     Parameters
     ----------
     handle : BaseSparseNDArray or None
         An array of the same class, whose parts the new one shares. With None it has no elements
-        until `__setstate__` gives it some.
+        until `__setstate__` is called.
     writable : bool
         Whether the new array may be written to.
     """
@@ -61,7 +61,7 @@ class BaseSparseNDArray(NDArray):
             shape = (0, 0) if self._stype == "csr" else (0,)
             handle = self._empty(shape, dtypes.CODES["float32"], cpu())
         if type(handle) is not type(self):
-            raise TypeError("make sparse arrays with mx.nd.sparse.csr_matrix, zeros and the like")
+            raise TypeError("create sparse arrays with mx.nd.sparse.csr_matrix, zeros and so on")
         self.become(handle)
         self.writable = writable
 
@@ -73,29 +73,29 @@ class BaseSparseNDArray(NDArray):
 
     @classmethod
     def _empty(cls, shape, code, ctx):
-        """An array that stores nothing."""
+        """Make an array without stored elements."""
         if cls._stype == "csr" and len(shape) != 2:
-            raise ValueError(f"a csr array has a shape (rows, columns), got {tuple(shape)}")
+            raise ValueError(f"shape of a csr array: expected (rows, columns), got {tuple(shape)}")
         return cls._of_parts(nothing_stored(cls._stype, shape, code, ctx))
 
     def _set_parts(self, parts):
-        """Let a blank array have some parts."""
+        """Set the parts of a blank array."""
         self._parts = parts
         front.make_sparse(self, parts.data.dtype_code, parts.data.context)
 
     def become(self, other):
-        """Share the parts of another array, as a blank one must."""
+        """Share the parts of another array; for blank arrays."""
         if type(other) is not type(self):
             raise MXNetError(f"a {type(self).__name__} cannot become a {type(other).__name__}")
         self._set_parts(other._parts)
 
     def detached(self, cls=None):
-        """The same parts as an array that is not on the tape."""
+        """Make an array with the same parts that is not on the tape."""
         array = wrap(self._parts)
         array.writable = self.writable
         return array
 
-    # --- what it is ---
+    # --- properties ---
     @property
     def stype(self):
         """str: the storage type."""
@@ -113,7 +113,7 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def size(self):
-        """Sparse arrays do not tell a number of elements: NotImplementedError."""
+        """Not supported for sparse arrays: raises NotImplementedError."""
         raise NotImplementedError
 
     @property
@@ -146,11 +146,11 @@ class BaseSparseNDArray(NDArray):
         return self._parts.aux[i].dtype
 
     def _aux_data(self, i):
-        """A copy of the index array number i."""
+        """Return a copy of index array i."""
         return self._parts.aux[i].copy()
 
     def _data(self):
-        """A copy of the stored elements."""
+        """Return a copy of the stored elements."""
         return self.data
 
     def __repr__(self):
@@ -169,7 +169,7 @@ class BaseSparseNDArray(NDArray):
         raise TypeError(f"a sparse array cannot be converted to {kind}")
 
     def asscalar(self):
-        """Sparse arrays are no scalars: NotImplementedError."""
+        """Not supported for sparse arrays: raises NotImplementedError."""
         raise NotImplementedError
 
     reshape = _refused("reshape")
@@ -184,7 +184,7 @@ class BaseSparseNDArray(NDArray):
 
     # --- values ---
     def asnumpy(self):
-        """All elements as a new dense NumPy array."""
+        """Copy all elements to a dense NumPy array."""
         return compose.to_dense(F, self._ordered).asnumpy()
 
     def __array__(self, dtype=None, copy=None):
@@ -193,21 +193,21 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def _ordered(self):
-        """The parts as operators take them."""
+        """The parts in the order of operators' inputs."""
         return compose.ordered(F, self._parts)
 
     @property
     def _stored(self):
-        """All parts, one after the other."""
+        """All parts in order."""
         return self._parts.data, *self._parts.aux
 
     def wait_to_read(self):
-        """Wait until the elements are computed; raises what their operation failed with."""
+        """Wait until the elements are computed; raises exceptions of their operation."""
         for part in self._stored:
             part.wait_to_read()
 
     def wait_to_write(self):
-        """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
+        """Wait until no operation reads or writes the elements; raises like `wait_to_read`."""
         for part in self._stored:
             part.wait_to_write()
 
@@ -217,23 +217,23 @@ class BaseSparseNDArray(NDArray):
         return sum(part.version for part in self._stored)
 
     def check_format(self, full_check=True):
-        """Check that the parts fit together.
+        """Check that the parts are consistent.
 
         Parameters
         ----------
         full_check : bool
-            Whether the values of the indices are checked, too; this takes a pass over them.
+            Whether to check the values of the indices too, which takes a pass over them.
 
         Raises
         ------
         MXNetError
-            When they do not.
+            If they are not.
         """
         problem = self._problem(full_check)
         if problem is not None:
             raise MXNetError(f"check_format: {problem}")
 
-    # --- arithmetic: arrays of one shape are combined by the elementwise operators ---
+    # --- arithmetic: arrays of equal shape use the elementwise operators ---
     def __add__(self, other):
         return arithmetic.combine(0, self, other)
 
@@ -295,21 +295,20 @@ class BaseSparseNDArray(NDArray):
 
         Parameters
         ----------
-        other : NDArray or Context
-            A dense array, or one of the same storage type, of the same shape, whose dtype may
-            differ; or where the new array shall be.
+        A dense array, or one of the same storage type, with the same shape and any dtype, or the
+        context of a new array.
 
         Returns
         -------
         NDArray
-            `other`, or the new array; False when `other` is the array itself.
+            `other`, or the new array; False if `other` is the array itself.
 
         Raises
         ------
         MXNetError
-            When the shapes differ.
+            If the shapes differ.
         TypeError
-            When `other` has another sparse storage type, or is neither array nor context.
+            If `other` has another sparse storage type, or is neither array nor context.
         """
         if isinstance(other, Context):
             check_usable(other)
@@ -333,14 +332,14 @@ class BaseSparseNDArray(NDArray):
         return other
 
     def astype(self, dtype, copy=True):
-        """The array with another element type and the same storage type.
+        """Cast the array to another dtype.
 
         Parameters
         ----------
         dtype : dtype, NDArray
-            Names an element type.
+            The dtype.
         copy : bool
-            False returns the array itself when it has that type already.
+            False returns the array itself if it already has that dtype.
         """
         data = self._parts.data.astype(dtype)
         if not copy and data.dtype_code == self.dtype_code:
@@ -348,7 +347,7 @@ class BaseSparseNDArray(NDArray):
         return wrap(copied(self._parts._replace(data=data), self.context))
 
     def tostype(self, stype):
-        """A copy with another storage type.
+        """Convert a copy to another storage type.
 
         Parameters
         ----------
@@ -367,21 +366,21 @@ class BaseSparseNDArray(NDArray):
 
 
 def dense_array(values, dtype):
-    """Values as a dense array of a type, on the CPU."""
+    """Make a dense array of a dtype on the CPU."""
     code = dtypes.code_of(dtypes.numpy_dtype(dtype))
     values = np.ascontiguousarray(values, dtypes.dtype_of(code))
     return front.from_numpy(values, code, cpu())
 
 
 def copied(parts, ctx, dtype=None):
-    """Copies of parts on a context."""
+    """Copy parts to a context."""
     data = parts.data if dtype is None else parts.data.astype(dtype)
     copies = {name: getattr(parts, name).copyto(ctx) for name in parts._fields if name != "shape"}
     return parts._replace(**copies | {"data": data.copyto(ctx)})
 
 
 def nothing_stored(stype, shape, code, ctx):
-    """Parts that store nothing.
+    """Make parts without stored elements.
 
     Parameters
     ----------

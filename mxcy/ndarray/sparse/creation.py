@@ -1,4 +1,4 @@
-"""`mx.nd.sparse.csr_matrix`, `row_sparse_array`, `zeros`, `empty` and `array`."""
+"""Constructors of sparse arrays: `csr_matrix`, `row_sparse_array`, `zeros`, `empty`, `array`."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def _place(ctx):
 
 
 def _dtype(source, dtype):
-    """An element type, by default that of an array, float32 for what is none."""
+    """Resolve a dtype, by default that of an array source, otherwise float32."""
     if dtype is not None:
         return dtype
     return source.dtype if isinstance(source, (NDArray, np.ndarray, np.generic)) else np.float32
@@ -40,20 +40,20 @@ def _data(source, ctx, dtype):
 
 
 def _indices(source, ctx):
-    """An index array, int64."""
+    """Convert to an index array, int64."""
     values = source.asnumpy() if isinstance(source, NDArray) else np.asarray(source)
     return front.from_numpy(np.array(values, np.int64, order="C"), _INT64, ctx)
 
 
 def _same_shape(array, shape):
-    """Refuse an array of another shape than the caller asks for."""
+    """Check that an array has the requested shape."""
     if shape is not None and tuple(array.shape) != tuple(shape):
         raise ValueError(f"Shape mismatch detected. {tuple(array.shape)} v.s. {tuple(shape)}")
     return array
 
 
 def _copied(source, ctx, dtype, stype):
-    """A sparse array made of another of the same storage type."""
+    """Copy a sparse array of the same storage type."""
     if source.stype != stype:
         raise ValueError(f"Unexpected input type: {type(source).__name__}")
     return _with_dtype(source.copyto(_place(ctx)), dtype)
@@ -67,20 +67,20 @@ def _with_dtype(array, dtype):
 
 
 def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
-    """A `CSRNDArray`, an array in compressed sparse rows.
+    """Create a `CSRNDArray`, a matrix in compressed sparse row format.
 
     Parameters
     ----------
     arg1 : array_like, CSRNDArray, scipy sparse array or tuple
-        A matrix, sparse or dense; ``(rows, columns)`` for one without entries;
+        A matrix, sparse or dense; ``(rows, columns)`` for an empty one;
         ``(data, indices, indptr)``, the parts of the array; or ``(data, (row, column))``, its
-        entries, of which those in the same place are added up.
+        entries, where duplicates are summed.
     shape : tuple of int, optional
-        By default the shape of the matrix, or the least that holds the entries.
+        By default the shape of the matrix, or the smallest one that contains all entries.
     ctx : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
-        The element type; by default that of arrays, float32 of lists.
+        The dtype, by default that of arrays, float32 for lists.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
     Raises
     ------
     ValueError
-        When the parts have impossible shapes, or `shape` is not the array's.
+        If the parts' shapes are invalid, or `shape` is not the array's.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
 
 
 def _csr_of_entries(data, row, column, shape, ctx, dtype):
-    """The csr array of entries in any order; those in one place are added up."""
+    """Make a csr array of entries in any order, summing duplicates."""
     data, row, column = (x.asnumpy() if isinstance(x, NDArray) else x for x in (data, row, column))
     data, row, column = np.asarray(data), np.asarray(row, "int64"), np.asarray(column, "int64")
     if not data.ndim == row.ndim == column.ndim == 1 or not len(data) == len(row) == len(column):
@@ -172,20 +172,20 @@ def _csr_of_entries(data, row, column, shape, ctx, dtype):
 
 
 def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
-    """A `RowSparseNDArray`, an array that stores some of its rows.
+    """Create a `RowSparseNDArray`, an array that stores only some of its rows.
 
     Parameters
     ----------
     arg1 : array_like, RowSparseNDArray or tuple
-        An array; two extents or more for one without rows; or ``(data, indices)``, the stored rows
-        and which rows they are, ascending.
+        An array; two or more dimensions for an empty one; or ``(data, indices)``, the stored rows
+        and their ascending row ids.
     shape : tuple of int, optional
-        By default the shape of the array; of ``(data, indices)``, as many rows as the last of the
-        indices tells.
+        By default the shape of the array; for ``(data, indices)``, as many rows as required by the
+        last index.
     ctx : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
-        The element type; by default that of arrays, float32 of lists.
+        The dtype, by default that of arrays, float32 for lists.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
     Raises
     ------
     ValueError
-        When the parts have impossible shapes, or `shape` is not the array's.
+        If the parts' shapes are invalid, or `shape` is not the array's.
 
     Examples
     --------
@@ -241,14 +241,14 @@ def _rows_of_parts(data, indices, shape, ctx, dtype):
 
 
 def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
-    """An array of zeros of a storage type: a sparse one stores nothing.
+    """Create an array of zeros; a sparse one has no stored elements.
 
     Parameters
     ----------
     stype : {'csr', 'row_sparse', 'default'}
     shape : tuple of int
     ctx : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
         float32 by default.
 
@@ -259,7 +259,7 @@ def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
     Raises
     ------
     ValueError
-        When there is no such storage type.
+        If there is no such storage type.
     """
     if stype == "default":
         return dense.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
@@ -269,14 +269,14 @@ def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
 
 
 def empty(stype, shape, ctx=None, dtype=None):
-    """A sparse array that stores nothing.
+    """Create a sparse array without stored elements.
 
     Parameters
     ----------
     stype : {'csr', 'row_sparse'}
     shape : int or tuple of int
     ctx : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
         float32 by default.
 
@@ -287,7 +287,7 @@ def empty(stype, shape, ctx=None, dtype=None):
     Raises
     ------
     Exception
-        When there is no such storage type.
+        If there is no such storage type.
     """
     if stype not in ("csr", "row_sparse"):
         raise Exception("unknown stype : " + str(stype))
@@ -296,15 +296,15 @@ def empty(stype, shape, ctx=None, dtype=None):
 
 
 def array(source_array, ctx=None, dtype=None):
-    """A sparse array with the elements of another sparse array.
+    """Create a sparse array from another sparse array.
 
     Parameters
     ----------
     source_array : CSRNDArray, RowSparseNDArray or scipy.sparse.csr_matrix
     ctx : Context, optional
-        Where to put it; the current context by default.
+        Context of the array, by default the current one.
     dtype : dtype, optional
-        The element type; that of the source by default.
+        The dtype, by default that of the source.
 
     Returns
     -------
@@ -313,8 +313,8 @@ def array(source_array, ctx=None, dtype=None):
     Raises
     ------
     ValueError
-        When the source is something else; `mx.nd.array` and `tostype` make dense arrays, and sparse
-        ones of them.
+        If the source is something else; use `mx.nd.array` for dense arrays, and `tostype` to
+        convert them.
 
     Examples
     --------
@@ -335,12 +335,12 @@ def array(source_array, ctx=None, dtype=None):
             f"{type(source_array).__name__}"
         )
     raise ValueError(
-        f"Unexpected source_array type: {type(source_array).__name__}; csr_matrix and "
-        "row_sparse_array make arrays of lists"
+        f"Unexpected source_array type: {type(source_array).__name__}; use csr_matrix or "
+        "row_sparse_array for lists"
     )
 
 
 def _ndarray_cls(handle, writable=True, stype=-1):
-    """A sparse array that shares the parts of another, as what its `handle` gives."""
+    """Make a sparse array that shares the parts of another array's `handle`."""
     assert isinstance(handle, BaseSparseNDArray)
     return type(handle)(handle, writable)

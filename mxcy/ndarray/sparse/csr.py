@@ -1,4 +1,4 @@
-"""Matrices in compressed sparse rows."""
+"""Matrices in compressed sparse row format."""
 
 import numpy as np
 
@@ -19,11 +19,11 @@ _INT64 = dtypes.CODES["int64"]
 
 @offer_sparse
 class CSRNDArray(BaseSparseNDArray):
-    """A matrix in compressed sparse rows.
+    """A matrix in compressed sparse row format.
 
     Row i has the elements ``data[indptr[i]:indptr[i + 1]]`` in the columns
-    ``indices[indptr[i]:indptr[i + 1]]``, which ascend; all others are zero. Make them with
-    `mx.nd.sparse.csr_matrix`, `zeros`, `array`, or by ``dense.tostype('csr')``.
+    ``indices[indptr[i]:indptr[i + 1]]``, in ascending order; all others are zero. Create them with
+    `mx.nd.sparse.csr_matrix`, `zeros`, `array`, or ``dense.tostype('csr')``.
     """
 
     __slots__ = ()
@@ -31,7 +31,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     @property
     def indptr(self):
-        """NDArray: a copy of the bounds of the rows, int64."""
+        """NDArray: a copy of the row pointers, int64."""
         return self._parts.indptr.copy()
 
     @indptr.setter
@@ -75,7 +75,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     @classmethod
     def _of_scipy(cls, source, ctx, dtype):
-        """The array of one of scipy's, whose entries are sorted and added up."""
+        """Convert SciPy's array, sorting its entries and summing duplicates."""
         source = source.tocsr(copy=True)
         source.sum_duplicates()
         source.sort_indices()
@@ -85,12 +85,12 @@ class CSRNDArray(BaseSparseNDArray):
         return cls._of_parts(Csr(data, indices, indptr, tuple(source.shape)))
 
     def asscipy(self):
-        """The array as a `scipy.sparse.csr_matrix`.
+        """Convert the array to a `scipy.sparse.csr_matrix`.
 
         Raises
         ------
         ImportError
-            When scipy is not installed.
+            If SciPy is not installed.
         """
         parts = tuple(getattr(self._parts, n).asnumpy() for n in ("data", "indices", "indptr"))
         return scipy_sparse("asscipy").csr_matrix(parts, shape=self.shape, dtype=self.dtype)

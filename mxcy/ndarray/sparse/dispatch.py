@@ -1,8 +1,8 @@
-"""Calls with sparse arrays: the rules of records, and the fall-back to dense arrays.
+"""Dispatch of calls with sparse arrays: rules of records, and the dense fallback.
 
-The fronts hand over every call with a sparse array among its inputs or outputs, and those whose
-result is sparse. The first rule of the record that fits runs; without one, sparse inputs become
-dense ones, the dense operator runs, and a warning tells so.
+The fronts pass on every call with a sparse input or output, and those whose result is sparse. The
+record's first matching rule runs; without one, sparse inputs are converted to dense ones, the dense
+operator runs, and a warning is logged.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ def run(op, attrs, inputs, out=None):
     ----------
     op : Op
     attrs : Attrs
-        Dynamic attributes filled in.
+        Attributes, including dynamic ones.
     inputs : tuple of NDArray
     out : NDArray or list of NDArray, optional
 
@@ -68,7 +68,7 @@ def _wrapped(result):
 
 
 def _run_rule(op, attrs, inputs, specs, out, rule):
-    """Run the function of a rule; put the call on the tape."""
+    """Run the function of a rule and record the call on the tape."""
     outs = op.infer(attrs, specs)
     targets = _listed(out)
     _check_outputs(op, outs, targets)
@@ -94,7 +94,7 @@ def _run_rule(op, attrs, inputs, specs, out, rule):
 
 
 def _run_update(op, attrs, inputs, targets, rule):
-    """Run an optimizer's update: its weight and its states have all their rows."""
+    """Run an optimizer's update, whose weight and states store all rows."""
     target = _updated(inputs[0], targets)
     if is_sparse(target) and target._parts.indices.shape[0] != target.shape[0]:
         raise MXNetError("weight: all rows of a row_sparse weight must be stored")
@@ -106,7 +106,7 @@ def _run_update(op, attrs, inputs, targets, rule):
 
 
 def _updated(weight, targets):
-    """The array that an optimizer writes to: `out`, with the weight's elements."""
+    """Prepare the array that an optimizer writes to: `out`, filled with the weight."""
     if not targets:
         return weight.copy()
     if targets[0] is not weight:
@@ -132,7 +132,7 @@ def _check_outputs(op, outs, targets):
 
 
 def put(result, target, all_rows=False):
-    """Write a result to an array of any storage type; to a row_sparse one, rows of zeros too."""
+    """Write a result to an array of any storage type; `all_rows` keeps zero rows."""
     if result is target:
         return
     if not is_sparse(target):
@@ -147,7 +147,7 @@ def put(result, target, all_rows=False):
 
 
 def _call(op, attrs, inputs, out=None):
-    """Call an operator with attributes that are parsed already."""
+    """Call an operator with parsed attributes."""
     raw = tuple(
         _Null if value is field.default else value
         for field in op.schema.fields
@@ -157,7 +157,7 @@ def _call(op, attrs, inputs, out=None):
 
 
 def _run_densely(op, attrs, inputs, out, rule):
-    """Run the dense operator on inputs made dense; what it writes goes where it belongs."""
+    """Run the dense operator on densified inputs, and copy its results to their targets."""
     dense = tuple(F.cast_storage(x, stype="default") if is_sparse(x) else x for x in inputs)
     targets = _listed(out)
     if rule is None and inputs:
@@ -166,7 +166,7 @@ def _run_densely(op, attrs, inputs, out, rule):
     if not replaced:
         result = _call(op, attrs, dense, out)
     else:
-        # The dense operator has no memory of a sparse array to write to.
+        # The dense operator cannot write to a sparse array's memory.
         result = _call(op, attrs, dense)
         with _unrecorded():
             for array, target in zip(_listed(result), targets, strict=False):
@@ -181,14 +181,14 @@ def _run_densely(op, attrs, inputs, out, rule):
 
 
 def _keep_place(targets, results):
-    """Let arrays have the places on the tape of the results written to them."""
+    """Transfer results' tape nodes to the arrays they were written to."""
     for target, result in zip(targets, results, strict=False):
         if result.node is not None:
             target.node, target.node_index = result.node, result.node_index
 
 
 def _record(op, attrs, inputs, specs, results, outs):
-    """Put a call on the tape if one of its inputs is there."""
+    """Record a call on the tape if one of its inputs is recorded."""
     if all(array.node is None for array in inputs):
         return
     node = front.Node()

@@ -1,10 +1,10 @@
-"""What is told when an operator does not take sparse arrays as they are."""
+"""The warning for operators without a rule for their inputs' storage types."""
 
 from mxcy import env
 
 __all__ = ["tell"]
 
-_warned: set = set()  # (operator, storage types, device) of warnings that were given
+_warned: set = set()  # (operator, storage types, device) already warned about
 
 
 def _types(arrays):
@@ -12,7 +12,7 @@ def _types(arrays):
 
 
 def _params(op, attrs):
-    """The attributes that are not the default ones, as a printed dictionary."""
+    """Format the non-default attributes as a dictionary."""
     shown = (
         f'"{field.name}" : {value}, '
         for field in op.schema.fields
@@ -23,22 +23,22 @@ def _params(op, attrs):
 
 
 def tell(op, attrs, inputs, outputs, kind):
-    """Warn, once for each kind of call in a process, that sparse arrays are made dense.
+    """Warn, once per kind of call and process, that sparse arrays are converted to dense ones.
 
     Parameters
     ----------
     op : Op
     attrs : Attrs
     inputs, outputs : sequence of NDArray
-        `outputs` is empty unless the caller gave arrays.
+        `outputs` is empty unless the caller passed arrays.
     kind : str
-        The output's storage type where the caller gave none.
+        The output's storage type if the caller passed no outputs.
     """
     if not env.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE"):
         return
     results = [array.stype for array in outputs] or [kind] * op.visible(attrs)
     context = inputs[0].context if inputs else outputs[0].context
-    # Without the attributes: rates and counts of updates differ in every step.
+    # Exclude attributes: learning rates and update counts differ in every step.
     call = (op.name, *(array.stype for array in inputs), *results, context.device_type)
     if call in _warned:
         return
@@ -51,11 +51,11 @@ def tell(op, attrs, inputs, outputs, kind):
         f"params = {_params(op, attrs)}\n"
         f"context.dev_mask = {context.device_type}"
     )
-    import logging  # not before there is something to warn of
+    import logging  # imported only when needed
 
     logging.getLogger("mxcy").warning(
-        "%s\nThe operator has no rule for these storage types, so it runs on dense copies of its "
-        "inputs. Results are right, but take more time and memory; "
+        "%s\nThe operator does not support these storage types and runs on dense copies of its "
+        "inputs. Results are correct, but take more time and memory; "
         "MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 silences this.",
         text,
     )

@@ -1,4 +1,4 @@
-"""Arrays that store some of their rows."""
+"""Row-sparse arrays, which store only some of their rows."""
 
 import numpy as np
 
@@ -18,10 +18,10 @@ _INT64 = dtypes.CODES["int64"]
 
 @offer_sparse
 class RowSparseNDArray(BaseSparseNDArray):
-    """An array that stores some of its rows; all others are zero.
+    """An array that stores only some of its rows; all others are zero.
 
-    ``data[i]`` is row ``indices[i]``; the indices ascend. Make them with
-    `mx.nd.sparse.row_sparse_array`, `zeros`, `array`, or by ``dense.tostype('row_sparse')``.
+    ``data[i]`` is row ``indices[i]``, with ascending indices. Create them with
+    `mx.nd.sparse.row_sparse_array`, `zeros`, `array`, or ``dense.tostype('row_sparse')``.
     """
 
     __slots__ = ()
@@ -52,7 +52,7 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     @classmethod
     def _with_all_rows(cls, dense):
-        """The array that stores all rows of a dense one, those of zeros as well."""
+        """Make an array that stores all rows of a dense one, including zero rows."""
         return cls._of_parts(compose.all_rows_of(F, dense.copy()))
 
     def _problem(self, full):
@@ -62,5 +62,5 @@ class RowSparseNDArray(BaseSparseNDArray):
         return row_sparse_problem(parts.indices.asnumpy(), parts.data.shape[0], self.shape, full)
 
     def retain(self, *args, **kwargs):
-        """The rows with the given ids, others dropped; see `mx.nd.sparse.retain`."""
+        """Keep only the rows with the given ids; see `mx.nd.sparse.retain`."""
         return F._sparse_retain(self, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""scipy's sparse arrays, where scipy is installed."""
+"""Optional SciPy sparse arrays."""
 
 import sys
 
@@ -6,12 +6,12 @@ __all__ = ["is_scipy", "scipy_sparse"]
 
 
 def scipy_sparse(purpose):
-    """The module `scipy.sparse`.
+    """Import `scipy.sparse`.
 
     Raises
     ------
     ImportError
-        With `purpose`, when scipy is not installed.
+        Naming `purpose`, if SciPy is not installed.
     """
     try:
         import scipy.sparse
@@ -21,6 +21,6 @@ def scipy_sparse(purpose):
 
 
 def is_scipy(value):
-    """Whether a value is one of scipy's sparse arrays; scipy need not be installed."""
+    """Whether a value is a SciPy sparse array, without importing SciPy."""
     module = sys.modules.get("scipy.sparse")
     return module is not None and module.issparse(value)

@@ -75,7 +75,7 @@ def test_one_shape_of_zero_makes_all_arrays_numpy_shaped():
 def test_v1x_takes_zero_size_but_no_scalar():
     content = serialization.dumps([Block(np.zeros((0, 3)))], format="v1x")
     assert content[24:28] == pack("I", V2)
-    with pytest.raises(MXNetError, match="'v1x' cannot hold an array without dimensions"):
+    with pytest.raises(MXNetError, match="'v1x' cannot store an array without dimensions"):
         serialization.dumps([Block(np.zeros(()))], format="v1x")
 
 
@@ -98,7 +98,7 @@ def test_what_formats_cannot_hold(blocks, format, message):
 def test_bad_arguments():
     with pytest.raises(ValueError, match="format must be None or one of v1x, np, npz, npy"):
         serialization.dumps([], format="v2")
-    with pytest.raises(ValueError, match="1 arrays need as many names, got 2"):
+    with pytest.raises(ValueError, match="1 arrays need one name each, got 2"):
         serialization.dumps([CSR], ["a", "b"])
     with pytest.raises(MXNetError, match="a name cannot be written"):
         serialization.dumps([CSR], ["\udc80"])
