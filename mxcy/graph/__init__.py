@@ -1,4 +1,4 @@
-"""Graphs of operators: what symbols, executors and hybridized blocks become before they run.
+"""Operator graphs: the form in which symbols and hybridized blocks are optimized and planned.
 
 symbol or trace -> `Graph` -> passes (Graph to Graph) -> `plan` -> the native plan runner.
 """

@@ -1,8 +1,8 @@
-"""Which kernel computes a fused layer fastest: found by short trials, remembered for the machine.
+"""Kernel selection for fused layers, by short trials whose results are stored per machine.
 
-Trials run each candidate on memory of its own, at most `_MOST_ROWS` samples of a batch, or
+Each trial runs a candidate on its own memory, with at most `_MOST_ROWS` samples of a batch, or
 `_MOST_VECTORS` vectors for a dense layer. Without trials (MXNET_CUDNN_AUTOTUNE_DEFAULT=0,
-MXNET_ENFORCE_DETERMINISM=1) the first candidate that accepts is taken.
+MXNET_ENFORCE_DETERMINISM=1) the first candidate that accepts is used.
 """
 
 import math
@@ -15,30 +15,30 @@ from mxcy.ops.core.record import find
 __all__ = ["TILES", "TUNE", "Choice", "choose_conv", "choose_deconv", "choose_dense", "choose_int8"]
 
 _OCTET, _BFLOAT = dtypes.CODES["uint8"], dtypes.CODES["bfloat16"]
-#: the `extra` key of a fused convolution's `cudnn_tune`, where its symbol had one
+#: `extra` key for a fused convolution's `cudnn_tune` attribute
 TUNE = "__cudnn_tune__"
-#: the kernel of convolutions of bfloat16 by AMX's tiles, which has arrays channels-last
+#: the AMX kernel of bfloat16 convolutions, with channels-last arrays
 TILES = "conv_onednn_tiles"
 
 _MOST_ROWS = 4
 _MOST_VECTORS = 1024
-_BUDGET = 2_000_000  # nanoseconds for the runs of a candidate in a round
+_BUDGET = 2_000_000  # nanoseconds per candidate and round
 _ROUNDS = 3
-_LONG = 20_000_000  # a candidate that takes as long gets one round
+_LONG = 20_000_000  # candidates slower than this get one round
 
-#: kernels of convolutions, likely best first, with the parameters that are tried
+#: convolution kernels, likely best first, with the parameters to try
 _CONV = {
-    "conv_winograd": (0, 96),  # tiles at a time: as fit the cache; many where weights are large
+    "conv_winograd": (0, 96),  # tiles at a time: as fit the cache, or many for large weights
     "conv_winograd_small": (96,),
     "conv_onednn": (0,),
     "conv_blocked": (0,),
     "conv_depthwise_blocked": (0,),
 }
-#: those that can scale, shift and rectify the data they read
+#: kernels that can scale, shift and rectify their input
 _SCALING = {"conv_blocked": (0,)}
-_DECONV = {"deconv_onednn": (0, 1, 2)}  # arrays as oneDNN likes them, as they lie, row-major
+_DECONV = {"deconv_onednn": (0, 1, 2)}  # oneDNN's preferred layout, the given one, row-major
 _DENSE = {"fc_panels": (0,), "fc_onednn": (0,)}
-#: of 8 bits
+#: int8 kernels
 _INT8 = {
     "_int8_conv": {
         "int8_conv_onednn": (0,),
@@ -48,12 +48,12 @@ _INT8 = {
     },
     "_int8_dense": {"int8_dense_onednn": (0,), "int8_dense_tiles": (0,), "int8_dense_direct": (0,)},
 }
-#: of arrays of bfloat16
+#: bfloat16 kernels
 _NARROW_CONV: dict[str, tuple[int, ...]] = {
     "conv_winograd_bf16": (0, 96),
     "conv_onednn_bf16": (0, 1),
 }
-#: the same where all channels of a pixel lie together
+#: bfloat16 kernels for channels-last arrays
 _NARROW_LAST: dict[str, tuple[int, ...]] = {
     TILES: (0, 1),
     "conv_tiles_bf16": (0,),
@@ -63,7 +63,7 @@ _NARROW_DENSE = {"fc_onednn_bf16": (0,)}
 
 
 class Choice:
-    """A kernel, its parameter, the bytes of its packed weights and the number of their layout."""
+    """A kernel, its parameter, and the size and layout id of its packed weights."""
 
     __slots__ = ("algo", "tile", "packed", "format")
 
@@ -72,7 +72,7 @@ class Choice:
 
 
 class _Candidate:
-    """A kernel for a signature: what the library wants to know of it."""
+    """A kernel for a signature, as the library's queries take it."""
 
     def __init__(self, target, op, attrs, ins, algo, tile):
         self._target, self._op = target, op
@@ -87,24 +87,24 @@ class _Candidate:
         self.work = kernel.work(self.attrs, self.ins, self.outs)
 
     def refusal(self):
-        """Why the kernel cannot be used, or None."""
+        """The reason why the kernel cannot be used, or None."""
         if not self._target.has_kernel(self.algo, self.ins[0].dtype):
             return "not available"
         return self._ask("accepts")
 
     def packed(self):
-        """Bytes of its weights."""
+        """The size of the packed weights in bytes."""
         return self._ask("packed")
 
     def format(self):
-        """The number of its weights' layout."""
+        """The layout id of the packed weights."""
         return self._ask("format")
 
     def _ask(self, what):
         return self._target.query(self.algo, self.params, self.ins, self.outs, what)
 
     def time(self):
-        """Nanoseconds of a run."""
+        """The time of a run in nanoseconds."""
         self.ins[1] = Spec((self.packed(),), _OCTET)
         workspace = self._ask("workspace")
         return self._target.measure(
@@ -120,9 +120,9 @@ class _Candidate:
 
 
 def choose_conv(target, attrs, ins, tune=None, last=False):
-    """The Choice for a `_sg_onednn_conv` with attributes `attrs` on input specs, or None.
+    """Select the kernel of a `_sg_onednn_conv` with attributes and input specs, or None.
 
-    `tune` is its `cudnn_tune`: ``'off'`` means no trial. With `last`, blocks have all channels.
+    `tune` is its `cudnn_tune`: ``'off'`` disables trials. `last` means channels-last arrays.
     """
     names = _CONV if attrs.get("before", "none") == "none" else _SCALING
     if ins[0].dtype == _BFLOAT:
@@ -134,12 +134,12 @@ def choose_conv(target, attrs, ins, tune=None, last=False):
 
 
 def choose_deconv(target, attrs, ins, tune=None, last=False):
-    """The Choice for a `_sg_onednn_deconv`, or None; see `choose_conv`."""
+    """Select the kernel of a `_sg_onednn_deconv`, or None; see `choose_conv`."""
     return _choose(target, find("_sg_onednn_deconv"), attrs, ins, _DECONV, tune != "off")
 
 
 def choose_dense(target, attrs, ins):
-    """The Choice for a `_sg_onednn_fully_connected`, or None."""
+    """Select the kernel of a `_sg_onednn_fully_connected`, or None."""
     if target.settings["MXNET_ONEDNN_FORCE_FC_AB_FORMAT"]:
         return None
     names = _NARROW_DENSE if ins[0].dtype == _BFLOAT else _DENSE
@@ -147,7 +147,7 @@ def choose_dense(target, attrs, ins):
 
 
 def choose_int8(target, op, attrs, ins):
-    """The Choice for a layer of 8 bits, or None; `op` is its record."""
+    """Select the kernel of an int8 layer with record `op`, or None."""
     return _choose(target, op, attrs, ins, _INT8[op.name])
 
 
@@ -175,7 +175,7 @@ def _choose_anew(target, op, attrs, ins, names, tries):
 
 
 def _fastest(target, op, attrs, ins, accepted):
-    """The candidate that wins the trial, from the machine's memory if it was held before."""
+    """The winner of the trial, taken from the stored results if available."""
     few = [_few_rows(op, spec) for spec in ins]
     trials = [_Candidate(target, op, attrs, few, c.algo, c.tile) for c in accepted]
     trials = [trial for trial in trials if trial.refusal() is None]
@@ -195,12 +195,12 @@ def _fastest(target, op, attrs, ins, accepted):
 
 
 def _remembered(won, accepted):
-    """The candidate that won before; None when it is none of those that can be used now."""
+    """The stored winner, or None if it is not among the accepted candidates."""
     return next((c for c in accepted if [c.algo, c.tile] == won), None)
 
 
 def _memory_key(op, attrs, ins):
-    """Under what a trial is remembered: images of about the same size have the same winner."""
+    """The key of a trial's stored result; image sizes are rounded."""
     shapes = [tuple(map(_about, spec.shape)) for spec in (ins[0], *ins[2:])]
     kept = {name: value for name, value in attrs.items() if name not in ("algo", "tile", "packed")}
     narrow = f" {dtypes.name_of(ins[0].dtype)}" if ins[0].dtype == _BFLOAT else ""
@@ -208,13 +208,13 @@ def _memory_key(op, attrs, ins):
 
 
 def _about(extent):
-    """An extent to three binary digits: 1 ... 8, 10, 12, 14, 16, 20 ..."""
+    """Round a size to three significant bits: 1 ... 8, 10, 12, 14, 16, 20 ..."""
     dropped_bits = max(extent.bit_length() - 3, 0)
     return extent >> dropped_bits << dropped_bits
 
 
 def _times(trials):
-    """The least time of each candidate over rounds in turns, since other programs disturb."""
+    """The minimum time of each candidate over alternating rounds, to reduce noise."""
     best = [trial.time() for trial in trials]
     for _ in range(_ROUNDS - 1):
         if min(best) > _LONG:
@@ -224,7 +224,7 @@ def _times(trials):
 
 
 def _few_rows(op, spec):
-    """The spec of data or output with at most `_MOST_ROWS` samples; parameters stay."""
+    """Limit the spec of data or output to `_MOST_ROWS` samples; parameters are unchanged."""
     most = _MOST_ROWS
     if op.name == "_sg_onednn_fully_connected":
         most = max(1, _MOST_VECTORS // math.prod(spec.shape[1:-1]))

@@ -1,9 +1,8 @@
-"""Symbols rewritten for a backend: what `Symbol.optimize_for` and `get_backend_symbol` return.
+"""Backend partitioning of symbols, for `Symbol.optimize_for` and `get_backend_symbol`.
 
-The only backend is oneDNN, under its names of MXNet 1.9 and 2.0: its fused layers are put in the
-place of the operators they stand for. ``..._QUANTIZE`` does it with a view to 8-bit integers,
-and in quantized symbols lets layers give such numbers at once. Layouts and kernels are chosen
-later, when the symbol is bound.
+The only backend is oneDNN, under its names in MXNet 1.9 and 2.0: operators are replaced by its
+fused layers. ``..._QUANTIZE`` prepares for int8, and in quantized symbols lets layers return int8
+directly. Layouts and kernels are chosen later, when the symbol is bound.
 """
 
 import warnings
@@ -17,7 +16,7 @@ from mxcy.graph.passes import casts, simplify
 
 __all__ = ["BACKENDS", "partition", "to_entries"]
 
-#: name -> (what nodes are called after, whether for 8-bit integers)
+#: backend name -> (prefix of node names, whether for int8)
 _KINDS = {
     "ONEDNN": ("onednn", False),
     "MKLDNN": ("mkldnn", False),
@@ -29,7 +28,7 @@ _PASSES = (simplify.run, casts.run)
 
 
 def partition(entries, backend, target, known=None, strict=True):
-    """The entries of a symbol as a backend wants them, for prediction.
+    """Partition a symbol for a backend, for prediction.
 
     Parameters
     ----------
@@ -38,17 +37,17 @@ def partition(entries, backend, target, known=None, strict=True):
         One of `BACKENDS`.
     target : Target
     known : dict of str to Spec, optional
-        What is known of variables.
+        Known specs of variables.
     strict : bool
-        Whether an unknown backend is an error; a warning otherwise.
+        Whether an unknown backend is an error rather than a warning.
 
     Raises
     ------
     MXNetError
-        When there is no such backend.
+        If there is no such backend.
     """
     if backend.upper() not in BACKENDS:
-        message = f"backend {backend} is not known, choose one of {', '.join(BACKENDS)}"
+        message = f"backend {backend} is unknown; choose one of {', '.join(BACKENDS)}"
         if strict:
             raise MXNetError(message)
         warnings.warn(message, stacklevel=3)
@@ -64,7 +63,7 @@ def partition(entries, backend, target, known=None, strict=True):
 
 
 def to_entries(graph):
-    """The linked form of a graph: entries of its outputs."""
+    """Convert a graph to linked nodes; return the entries of its outputs."""
     symbol_nodes: list = []
     for node in graph.nodes:
         inputs = [(symbol_nodes[number], index) for number, index in node.inputs]
@@ -74,7 +73,7 @@ def to_entries(graph):
 
 
 def _texts(node):
-    """The attributes of a node that differ from their defaults, as text."""
+    """The non-default attributes of a node as str."""
     texts = {}
     for field in node.op.schema.fields:
         value = getattr(node.attrs, field.name)

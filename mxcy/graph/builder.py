@@ -1,7 +1,7 @@
-"""Make graphs node by node, with operators as functions: what passes and gradient rules use.
+"""Construction of graphs node by node, for passes and gradient rules.
 
-`Builder` appends nodes to a new graph and infers their shapes on the way; `Value` is an entry with
-Python's operators; `Operators` (the ``F`` of gradient rules) offers every record as a function.
+`Builder` appends nodes to a new graph and infers their shapes; `Value` is an entry with Python
+operators; `Operators` (the ``F`` of gradient rules) offers every record as a function.
 """
 
 from mxcy._base.errors import MXNetError
@@ -20,7 +20,7 @@ class Builder:
     Parameters
     ----------
     train : bool
-        The mode of operators that distinguish training.
+        Whether operators run in training mode.
     """
 
     def __init__(self, train=False):
@@ -30,11 +30,11 @@ class Builder:
         self._names = {}
 
     def variable(self, name, spec, extra=None):
-        """Append a variable; returns its entry."""
+        """Append a variable and return its entry."""
         return self._append(Node(None, name, None, (), extra), [spec])
 
     def add(self, op, attrs, inputs, name=None, extra=None):
-        """Append an operation; returns the entry of its first output.
+        """Append an operation and return the entry of its first output.
 
         Parameters
         ----------
@@ -43,7 +43,7 @@ class Builder:
             A dict may hold attributes in any accepted form.
         inputs : sequence of (int, int)
         name : str, optional
-            A name is made from the operator's when none is given.
+            By default derived from the operator's name.
         """
         if isinstance(op, str):
             op = find(op)
@@ -61,11 +61,11 @@ class Builder:
         return self._append(node, self._infer(node))
 
     def append(self, node, inputs, specs):
-        """Append a node of another graph over inputs with the same specs; returns its entry."""
+        """Append a node of another graph with inputs of the same specs; return its entry."""
         return self._append(Node(node.op, node.name, node.attrs, inputs, node.extra), specs)
 
     def copy(self, graph):
-        """Append all nodes of a graph with specs; returns by how much their numbers moved."""
+        """Append all nodes of a graph with specs; return the offset of their numbers."""
         shift = len(self.nodes)
         for node, specs in zip(graph.nodes, graph.specs, strict=True):
             inputs = [(source + shift, index) for source, index in node.inputs] if shift else None
@@ -79,11 +79,11 @@ class Builder:
         return self.specs[entry[0]][entry[1]]
 
     def value(self, entry):
-        """The entry as a `Value`."""
+        """Wrap an entry as a `Value`."""
         return Value(self, entry)
 
     def finish(self, outputs, forward=None):
-        """The graph with these output entries."""
+        """Return the graph with these output entries."""
         return Graph(self.nodes, outputs, self.specs, forward)
 
     def _append(self, node, specs):
@@ -102,10 +102,10 @@ class Builder:
 
 
 class Value:
-    """An entry of a graph under construction; supports Python's arithmetic and comparisons."""
+    """An entry of a graph under construction; supports arithmetic and comparisons."""
 
     __slots__ = ("builder", "entry")
-    __hash__ = None  # type: ignore[assignment]  # == makes a node
+    __hash__ = None  # type: ignore[assignment]  # == creates a node
 
     def __init__(self, builder, entry):
         self.builder, self.entry = builder, entry
@@ -146,9 +146,9 @@ for (_arrays, _number, _number_first), (_left, _right) in zip(TABLE, METHODS, st
 
 
 class Operators:
-    """Every record as a function of Values: inputs by position or name, attributes by name.
+    """Records as functions of Values: inputs by position or name, attributes by name.
 
-    The functions return a Value, or a list of the visible ones.
+    The functions return a Value, or a list of the visible outputs.
     """
 
     def __init__(self, builder):
@@ -164,7 +164,7 @@ class Operators:
         return function
 
     def function(self, op):
-        """The function of a record, which need not be registered."""
+        """Make the function of a record, which need not be registered."""
         builder = self._builder
         names = () if op.variadic else op.inputs
         optional = op.optional

@@ -1,12 +1,12 @@
-"""Control flow in symbols: operators over subgraphs, and what becomes of them.
+"""Control flow in symbols: operators over subgraphs, and their expansion.
 
-`_foreach`, `_while_loop`, `_cond` and `_CachedOp` live in symbols and their files only. Once all
-shapes are known, `expand` puts the operators of their bodies in their place, step by step;
-executors and gradients never see them. A loop with a condition is expanded to its largest number
-of steps, and steps after its end change nothing; who can look at values while the graph runs makes
-the steps that there are, see `looks_at_values`.
+`_foreach`, `_while_loop`, `_cond` and `_CachedOp` exist only in symbols and their files. Once all
+shapes are known, `expand` replaces them by the operators of their bodies, step by step; executors
+and gradients never see them. A loop with a condition is expanded to its maximum number of steps,
+and steps after its end have no effect; where values are available at run time, only the needed
+steps run, see `looks_at_values`.
 
-A body is kept as an attribute: the JSON text of its graph.
+A body is an attribute: the JSON text of its graph.
 """
 
 from functools import lru_cache
@@ -29,20 +29,20 @@ __all__ += ["body_graph", "emit_body", "expand", "looks_at_values", "no_referenc
 
 @lru_cache(maxsize=256)
 def body_graph(text, train=False):
-    """The graph of a body, from its text."""
+    """Parse the graph of a body."""
     return from_entries(loads(text), train)
 
 
 def _infer_body(graph, sources, known):
-    """The output Specs of a body; what it tells of its variables is filled into their sources.
+    """Infer the output Specs of a body, and update the Specs of its inputs.
 
     Parameters
     ----------
     graph : Graph
     sources : list of Spec
-        Of what each variable stands for, in order.
+        Specs of the inputs bound to the variables, in order.
     known : list of Spec
-        What is known of the variables: the sources', or those of a source's elements.
+        Known Specs of the variables: those of the sources or of their elements.
     """
     variables = graph.variables()
     names = [graph.nodes[number].name for number in variables]
@@ -63,12 +63,12 @@ def _repeated(spec, count):
 
 
 def no_reference(a, xp, *arrays):
-    """Stands for the definition of what is expanded before it is computed."""
+    """Reference of operators that are expanded before they are computed."""
     raise AssertionError("control flow is expanded before it is computed")
 
 
 def _operator(name, fields, bodies, infer):
-    """An operator of symbols; its fields after `bodies` are as the original's."""
+    """Make an operator for symbols; its fields after `bodies` are MXNet's."""
     return Op(
         name,
         fields=[*(Field(body, Str) for body in bodies), *fields],
@@ -91,11 +91,11 @@ _COUNTS = (Field("num_args", Int), Field("num_outputs", Int))
 
 
 def _foreach_sources(a, ins):
-    """(the inputs in the order of the body's variables, the positions of the data in it)."""
+    """Return (inputs in the order of the body's variables, positions of the data in it)."""
     order = (*a.in_data_locs, *a.in_state_locs, *a.remain_locs)
     require(
         len(order) == len(ins) and sorted(order) == list(range(len(ins))),
-        f"the places {order} are not those of {len(ins)} inputs",
+        f"the positions {order} do not match {len(ins)} inputs",
     )
     sources = [None] * len(ins)
     for position, source in zip(order, ins, strict=True):
@@ -104,7 +104,7 @@ def _foreach_sources(a, ins):
 
 
 def _element(shape):
-    """The shape of an array's elements along its first axis; vectors have elements (1,)."""
+    """The shape of an array's slices along its first axis, (1,) for vectors."""
     return shape[1:] or (1,)
 
 
@@ -113,7 +113,7 @@ def _infer_foreach(a, ins):
     length = -1
     for position in data:
         if sources[position].shape is not None:
-            require(sources[position].shape != (), "the data need a dimension to go along")
+            require(sources[position].shape != (), "the data must have at least one dimension")
             length = max(length, sources[position].shape[0])
     known = [
         Spec(None if source.shape is None else _element(source.shape), source.dtype)
@@ -132,7 +132,7 @@ def _expand_foreach(builder, node, inputs):
     a = node.attrs
     entries, data = _foreach_sources(a, inputs)
     length = builder.spec(inputs[0]).shape[0]
-    require(length > 0, "foreach: there are no elements")
+    require(length > 0, "foreach: the data have no elements")
     parts = {}
     for position in data:
         squeeze = len(builder.spec(entries[position]).shape) > 1
@@ -206,25 +206,25 @@ def _expand_while(builder, node, inputs):
 
 
 def _flag(builder, entry):
-    """A scalar condition as float32 0 or 1, shape (1,)."""
+    """Convert a scalar condition to float32 0 or 1, shape (1,)."""
     F, value = builder.values, builder.value(entry)
     require(value.spec.size == 1, f"the condition must be a scalar, got shape {value.shape}")
     return F.Cast(F.Reshape(value, shape=(1,)), dtype="float32") != 0
 
 
 def _chosen(F, flag, then, other):
-    """The entry of `then` where the flag is 1, else of `other`."""
+    """Select `then` if the flag is 1, else `other`; returns the entry."""
     shape = then.shape
-    if 0 in shape:  # there is nothing to choose
+    if 0 in shape:  # nothing to select
         return then.entry
     spread = F.broadcast_to(F.Reshape(flag, shape=(1,) * len(shape)), shape=shape)
     return F.where(spread, then, other).entry
 
 
 def _gated(builder, graph, entries, flag):
-    """A body's inputs, to which a gradient flows back only where the flag is 1.
+    """Make a body's inputs pass on gradients only if the flag is 1.
 
-    A body of which nothing is taken may have infinite derivatives, and 0 times those is no number.
+    An unselected body may have infinite derivatives, whose product with 0 is NaN.
     """
     stateful = {
         number
@@ -328,7 +328,7 @@ CACHED_OP = _operator("_CachedOp", _COUNTS, ("body",), _infer_cached)
 
 # --- expansion -----------------------------------------------------------------------------------
 
-#: operator -> ``expand(builder, node, inputs)``: append what a node does; the outputs' entries
+#: operator -> ``expand(builder, node, inputs)``: append its expansion; return output entries
 EXPANSIONS = {
     FOREACH: _expand_foreach,
     WHILE_LOOP: _expand_while,
@@ -340,7 +340,7 @@ ONLY_SYMBOLS.update((op.name, op) for op in EXPANSIONS)
 
 
 def looks_at_values(node):
-    """Whether an operation is, or has inside, a loop whose length depends on values.
+    """Whether an operation is or contains a loop whose length depends on values.
 
     Parameters
     ----------
@@ -358,17 +358,17 @@ def _has_loop(text):
 
 
 def expand(graph):
-    """The graph with control flow replaced by what it does.
+    """Replace control flow by the operators of its bodies.
 
     Parameters
     ----------
     graph : Graph
-        With complete specs.
+        A graph with complete specs.
 
     Returns
     -------
     Graph
-        The same one when there is no control flow.
+        The same graph if there is no control flow.
     """
     if not any(node.op in EXPANSIONS for node in graph.nodes):
         return graph
@@ -384,7 +384,7 @@ def expand(graph):
 
 
 def _emit(builder, node, inputs):
-    """Append a node over new inputs; returns the entries of its outputs."""
+    """Append a node with new inputs; return the entries of its outputs."""
     if node.op in EXPANSIONS:
         return EXPANSIONS[node.op](builder, node, inputs)
     number, _ = builder.add(node.op, node.attrs, inputs, node.name, node.extra)
@@ -392,7 +392,7 @@ def _emit(builder, node, inputs):
 
 
 def emit_body(builder, graph, entries):
-    """Append a body's nodes; returns the entries of its outputs."""
+    """Append a body's nodes; return the entries of its outputs."""
     moved, sources = {}, iter(entries)
     for number, node in enumerate(graph.nodes):
         inputs = [moved[entry] for entry in node.inputs]

@@ -1,4 +1,4 @@
-"""Drawings of graphs as SVG: boxes in rows, each above those that its edges lead to."""
+"""SVG drawings of graphs: boxes in rows, inputs below their users."""
 
 from collections import defaultdict
 from html import escape
@@ -20,14 +20,14 @@ class _Box(NamedTuple):
 
 
 class Drawing:
-    """What is drawn, with the methods of ``graphviz.Digraph`` that `mx.viz.plot_network` uses.
+    """A drawing with the methods of ``graphviz.Digraph`` that `mx.viz.plot_network` uses.
 
     Parameters
     ----------
     name : str
-        The title, and the name of the file that `render` writes.
+        Title, and default name of the file written by `render`.
     format : str
-        ``'svg'``; another one is refused by `render`.
+        ``'svg'``; `render` supports no other format.
     """
 
     def __init__(self, name: str, format: str = "svg"):
@@ -41,11 +41,11 @@ class Drawing:
         Parameters
         ----------
         name : str
-            What edges call it.
+            Name that edges refer to.
         label : str
-            Its lines of text.
+            Lines of text in the box.
         **style : str
-            Of Graphviz's attributes ``fillcolor`` and ``shape``, which may be ``oval``.
+            Graphviz attributes ``fillcolor`` and ``shape`` (may be ``oval``).
         """
         colour = style.get("fillcolor", "#ffffff")
         self._boxes[name] = _Box(label, colour, style.get("shape") == "oval")
@@ -56,11 +56,11 @@ class Drawing:
         Parameters
         ----------
         tail_name, head_name : str
-            The names of boxes; one that is not there yet becomes a box without a colour.
+            Names of boxes; unknown ones become boxes without colour.
         label : str
-            What is written beside it.
+            Text next to the arrow.
         **style : str
-            Of no effect.
+            Ignored.
         """
         for name in (tail_name, head_name):
             if name not in self._boxes:
@@ -73,9 +73,9 @@ class Drawing:
         Parameters
         ----------
         filename : str, optional
-            Its path without the ending; the name of the drawing by default.
+            Path without extension, by default the name of the drawing.
         view, cleanup : bool
-            Of no effect.
+            Ignored.
 
         Returns
         -------
@@ -85,11 +85,11 @@ class Drawing:
         Raises
         ------
         ImportError
-            For another format than svg, which Graphviz would have to write.
+            If the format is not svg, which needs Graphviz.
         """
         if self.format != "svg":
             raise ImportError(
-                f"a drawing as {self.format} needs Graphviz: its program dot, and pip install "
+                f"drawing as {self.format} needs Graphviz: the program dot, and pip install "
                 "graphviz; save_format='svg' needs neither"
             )
         path = f"{filename or self.name}.svg"
@@ -98,11 +98,11 @@ class Drawing:
         return path
 
     def _repr_svg_(self) -> str:
-        """What notebooks show."""
+        """Return the SVG text, for notebooks."""
         return self.svg()
 
     def svg(self) -> str:
-        """The drawing as text.
+        """Return the drawing as SVG text.
 
         Returns
         -------
@@ -137,12 +137,12 @@ class Drawing:
             + "</svg>\n"
         )
 
-    # --- where things are ------------------------------------------------------------------------
+    # --- layout ----------------------------------------------------------------------------------
 
     def _placed(self):
-        """Centres of boxes by name, points between the ends of each edge, width and height."""
+        """Compute centres of boxes by name, inner points of edges, width and height."""
         rank = self._ranks()
-        rows: dict[int, list] = defaultdict(list)  # names, and (edge, row) where an edge passes
+        rows: dict[int, list] = defaultdict(list)  # names, and (edge, row) of passing edges
         for name in reversed(self._boxes):
             rows[rank[name]].append(name)
         neighbours: dict = defaultdict(list)
@@ -167,11 +167,11 @@ class Drawing:
         return places, bends, width, height
 
     def _ranks(self):
-        """The row of each box: one below the lowest of those whose edges lead to it."""
+        """Compute the row of each box: one below the lowest box with an edge to it."""
         position = {name: i for i, name in enumerate(self._boxes)}
         above = defaultdict(list)
         for tail, head, _ in self._edges:
-            if position[tail] > position[head]:  # boxes come after what they are computed from
+            if position[tail] > position[head]:  # boxes come after their inputs
                 above[head].append(tail)
         rank: dict[str, int] = {}
         for name in reversed(self._boxes):
@@ -180,7 +180,7 @@ class Drawing:
 
 
 def _columns(rows, neighbours):
-    """Horizontal centres: near the means of the neighbours', in rows without overlap."""
+    """Compute horizontal centres near the means of the neighbours', without overlap in a row."""
     apart = _WIDTH + _BESIDE
     x = {item: apart * i for row in rows for i, item in enumerate(row)}
     for sweep in range(_SWEEPS):
@@ -205,7 +205,7 @@ def _columns(rows, neighbours):
 
 
 def _curve(points):
-    """A path that leaves and reaches each point upright."""
+    """Make a path that is vertical at each point."""
     (x, y), *others = points
     path = f"M{x:.0f},{y:.0f}"
     for x2, y2 in others:
@@ -216,7 +216,7 @@ def _curve(points):
 
 
 def _drawn(box, name, x, y):
-    """A box with its lines of text, which are smaller where they are long."""
+    """Draw a box with its lines of text, shrinking long ones."""
     if box.oval:
         size = f'rx="{_WIDTH / 2}" ry="{_HEIGHT / 2}"'
         shape = f'<ellipse cx="{x:.0f}" cy="{y:.0f}" {size} fill="{escape(box.colour)}"/>'

@@ -1,6 +1,6 @@
-"""Compute a graph by the references of its operators: the definition of what a graph means.
+"""Reference evaluation of graphs, which defines the meaning of a graph.
 
-Slow and simple. Passes fold constants with it, tests hold passes and plans against it.
+Slow and simple. Passes fold constants with it; tests compare passes and plans with it.
 """
 
 import numpy as np
@@ -20,19 +20,19 @@ def evaluate(graph, values, exact=False):
     Parameters
     ----------
     graph : Graph
-        With specs, unless `exact`.
+        A graph, with specs unless `exact`.
     values : dict of str to numpy.ndarray
-        The variables' values; bfloat16 ones as float32.
+        Values of the variables; bfloat16 as float32.
     exact : bool
-        Whether results keep the type in which the references return them, so that a graph can be
-        computed in another precision than it is made for.
+        Whether results keep the dtype returned by the references, so that a graph can be evaluated
+        in another precision than its own.
 
     Returns
     -------
     list of numpy.ndarray
-        The outputs; bfloat16 ones as float32.
+        The outputs; bfloat16 as float32.
     dict of str to numpy.ndarray
-        The new values of the variables that operators write.
+        New values of variables written by operators.
     """
     computed, written = {}, {}
     for number, node in enumerate(graph.nodes):
@@ -54,14 +54,14 @@ def evaluate(graph, values, exact=False):
 
 
 def evaluate_node(node, ins, specs=None):
-    """The outputs of a node, followed by the new values of the inputs that it writes.
+    """Compute the outputs of a node, followed by the new values of inputs it writes.
 
     Parameters
     ----------
     node : Node
     ins : list of numpy.ndarray
     specs : list of Spec, optional
-        To whose shapes and types the outputs have to fit.
+        Specs that the outputs must match.
     """
     op = node.op
     results = list(compute(op, node.attrs, ins))
@@ -69,14 +69,14 @@ def evaluate_node(node, ins, specs=None):
         if np.shape(results[index]) != spec.shape:
             raise MXNetError(
                 f"node {node.name}: the reference of {op.name} returned shape "
-                f"{np.shape(results[index])}, inference said {spec.shape}"
+                f"{np.shape(results[index])}, inference gave {spec.shape}"
             )
         results[index] = _stored(results[index], spec.dtype)
     return results
 
 
 def _stored(values, code):
-    """Values after they were stored as elements of a type."""
+    """Round values to an element type."""
     if code == _BF16:
         return widen(narrow(np.asarray(values, np.float32)))
     with np.errstate(all="ignore"):

@@ -1,11 +1,11 @@
-"""Operators whose attributes are computed from the extents of arrays.
+"""Operators whose attributes are computed from array dimensions.
 
-`_by_extents` stands for another operator, of which some attributes are expressions: they are known
-once all shapes are, and `expand` of `mxcy.graph.control` then puts that operator in its place.
-Imported models need it: they compute the shapes they reshape to from those they were given.
+`_by_extents` represents another operator with attributes that are expressions. They are evaluated
+once all shapes are known, when `expand` of `mxcy.graph.control` inserts that operator. Imported
+models need it, because they compute shapes for reshaping from their inputs' shapes.
 
-An expression is an int, or a text in postfix notation: ``1.0 12 *`` is the extent 0 of input 1,
-times 12. ``/`` rounds down.
+An expression is an int, or a postfix text: ``1.0 12 *`` is dimension 0 of input 1, times 12. ``/``
+rounds down.
 """
 
 import json
@@ -21,7 +21,7 @@ from mxcy.ops.core.record import Op, find
 
 __all__ = ["BY_EXTENTS", "FUNCTIONS", "evaluated", "expand_by_extents", "postfix"]
 
-#: sign -> function of two numbers
+#: operator symbol -> function of two integers
 FUNCTIONS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -35,14 +35,14 @@ _LARGEST = 1 << 62
 
 
 def postfix(tree, leaves):
-    """The text of an expression.
+    """Convert an expression to postfix text.
 
     Parameters
     ----------
     tree : int, str or (str, tree, tree)
-        A sign of `FUNCTIONS` over two trees, a number, or a name.
+        A symbol of `FUNCTIONS` with two operands, an integer, or a name.
     leaves : dict of str to (int, int)
-        What names stand for: an input and its axis.
+        Name -> (input, axis).
     """
     if isinstance(tree, int):
         return str(tree)
@@ -53,13 +53,13 @@ def postfix(tree, leaves):
 
 
 def evaluated(expression, shapes):
-    """The number of an expression, or None where it needs an extent that is not known.
+    """Evaluate an expression; None if a dimension is unknown.
 
     Parameters
     ----------
     expression : int or str
     shapes : sequence of tuple or None
-        Of the inputs, -1 where an extent is not known.
+        Shapes of the inputs, -1 for unknown dimensions.
     """
     if isinstance(expression, int):
         return expression
@@ -72,10 +72,10 @@ def evaluated(expression, shapes):
                 stack.append(None)
                 continue
             require(
-                right != 0 or word not in ("/", "%"), f"expression {expression!r}: divides by 0"
+                right != 0 or word not in ("/", "%"), f"expression {expression!r}: division by 0"
             )
             stack.append(FUNCTIONS[word](left, right))
-            require(abs(stack[-1]) < _LARGEST, f"expression {expression!r}: beyond 62 bits")
+            require(abs(stack[-1]) < _LARGEST, f"expression {expression!r}: exceeds 62 bits")
         elif "." in word:
             stack.append(_extent(word, expression, shapes))
         else:
@@ -87,7 +87,7 @@ def evaluated(expression, shapes):
 def _number(word, expression):
     require(
         word.removeprefix("-").isdecimal() and len(word) < 20,
-        f"expression {expression!r}: {word!r} is neither a number nor a sign",
+        f"expression {expression!r}: {word!r} is neither a number nor an operator",
     )
     return int(word)
 
@@ -95,11 +95,11 @@ def _number(word, expression):
 def _extent(word, expression, shapes):
     place, _, axis = word.partition(".")
     place, axis = _number(place, expression), _number(axis, expression)
-    require(0 <= place < len(shapes), f"expression {expression!r}: there is no input {place}")
+    require(0 <= place < len(shapes), f"expression {expression!r}: no input {place}")
     shape = shapes[place]
     if shape is None:
         return None
-    require(0 <= axis < len(shape), f"expression {expression!r}: input {place} is {shape}")
+    require(0 <= axis < len(shape), f"expression {expression!r}: input {place} has shape {shape}")
     return None if shape[axis] == -1 else shape[axis]
 
 
@@ -107,11 +107,11 @@ def _parsed(text, name):
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise MXNetError(f"attribute {name} is no JSON: {error}") from None
+        raise MXNetError(f"attribute {name} is not valid JSON: {error}") from None
 
 
 def _settled(value, shapes):
-    """An attribute with numbers in the place of expressions, which stand in objects."""
+    """Replace expressions, which are JSON objects, in an attribute by numbers."""
     if isinstance(value, dict):
         return evaluated(value.get("extent", 0), shapes)
     if isinstance(value, list):
@@ -120,7 +120,7 @@ def _settled(value, shapes):
 
 
 def _operation(a, shapes):
-    """(record, attributes by name) of the operator that a node stands for."""
+    """Return (record, attributes by name) of the represented operator."""
     attrs = _parsed(a.attrs, "attrs")
     require(isinstance(attrs, dict), "attribute attrs: expected an object")
     record = find(a.operator)
@@ -132,7 +132,7 @@ def _operation(a, shapes):
 
 def _infer(a, ins):
     shapes = [spec.shape for spec in ins]
-    require(0 <= a.num_inputs <= len(ins), f"num_inputs: {a.num_inputs} of {len(ins)} inputs")
+    require(0 <= a.num_inputs <= len(ins), f"num_inputs: {a.num_inputs} exceeds {len(ins)} inputs")
     if all(shape is not None and -1 not in shape for shape in shapes):
         record, attrs = _operation(a, shapes)
         own = [Spec(spec.shape, spec.dtype) for spec in ins[: a.num_inputs]]
@@ -140,7 +140,7 @@ def _infer(a, ins):
     outs = _parsed(a.results, "results")
     require(
         isinstance(outs, list) and len(outs) == a.num_outputs,
-        f"attribute results: expected {a.num_outputs} shapes and types",
+        f"attribute results: expected {a.num_outputs} shapes and dtypes",
     )
     return [
         Spec(
@@ -152,7 +152,7 @@ def _infer(a, ins):
 
 
 def expand_by_extents(builder, node, inputs):
-    """Append the operator that a node stands for; the entries of its outputs."""
+    """Append the represented operator; return the entries of its outputs."""
     a = node.attrs
     record, attrs = _operation(a, [builder.spec(entry).shape for entry in inputs])
     number, _ = builder.add(record, attrs, inputs[: a.num_inputs], node.name, node.extra)
@@ -179,5 +179,5 @@ BY_EXTENTS = Op(
     outputs=lambda a: numbered(a.num_outputs, "num_outputs"),
     infer=_infer,
     ref=_no_reference,
-    doc="An operator of symbols whose attributes are reckoned from extents.",
+    doc="An operator of symbols whose attributes are computed from dimensions.",
 )

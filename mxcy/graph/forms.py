@@ -1,4 +1,4 @@
-"""Plain and blocked forms of a graph's arrays: what the passes share that place them."""
+"""Plain and blocked forms of a graph's arrays, shared by the layout passes."""
 
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.rewrite import Rewrite
@@ -8,20 +8,20 @@ __all__ = ["Forms", "elementwise", "on_blocked"]
 
 
 class Forms:
-    """A new graph, and which forms old entries have there: plain, blocked, or both.
+    """A new graph, in which old entries have a plain form, a blocked one, or both.
 
     Parameters
     ----------
     graph : Graph
-        The old one, with specs.
+        The old graph, with specs.
     target : Target
     last : bool
-        Whether blocks have all channels, which then are last.
+        Whether a block has all channels, which makes arrays channels-last.
 
     Attributes
     ----------
     passed_on : int
-        How often a node took blocked what another gave blocked; conversions do not count.
+        Number of blocked results read by blocked nodes, conversions excluded.
     """
 
     def __init__(self, graph, target, last=False):
@@ -32,14 +32,14 @@ class Forms:
         self.users = Users(graph)
 
     def keep(self, number):
-        """Take over a node as it is, over plain inputs."""
+        """Copy a node unchanged, with plain inputs."""
         for entry in self.graph.nodes[number].inputs:
             self.plain(entry)
         self.rewrite.keep(number)
         self._plain.update((number, i) for i in range(len(self.graph.specs[number])))
 
     def put(self, number, new, blocked, index=0):
-        """Let a new entry be an output of an old node, in one of the forms."""
+        """Register a new entry as one form of an old node's output."""
         if blocked:
             self._blocked[number, index] = new
             self._given.add((number, index))
@@ -49,11 +49,11 @@ class Forms:
             self._plain.add((number, index))
 
     def plain(self, entry):
-        """The plain form of an old entry."""
+        """Return the plain form of an old entry, converting if necessary."""
         if entry not in self._plain:
             source = self._blocked[entry]
             shape = self.rewrite.spec(source).shape
-            if shape[2:-1] == (1,) * len(shape[2:-1]):  # the same order of elements
+            if shape[2:-1] == (1,) * len(shape[2:-1]):  # elements are in the same order
                 new = self.rewrite.add("Reshape", {"shape": plain_shape(shape)}, [source])
             else:
                 new = self.rewrite.add("_from_blocked", {}, [source])
@@ -62,7 +62,7 @@ class Forms:
         return self.rewrite.entry(entry)
 
     def is_blocked(self, entry):
-        """Whether an old entry has a blocked form already."""
+        """Whether an old entry already has a blocked form."""
         return entry in self._blocked
 
     def can_block(self, entry):
@@ -74,11 +74,11 @@ class Forms:
         return shape[1] > 0 if self.last else shape[1] % block == 0
 
     def block(self, entry):
-        """Channels of a block of an old entry."""
+        """The number of channels per block of an old entry."""
         return self.graph.spec(entry).shape[1] if self.last else self.target.block
 
     def blocked(self, entry):
-        """The blocked form of an old entry."""
+        """Return the blocked form of an old entry, converting if necessary."""
         if entry not in self._blocked:
             attrs = {"block": self.block(entry)}
             self._blocked[entry] = self.rewrite.add("_to_blocked", attrs, [self.plain(entry)])
@@ -86,14 +86,14 @@ class Forms:
         return self._blocked[entry]
 
     def finish(self):
-        """The new graph."""
+        """Return the new graph."""
         for entry in self.graph.outputs:
             self.plain(entry)
         return self.rewrite.finish()
 
 
 def on_blocked(forms, number, attrs=None):
-    """The same operator on blocked arrays, where one of its inputs is blocked already."""
+    """Apply an operator to blocked arrays if one of its inputs is blocked already."""
     node = forms.graph.nodes[number]
     if not any(forms.is_blocked(entry) for entry in node.inputs):
         return False
@@ -107,7 +107,7 @@ def on_blocked(forms, number, attrs=None):
 
 
 def elementwise(forms, number):
-    """An operator that treats every element alike, on blocked arrays of one shape."""
+    """Apply an elementwise operator to blocked arrays of equal shape."""
     graph = forms.graph
     node = graph.nodes[number]
     shape = graph.specs[number][0].shape

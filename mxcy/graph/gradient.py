@@ -1,4 +1,4 @@
-"""The gradient of a graph: the same nodes, followed by those of the backward pass."""
+"""Differentiation of graphs: appends the nodes of the backward pass."""
 
 from mxcy._base.errors import MXNetError
 from mxcy.graph.builder import Builder, Value
@@ -6,7 +6,7 @@ from mxcy.graph.graph import Graph
 
 __all__ = ["gradient", "HEAD"]
 
-#: what the names of the variables for the outputs' gradients start with
+#: name prefix of the variables for head gradients
 HEAD = "__head_grad_"
 
 
@@ -16,26 +16,26 @@ def gradient(graph, wrt, given=None, sum_cap=8, train=True, trace=None):
     Parameters
     ----------
     graph : Graph
-        With specs.
+        A graph with specs.
     wrt : list of int
-        Numbers of the variables whose gradients are wanted.
+        Numbers of the variables to differentiate with respect to.
     given : list of bool, optional
-        For each output whether its gradient is given from outside: by a variable named ``HEAD``
-        and the output's position; ones otherwise, except for integer outputs.
+        For each output whether its gradient is an input: a variable named ``HEAD`` and the output's
+        position. Otherwise it is ones, except for integer outputs.
     sum_cap : int
         With fewer summands than this, gradients are added by one operator (MXNET_EXEC_INPLACE_
-        GRAD_SUM_CAP), else by a chain that needs the memory of one.
+        GRAD_SUM_CAP), otherwise by a chain that needs the memory of one.
     train : bool
-        The mode of the operators in the backward pass.
+        Whether operators of the backward pass run in training mode.
     trace : list, optional
-        Receives (number, entries) for each node that was differentiated: the gradients of its
-        inputs, None where there are none.
+        Collects (number, entries) for each differentiated node: the gradients of its inputs, or
+        None.
 
     Returns
     -------
     Graph
-        Its outputs are those of `graph`, then the gradients of `wrt`, zeros where there is no path;
-        `forward` counts the nodes before the backward pass.
+        A graph whose outputs are those of `graph`, then the gradients of `wrt`, zeros if there is
+        no path; `forward` is the number of nodes before the backward pass.
     """
     builder = Builder(train)
     builder.copy(graph)
@@ -65,14 +65,14 @@ def gradient(graph, wrt, given=None, sum_cap=8, train=True, trace=None):
         if total is None:
             total = F.zeros_like(Value(builder, (number, 0)))
         elif total.entry[0] < forward:
-            # What is given from outside is no result of the forward pass.
+            # Head gradients are inputs, not results of the forward pass.
             total = F._copy(total)
         outputs.append(total.entry)
     return Graph(builder.nodes, outputs, builder.specs, forward)
 
 
 def _reached(graph, wrt):
-    """For each node whether a wanted variable can reach it through differentiable operators."""
+    """For each node whether it depends differentiably on one of the variables."""
     wanted = set(wrt)
     reached = []
     for number, node in enumerate(graph.nodes):
@@ -86,7 +86,7 @@ def _reached(graph, wrt):
 
 
 class _Sums:
-    """Gradients that have arrived at each entry."""
+    """The gradients accumulated per entry."""
 
     def __init__(self, builder, cap):
         self._builder, self._cap, self._arrived = builder, cap, {}
@@ -95,7 +95,7 @@ class _Sums:
         self._arrived.setdefault(entry, []).append(value)
 
     def take(self, entry):
-        """The sum of what arrived, as a Value, or None."""
+        """The sum of an entry's gradients as a Value, or None."""
         parts = self._arrived.pop(entry, None)
         if parts is None:
             return None
@@ -111,7 +111,7 @@ class _Sums:
 
 
 def _differentiate(builder, sums, reached, number):
-    """Send gradients from a node's outputs to its inputs; their entries, or nothing."""
+    """Propagate gradients from a node's outputs to its inputs; return their entries or None."""
     node = builder.nodes[number]
     op, F = node.op, builder.values
     head_grads = [sums.take((number, index)) for index in range(node.count)]

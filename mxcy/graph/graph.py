@@ -1,4 +1,4 @@
-"""The flat graph that passes read and make: nodes in topological order that refer by number."""
+"""The flat graph on which passes work: nodes in topological order, numbered."""
 
 from mxcy.graph.node import topological
 
@@ -6,7 +6,7 @@ __all__ = ["Node", "Graph", "from_entries"]
 
 
 class Node:
-    """One node of a `Graph`; never changed once it is made.
+    """An immutable node of a `Graph`.
 
     Attributes
     ----------
@@ -14,7 +14,7 @@ class Node:
         None for a variable.
     name : str
     attrs : Attrs or None
-        Complete: dynamic attributes included, and ``train`` where the operator uses the mode.
+        Complete attributes, including dynamic ones and, if the mode matters, ``train``.
     inputs : tuple of (int, int)
         Entries: (number of a node, output index).
     extra : dict of str to str
@@ -30,7 +30,7 @@ class Node:
 
     @property
     def signature(self):
-        """What makes two nodes the same operation: operator, attributes and numbers, mode."""
+        """The key that equal operations share: operator, attributes, mode."""
         if self._signature is None:
             a, op = self.attrs, self.op
             numbers = tuple([getattr(a, name) for name in op.schema.dynamic_names])
@@ -39,11 +39,11 @@ class Node:
 
     @property
     def count(self):
-        """How many outputs the node has, hidden ones included."""
+        """The number of outputs, including hidden ones."""
         return 1 if self.op is None else len(self.op.outputs(self.attrs))
 
     def mutates(self):
-        """The entries among the inputs that the operator writes."""
+        """The input entries that the operator writes."""
         if self.op is None or not self.op.writes:
             return ()
         return tuple(self.inputs[i] for i in self.op.mutated(len(self.inputs)))
@@ -53,16 +53,16 @@ class Node:
 
 
 class Graph:
-    """Nodes in topological order, output entries, and what inference found about each entry.
+    """Nodes in topological order, output entries, and the inferred specs of all entries.
 
     Attributes
     ----------
     nodes : list of Node
     outputs : list of (int, int)
     specs : list of list of Spec, or None
-        For each node its outputs' shapes and dtypes.
+        Specs of each node's outputs.
     forward : int
-        How many nodes, from the first, belong to the forward pass; all but in training graphs.
+        The number of leading nodes that form the forward pass; all if there is no backward.
     """
 
     def __init__(self, nodes, outputs, specs=None, forward=None):
@@ -87,14 +87,14 @@ class Graph:
 
 
 def from_entries(entries, train=False):
-    """The Graph of linked nodes (see `mxcy.graph.node`).
+    """Make the Graph of linked nodes (see `mxcy.graph.node`).
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
         The outputs.
     train : bool
-        The mode of operators that distinguish training.
+        Whether operators run in training mode.
     """
     order = topological(entries)
     number = {id(node): i for i, node in enumerate(order)}

@@ -1,13 +1,12 @@
-"""Shape and dtype inference over a graph, from what is known of its variables.
+"""Shape and dtype inference over a graph, from known specs of variables.
 
-Records infer forwards and fill in what they can tell about their inputs (a weight's shape from the
-data's). Entries share one Spec, so what one node learns all its neighbours see; visits go forwards
-and backwards until nothing new is learnt. Where a record can tell inputs from outputs
-(`op.infer_back`), that runs as well.
+Records infer outputs and also complete their inputs (a weight's shape from the data's). Entries
+share one Spec, so neighbours see all updates; nodes are visited forwards and backwards until
+nothing changes. Records that can infer inputs from outputs (`op.infer_back`) do so as well.
 
-Operators that make arrays of nothing may have extents of 0 or -1 in their `shape`: MXNet's symbols
-mean "unknown" by that, as in recurrent networks' first states. Such nodes learn their shape from
-their users; a 0 that no user replaces is taken literally in the end.
+Operators that create arrays may have 0 or -1 in their `shape`, which MXNet's symbols use for
+"unknown", as for the initial states of recurrent networks. Their shapes are inferred from their
+users; a 0 that remains is finally taken literally.
 """
 
 from mxcy._base.errors import MXNetError
@@ -19,25 +18,25 @@ __all__ = ["infer", "infer_partial"]
 
 
 def infer_partial(graph, known, settle=False):
-    """Learn what can be learnt.
+    """Infer as much as possible.
 
     Parameters
     ----------
     graph : Graph
     known : dict of str to Spec
-        What is known of variables, by name; shapes may be partial (-1 or None).
+        Known specs of variables by name; shapes may be partial (-1 or None).
     settle : bool
-        Whether extents of 0 that no user has replaced are taken literally.
+        Whether remaining dimensions of 0 are taken literally.
 
     Returns
     -------
     list of list of Spec
-        For each node, its outputs.
+        The specs of each node's outputs.
 
     Raises
     ------
     MXNetError
-        When things do not fit together; it names the node.
+        If specs are inconsistent, naming the node.
     """
     specs = []
     for node in graph.nodes:
@@ -59,18 +58,18 @@ def infer_partial(graph, known, settle=False):
             extents = specs[i][0].shape or graph.nodes[i].attrs.shape or ()
             asked = graph.nodes[i].attrs.shape or extents
             specs[i][0].shape = tuple(
-                0 if extent == -1 and wish == 0 else extent
-                for extent, wish in zip(extents, asked, strict=True)
+                0 if extent == -1 and requested == 0 else extent
+                for extent, requested in zip(extents, asked, strict=True)
             )
         _spread(graph, specs, pending, cache)
     return specs
 
 
 def _spread(graph, specs, pending, cache):
-    """Visit the pending nodes until nothing new is learnt; the nodes that stay pending.
+    """Visit pending nodes until nothing changes; return the nodes still pending.
 
-    Visits go forwards and backwards in turn: what is known of an output alone reaches the first
-    variable of a deep network in one visit.
+    Visits alternate between forwards and backwards, so knowledge about an output alone reaches the
+    first variable of a deep network in one visit.
     """
     idle = 0
     while pending and idle < 2:
@@ -82,7 +81,7 @@ def _spread(graph, specs, pending, cache):
 
 
 def _is_open(node):
-    """Whether a node makes an array whose shape its users have to tell."""
+    """Whether a node creates an array whose shape its users determine."""
     if node.op is None or node.inputs or "shape" not in node.op.schema.by_name:
         return False
     if node.count > 1:
@@ -90,7 +89,7 @@ def _is_open(node):
     shape = node.attrs.shape
     if shape is None:
         return True
-    return isinstance(shape, tuple) and min(shape, default=0) <= 0  # gamma's is a number
+    return isinstance(shape, tuple) and min(shape, default=0) <= 0  # gamma's shape is a number
 
 
 def _open_spec(node):
@@ -101,7 +100,7 @@ def _open_spec(node):
 
 
 def _closed(node, shape):
-    """An open node with the shape that was found."""
+    """Set the inferred shape of an open node."""
     if node.attrs.shape == shape:
         return node
     values = {name: getattr(node.attrs, name) for name in node.op.schema.names}
@@ -112,7 +111,7 @@ def _closed(node, shape):
 
 
 def _round(graph, specs, pending, cache):
-    """Visit all pending nodes in order; the nodes that stay pending, whether one learnt."""
+    """Visit all pending nodes in order; return (nodes still pending, whether any changed)."""
     left, learnt = [], False
     for number in pending:
         node = graph.nodes[number]
@@ -138,9 +137,9 @@ def _round(graph, specs, pending, cache):
 
 
 def _inferred(node, ins, outs):
-    """What a record infers; of shapes nothing where none is known of any input or output.
+    """Run a record's inference, ignoring shapes if no input or output shape is known.
 
-    A record may know the rank or an extent without that, but MXNet reports such shapes as unknown.
+    A record may know a rank or dimension anyway, but MXNet reports such shapes as unknown.
     """
     if not ins or any(spec.shape is not None for spec in (*ins, *outs)):
         return node.op.infer(node.attrs, ins)
@@ -152,10 +151,10 @@ def _inferred(node, ins, outs):
 
 
 def _finish(node, ins, outs, cache):
-    """Fill in outputs of which nothing is known from inputs of which everything is.
+    """Infer unknown outputs from complete inputs.
 
-    That is what happens to most nodes. What records say is kept for nodes that ask the same.
-    Returns False, with nothing changed, where it is not so simple.
+    This is the common case. Results are cached for equal nodes. Returns False, without changes, in
+    other cases.
     """
     parts = [node.signature]
     for spec in ins:
@@ -181,7 +180,7 @@ def _finish(node, ins, outs, cache):
 
 
 def infer(graph, known):
-    """Infer everything.
+    """Infer all shapes and dtypes.
 
     Parameters
     ----------
@@ -191,12 +190,12 @@ def infer(graph, known):
     Returns
     -------
     Graph
-        With complete `specs`: the same nodes. `mxcy.graph.control.expand` comes next.
+        The same nodes with complete `specs`, ready for `mxcy.graph.control.expand`.
 
     Raises
     ------
     MXNetError
-        When something stays unknown; it names the variables and nodes.
+        If anything remains unknown, naming the variables and nodes.
     """
     specs = infer_partial(graph, known, settle=True)
     lacking = [
@@ -207,7 +206,7 @@ def infer(graph, known):
     if lacking:
         raise MXNetError(
             f"shapes or dtypes of {', '.join(lacking[:10])}{' ...' if len(lacking) > 10 else ''} "
-            "cannot be inferred from what is given"
+            "cannot be inferred from the given ones"
         )
     nodes = [
         _closed(node, outs[0].shape) if _is_open(node) else node

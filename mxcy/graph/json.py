@@ -1,7 +1,7 @@
-"""Graphs as JSON text, as all versions of MXNet exchange them.
+"""JSON text of graphs, as exchanged by all versions of MXNet.
 
-`dumps` writes what MXNet 1.9.1 writes, byte by byte. `loads` reads the files of every version and
-brings old ones up to date.
+`dumps` writes the same bytes as MXNet 1.9.1. `loads` reads the files of every version and upgrades
+old ones.
 """
 
 import json
@@ -25,16 +25,16 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\
 
 
 def dumps(entries, remove_amp_cast=True, np_shape=False):
-    """The text of a graph.
+    """Convert a graph to JSON.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
         The outputs.
     remove_amp_cast : bool
-        Whether operators take the inputs of mixed-precision casts in place of their outputs.
+        Whether to bypass mixed-precision casts.
     np_shape : bool
-        Whether the file says that zero-size shapes are ordinary ones.
+        Whether the file declares NumPy shape semantics.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def dumps(entries, remove_amp_cast=True, np_shape=False):
 
 
 def _content(entries):
-    """What a file tells of a graph, but for the version."""
+    """The content of a file except for the version."""
     order = topological(entries)
     number = {id(node): i for i, node in enumerate(order)}
     nodes, rows = [], [0]
@@ -78,7 +78,7 @@ def _file_name(node):
 
 
 def input_versions(order):
-    """For each node, how often each of its inputs has been written until the node ran.
+    """For each node, the number of writes to each of its inputs before the node runs.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def input_versions(order):
     -------
     list of list of int
     """
-    writes, versions = {}, []  # id of a variable -> how many operators have written it so far
+    writes, versions = {}, []  # id of a variable -> number of writes so far
     for node in order:
         for position in _written(node):
             source = id(node.inputs[position][0])
@@ -107,7 +107,7 @@ def _written(node):
 
 
 def _without_casts(entries):
-    """Entries of a copy in which nobody but the outputs reads precision casts."""
+    """Copy entries, bypassing precision casts except at the outputs."""
     order = topological(entries)
     if not any(node.op is not None and node.op.in_symbols.precision_cast for node in order):
         return entries
@@ -121,7 +121,7 @@ def _without_casts(entries):
 
 
 def _text(value, indent=""):
-    """A value as MXNet lays it out: one line for up to ten elements or one key."""
+    """Format a value like MXNet: on one line for up to ten elements or one key."""
     if isinstance(value, str):
         return f'"{value.translate(_ESCAPES)}"'
     if isinstance(value, dict):
@@ -162,7 +162,7 @@ def loads(text):
     Raises
     ------
     MXNetError
-        When the text is not a graph, or an operator is not known.
+        If the text is not a graph, or an operator is unknown.
     """
     try:
         content = json.loads(text, strict=False)
@@ -178,7 +178,7 @@ def loads(text):
         nodes.append(_node(number, description, nodes, version, np_shape))
     entries = [_entry(head, nodes, "heads") for head in heads]
     if not entries:
-        raise MXNetError("cannot read the symbol's JSON: it has no heads")
+        raise MXNetError("cannot read the symbol's JSON: heads are missing")
     legacy.upgrade(nodes, version)
     for node in nodes:
         _check(node)
@@ -196,14 +196,14 @@ def _field(content, name, kind, default=None):
 
 
 def _version(content):
-    """The release that wrote a file; files from before the number was kept count as 0.8."""
+    """The release that wrote a file; files without a version count as 0.8."""
     version = _field(content, "attrs", dict, {}).get("mxnet_version")
     if version is None:
         return 800
     if not (isinstance(version, list) and len(version) == 2 and isinstance(version[1], int)):
         raise MXNetError(f"cannot read the symbol's JSON: mxnet_version {version!r}")
     if version[1] > _NEWEST + 9999:
-        warn(f"the symbol was saved by MXNet {version[1]}, which is newer than what is known here")
+        warn(f"the symbol was saved by MXNet {version[1]}, which is newer than mxcy supports")
     return version[1]
 
 
@@ -221,11 +221,11 @@ def _has_np_shape(content):
 
 
 def _node(number, description, nodes, version, np_shape):
-    """One node from its description and the nodes before it."""
+    """Make a node from its description and the preceding nodes."""
     if not isinstance(description, dict):
         raise MXNetError(f"cannot read the symbol's JSON: node {number} is not an object")
     kind, name = _field(description, "op", str), _field(description, "name", str)
-    # The names of one thing in different versions; several of them stand in the same file.
+    # Versions differ in the field's name, and a file may contain several of them.
     attrs = {
         key: text
         for form in ("param", "attr", "attrs")
@@ -250,21 +250,21 @@ def _node(number, description, nodes, version, np_shape):
 
 
 def _registered(kind, description):
-    """The record of a name; what has subgraphs in it is of symbols only."""
+    """The record of an operator name; those with subgraphs exist only in symbols."""
     if "subgraphs" in description and kind in ONLY_SYMBOLS:
         return ONLY_SYMBOLS[kind]
     return REGISTRY.get(kind) or ONLY_SYMBOLS.get(kind)
 
 
 def _meant(op, count, np_shape):
-    """The record that a file means by a name, which in MXNet depends on more than the name."""
+    """The record that a name in a file refers to, which in MXNet depends on more than the name."""
     habits = op.in_symbols
     name = habits.by_count.get(count) or (habits.under_np_shape if np_shape else "")
     return REGISTRY[name] if name else op
 
 
 def _bodies(op, description, version):
-    """The subgraphs of an operator as attributes: complete files."""
+    """Convert the subgraphs of an operator to attributes with their JSON text."""
     bodies = _field(description, "subgraphs", list)
     if len(bodies) != len(op.in_symbols.subgraphs) or not all(isinstance(b, dict) for b in bodies):
         raise MXNetError(f"cannot read the symbol's JSON: subgraphs of {op.name}")
@@ -274,7 +274,7 @@ def _bodies(op, description, version):
 
 
 def _entry(entry, nodes, where):
-    """(node, index) from ``[number, index]`` or ``[number, index, version]``."""
+    """Parse (node, index) from ``[number, index]`` or ``[number, index, version]``."""
     valid = isinstance(entry, list) and len(entry) in (2, 3)
     if not valid or not all(type(n) is int and n >= 0 for n in entry) or entry[0] >= len(nodes):
         raise MXNetError(f"cannot read the symbol's JSON: entry {entry!r} of {where}")
@@ -283,7 +283,7 @@ def _entry(entry, nodes, where):
 
 def _check_index(node, index):
     count = 1
-    if node.op is not None:  # files count outputs that only MXNet's own kernels have
+    if node.op is not None:  # files may count outputs that only MXNet's kernels have
         count = min(node.op.listed(node.parsed), len(node.op.outputs(node.parsed)))
     if index >= count:
         raise MXNetError(
@@ -292,7 +292,7 @@ def _check_index(node, index):
 
 
 def _check(node):
-    """Refuse nodes whose attributes or inputs do not fit the operator."""
+    """Check a node's attributes and inputs against its operator."""
     for source, index in node.inputs:
         _check_index(source, index)
     if node.op is None:

@@ -1,16 +1,16 @@
-"""Graphs written by old versions of MXNet brought up to date, in the nodes themselves."""
+"""In-place upgrade of graphs written by old versions of MXNet."""
 
 from mxcy._base.warning import warn
 from mxcy.graph.node import SymbolNode
 
 __all__ = ["HIDDEN", "upgrade"]
 
-#: the user's keys that are stored between double underscores
+#: user attributes that are stored with double underscores
 HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope")
 
 
 def upgrade(nodes, version):
-    """Change the nodes of a file to what the current version means by them.
+    """Convert the nodes of a file to the current version's meaning.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def upgrade(nodes, version):
 
 
 def _hide_keys(node):
-    """Store the plain keys of old files as hidden ones; ``weight_lr_mult`` goes to the weight."""
+    """Add double underscores to old files' keys; ``weight_lr_mult`` moves to the weight."""
     for key in list(node.attrs):
         for hidden in HIDDEN:
             if key == hidden:
@@ -44,13 +44,13 @@ def _give_to_input(node, argument, hidden, text):
     names = () if node.op is None else node.op.inputs
     position = names.index(argument) if argument in names else len(node.inputs)
     if position >= len(node.inputs) or node.inputs[position][0].op is not None:
-        warn(f"attribute {argument}_{hidden} of {node.name} names no variable and is ignored")
+        warn(f"attribute {argument}_{hidden} of {node.name} refers to no variable and is ignored")
         return
     node.inputs[position][0].attrs[f"__{hidden}__"] = text
 
 
 def _add_missing_inputs(node):
-    """Old files have no auxiliary states, and some no arguments."""
+    """Add inputs missing in old files: auxiliary states and some arguments."""
     if node.op is None or node.op.variadic:
         return
     for name in node.op.arguments(node.parsed)[len(node.inputs) :]:
@@ -70,6 +70,6 @@ def _set_initializers(node):
 
 
 def _forget_axis(node):
-    """`axis=-1` of argmax and argmin once meant all axes."""
+    """Drop `axis=-1` of argmax and argmin, which used to mean all axes."""
     if node.op is not None and node.op.in_symbols.flat_axis and node.attrs.get("axis") == "-1":
         del node.attrs["axis"]

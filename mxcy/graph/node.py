@@ -1,4 +1,4 @@
-"""Linked nodes: what symbols are made of and share with each other.
+"""Linked nodes, of which symbols consist and which they share.
 
 A symbol holds entries, pairs of (node, output index). `Graph` is the flat form that passes work on.
 """
@@ -16,8 +16,8 @@ class SymbolNode:
     op : Op or None
     name : str
     attrs : dict of str to str
-        The operator's attributes as the user gave them, and the user's own (``__lr_mult__``,
-        ``ctx_group``), all as text.
+        The operator's attributes as given by the user, and the user's own (``__lr_mult__``,
+        ``ctx_group``), all as str.
     inputs : list of (SymbolNode, int)
     """
 
@@ -29,7 +29,7 @@ class SymbolNode:
 
     @property
     def parsed(self):
-        """The operator's attributes in normal form (Attrs), dynamic ones included."""
+        """The operator's parsed attributes (Attrs), including dynamic ones."""
         if self._parsed is None:
             known = self.op.schema.by_name
             attrs = {name: text for name, text in self.attrs.items() if name in known}
@@ -39,17 +39,17 @@ class SymbolNode:
         return self._parsed
 
     def changed(self):
-        """Forget the parsed attributes after `attrs` or `inputs` were changed."""
+        """Discard the parsed attributes after a change of `attrs` or `inputs`."""
         self._parsed = None
 
     @property
     def extra(self):
-        """The attributes that are not the operator's: a dict of str to str."""
+        """The attributes that do not belong to the operator, as a dict of str to str."""
         known = self.op.schema.by_name if self.op is not None else ()
         return {name: text for name, text in self.attrs.items() if name not in known}
 
     def outputs(self):
-        """The names of the node's outputs, hidden ones included."""
+        """The names of the node's outputs, including hidden ones."""
         return ("",) if self.op is None else self.op.outputs(self.parsed)
 
     def __repr__(self):
@@ -57,12 +57,12 @@ class SymbolNode:
 
 
 def attrs_of(op, attributes):
-    """The complete Attrs of an operator from attributes in any accepted form.
+    """Parse attributes in any accepted form into the complete Attrs of an operator.
 
     Raises
     ------
     MXNetError
-        That names operator and attribute.
+        Naming operator and attribute.
     """
     attrs = op.schema.intern(op.name, attributes)
     if op.schema.dynamic_names:
@@ -71,7 +71,7 @@ def attrs_of(op, attributes):
 
 
 def output_name(node, index):
-    """The name of one output of a node, in symbols."""
+    """The name of a node's output in symbols."""
     if node.op is None:
         return node.name
     return f"{node.name}_{node.op.symbol_outputs(node.parsed)[index]}"
@@ -83,9 +83,9 @@ def topological(entries):
     Raises
     ------
     MXNetError
-        When nodes depend on each other in a circle.
+        If nodes depend on each other cyclically.
     """
-    order, state = [], {}  # node id -> 1 on the way, 2 done
+    order, state = [], {}  # node id -> 1 in progress, 2 done
     stack = [entry[0] for entry in reversed(entries)]
     while stack:
         node = stack[-1]
@@ -107,7 +107,7 @@ def topological(entries):
 
 
 def clone(entries):
-    """Entries of a copy of all nodes that they depend on."""
+    """Copy all nodes that entries depend on; return the copied entries."""
     copies = {}
     for node in topological(entries):
         inputs = [(copies[id(source)], i) for source, i in node.inputs]
@@ -116,18 +116,18 @@ def clone(entries):
 
 
 def replace_variables(entries, replacements):
-    """Put entries in the place of variables, in the nodes themselves.
+    """Replace variables by entries, modifying nodes in place.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
     replacements : dict of str to (SymbolNode, int)
-        By the variables' names.
+        Variable name -> replacement.
 
     Returns
     -------
     list of (SymbolNode, int)
-        The entries, where they were variables replaced as well.
+        The entries, also replaced if they are variables.
     """
     order = topological(entries)
     replaced = {

@@ -1,4 +1,4 @@
-"""The passes in their order."""
+"""The sequence of passes."""
 
 import sys
 
@@ -26,10 +26,10 @@ from mxcy.graph.verify import verify
 
 __all__ = ["optimize"]
 
-#: of inference graphs: for all, and for the backend ONEDNN
+#: passes on inference graphs: general ones, and those of the backend ONEDNN
 INFERENCE = (simplify.run, same_types.run, fold.run, widen.run, cse.run, recurrent.run)
 BACKEND = (casts.run, attention.run, products.run, layers.run, int8.run, channels.run, layout.run)
-#: of graphs with a backward pass
+#: passes on graphs with a backward pass
 TRAINING = (
     dce.run,
     simplify.run,
@@ -40,12 +40,12 @@ TRAINING = (
     mirror.run,
     training_layout.run,
 )
-#: of all graphs, at the end
+#: final passes on all graphs
 LAST = (fuse.run,)
 
 
 def _partition(graph, target):
-    """The passes of the backend, with a line before and after them."""
+    """Run the passes of the backend, reporting before and after."""
     backend, before = target.settings["MXNET_SUBGRAPH_BACKEND"], len(graph.nodes)
     print(f"mxcy starts to partition {before} nodes for {backend}", file=sys.stderr, flush=True)
     for run in BACKEND:
@@ -67,7 +67,7 @@ def optimize(graph, target, training=False):
     Returns
     -------
     Graph
-        That computes the same outputs.
+        A graph that computes the same outputs.
     """
     passes: tuple = TRAINING if training else INFERENCE
     if not training and target.settings["MXNET_SUBGRAPH_BACKEND"] != "NONE":

@@ -1,20 +1,20 @@
-"""On which device each node of a graph is placed by the groups of `AttrScope(ctx_group=...)`."""
+"""Device placement of nodes by the groups of `AttrScope(ctx_group=...)`."""
 
 __all__ = ["placed"]
 
 
 def placed(graph, group2ctx, default):
-    """The context of each node.
+    """Compute the context of each node.
 
-    A node is where its group is; without one it follows its inputs, then its users.
+    A node is placed by its group, otherwise like its inputs, otherwise like its users.
 
     Parameters
     ----------
     graph : Graph
     group2ctx : dict of str to Context
-        The context of each group; other groups count as none.
+        Context of each group; other groups are ignored.
     default : Context
-        Where nodes are that no group reaches.
+        Context of nodes without a group, directly or indirectly.
 
     Returns
     -------

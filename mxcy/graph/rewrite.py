@@ -1,4 +1,4 @@
-"""Copy a graph with changes: what most passes are made of."""
+"""Copying of graphs with changes, the basis of most passes."""
 
 from mxcy.graph.builder import Builder
 from mxcy.graph.passes import dce
@@ -7,25 +7,25 @@ __all__ = ["Rewrite"]
 
 
 class Rewrite:
-    """A new graph that grows along the nodes of an old one.
+    """A new graph, built while visiting the nodes of an old one.
 
-    A pass goes through `visit` and either keeps a node, or tells which new entry takes the place of
-    an old one. Nodes that nothing refers to any more are left out by `finish`.
+    A pass iterates over `visit` and either keeps a node or registers a new entry as replacement of
+    an old one. `finish` removes unreferenced nodes.
 
     Parameters
     ----------
     graph : Graph
-        With specs.
+        The old graph, with specs.
     """
 
     def __init__(self, graph):
         self.graph, self.builder = graph, Builder()
         self.changed = False
         self._moved = {}  # old entry -> new entry
-        self._forward = None  # new nodes of the forward pass, once all of them are there
+        self._forward = None  # number of new nodes in the forward pass, once complete
 
     def visit(self):
-        """The old nodes in order, as (number, node)."""
+        """Iterate over the old nodes as (number, node)."""
         for number, node in enumerate(self.graph.nodes):
             if number == self.graph.forward:
                 self._forward = len(self.builder.nodes)
@@ -40,7 +40,7 @@ class Rewrite:
         return [self._moved[entry] for entry in node.inputs]
 
     def keep(self, number):
-        """Take over an old node; returns the new entry of its first output."""
+        """Copy an old node; return the new entry of its first output."""
         node = self.graph.nodes[number]
         specs = self.graph.specs[number]
         if node.op is None:
@@ -52,12 +52,12 @@ class Rewrite:
         return copy
 
     def replace(self, old, new):
-        """Let a new entry take the place of an old one."""
+        """Register a new entry as replacement of an old one."""
         self._moved[old] = new
         self.changed = True
 
     def add(self, op, attrs, inputs, name=None, extra=None):
-        """Append a new node over new entries; returns the entry of its first output."""
+        """Append a new node with new entries as inputs; return the entry of its first output."""
         self.changed = True
         return self.builder.add(op, attrs, inputs, name, extra)
 
@@ -70,7 +70,7 @@ class Rewrite:
         return self.builder.nodes[new[0]]
 
     def finish(self):
-        """The new graph without dead nodes, or the old one when nothing was changed."""
+        """Return the new graph without dead nodes, or the old one if nothing changed."""
         if not self.changed:
             return self.graph
         outputs = [self._moved[entry] for entry in self.graph.outputs]

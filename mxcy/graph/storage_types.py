@@ -1,4 +1,4 @@
-"""Storage types over a graph, by the rules (`stypes`) of its operators."""
+"""Storage type inference over a graph, by the rules (`stypes`) of its operators."""
 
 from mxcy._base.dtypes import STORAGE_TYPES
 from mxcy.ops.core import stypes
@@ -10,24 +10,24 @@ _NAMES = {str(code): name for name, code in STORAGE_TYPES.items() if code >= 0}
 
 
 def declared(extra):
-    """The storage type that a variable's attributes name, ``'default'`` otherwise."""
+    """The storage type declared by a variable's attributes, by default ``'default'``."""
     return _NAMES.get(extra.get("__storage_type__"), "default")
 
 
 def infer_stypes(graph, known):
-    """The storage types of all values.
+    """Infer the storage types of all values.
 
     Parameters
     ----------
     graph : Graph
-        With specs.
+        A graph with specs.
     known : dict of str to str
-        Storage types of variables; others have the declared one.
+        Storage types of variables; others have their declared one.
 
     Returns
     -------
     list of str
-        For each node that of its outputs.
+        The storage type of each node's outputs.
     """
     result = []
     for node in graph.nodes:
@@ -42,6 +42,6 @@ def infer_stypes(graph, known):
 
 
 def makes_sparse(op, a, count):
-    """Whether an operator of dense inputs has a sparse result, or a sparse gradient."""
+    """Whether an operator on dense inputs has a sparse result or gradient."""
     specs = [Spec((-1, -1)) for _ in range(count)]
     return op.sparse_gradient(a) or stypes.makes_sparse(op, a, specs)

@@ -1,9 +1,8 @@
-"""Graphs cut where plans cannot go: subgraphs, which plans can run, and what is between.
+"""Splitting of graphs into subgraphs that plans can run and nodes that they cannot.
 
-A node stands alone if something of it is sparse (an input, an output, or a gradient), or if it is
-control flow whose course depends on values. All others form subgraphs as large as can be: subgraph
-number s has what waits for s rows of lone nodes, one row for another, so that subgraphs and rows
-run in turn.
+A node is separate if any of its inputs, outputs or gradients is sparse, or if it is value-dependent
+control flow. The others form maximal subgraphs: subgraph s consists of the nodes that depend on s
+successive levels of separate nodes, so that subgraphs and levels alternate.
 """
 
 from typing import NamedTuple
@@ -18,16 +17,16 @@ __all__ = ["Cut", "Piece", "cut"]
 
 
 class Piece(NamedTuple):
-    """A lone node or a subgraph.
+    """A separate node or a subgraph.
 
     Attributes
     ----------
     node : SymbolNode or None
-        The lone node.
+        The separate node.
     entries : list of (SymbolNode, int)
-        The outputs of the subgraph, whose variables stand for `inputs`.
+        The outputs of the subgraph, whose variables represent `inputs`.
     inputs, outputs : list of (int, int)
-        The numbers of the values that are read and made: all outputs of a lone node.
+        Ids of the values read and computed; for a separate node, all outputs.
     """
 
     node: SymbolNode | None
@@ -37,17 +36,17 @@ class Piece(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A symbol in pieces; values are numbered (node in topological order, output index).
+    """A split symbol; value ids are (node in topological order, output index).
 
     Attributes
     ----------
     variables : list of (int, int)
-        The numbers of the variables, in the order of ``list_inputs``.
+        Ids of the variables, in the order of ``list_inputs``.
     pieces : list of Piece
-        In an order in which they can run.
+        The pieces in execution order.
     outputs : list of (int, int)
     lines : list of str
-        Each node, in topological order, with the storage types it has.
+        A description of each node with its storage types, in topological order.
     """
 
     variables: list
@@ -57,17 +56,17 @@ class Cut(NamedTuple):
 
 
 def cut(entries, known, stypes, differentiable):
-    """A symbol in pieces.
+    """Split a symbol.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
     known : dict of str to Spec
-        The shapes and types of the variables.
+        Specs of the variables.
     stypes : dict of str to str
-        Their storage types.
+        Storage types of the variables.
     differentiable : bool
-        Whether there will be a backward pass.
+        Whether a backward pass will follow.
 
     Returns
     -------
@@ -97,7 +96,7 @@ def cut(entries, known, stypes, differentiable):
 
 
 def _lines(graph, inferred, alone):
-    """What is told of each node."""
+    """Describe each node."""
     lines = []
     for i, node in enumerate(graph.nodes):
         if node.op is None:
@@ -110,7 +109,7 @@ def _lines(graph, inferred, alone):
 
 
 def _sparse(graph, inferred, differentiable):
-    """Whether something of a node is sparse, for each node."""
+    """For each node whether any of its values or gradients is sparse."""
     return [
         node.op is not None
         and (
@@ -123,7 +122,7 @@ def _sparse(graph, inferred, differentiable):
 
 
 def _stages(graph, alone):
-    """How many rows of lone nodes each node waits for."""
+    """The number of levels of separate nodes that each node depends on."""
     stages: list[int] = []
     for i, node in enumerate(graph.nodes):
         before = (stages[s] + (alone[s] and not alone[i]) for s, _ in node.inputs)
@@ -132,7 +131,7 @@ def _stages(graph, alone):
 
 
 def _needed(graph, alone, stages):
-    """The values that others than the subgraph want which makes them."""
+    """The values that are used outside the subgraph that computes them."""
     needed = set(graph.outputs)
     for i, node in enumerate(graph.nodes):
         for entry in node.inputs:
@@ -142,7 +141,7 @@ def _needed(graph, alone, stages):
 
 
 def _subgraph(order, graph, members, needed):
-    """The Piece of some nodes."""
+    """Make the Piece of some nodes."""
     nodes: dict[int, SymbolNode] = {}
     variables: dict[tuple[int, int], SymbolNode] = {}
 

@@ -1,40 +1,40 @@
-"""What passes may know of the machine they plan for; filled in by the layer that has a front."""
+"""The machine description that passes use, filled in by the layer above the front."""
 
 __all__ = ["Target"]
 
 
 class Target:
-    """The native library and the settings that decide how graphs are planned.
+    """The native library and the settings that determine planning.
 
     Attributes
     ----------
     has_kernel, query, measure : callable
-        Those of the front (see `mxcy/_cy/native.pyx`).
+        Functions of the front (see `mxcy/_cy/native.pyx`).
     block : int
-        Channels of the blocked layout: 16 with AVX-512, else 8; 0 switches blocked layouts off.
+        Channels per block: 16 with AVX-512, else 8; 0 disables blocked layouts.
     settings : dict
-        Values of environment variables that passes obey, by name.
+        Environment variable -> value, for those that passes use.
     lower : callable, optional
-        Of a device: what fills calls with its kernels; see `mxcy.ops.core.prepare`.
+        For devices: sets their kernels in calls; see `mxcy.ops.core.prepare`.
     memory : dict
-        What trials found out, as JSON values under text keys.
+        Results of trials, as JSON values under str keys.
     """
 
     def __init__(self, has_kernel, query, measure, block, settings, memory, lower=None):
         self.lower = lower
         self.has_kernel, self.query, self.measure = has_kernel, query, measure
         self.block, self.settings, self.memory = block, settings, memory
-        self.choices: dict = {}  # of kernels, see algorithm.py
+        self.choices: dict = {}  # selected kernels, see algorithm.py
 
     @property
     def tries(self):
-        """Whether algorithms are chosen by trials."""
+        """Whether algorithms are selected by trials."""
         return (
             self.settings["MXNET_CUDNN_AUTOTUNE_DEFAULT"] > 0
             and not self.settings["MXNET_ENFORCE_DETERMINISM"]
         )
 
     def report(self, level, text):
-        """Print about the choice of algorithms as MXNET_CUDNN_ALGO_VERBOSE_LEVEL says."""
+        """Print a message on algorithm selection, subject to MXNET_CUDNN_ALGO_VERBOSE_LEVEL."""
         if self.settings["MXNET_CUDNN_ALGO_VERBOSE_LEVEL"] >= level:
             print(f"mxcy algorithm {text}", flush=True)

@@ -1,4 +1,4 @@
-"""Check that a graph is well formed; run between passes in tests and with MXCY_VERBOSE=passes."""
+"""Well-formedness check of graphs, run between passes in tests and with MXCY_VERBOSE=passes."""
 
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.infer import Spec
@@ -7,18 +7,18 @@ __all__ = ["verify"]
 
 
 def verify(graph, after=""):
-    """Check order, entries, input counts and (when there are any) specs.
+    """Check order, entries, input counts and, if present, specs.
 
     Parameters
     ----------
     graph : Graph
     after : str
-        The pass that made it, for messages.
+        The pass that made the graph, for messages.
 
     Raises
     ------
     MXNetError
-        That names the pass and the node.
+        Naming the pass and the node.
     """
 
     def require(condition, node, message):

@@ -56,7 +56,7 @@ def quantize_symbol(
     """
     if quantize_mode not in _MODES:
         raise MXNetError(f"unrecognized quantize mode: {quantize_mode}")
-    wish = quantize.Wish(
+    options = quantize.Options(
         dtype=quantized_dtype,
         mode=quantize_mode,
         by_channel=quantize_granularity == "channel-wise",
@@ -66,14 +66,14 @@ def quantize_symbol(
         after_readers=is_np_array(),
     )
     _tell_once()
-    answer = quantize.run(sym._entries, wish)
-    quantized = type(sym)(answer.entries)
+    result = quantize.run(sym._entries, options)
+    quantized = type(sym)(result.entries)
     if env.get("MXNET_QUANTIZATION_VERBOSE"):
-        for name in quantized_nodes(answer.entries):
+        for name in quantized_nodes(result.entries):
             logging.getLogger(__name__).warning("%s is quantized.", name)
     if "passes" in env.get("MXCY_VERBOSE"):
-        print_table(answer)
-    return quantized, answer.layers
+        print_table(result)
+    return quantized, result.layers
 
 
 def calibrate_symbol(qsym, ranges):

@@ -20,18 +20,18 @@ def quantized_nodes(entries):
     }
 
 
-def print_table(answer=None, ranges=None):
+def print_table(result=None, ranges=None):
     """Print which nodes were quantized and why others were not, or the ranges of layers.
 
     Parameters
     ----------
-    answer : mxcy.graph.passes.quantize.Answer, optional
+    result : mxcy.graph.passes.quantize.Quantized, optional
     ranges : dict of str to (float, float), optional
     """
     rows = []
-    if answer is not None:
-        rows += quantized_nodes(answer.entries).items()
-        rows += [(name, f"float: {reason}") for name, reason in answer.kept.items()]
+    if result is not None:
+        rows += quantized_nodes(result.entries).items()
+        rows += [(name, f"float: {reason}") for name, reason in result.kept.items()]
     if ranges is not None:
         rows += [
             (name, f"{float(low):.6g} ... {float(high):.6g}")

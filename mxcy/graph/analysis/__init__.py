@@ -1,1 +1,1 @@
-"""What passes ask about a graph: users of values, groups to fuse, stages to repeat, views."""
+"""Graph analyses for passes: users of values, fusion groups, recomputation stages, views."""

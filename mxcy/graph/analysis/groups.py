@@ -1,9 +1,9 @@
-"""Groups of elementwise operators that can be one program each.
+"""Groups of elementwise operators that can be fused into one program.
 
-A group may become one node only if no path leaves it and comes back. Levels see to that: they never
-fall along the graph and rise wherever two neighbours are not in the same group, so that whoever has
-left a group's level cannot return to it. Operators that draw random numbers, write variables or
-read written ones keep their order, as if each depended on the one before.
+A group may become one node only if no path leaves and re-enters it. Levels ensure this: they never
+decrease along an edge and increase between neighbours in different groups, so a path that leaves a
+group's level cannot return. Operators that draw random numbers, or write variables or read written
+ones, keep their order, as if each depended on the previous one.
 """
 
 from mxcy.graph.passes.mirror import MIRROR
@@ -13,7 +13,7 @@ __all__ = ["find_groups", "used_outside"]
 
 
 def find_groups(graph):
-    """Lists of node numbers, each in order."""
+    """Return the groups as sorted lists of node numbers."""
     grouping = _Grouping(graph)
     for number in range(len(graph.nodes)):
         grouping.visit(number)
@@ -25,7 +25,7 @@ def find_groups(graph):
 
 
 def used_outside(graph, group):
-    """The nodes whose first output is read by others than their group."""
+    """The nodes whose first output is read outside the group."""
     used = {number for number, _ in graph.outputs}
     for number, node in enumerate(graph.nodes):
         for source, _ in node.inputs:
@@ -35,23 +35,23 @@ def used_outside(graph, group):
 
 
 def _split(members, outside):
-    """Pieces of a group that have few enough outputs; a piece's results may go to later pieces."""
+    """Split a group into pieces with few enough outputs; later pieces may read earlier ones."""
     if sum(number in outside for number in members) <= MAX_OUTPUTS:
         return [members]
     pieces, piece, count = [], [], 0
     for number in members:
         piece.append(number)
         count += number in outside
-        if count == MAX_OUTPUTS // 2:  # the rest is for results that later pieces read
+        if count == MAX_OUTPUTS // 2:  # leave room for results that later pieces read
             pieces.append(piece)
             piece, count = [], 0
     return [*pieces, piece] if piece else pieces
 
 
 class _Group:
-    """Nodes that are to be one program; `inputs` may count some that are results of members.
+    """Nodes to fuse into one program; `inputs` may include results of members.
 
-    `readers` counts how often others read results of members.
+    `readers` counts reads of members' results by other nodes.
     """
 
     __slots__ = ("members", "steps", "inputs", "level", "readers")
@@ -62,7 +62,7 @@ class _Group:
 
 
 class _Grouping:
-    """Levels and groups, node by node in order."""
+    """Levels and groups, computed node by node."""
 
     def __init__(self, graph):
         self.graph = graph
@@ -70,7 +70,7 @@ class _Grouping:
         self.levels = [0] * len(graph.nodes)  # of nodes without a group
         self.uses = [0] * len(graph.nodes)
         self.written = {entry for node in graph.nodes for entry in node.mutates()}
-        self.ordered = 0  # the level of the last operator that keeps its order
+        self.ordered = 0  # the level of the last order-preserving operator
         for node in graph.nodes:
             for source, _ in node.inputs:
                 self.uses[source] += 1
@@ -78,12 +78,12 @@ class _Grouping:
             self.uses[source] += 1
 
     def level(self, number):
-        """The level of a node; that of its group if it has one."""
+        """The level of a node or of its group."""
         group = self.group[number]
         return self.levels[number] if group is None else group.level
 
     def visit(self, number):
-        """Find the level of a node, and its group if it can be a step."""
+        """Compute the level of a node, and its group if it can be a step."""
         node = self.graph.nodes[number]
         sources = {source for source, _ in node.inputs}
         if node.op is None:
@@ -107,8 +107,8 @@ class _Grouping:
     def can_be_step(self, number):
         """Whether a node can be a step of some program.
 
-        What is computed again to save memory cannot: a program needs all its inputs and results at
-        the same time.
+        Recomputed nodes cannot: a program needs all its inputs and results at the same time, which
+        would save no memory.
         """
         node, specs = self.graph.nodes[number], self.graph.specs[number]
         if not node.inputs or MIRROR in node.extra:
@@ -119,7 +119,7 @@ class _Grouping:
         return len(specs) == 1 and fusible(node.op, node.attrs, ins, specs)
 
     def goes_with(self, source, number):
-        """Whether a node and one of its inputs' can be steps of the same program."""
+        """Whether a node and the node of one of its inputs can be in the same program."""
         graph = self.graph
         same_side = (source < graph.forward) == (number < graph.forward)
         return (
@@ -129,25 +129,25 @@ class _Grouping:
         )
 
     def reads(self, number, group):
-        """How many inputs of a node are results of a group."""
+        """The number of a node's inputs that are results of a group."""
         return sum(self.group[source] is group for source, _ in self.graph.nodes[number].inputs)
 
     def can_wait(self, source, number):
-        """Whether the group of a node's input can be computed later: nobody else needs it."""
+        """Whether the group of a node's input can be deferred: nothing else reads it."""
         group = self.group[source]
         return group is not None and group.readers == self.reads(number, group)
 
     def merge(self, own, joined):
-        """Put a node with a group of its own into the groups of some of its inputs, as one.
+        """Merge a node's own group with the groups of some of its inputs.
 
-        Returns False when that would be too large, and nothing changed.
+        Returns False, without changes, if the result would be too large.
         """
         by_id = {id(group): group for group in (self.group[s] for s in joined) if group is not None}
         groups = sorted(by_id.values(), key=lambda group: -len(group.members))
         inside = {(source, 0) for source in joined}
         inputs = set().union(own.inputs, *(group.inputs for group in groups)) - inside
         steps = own.steps + sum(group.steps for group in groups)
-        # Reading repeated inputs takes a step each, and so may writing outputs.
+        # Each broadcast input takes a step, and outputs may as well.
         if steps + len(inputs) + MAX_OUTPUTS > MAX_STEPS or len(inputs) > MAX_INPUTS:
             return False
         first = groups[0]

@@ -1,4 +1,4 @@
-"""Where the matrices of products lie, once moves before and after the products are left out."""
+"""Memory layouts of matrix products' operands after eliminating moves before and after them."""
 
 from mxcy.graph.analysis.views import View, moved
 from mxcy.ops.matrix.strided_dot import Products
@@ -7,17 +7,17 @@ __all__ = ["Side", "moves_after", "moves_before", "product_of", "shared_arrays"]
 
 
 class Side:
-    """An operand or the result of products: an entry and how the matrices lie in it.
+    """An operand or result of matrix products: an entry and the layout of the matrices in it.
 
     Attributes
     ----------
     usable : bool
-        Whether `place` can tell where they lie: two loops over the matrices at most, and no more
-        than one over rows and over columns, one of which lie side by side.
+        Whether `place` can express the layout: at most two loops over the matrices, and at most one
+        each over rows and over columns, one of which is contiguous.
     groups : tuple of (int, int)
         The loops over the matrices.
     rows, columns : int
-        The steps inside them.
+        Strides of rows and columns.
     """
 
     def __init__(self, entry, size, view, extents, gains=False):
@@ -32,11 +32,11 @@ class Side:
 
     @property
     def repeats(self):
-        """Whether elements belong to several rows or matrices."""
+        """Whether elements are shared by several rows or matrices."""
         return self.rows == 0 or any(step == 0 for _, step in self.groups)
 
     def packed(self, rows, columns):
-        """Whether the array is contiguous matrices one after the other; transposed ones as well."""
+        """Whether the array is a contiguous stack of matrices, possibly transposed."""
         if not self.whole or len(self.groups) > 1:
             return False
         if self.groups and self.groups[0][1] != rows * columns:
@@ -44,7 +44,7 @@ class Side:
         return (self.rows, self.columns) in ((columns, 1), (1, rows))
 
     def place(self, outer, inner):
-        """The place for that many matrices; None when the loops are others."""
+        """The strides for these loops over matrices; None if the loops differ."""
         loops = View(self.groups).cut((outer, inner))
         if loops is None or max(map(len, loops)) > 1:
             return None
@@ -53,7 +53,7 @@ class Side:
 
 
 def _moved(graph, barred, number, index=0):
-    """What a node only moves, as a View of its input; None where it does something else."""
+    """The View of its input that a node is, or None if it computes something."""
     node = graph.nodes[number]
     if node.op is None or any(entry in barred for entry in node.inputs):
         return None
@@ -62,21 +62,21 @@ def _moved(graph, barred, number, index=0):
 
 
 def moves_before(graph, barred, entry, view, extents, transposed=False):
-    """The sides that an operand can be, the farthest from the product first.
+    """Find possible sides for an operand, farthest from the product first.
 
     Parameters
     ----------
     graph : Graph
     barred : set of (int, int)
-        Entries that may not be read later.
+        Entries that must not be read later.
     entry : (int, int)
-        What the product reads.
+        The entry that the product reads.
     view : View
-        What it sees of that.
+        The view of that entry.
     extents : (int, int, int)
-        Matrices, rows and columns.
+        Numbers of matrices, rows and columns.
     transposed : bool
-        Whether rows and columns of the sides are to be exchanged.
+        Whether to swap rows and columns of the sides.
     """
     gains, sides = False, []
     while view is not None:
@@ -94,10 +94,10 @@ def moves_before(graph, barred, entry, view, extents, transposed=False):
 
 
 def moves_after(graph, users, barred, number, view, extents):
-    """The sides that a result can be, the nearest first; each entry is of a node to replace.
+    """Find possible sides for a result, nearest first; each entry is of a node to replace.
 
-    `view` tells which numbers of the matrices, one after the other, the result of the node `number`
-    has in order; it has all of them.
+    `view` is the result of node `number` as a view of the stacked matrices, all of whose elements
+    it contains.
     """
     size = graph.specs[number][0].size
     sides = [Side((number, 0), size, view.inverse(), extents)]
@@ -117,21 +117,21 @@ def moves_after(graph, users, barred, number, view, extents):
     return sides
 
 
-# --- what lies in the same array ------------------------------------------------------------------
+# --- shared arrays --------------------------------------------------------------------------------
 
 
 def shared_arrays(inputs, places, groups, rows, columns):
-    """In which array each of three sides lies: in the same one if they share no element of it.
+    """Assign each of three sides an array: sides in the same array must not overlap.
 
     Parameters
     ----------
     inputs : sequence of Side
     places : sequence of tuple
-        Their places.
+        Places of the sides.
     groups : (int, int)
         Loops over the matrices.
     rows, columns : sequence of int
-        Extents of the matrices of each.
+        Matrix dimensions of each side.
 
     Returns
     -------
@@ -148,10 +148,10 @@ def shared_arrays(inputs, places, groups, rows, columns):
 
 
 def _apart(parts, groups):
-    """Whether matrices lie in the same array without sharing an element.
+    """Whether matrices in the same array do not overlap.
 
-    That is known where they lie alike, equally far from each other: their distance is then one more
-    loop, and loops that go beyond what is inside them meet no element twice.
+    This is known for sides with equal layouts at equal distances: the distance is then another
+    loop, and loops whose stride exceeds the inner span visit no element twice.
     """
     offsets = sorted(place[0] for place, _, _ in parts)
     distance = offsets[1] - offsets[0]
@@ -171,13 +171,13 @@ def _apart(parts, groups):
     return True
 
 
-# --- what products are ---------------------------------------------------------------------------
+# --- products ------------------------------------------------------------------------------------
 
 
 def product_of(graph, number):
-    """The products of matrices that a node computes, and which inputs the operands are.
+    """The matrix products of a node and the positions of their operands.
 
-    The kernels to which operators are lowered tell it.
+    Determined from the kernels to which operators are lowered.
 
     Returns
     -------

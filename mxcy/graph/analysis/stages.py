@@ -1,4 +1,4 @@
-"""Stages of a forward pass: where to cut it so that the backward pass can repeat it in pieces."""
+"""Stages of a forward pass, between which the backward pass can recompute it piecewise."""
 
 __all__ = ["best_stages", "borders"]
 
@@ -6,20 +6,20 @@ _TRIALS = 12
 
 
 def borders(graph, threshold, marked=None):
-    """The nodes whose results are kept between stages.
+    """The nodes whose results are kept at stage boundaries.
 
-    A stage ends when the bytes computed in it pass the threshold, at the next place that a single
-    node's results cross; when that does not come before twice the threshold, all that cross are
-    kept.
+    A stage ends once it has computed more bytes than the threshold, at the next point that only a
+    single node's results cross; if there is none before twice the threshold, all results that cross
+    are kept.
 
     Parameters
     ----------
     graph : Graph
-        With specs; only the forward pass counts.
+        A graph with specs, of which only the forward pass is considered.
     threshold : int
-        Bytes.
+        Size of a stage in bytes.
     marked : set of int, optional
-        Stages end only behind these nodes, whose results alone are kept.
+        If given, stages end only after these nodes, and only their results are kept.
 
     Returns
     -------
@@ -52,24 +52,24 @@ def borders(graph, threshold, marked=None):
 
 
 def best_stages(graph, able, cost, marked=None, trials=_TRIALS):
-    """Search for the best size of stages.
+    """Search for the best stage size.
 
     Parameters
     ----------
     graph : Graph
     able : list of bool
-        For each node of the forward pass whether it can be computed again.
+        For each node of the forward pass whether it can be recomputed.
     cost : callable
-        ``cost(flags)``: the bytes needed when the flagged nodes are computed again.
+        ``cost(flags)``: memory in bytes if the flagged nodes are recomputed.
     marked : set of int, optional
         See `borders`.
     trials : int
-        How many sizes are tried, each two thirds of the one before.
+        Number of sizes to try, each two thirds of the previous one.
 
     Returns
     -------
     list of bool
-        Which nodes to compute again; none when no stages save anything.
+        The nodes to recompute; none if stages save nothing.
     """
     best = [False] * graph.forward
     least = cost(best)

@@ -1,4 +1,4 @@
-"""What the numbers of quantized arrays stand for, where it is known when a graph is planned."""
+"""Scales and zero points of quantized arrays that are known at planning time."""
 
 import numpy as np
 
@@ -10,18 +10,18 @@ __all__ = ["KnownSteps", "Steps"]
 
 _BY_RANGE = find("_contrib_dequantize"), find("_contrib_quantize_v2")
 _BY_STEP = find("_dequantize_linear"), find("_quantize_linear")
-#: element type -> what the reach of a range stands for
+#: element type -> integer that represents the range's maximum magnitude
 _LIMITS = {"uint8": 255.5, "int8": 127.5}
 
 
 class Steps:
-    """A quantized array: its entry, element type, the float of a step, the number of 0.
+    """A quantized array: entry, element type, scale and zero point.
 
     Attributes
     ----------
     entry : (int, int)
     kind : str
-        'float32' where an array is not quantized after all.
+        'float32' if the array is not quantized after all.
     step : float
     zero : int
     """
@@ -32,7 +32,7 @@ class Steps:
         self.entry, self.kind, self.step, self.zero = entry, kind, step, zero
 
     def limits(self):
-        """The least and the largest number."""
+        """The minimum and maximum integer."""
         ends = np.iinfo(self.kind)
         return int(ends.min), int(ends.max)
 
@@ -43,7 +43,7 @@ class KnownSteps:
     Attributes
     ----------
     ranges : dict
-        Of `known_ranges`.
+        Result of `known_ranges`.
     """
 
     def __init__(self, graph):
@@ -51,11 +51,11 @@ class KnownSteps:
 
     @staticmethod
     def occur_in(graph):
-        """Whether quantized arrays become floats in a graph."""
+        """Whether a graph dequantizes any array."""
         return any(node.op in (_BY_RANGE[0], _BY_STEP[0]) for node in graph.nodes)
 
     def of_floats(self, entry):
-        """The Steps of the quantized array that an entry is the floats of, or None."""
+        """The Steps of the quantized array that an entry dequantizes, or None."""
         node = self._graph.nodes[entry[0]]
         if node.op is _BY_STEP[0]:
             return self._linear(node.inputs[0], node.attrs)
@@ -64,7 +64,7 @@ class KnownSteps:
         return None
 
     def of_result(self, number):
-        """The Steps of what a node quantizes, or None."""
+        """The Steps of a node's quantized output, or None."""
         node = self._graph.nodes[number]
         if node.op is _BY_STEP[1]:
             return self._linear((number, 0), node.attrs)

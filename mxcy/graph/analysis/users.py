@@ -1,4 +1,4 @@
-"""Who uses what in a graph, and chains of nodes that nobody else uses."""
+"""Users of nodes' outputs, and chains of nodes with a single user."""
 
 __all__ = ["Users"]
 
@@ -25,26 +25,26 @@ class Users:
         return self._users[number]
 
     def only(self, number):
-        """The number of the node that alone reads a node, once and its first output; else None."""
+        """The only reader of a node, reading its first output once; else None."""
         users = self._users[number]
         if len(users) != 1 or users[0][0] < 0 or users[0][2] != 0:
             return None
         return users[0][0]
 
     def chain(self, number, *accepts):
-        """The nodes after one, each the only reader of the one before.
+        """Follow a chain of nodes, each the only reader of its predecessor.
 
         Parameters
         ----------
         number : int
-            Where the chain begins; not part of the result.
+            Start of the chain, not part of the result.
         *accepts : callable
-            ``accepts[i](node)`` tells whether a node may be the chain's i-th.
+            ``accepts[i](node)`` returns whether a node may be the chain's i-th.
 
         Returns
         -------
         list of int, or None
-            As many as `accepts`; None where there is no such chain.
+            One node per element of `accepts`; None if there is no such chain.
         """
         numbers = []
         for accept in accepts:

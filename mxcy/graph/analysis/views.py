@@ -1,7 +1,7 @@
-"""Arrays that hold elements of another array in another order, as nested loops over it.
+"""Strided views: arrays whose elements are those of another array in nested-loop order.
 
-Transposes, reshapes, slices and splits only move elements: whoever can read with strides can leave
-them out. The kernels to which operators are lowered tell which elements they move.
+Transposes, reshapes, slices and splits only move elements, so a consumer that reads with strides
+can skip them. The kernels to which operators are lowered determine the view.
 """
 
 import math
@@ -12,15 +12,15 @@ __all__ = ["View", "moved"]
 
 
 class View:
-    """Element i of an array is element ``offset + sum(index * step)`` of another, flat array.
+    """Maps element i of an array to element ``offset + sum(index * step)`` of a flat array.
 
-    The indices are those of nested loops that count i, the outermost first. There are no loops of
-    one round, and none that could be one with the next.
+    The indices are those of nested loops over i, outermost first. Loops of length one are dropped,
+    and mergeable loops are merged.
 
     Parameters
     ----------
     loops : sequence of (int, int)
-        Rounds and step of each loop.
+        Length and step of each loop.
     offset : int
     """
 
@@ -41,7 +41,7 @@ class View:
         return math.prod(rounds for rounds, _ in self.loops)
 
     def of(self, inner):
-        """The view of what this one shows that `inner` is; None when loops cannot tell it."""
+        """Compose with a view of this view's elements; None if loops cannot express it."""
         below = strides_of([rounds for rounds, _ in self.loops])
         places = list(zip(self.loops, below, strict=True))
         reached, offset, remaining = [], self.offset, inner.offset
@@ -60,7 +60,7 @@ class View:
         return View(loops, offset)
 
     def _walk(self, places, reached, rounds, stride):
-        """The loops that one loop over the shown elements becomes."""
+        """The loops equivalent to one loop over this view's elements."""
         level = next((i for i, (_, unit) in enumerate(places) if 0 < unit <= stride), None)
         if level is None or stride % places[level][1]:
             return None
@@ -79,7 +79,7 @@ class View:
         return pieces[::-1]
 
     def inverse(self):
-        """For each of the other array's elements its place in this one; None when not all are."""
+        """The inverse permutation; None if this view does not have all elements."""
         own = strides_of([rounds for rounds, _ in self.loops])
         order = sorted(range(len(own)), key=lambda i: -self.loops[i][1])
         back = [(self.loops[i][0], own[i]) for i in order]
@@ -89,7 +89,7 @@ class View:
         return View(back)
 
     def cut(self, extents):
-        """The loops of each dimension of a shape, outermost first; None when one loop is of two."""
+        """The loops of each dimension of a shape, outermost first; None if a loop spans two."""
         cuts, loops = [], list(self.loops)
         for extent in reversed(extents):
             here: list = []
@@ -107,16 +107,16 @@ class View:
 
 
 def moved(op, attrs, ins, outs, index=0):
-    """What an output of an operator is of its only input; None when it only moves nothing.
+    """The View of its only input that an operator's output is; None if it is not a move.
 
     Parameters
     ----------
     op : Op
     attrs : Attrs
     ins, outs : list of Spec
-        Completely known.
+        Complete specs.
     index : int
-        Which output.
+        Index of the output.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def moved(op, attrs, ins, outs, index=0):
 
 
 def _looped(p, out):
-    """The view of a copy that fills its output in order and reads forward."""
+    """The view of a copy that writes its output in order with nonnegative strides."""
     in_order = list(p["dst"]) == strides_of(p["shape"]) and p["dst_offset"] == 0
     if p["before"] != NOTHING or p["source"] != 0 or not in_order:
         return None

@@ -1,1 +1,1 @@
-"""Fused layers in symbols: their operators, where they go, and what they take in when quantized."""
+"""Fused layers in symbols: operators, chain matching, and folding of quantization ranges."""

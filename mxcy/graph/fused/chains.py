@@ -1,8 +1,8 @@
-"""Find the chains of operations that a backend's fused nodes stand for, and put these in place.
+"""Replacement of operator chains by a backend's fused nodes.
 
-A convolution in two or three dimensions takes in the batch normalisation after it, then the sum
-with another array, then an activation; a dense layer takes in what is computed elementwise.
-Only the end of a chain may have several users. See `records` for the nodes.
+A 2-d or 3-d convolution absorbs a following batch normalisation, then the sum with another array,
+then an activation; a dense layer absorbs elementwise operators. Only the end of a chain may have
+several users. See `records` for the nodes.
 """
 
 from functools import cache
@@ -15,7 +15,7 @@ from mxcy.ops.core.record import find
 __all__ = ["fuse", "users_of"]
 
 _BATCH_NORM, _ACTIVATION = find("BatchNorm"), find("Activation")
-#: what follows a layer whose result has 8 bits, and what else may follow one of floats
+#: activations fused into int8 layers, and further ones fused into float layers
 _AMONG_8_BITS = {
     "conv": ("relu", "leaky", "gelu_erf", "gelu_tanh", "clip"),
     "dense": ("relu", "leaky", "elu", "gelu_erf", "gelu_tanh", "clip", "abs"),
@@ -29,12 +29,12 @@ _ATTRIBUTES = {"bn": "with_bn", "add": "with_sum", "act": "with_act", "eltwise":
 
 @cache
 def _sums():
-    """The additions that a layer may take in."""
+    """The addition operators that a layer may absorb."""
     return find("elemwise_add"), find("_npi_add")
 
 
 def users_of(order, entries):
-    """{id of a node: [(user, position, output)]} of nodes; None uses what are outputs."""
+    """Make {id of a node: [(user, position, output)]}; the user of graph outputs is None."""
     users = {id(node): [] for node in order}
     for node in order:
         for position, (source, index) in enumerate(node.inputs):
@@ -45,16 +45,16 @@ def users_of(order, entries):
 
 
 def fuse(entries, backend, among_8_bits):
-    """Put fused nodes in the place of chains, in the nodes themselves.
+    """Replace chains by fused nodes, modifying nodes in place.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
-        Of nodes that nobody else has.
+        Entries of nodes that are not shared.
     backend : str
-        What nodes are called after: a key of `LAYERS`.
+        Prefix of node names, a key of `LAYERS`.
     among_8_bits : bool
-        Whether the layers are to be quantized: then fewer activations may follow.
+        Whether the layers will be quantized, which allows fewer activations.
 
     Returns
     -------
@@ -79,9 +79,9 @@ def fuse(entries, backend, among_8_bits):
 
 
 def _kind_of(node):
-    """The kind of layer that a node may begin a chain as, or None."""
+    """The kind of layer with which a node can start a chain, or None."""
     layer = None if node.op is None else node.op.layer
-    if layer is None or layer.filters(node.parsed):  # a deconvolution has none of MXNet's
+    if layer is None or layer.filters(node.parsed):  # MXNet has no fused deconvolution
         return None
     if layer.kind == "conv" and len(node.parsed.kernel) not in (2, 3):
         return None
@@ -89,7 +89,7 @@ def _kind_of(node):
 
 
 def _chain(layer, kind, users, among_8_bits, taken):
-    """(nodes, [what each but the first is]) of the longest chain that begins with a layer."""
+    """Return (nodes, roles of all but the first) of the longest chain from a layer."""
     chain, parts = [layer], []
     allowed = _AMONG_8_BITS[kind] + (() if among_8_bits else _AMONG_FLOATS[kind])
 
@@ -122,13 +122,13 @@ def _chain(layer, kind, users, among_8_bits, taken):
 
 
 def _may_follow(node, allowed, among_8_bits):
-    """Whether a node is an activation that a layer takes in."""
+    """Whether a node is an activation that a layer can absorb."""
     if not among_8_bits and node.op in (find("log_sigmoid"), find("mish")):
         return True
     if node.op.epilogue is None or len(node.inputs) != 1:
         return False
     form = node.op.epilogue(node.parsed)
-    if form is None:  # those that no kernel applies on the way out
+    if form is None:  # not an epilogue of any kernel
         kind = node.parsed.act_type if node.op is _ACTIVATION else None
         return not among_8_bits and kind in ("log_sigmoid", "mish")
     act, low, _ = form
@@ -136,12 +136,12 @@ def _may_follow(node, allowed, among_8_bits):
 
 
 def _fused(op, chain, parts):
-    """The fused node of a chain; `parts` are what its name tells of it."""
+    """Make the fused node of a chain; `parts` become part of its name."""
     copies, outer = {}, []
     for node in chain:
         inputs = list(node.inputs)
         if copies and id(inputs[0][0]) not in copies:
-            inputs.reverse()  # a sum: the layer's own side comes first
+            inputs.reverse()  # in sums the layer's result comes first
         for place, (source, index) in enumerate(inputs):
             if id(source) in copies:
                 inputs[place] = (copies[id(source)], index)

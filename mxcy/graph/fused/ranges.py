@@ -1,8 +1,8 @@
-"""Fused nodes of a quantized graph take in what follows them: the new range, or none at all.
+"""Folding of requantize and dequantize into the fused nodes of a quantized graph.
 
-A calibrated requantize becomes the range of the node before it; where its numbers would only be
-dequantized, a dense layer or a product gives floats. What is joined gets one range, so that joining
-moves bytes only.
+A calibrated requantize becomes the output range of the preceding node; if that is only dequantized,
+a dense layer or product returns floats. Concatenated arrays get a common range, so that
+concatenation only copies bytes.
 """
 
 from mxcy.graph.fused.chains import users_of
@@ -17,14 +17,14 @@ _CALIBRATION = ("min_calib_range", "max_calib_range")
 
 
 def settle(entries, settings):
-    """Let nodes take in what follows them, in the nodes themselves.
+    """Fold requantize and dequantize into preceding nodes, in place.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
-        Of nodes that nobody else has.
+        Entries of nodes that are not shared.
     settings : dict
-        Environment variables, two of which keep nodes as they are.
+        Environment variables, two of which disable this.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def settle(entries, settings):
 
 
 def _narrowed(entries, narrow):
-    """Show each node to a function, which tells what takes the place of entries."""
+    """Apply a function to each node, which records replacements of entries."""
     order = topological(entries)
     users = users_of(order, entries)
     replaced = {}  # (id, index) -> the entry in its place
@@ -51,7 +51,7 @@ def _narrowed(entries, narrow):
 
 
 def _take_range(node, users, replaced):
-    """Make a requantize's range that of the node before it."""
+    """Make a requantize's range the output range of the preceding node."""
     if node.op is not find("_contrib_requantize") or not set(_CALIBRATION) <= node.attrs.keys():
         return
     source = node.inputs[0][0]
@@ -63,19 +63,19 @@ def _take_range(node, users, replaced):
 
 
 def _has_range(node):
-    """Whether a node's result has the range that its attributes tell."""
+    """Whether a node's attributes specify its output range."""
     return node.op is not None and set(_CALIBRATION) <= node.op.schema.by_name.keys()
 
 
 def give_floats(entries):
-    """Let convolutions that are only dequantized give floats, in the nodes themselves.
+    """Let convolutions that are only dequantized return floats, in place.
 
-    MXNet leaves them as they are. Kernels do not give floats where there is a sum.
+    MXNet leaves them unchanged. Kernels cannot return floats after a sum.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
-        Of nodes that nobody else has.
+        Entries of nodes that are not shared.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def _give_floats_of_convolutions(node, users, replaced):
 
 
 def _give_floats(node, users, replaced):
-    """Leave out the dequantize after a node that can give floats as well."""
+    """Remove the dequantize after a node that can return floats."""
     if node.op is not find("_contrib_dequantize"):
         return
     source = node.inputs[0][0]
@@ -103,7 +103,7 @@ def _give_floats(node, users, replaced):
 
 
 def _leave_out(node, source, users, replaced):
-    """Leave out the dequantize `node` where nothing else reads its source, which gives floats."""
+    """Remove the dequantize `node` if it is the only reader of its source."""
     if {id(user) for user, *_ in users[id(source)]} != {id(node)}:
         return
     for key in _CALIBRATION:
@@ -120,7 +120,7 @@ _SWITCHED = {
 
 
 def _share_ranges(order):
-    """Give fused nodes whose results are joined the range that holds them all."""
+    """Give fused nodes whose results are concatenated their common range."""
     for node in order:
         if node.op is not find("_contrib_quantized_concat"):
             continue
@@ -137,7 +137,7 @@ def _share_ranges(order):
 
 
 def _origin(node):
-    """The node that made an array's numbers and their range, before they were only moved."""
+    """The node that computed an array's values and range, skipping mere moves."""
     while node.op is not None and not set(_CALIBRATION) & node.attrs.keys():
         if len(node.inputs) != 3:
             break

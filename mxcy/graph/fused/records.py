@@ -1,13 +1,13 @@
-"""Fused layers in symbols: what MXNet's oneDNN backend makes of a convolution or a dense layer.
+"""Fused layers in symbols, as MXNet's oneDNN backend makes them of convolutions and dense layers.
 
-Such a node holds the subgraph it stands for: the layer and the normalisation, sum and activation
-after it. Files and names of nodes are MXNet's (`_sg_mkldnn_conv` of 1.9, `_sg_onednn_conv` of 2.0).
-Like control flow these operators live in symbols only; once shapes are known, `expand` puts the
-subgraph in their place, and passes fuse it again in the way the machine likes best.
+Such a node contains the subgraph it represents: the layer and the normalisation, sum and activation
+after it. Files and node names are MXNet's (`_sg_mkldnn_conv` of 1.9, `_sg_onednn_conv` of 2.0).
+Like control flow, these operators exist only in symbols; once shapes are known, `expand` inserts
+the subgraph, and passes fuse it again in the best way for the machine.
 
-A quantized node takes 8-bit integers with ranges. It expands to the same layer over floats
-between a dequantize and a quantize, with weights rounded to what 8 bits can tell of each output
-channel: that is its definition. Where kernels for 8 bits exist, a pass takes all of it into one.
+A quantized node takes int8 arrays with ranges. By definition it expands to the same layer on floats
+between a dequantize and a quantize, with weights rounded to int8 per output channel. If there are
+int8 kernels, a pass fuses all of that.
 """
 
 from functools import lru_cache
@@ -24,7 +24,7 @@ from mxcy.ops.core.record import ONLY_SYMBOLS, Op, Quantized
 
 __all__ = ["BODY", "LAYERS", "roles_of"]
 
-#: the attribute with the subgraph
+#: the attribute that contains the subgraph
 BODY = "subgraph"
 _FLOAT, _INT8, _UINT8, _INT32 = (
     dtypes.code_of(name) for name in ("float32", "int8", "uint8", "int32")
@@ -37,7 +37,7 @@ _INPUTS = "data weight? bias? gamma? beta? moving_mean? moving_var? other? " + "
 
 @lru_cache(maxsize=256)
 def roles_of(text):
-    """What the variables of a subgraph are to the layer, in their order: names of inputs."""
+    """The roles of a subgraph's variables in the layer, as input names."""
     graph = control.body_graph(text)
     roles = {}
     for node in graph.nodes:
@@ -61,7 +61,7 @@ def _is_calibrated(a):
 
 
 def _arguments(a):
-    """The names of a node's inputs: those of the subgraph, then ranges."""
+    """The names of a node's inputs: the subgraph's, then ranges."""
     roles = roles_of(getattr(a, BODY))
     if not a.quantized:
         return roles
@@ -70,7 +70,7 @@ def _arguments(a):
 
 
 def _weight_is_whole(a):
-    """Whether a quantized node takes its weight as int8: dense layers, unless told otherwise."""
+    """Whether a quantized node's weight is int8: by default for dense layers."""
     graph = control.body_graph(getattr(a, BODY))
     dense = any(
         node.op is not None and node.op.layer and node.op.layer.kind == "dense"
@@ -86,7 +86,7 @@ def _outputs(a):
 
 
 def _kind(a):
-    """The element type of a quantized node's result."""
+    """The dtype of a quantized node's result."""
     if _has_float_result(a):
         return _FLOAT
     if not _is_calibrated(a):
@@ -154,7 +154,7 @@ def _expand(builder, node, inputs):
 
 
 def _named(builder, name, entries):
-    """Call the node of an only result as the fused one, by which users watch it."""
+    """Give the node of a single result the fused node's name, for monitors."""
     number, _ = entries[0]
     last = builder.nodes[number]
     builder.nodes[number] = Node(last.op, name, last.attrs, last.inputs, last.extra)
@@ -162,7 +162,7 @@ def _named(builder, name, entries):
 
 
 def _once(builder, op, inputs):
-    """Append what is computed from parameters, once where these are variables."""
+    """Append a node computed from parameters, to run once if these are variables."""
     constant = all(builder.nodes[number].op is None for number, _ in inputs)
     return builder.add(op, {}, inputs, extra={ONCE: ""} if constant else None)
 
@@ -199,14 +199,14 @@ def _layer(name, kind):
         ref=control.no_reference,
         in_symbols=InSymbols(subgraphs=(BODY,), named=True),
         quantized=quantized,
-        doc="A layer and what follows it, as MXNet's oneDNN backend has it in symbols.",
+        doc="A layer with its epilogue, as in symbols of MXNet's oneDNN backend.",
     )
     ONLY_SYMBOLS[name] = op
     control.EXPANSIONS[op] = _expand
     return op
 
 
-#: name of a backend in nodes' names -> kind of layer -> the operator
+#: backend prefix of node names -> kind of layer -> operator
 LAYERS = {
     backend: {
         kind: _layer(f"_sg_{backend}_{noun}", kind)

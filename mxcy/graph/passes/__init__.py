@@ -1,5 +1,5 @@
 """Passes from graph to graph.
 
 Each module has one function ``run(graph, target) -> Graph``, which returns the same graph if there
-is nothing to do. Graphs have specs; what a pass replaces computes the same outputs.
+is nothing to do. Graphs have specs; replacements compute the same outputs.
 """

@@ -1,4 +1,4 @@
-"""Conversion of a graph to mixed precision: casts are put where operators change the type."""
+"""Conversion of graphs to mixed precision by inserting casts."""
 
 from mxcy._base.dtypes import CODES
 from mxcy._base.errors import MXNetError
@@ -9,26 +9,26 @@ from mxcy.ops.core.record import find
 __all__ = ["convert"]
 
 _CAST, _MULTICAST, _FLOAT32 = find("amp_cast"), find("amp_multicast"), CODES["float32"]
-#: types of entries: float32, the target, not known (of a variable: nobody said), one of both
-_WIDE, _LOW, _OPEN, _BOTH = "float32", "target", "open", "both"
+#: types of entries: float32, the target, unknown (undeclared variable), either of them
+_FLOAT, _TARGET, _UNKNOWN, _BOTH = "float32", "target", "open", "both"
 
 
 def convert(entries, policy, excluded=(), data_names=None, cast_parameters=False):
-    """The entries of a copy that computes in mixed precision, its outputs in float32.
+    """Copy a graph to compute in mixed precision, with float32 outputs.
 
-    Nothing is cast that has the type already, so converting a second time changes nothing.
+    Conversion is idempotent: values that already have the type are not cast.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
     policy : Policy
-        Which operators run in which type.
+        The types in which operators run.
     excluded : container of str
-        The names of nodes that run in float32.
+        Names of nodes that run in float32.
     data_names : container of str, optional
-        The variables that are no parameters; by default those without a ``__dtype__``.
+        Variables that are not parameters, by default those without a ``__dtype__``.
     cast_parameters : bool
-        Whether parameters of which only the target type is wanted are to have that type.
+        Whether parameters used only in the target type get that type.
 
     Returns
     -------
@@ -41,13 +41,13 @@ def convert(entries, policy, excluded=(), data_names=None, cast_parameters=False
     for node in parameters:
         if _declared(node) is None:
             node.attrs["__dtype__"] = "0"
-        if _declared(node) == _WIDE:
-            pass_.types[id(node), 0] = _WIDE
+        if _declared(node) == _FLOAT:
+            pass_.types[id(node), 0] = _FLOAT
     for node in order:
         pass_.visit(node)
     entries = [pass_.wide(entry, known=True) for entry in entries]
     if not cast_parameters:
-        parameters = [node for node in parameters if id(node) in pass_.forced]
+        parameters = [node for node in parameters if id(node) in pass_.demoted]
     _cast_parameters(entries, parameters, policy)
     return entries
 
@@ -57,18 +57,18 @@ def _is_parameter(node, data_names):
 
 
 def _declared(node):
-    """What ``__dtype__`` says of a variable: float32, the code of another type, or None."""
+    """The type declared by a variable's ``__dtype__``: a type code or None."""
     code = node.attrs.get("__dtype__", "-1")
-    return None if code == "-1" else _WIDE if code == "0" else int(code)
+    return None if code == "-1" else _FLOAT if code == "0" else int(code)
 
 
 class _Conversion:
-    """One walk through the nodes, which are changed in place."""
+    """A walk over the nodes, which are modified in place."""
 
     def __init__(self, policy, excluded):
         self.policy, self.excluded = policy, excluded
         self.types = {}  # (id of a node, output) -> type
-        self.forced = set()  # ids of parameters that operators of either type want narrow
+        self.demoted = set()  # ids of parameters to use in the target type
         self._casts = {}  # (id of a node, output, type) -> entry of the cast
 
     def type_of(self, entry):
@@ -76,34 +76,34 @@ class _Conversion:
         if (id(node), index) in self.types:
             return self.types[id(node), index]
         if node.op is None and _declared(node) == self.policy.code:
-            return _LOW
-        return _OPEN
+            return _TARGET
+        return _UNKNOWN
 
     def cast(self, entry, goal):
-        """The entry in a type; each is cast once."""
+        """Cast an entry to a type, once per entry and type."""
         node, index = entry
         key = id(node), index, goal
         if key not in self._casts:
-            kind = self.policy.target if goal == _LOW else "float32"
+            kind = self.policy.target if goal == _TARGET else "float32"
             name = f"{_entry_name(node, index)}_amp_cast_{kind}"
             node_of_cast = SymbolNode(_CAST, name, {"dtype": kind}, [entry])
             self.types[id(node_of_cast), 0] = goal
             self._casts[key] = node_of_cast, 0
         return self._casts[key]
 
-    def low(self, entry):
-        """The entry in the target type."""
-        return entry if self.type_of(entry) == _LOW else self.cast(entry, _LOW)
+    def to_target(self, entry):
+        """Cast an entry to the target type."""
+        return entry if self.type_of(entry) == _TARGET else self.cast(entry, _TARGET)
 
-    def wide(self, entry, known=False):
-        """The entry in float32, which entries of open type count as unless it must be `known`."""
+    def to_float32(self, entry, known=False):
+        """Cast an entry to float32, unless its type is unknown and need not be `known`."""
         kind = self.type_of(entry)
-        if kind == _WIDE or (kind == _OPEN and not known):
+        if kind == _FLOAT or (kind == _UNKNOWN and not known):
             return entry
-        return self.cast(entry, _WIDE)
+        return self.cast(entry, _FLOAT)
 
     def visit(self, node):
-        """Cast the inputs of a node, and note the types of its outputs."""
+        """Cast the inputs of a node and record the types of its outputs."""
         if node.op is None:
             return
         states, names = _states(node), _names(node)
@@ -112,85 +112,85 @@ class _Conversion:
             for i in range(len(node.inputs))
             if i not in states and not (names and names[i] in node.op.amp.fp32_inputs)
         ]
-        kind = self._make(node, free)
+        kind = self._convert(node, free)
         for i, entry in enumerate(node.inputs):
-            if i not in free and self.type_of(entry) in (_LOW, _BOTH):
-                node.inputs[i] = self.cast(entry, _WIDE)
+            if i not in free and self.type_of(entry) in (_TARGET, _BOTH):
+                node.inputs[i] = self.cast(entry, _FLOAT)
         for index in range(len(node.outputs())):
             self.types.setdefault((id(node), index), kind)
 
-    def _make(self, node, free):
-        """Cast the inputs at the places `free`; returns the type of the outputs."""
+    def _convert(self, node, free):
+        """Cast the inputs at positions `free`; return the type of the outputs."""
         if node.op is _CAST:
             kind = node.parsed.dtype
-            return {"float32": _WIDE, self.policy.target: _LOW}.get(kind, _OPEN)
+            return {"float32": _FLOAT, self.policy.target: _TARGET}.get(kind, _UNKNOWN)
         kind, known = self.policy.kind(node.op, node.parsed), False
         if node.name in self.excluded or node.op.in_symbols.subgraphs:
             kind = "fp32"
         elif kind == "fp32":
             known = self.policy.has_condition(node.op, node.parsed)
         if kind == "lp16":
-            return self._all(node, free, self.low, _LOW)
+            return self._cast_all(node, free, self.to_target, _TARGET)
         if kind == "fp32":
-            return self._all(node, free, lambda entry: self.wide(entry, known), _WIDE)
+            return self._cast_all(node, free, lambda entry: self.to_float32(entry, known), _FLOAT)
         kinds = {self.type_of(node.inputs[i]) for i in free}
         mixed = len(kinds) > 1 and node.op.variadic and node.op is not _MULTICAST
         if kind == "widest" or mixed:
             return self._widest(node, free)
-        if _LOW in kinds and len(kinds) > 1 and not self._agree(node):
-            return self._brought_together(node, free)
-        return kinds.pop() if len(kinds) == 1 else self._passed_on(kinds)
+        if _TARGET in kinds and len(kinds) > 1 and not self._agree(node):
+            return self._unify(node, free)
+        return kinds.pop() if len(kinds) == 1 else self._preserved(kinds)
 
     def _agree(self, node):
-        """Whether an operator takes inputs of these types together."""
-        codes = {_LOW: self.policy.code, _WIDE: _FLOAT32}
+        """Whether an operator accepts this combination of input types."""
+        codes = {_TARGET: self.policy.code, _FLOAT: _FLOAT32}
         specs = [Spec(None, codes.get(self.type_of(entry))) for entry in node.inputs]
         try:
             node.op.infer(node.parsed, specs)
-        except UnforeseenError:  # it wants to know shapes as well
+        except UnforeseenError:  # inference needs shapes as well
             return True
         except MXNetError:
             return False
         return True
 
-    def _brought_together(self, node, free):
-        """Inputs of one type: parameters are made narrow, all that is computed is made wide."""
-        others = [i for i in free if self.type_of(node.inputs[i]) != _LOW]
+    def _unify(self, node, free):
+        """Unify input types: parameters to the target type, computed values to float32."""
+        others = [i for i in free if self.type_of(node.inputs[i]) != _TARGET]
         if any(node.inputs[i][0].op is not None for i in others):
-            return self._all(node, free, lambda entry: self.wide(entry, True), _WIDE)
-        self.forced.update(id(node.inputs[i][0]) for i in others)
-        return self._all(node, free, self.low, _LOW)
+            return self._cast_all(node, free, lambda entry: self.to_float32(entry, True), _FLOAT)
+        self.demoted.update(id(node.inputs[i][0]) for i in others)
+        return self._cast_all(node, free, self.to_target, _TARGET)
 
-    def _passed_on(self, kinds):
-        if kinds <= {_LOW, _OPEN} and _LOW in kinds:
-            return _LOW
-        return _BOTH if kinds & {_LOW, _BOTH} else _OPEN
+    def _preserved(self, kinds):
+        if kinds <= {_TARGET, _UNKNOWN} and _TARGET in kinds:
+            return _TARGET
+        return _BOTH if kinds & {_TARGET, _BOTH} else _UNKNOWN
 
-    def _all(self, node, free, change, made):
+    def _cast_all(self, node, free, change, made):
         for i in free:
             node.inputs[i] = change(node.inputs[i])
         return made
 
     def _widest(self, node, free):
-        """Inputs of one type: the target where all can be had in it, float32 where one is not."""
+        """Unify input types: the target type if all inputs have it, else float32."""
         inputs = [node.inputs[i] for i in free]
         types = [self.type_of(entry) for entry in inputs]
         has_low = [
-            kind == _LOW or (id(source), index, _LOW) in self._casts
+            kind == _TARGET or (id(source), index, _TARGET) in self._casts
             for kind, (source, index) in zip(types, inputs, strict=True)
         ]
         if all(has_low):
-            return self._all(node, free, self.low, _LOW) if inputs else _OPEN
-        if all(kind == _WIDE for kind in types):
-            return _WIDE
-        if any(k in (_OPEN, _BOTH) and not low for k, low in zip(types, has_low, strict=True)):
+            return self._cast_all(node, free, self.to_target, _TARGET) if inputs else _UNKNOWN
+        if all(kind == _FLOAT for kind in types):
+            return _FLOAT
+        if any(k in (_UNKNOWN, _BOTH) and not low for k, low in zip(types, has_low, strict=True)):
             name = f"{_entry_name(*inputs[0])}_amp_multicast"
             multicast = SymbolNode(_MULTICAST, name, {"num_outputs": str(len(inputs))}, inputs)
             for output, i in enumerate(free):
                 self.types[id(multicast), output] = _BOTH
                 node.inputs[i] = multicast, output
             return _BOTH
-        return self._all(node, free, lambda entry: self.wide(entry, True), _WIDE)
+        return self._cast_all(node, free, lambda entry: self.to_float32(entry, True), _FLOAT)
 
 
 def _names(node):
@@ -213,7 +213,7 @@ def _entry_name(node, index):
 
 
 def _cast_parameters(entries, parameters, policy):
-    """Give parameters the target type where all that read them want it, and drop their casts."""
+    """Give parameters the target type if all readers need it, and drop their casts."""
     users: dict = {}
     order = topological(entries)
     for node in order:
@@ -236,7 +236,7 @@ def _cast_parameters(entries, parameters, policy):
 
 
 def _wants(user, policy, code):
-    """Whether a node wants a parameter in the target type."""
+    """Whether a node needs a parameter in the target type."""
     if user.op is _CAST:
         return user.parsed.dtype == policy.target
     if user.op is not _MULTICAST:

@@ -1,9 +1,8 @@
-"""Let attention be one operator: two products of matrices, and a softmax between them.
+"""Fusion of attention: two matrix products with a softmax between them become one operator.
 
-Factors, masks and lengths of the scores are taken in, and so are the moves before queries, keys and
-values and after the results, which become strides. The first product's results and the weights must
-have no other reader. In training plans it runs before the backward pass is made, so that neither
-scores nor weights are kept.
+Factors, masks and lengths of the scores are absorbed; moves before queries, keys and values and
+after the result become strides. The first product and the softmax must have no other reader. In
+training plans the pass runs before differentiation, so that neither scores nor weights are stored.
 """
 
 from functools import cache
@@ -24,15 +23,15 @@ _FLOATS = (CODES["float32"], CODES["float64"])
 
 
 def run(graph, target, wanted=()):
-    """Fuse each attention that the library has a kernel for.
+    """Fuse each attention for which the library has a kernel.
 
     Parameters
     ----------
     graph : Graph
-        With specs, of a forward pass.
+        The graph of a forward pass, with specs.
     target : Target
     wanted : sequence of str
-        Variables whose gradients will be requested: masks may not depend on them.
+        Variables to differentiate with respect to, on which masks must not depend.
 
     Returns
     -------
@@ -63,23 +62,23 @@ def run(graph, target, wanted=()):
 
 @cache
 def _sums():
-    """The additions by which masks are applied."""
+    """The addition operators that apply masks."""
     return find("elemwise_add"), find("broadcast_add"), find("_npi_add")
 
 
 class _Search:
-    """What is asked about a graph for each softmax."""
+    """Analyses of a graph shared by the matches of all softmax nodes."""
 
     def __init__(self, graph, wanted):
         self.graph, self.users, self.trains = graph, Users(graph), bool(wanted)
         self.barred = {entry for node in graph.nodes for entry in node.mutates()}
-        self.reached = []  # for each node whether it depends on a wanted variable
+        self.reached = []  # for each node whether it depends on a variable in `wanted`
         for node in graph.nodes:
             reached = any(self.reached[source] for source, _ in node.inputs)
             self.reached.append(reached or (node.op is None and node.name in wanted))
 
     def around(self, number):
-        """The attention whose weights a softmax gives, or None."""
+        """The attention around a softmax, or None."""
         graph, node = self.graph, self.graph.nodes[number]
         data, out = graph.spec(node.inputs[0]), graph.specs[number][0]
         if not data.known or data != out or data.dtype not in _FLOATS or not data.shape:
@@ -91,14 +90,14 @@ class _Search:
 
 
 class _Attention:
-    """A softmax, the products before and after it, and what takes their place.
+    """A softmax with the products before and after it, and their replacement.
 
     Attributes
     ----------
     last : int
-        The node whose output the new one gives.
+        The node whose output the new one computes.
     replaced : list of int
-        The nodes that go, except for those before queries, keys and values.
+        The nodes to remove, except those before queries, keys and values.
     """
 
     def __init__(self, search, number):
@@ -114,7 +113,7 @@ class _Attention:
             self.masking = "keep" if node.op is _MASKED else "length"
 
     def complete(self):
-        """Whether all parts are there and can be told."""
+        """Whether all parts are present and expressible."""
         scores = self._scores()
         values = None if scores is None else self._values()
         if values is None or not self.scale:
@@ -146,15 +145,15 @@ class _Attention:
                 return True
         return False
 
-    # --- what is there ---
+    # --- matching ---
     def _alone(self, number):
-        """Whether a node is read once, and placed like the softmax."""
+        """Whether a node has a single reader and the softmax's placement."""
         return self.search.users.only(number) is not None and (
             self.graph.nodes[number].extra == self.extra
         )
 
     def _scores(self):
-        """(first product, entry of the queries, of the keys); None where there is none."""
+        """Match (first product, entry of the queries, entry of the keys), or None."""
         graph, (number, index) = self.graph, self.graph.nodes[self.number].inputs[0]
         scale = self.scale
         while index == 0 and self._alone(number):
@@ -182,7 +181,7 @@ class _Attention:
         return None
 
     def _scaled(self, entry):
-        """Take in the factors on queries or keys; returns what is multiplied by them."""
+        """Absorb factors of queries or keys; return the unscaled entry."""
         graph = self.graph
         while not entry[1]:
             node = graph.nodes[entry[0]]
@@ -194,7 +193,7 @@ class _Attention:
         return entry
 
     def _take_summand(self, number):
-        """Let one side of a sum be the mask; returns the other, that of the scores."""
+        """Absorb one side of a sum as the mask; return the other side, the scores."""
         graph, node = self.graph, self.graph.nodes[number]
         shape = graph.specs[number][0].shape
         for scores, mask in (node.inputs, node.inputs[::-1]):
@@ -205,7 +204,7 @@ class _Attention:
         return None
 
     def _leads_to_product(self, entry):
-        """Whether moves without effect and factors lead from a product to an entry."""
+        """Whether an entry is a product up to no-op moves and factors."""
         graph, (number, _) = self.graph, entry
         while graph.nodes[number].op is not None and product_of(graph, number) is None:
             node = graph.nodes[number]
@@ -215,7 +214,7 @@ class _Attention:
         return graph.nodes[number].op is not None
 
     def _values(self):
-        """(second product, entry of the values, node of the result); None where there is none."""
+        """Match (second product, entry of the values, node of the result), or None."""
         graph, number = self.graph, self.number
         while self._alone(number):
             after = self.search.users.only(number)
@@ -237,15 +236,15 @@ class _Attention:
         return None
 
     def _operands(self, entry, view, extents):
-        """The sides that queries, keys or values can be, the farthest first."""
+        """Possible sides for queries, keys or values, farthest first."""
         search = self.search
         sides = moves_before(self.graph, search.barred, entry, view, extents)
         sides = [side for side in sides if side.columns == 1]
-        # Gradients of what is repeated would have to be summed.
+        # Gradients of broadcast operands would have to be summed.
         return [side for side in sides if not (search.trains and side.repeats)]
 
     def _masks(self, count, m, n):
-        """The loops over the mask: at most two over matrices, one over rows, one over columns."""
+        """The loops over the mask: at most two over matrices, one each over rows and columns."""
         graph, shape = self.graph, self.shape
         spec = graph.spec(self.mask)
         if self.masking == "length":
@@ -265,9 +264,9 @@ class _Attention:
             return []
         return [cut]
 
-    # --- what is done ---
+    # --- replacement ---
     def _settle(self, extents, inputs, out, mask):
-        """Take these sides if their loops over the matrices agree."""
+        """Use these sides if their loops over the matrices agree."""
         count, m, n, depth, width = extents
         loops = [side.groups for side in (*inputs, out)] + ([] if mask is None else [mask[0]])
         inner = next((groups[1][0] for groups in loops if len(groups) == 2), count)
@@ -287,13 +286,13 @@ class _Attention:
         self.sizes, self.last = (outer, inner, m, n, depth, width), out.entry[0]
         self.places = [place[:4] for place in places]
         number = self.search.users.only(self.number)
-        while number != self.last:  # the second product and the moves after it
+        while number != self.last:  # from the second product through the moves after it
             self.replaced.append(number)
             number = self.search.users.only(number)
         return True
 
     def emit(self, rewrite):
-        """Append the new node, and a cast that it needs; returns the entry of the result."""
+        """Append the new node and any needed cast; return the entry of the result."""
         entries = [rewrite.entry(entry) for entry in self.arrays]
         attrs = {
             "sizes": self.sizes,
@@ -315,14 +314,14 @@ class _Attention:
 
 
 def _view(sizes, place, rows, columns):
-    """The elements of the matrices, one after the other, as a view of the array at `place`."""
+    """The stacked matrices as a view of the array at `place`."""
     outer, inner, *_ = sizes
     extents = (outer, inner, rows, columns)
     return View(list(zip(extents, place[1:], strict=True)), place[0])
 
 
 def _in_order(products, place):
-    """Whether scores or weights are matrices one after the other, and nothing else."""
+    """Whether scores or weights are exactly a stack of contiguous matrices."""
     outer, inner, m, n, k = products.sizes
     columns = n if place is products.out else k
     view = _view(products.sizes, place, m, columns)

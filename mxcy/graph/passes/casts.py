@@ -1,4 +1,4 @@
-"""Leave out casts that a later cast undoes, with a change of shape between them."""
+"""Removal of casts that a later cast reverts, with a reshape between them."""
 
 import numpy as np
 
@@ -13,10 +13,11 @@ _CASTS, _BFLOAT = (find("Cast"), find("amp_cast")), CODES["bfloat16"]
 
 
 def run(graph, target):
-    """Let ``cast(reshape(cast(x)))`` be ``reshape(x)`` where that is the same.
+    """Replace ``cast(reshape(cast(x)))`` by ``reshape(x)`` if that is equivalent.
 
-    That is when every value of x's type is one of the type between, and nobody else uses what lies
-    between the casts. Any operator of one input that only changes the shape will do.
+    That requires that the intermediate type represents all values of x's type, and that the
+    intermediate values have no other users. The reshape may be any shape-only operator of one
+    input.
     """
     if target.settings["MXNET_DISABLE_REMOVE_CASTS_PROPERTY"]:
         return graph
@@ -35,7 +36,7 @@ def run(graph, target):
 
 
 def _undone(graph):
-    """(number of the second cast, (what the first one casts, the change of shape)) of each pair."""
+    """Yield (number of the second cast, (input of the first cast, the reshape)) of each pair."""
     users = Users(graph)
     for first, node in enumerate(graph.nodes):
         chain = users.chain(first, _reshapes, _casts) if _casts(node) else None
@@ -58,7 +59,7 @@ def _reshapes(node):
 
 
 def _holds(wide, narrow):
-    """Whether every value of one type is one of the other."""
+    """Whether type `wide` represents all values of type `narrow`."""
     if wide == narrow:
         return True
     if wide == _BFLOAT:

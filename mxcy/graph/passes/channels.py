@@ -1,8 +1,8 @@
-"""Fill up channels around convolutions with one filter for each, so that arrays can be blocked.
+"""Channel padding around depthwise convolutions, so that their arrays can be blocked.
 
-Blocked arrays have whole blocks of channels. Of 72 channels the plain kernel takes some twenty
-times as long as the blocked one of 80, and other layers take 80 in an eighth more time. The
-channels that are added have weights of 0; those who read them multiply them by 0.
+Blocked arrays have whole blocks of channels. For 72 channels the plain kernel is about twenty times
+slower than the blocked one for 80, and other layers need an eighth more time for 80. The added
+channels have zero weights, and their readers multiply them by 0.
 """
 
 import numpy as np
@@ -19,11 +19,11 @@ __all__ = ["run"]
 _FLOAT = CODES["float32"]
 _CONV, _POOLING = find("_sg_onednn_conv"), find("Pooling")
 _BROADCASTS = (find("broadcast_mul"), find("broadcast_add"))
-_MOST = 1.25  # times as many channels
+_MOST = 1.25  # maximum growth of the number of channels
 
 
 def run(graph, target):
-    """Fill up where all who make and read such channels can take more of them."""
+    """Pad channels where all producers and readers support additional ones."""
     block = target.block
     if not block:
         return graph
@@ -59,9 +59,9 @@ def _is_depthwise(graph, number):
 
 
 class _Region:
-    """The entries that have the same channels as a node, by way of who makes and reads them.
+    """The entries that share their channels with a node, through producers and readers.
 
-    `entries` tells the value of elements that are added to each.
+    `entries` maps each one to the value of its padding.
     """
 
     def __init__(self, graph, users, seed):
@@ -70,7 +70,7 @@ class _Region:
         self.entries = {}
 
     def grow(self):
-        """Find them all; False where one cannot have more channels."""
+        """Find all entries; return False if one cannot be padded."""
         found, waiting = {(self._seed, 0)}, [(self._seed, 0)]
         while waiting:
             number, index = entry = waiting.pop()
@@ -92,7 +92,7 @@ class _Region:
         return self._evaluate(sorted(found))
 
     def _sources(self, number):
-        """The inputs of a node whose channels are those of its output; None if it takes no more."""
+        """A node's inputs with the channels of its output; None if it cannot be padded."""
         node = self._graph.nodes[number]
         if node.op is None or len(self._graph.specs[number]) != 1:
             return None
@@ -110,12 +110,12 @@ class _Region:
         return None
 
     def _ends(self, user, position):
-        """Whether channels are summed up by who reads them."""
+        """Whether the reader sums over channels."""
         node = self._graph.nodes[user]
         return position == 0 and _is_conv(self._graph, user) and node.attrs.num_group == 1
 
     def _evaluate(self, found):
-        """Compute what elements are added; False if zeros could not cancel them."""
+        """Compute the padding values; return False if zero weights could not cancel them."""
         for entry in found:
             node = self._graph.nodes[entry[0]]
             values = [self.entries[source] for source in self._sources(entry[0])]
@@ -136,7 +136,7 @@ class _Region:
 
 
 def _filled(graph, regions, block):
-    """The graph with more channels in the entries of `regions`."""
+    """Pad the channels of the entries of `regions`."""
     rewrite = Rewrite(graph)
     for number, node in rewrite.visit():
         wide_out = (number, 0) in regions
@@ -157,7 +157,7 @@ def _is_reader(graph, number):
 
 
 def _fill_conv(rewrite, node, attrs, inputs, block, wide_out, wide_in):
-    """Fill up weight and bias (new entries among `inputs`) and tell `attrs`."""
+    """Pad weight and bias (new entries in `inputs`) and update `attrs`."""
     depthwise = attrs["num_group"] > 1
     filters, channels = rewrite.spec(inputs[1]).shape[:2]
     more = [0, 0]
@@ -174,7 +174,7 @@ def _fill_conv(rewrite, node, attrs, inputs, block, wide_out, wide_in):
 
 
 def _padded(rewrite, entry, more):
-    """A parameter with zeros at the end of its axes."""
+    """Pad the axes of a parameter with zeros."""
     if not any(more):
         return entry
     node = rewrite.node(entry)

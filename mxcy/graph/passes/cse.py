@@ -1,7 +1,7 @@
-"""Common expressions: compute once what several nodes compute alike.
+"""Common subexpression elimination.
 
-Governed by MXNET_ELIMINATE_COMMON_EXPR. Operators that draw random numbers stay, as do those that
-read a variable which somebody writes.
+Controlled by MXNET_ELIMINATE_COMMON_EXPR. Operators that draw random numbers are kept, as are those
+that read a variable written in the graph.
 """
 
 from mxcy.graph.graph import Graph, Node
@@ -11,19 +11,19 @@ __all__ = ["run"]
 
 
 def run(graph, target):
-    """Merge nodes with the same operator, attributes and inputs into the first of them.
+    """Merge nodes with equal operator, attributes and inputs into the first of them.
 
     A node of the backward pass is merged into one of the forward pass only if the backward pass
-    reads that anyway: otherwise its result would occupy memory in between. Outputs of the graph
-    stay different entries.
+    reads that one anyway: otherwise its result would occupy memory in between. Outputs of the graph
+    remain distinct entries.
     """
     if not target.settings.get("MXNET_ELIMINATE_COMMON_EXPR", True):
         return graph
     written = {entry for node in graph.nodes for entry in node.mutates()}
     kept_for_backward = _read_by_backward(graph)
-    returned = {number for number, _ in graph.outputs}  # nodes whose results are the caller's
-    first = {}  # what a node computes -> number of the first node that does
-    merged = {}  # number -> number of the node that takes its place
+    returned = {number for number, _ in graph.outputs}  # nodes that compute outputs
+    first = {}  # signature -> number of the first node with it
+    merged = {}  # number -> number of its replacement
     nodes = []
     for number, node in enumerate(graph.nodes):
         if any(source in merged for source, _ in node.inputs):

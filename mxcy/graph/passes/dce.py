@@ -1,4 +1,4 @@
-"""Dead code: leave out the nodes that no output depends on."""
+"""Dead code elimination."""
 
 from mxcy.graph.graph import Graph, Node
 
@@ -6,7 +6,7 @@ __all__ = ["run"]
 
 
 def run(graph, target=None):
-    """Keep what outputs depend on, and operators that write a variable."""
+    """Keep nodes that outputs depend on, and operators that write a variable."""
     nodes = graph.nodes
     needed = [False] * len(nodes)
     for number, _ in graph.outputs:

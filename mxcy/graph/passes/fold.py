@@ -1,4 +1,4 @@
-"""Constant folding: compute now what depends on no variable, where the result is small."""
+"""Constant folding: subgraphs without variables are evaluated if their results are small."""
 
 import numpy as np
 
@@ -13,21 +13,21 @@ from mxcy.ops.elementwise.constant import written
 
 __all__ = ["run"]
 
-#: more elements are not computed here
+#: maximum number of elements to evaluate
 _MOST_ELEMENTS = 4096
-#: arrays of different elements become attributes up to this many bytes
+#: maximum size in bytes of non-uniform arrays stored as attributes
 _MOST_BYTES = 2048
 _BF16 = dtypes.CODES["bfloat16"]
 _UNWRITTEN = {code for code in dtypes.DTYPES if dtypes.is_complex(code)} | {_BF16}
 
 
 def run(graph, target=None):
-    """Replace operators whose inputs are all known by ``_full`` or ``_constant``.
+    """Replace operators with constant inputs by ``_full`` or ``_constant``.
 
-    Operators that draw random numbers or write variables stay, and inputs that are only read for
-    their shape count as known. Where a node has several outputs all of them have to be small.
+    Operators that draw random numbers or write variables are kept. Inputs of which only the shape
+    is used count as constant. If a node has several outputs, all of them must be small.
     """
-    known = {}  # entry -> its value
+    known = {}  # entry -> value
     nodes, specs = list(graph.nodes), list(graph.specs)
     added = []  # (number of the folded node, index, replacement), for outputs after the first
     folded = False
@@ -53,7 +53,7 @@ def run(graph, target=None):
 
 
 def _compute(graph, number, node, known):
-    """The values of a node's outputs, or None when it is not to be folded."""
+    """The values of a node's outputs, or None if it cannot be folded."""
     op = node.op
     if op is None or op.uses_rng or op.eager is not None or op.foreign is not None:
         return None
@@ -74,13 +74,13 @@ def _compute(graph, number, node, known):
 
 
 def _any_value(spec):
-    """An array of a shape and type that takes no memory."""
+    """Make an array of a spec without allocating its memory."""
     kind = np.float32 if spec.dtype == _BF16 else dtypes.dtype_of(spec.dtype)
     return np.broadcast_to(np.zeros((), kind), spec.shape)
 
 
 def _constant(node, value, once):
-    """A node that makes a value, or None when it is too long."""
+    """Make a node for a value, or None if it is too large."""
     value = np.asarray(value)
     number = float(value.flat[0]) if value.size else 0.0
     if not value.size or ((value == value.flat[0]).all() and number == value.flat[0]):
@@ -95,7 +95,7 @@ def _constant(node, value, once):
 
 
 def _insert(graph, old_specs, added):
-    """Put the nodes for further outputs right after those for the first."""
+    """Insert the nodes of further outputs right after those of the first."""
     moved, nodes, specs = {}, [], []
     extra = {}
     for number, index, node in added:

@@ -1,8 +1,8 @@
-"""Pointwise fusion: run connected elementwise operators as one program over tiles.
+"""Pointwise fusion: connected elementwise operators run as one program over tiles.
 
-Governed by MXNET_USE_FUSION. Without it a power by a number, times a number, becomes a program all
-the same, unless MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT forbids it. Which operators can be steps is
-for `mxcy.ops.fused.pointwise` to say. `mxcy.graph.analysis.groups` tells which go together.
+Controlled by MXNET_USE_FUSION. Without it, a power with a scalar exponent times a scalar is still
+fused, unless MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT is set. `mxcy.ops.fused.pointwise` defines the
+possible steps, `mxcy.graph.analysis.groups` the groups.
 """
 
 import sys
@@ -16,7 +16,7 @@ from mxcy.ops.fused.pointwise import MAX_INPUTS, MAX_OUTPUTS, fusible, program_o
 __all__ = ["run", "FUSED"]
 
 _POWER, _TIMES = find("_power_scalar"), find("_mul_scalar")
-#: the `extra` key of fused nodes: the names of the nodes they stand for
+#: `extra` key of fused nodes: the names of the original nodes
 FUSED = "__fused__"
 
 
@@ -38,7 +38,7 @@ def run(graph, target):
 
 
 def _scaled_powers(graph):
-    """Pairs of a power by a number and the only use of it, a product with a number."""
+    """Pairs of a scalar power and its only user, a product with a scalar."""
     users, pairs = Users(graph), []
     for number, node in enumerate(graph.nodes):
         chain = users.chain(number, lambda after: after.op is _TIMES) if node.op is _POWER else None
@@ -75,12 +75,12 @@ class _Fusion:
             self._emit(members[0])
 
     def finish(self):
-        """The new graph."""
+        """Return the new graph."""
         outputs = [self.moved[entry] for entry in self.graph.outputs]
         return self.builder.finish(outputs, self.forward)
 
     def _emit(self, number):
-        """Append a node, or the group it belongs to, after what it depends on."""
+        """Append a node or its group after their dependencies."""
         stack = [number]
         while stack:
             number = stack[-1]
@@ -115,7 +115,7 @@ class _Fusion:
             self.moved[number, index] = (copy[0], index)
 
     def _append_group(self, members):
-        """Append the program of a group; False when it does not fit."""
+        """Append the program of a group; return False if it is too large."""
         nodes = self.graph.nodes
         inputs = list(
             dict.fromkeys(

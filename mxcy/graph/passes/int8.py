@@ -1,9 +1,9 @@
-"""Let fused layers between quantized arrays compute with 8-bit integers.
+"""Int8 execution of fused layers between quantized arrays.
 
-Such a layer takes dequantized data, and its result is quantized again, with ranges that are known
-when the graph is planned. All of that becomes one `_int8_conv` or `_int8_dense`, whose factors and
-packed weights are computed once. Their arrays lie channels-last, and so do those between them.
-Layers whose weights were not rounded to 8 bits before are meant to be floats, and stay that.
+Such a layer reads dequantized data and its result is quantized again, with ranges known at planning
+time. All of that becomes one `_int8_conv` or `_int8_dense`, whose scales and packed weights are
+computed once. Arrays between such layers are channels-last. Layers whose weights were not rounded
+to int8 before stay float.
 """
 
 import math
@@ -24,7 +24,7 @@ _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
 _PARAMETER = find("_dequantize_parameter")
 _FILTERS = find("_dequantize_filters")
 _ROUNDED = _PARAMETER, _FILTERS, find("_round_filters")
-#: fused layer of floats -> (that of 8 bits, what packs its weights)
+#: fused float layer -> (int8 layer, operator that packs its weights)
 _LAYERS = {
     find("_sg_onednn_conv"): (find("_int8_conv"), "_pack_int8_conv_weight"),
     find("_sg_onednn_fully_connected"): (find("_int8_dense"), "_pack_int8_dense_weight"),
@@ -32,7 +32,7 @@ _LAYERS = {
 
 
 def run(graph, target):
-    """Narrow every layer for which there is a kernel."""
+    """Convert every layer with an int8 kernel."""
     if not KnownSteps.occur_in(graph):
         return graph
     state = _State(graph, target)
@@ -50,12 +50,12 @@ def run(graph, target):
 
 
 class _Layer:
-    """A fused layer that can be narrowed: node numbers, Steps, its record and its attributes."""
+    """A layer that can run in int8: node numbers, Steps, record and attributes."""
 
     def __init__(self, number, end, op, attrs, data, other, out):
         self.number, self.end, self.op, self.attrs = number, end, op, attrs
         self.data, self.other, self.out = data, other, out
-        #: what biases get, as results and the other summand count from other numbers than 0
+        #: correction of biases for the zero points of result and summand
         self.offset = float(out.zero)
         if other is not None:
             self.offset -= other.zero * attrs["other_scale"]
@@ -63,7 +63,7 @@ class _Layer:
 
 
 class _State:
-    """The new graph; old entries have a plain form, a channels-last one, or both."""
+    """The new graph, in which old entries have a plain form, a channels-last one, or both."""
 
     def __init__(self, graph, target):
         self.graph, self.target = graph, target
@@ -74,14 +74,14 @@ class _State:
         self.layers = {layer.end: layer for layer in candidates if layer is not None}
 
     def keep(self, number):
-        """Take over a node as it is, over plain inputs."""
+        """Copy a node unchanged, with plain inputs."""
         for entry in self.graph.nodes[number].inputs:
             self.plain(entry)
         self.rewrite.keep(number)
         self._plain.update((number, i) for i in range(len(self.graph.specs[number])))
 
     def put(self, old, new, last=False):
-        """Let a new entry be an old one, in one of the forms."""
+        """Register a new entry as one form of an old one."""
         if last and len(self.graph.spec(old).shape) > 2:
             self._last[old] = new
             self.rewrite.changed = True
@@ -90,7 +90,7 @@ class _State:
             self._plain.add(old)
 
     def plain(self, entry):
-        """The plain form of an old entry."""
+        """Return the plain form of an old entry, converting if necessary."""
         if entry in self._plain:
             return self.rewrite.entry(entry)
         number, index = entry
@@ -105,20 +105,20 @@ class _State:
         return self.rewrite.entry(entry)
 
     def is_last(self, entry):
-        """Whether an old entry lies channels-last already."""
+        """Whether an old entry already has a channels-last form."""
         return entry in self._last
 
     def is_done(self, number):
-        """Whether a node went into the one before it."""
+        """Whether a node was fused into its predecessor."""
         return (number, 0) in self._plain or (number, 0) in self._last
 
     def reader(self, number):
-        """The number of the node that alone reads a node, its ranges too; else None."""
+        """The only reader of a node and its ranges, or None."""
         users = {user for user, _, _ in self.users[number]}
         return users.pop() if len(users) == 1 else None
 
     def last(self, entry):
-        """The channels-last form of an old entry."""
+        """Return the channels-last form of an old entry, converting if necessary."""
         count = len(self.graph.spec(entry).shape)
         if count < 3:
             return self.plain(entry)
@@ -128,23 +128,23 @@ class _State:
         return self._last[entry]
 
     def add_once(self, op, attrs, inputs, name):
-        """Append what is computed once where its inputs are variables, or are so themselves."""
+        """Append a node that runs once if its inputs are variables or run once themselves."""
         nodes = [self.rewrite.node(entry) for entry in inputs]
         once = all(node.op is None or ONCE in node.extra for node in nodes)
         return self.rewrite.add(op, attrs, inputs, name, {ONCE: ""} if once else None)
 
     def finish(self):
-        """The new graph."""
+        """Return the new graph."""
         for entry in self.graph.outputs:
             self.plain(entry)
         return self.rewrite.finish()
 
 
-# --- which layers --------------------------------------------------------------------------------
+# --- matching ------------------------------------------------------------------------------------
 
 
 def _find(state, number):
-    """The layer at a node, or None."""
+    """Match the layer at a node, or None."""
     graph = state.graph
     node = graph.nodes[number]
     if node.op not in _LAYERS or node.attrs.algo or graph.specs[number][0].dtype != _FLOAT:
@@ -179,7 +179,7 @@ def _find(state, number):
 
 
 def _is_rounded(graph, entry):
-    """Whether a weight is made of one that was rounded to 8 bits."""
+    """Whether a weight is computed from one rounded to int8."""
     numbers, seen = [entry[0]], set()
     while numbers:
         number = numbers.pop()
@@ -192,28 +192,28 @@ def _is_rounded(graph, entry):
 
 
 def _result(state, number):
-    """The Steps of what alone reads a layer and quantizes it, or of the layer's floats."""
+    """The Steps of a layer's only, quantizing reader, or of its float result."""
     after = state.users.only(number)
     steps = None if after is None else state.steps.of_result(after)
     return steps or Steps((number, 0), "float32")
 
 
 def _act(a, out):
-    """(activation, its limit in steps) of attributes, or None."""
+    """Return (activation, its limit in steps) for attributes, or None."""
     if a.act == "none":
         return a.act, 0.0
     if a.act not in ("relu", "clip") or a.act == "clip" and not a.alpha == 0 < a.beta:
         return None
     if not out.zero:
         return a.act, a.beta / out.step if a.act == "clip" else 0.0
-    # The type's ends may do what the activation does.
+    # Saturation of the type may replace the activation.
     least, largest = out.limits()
     whole = a.act == "relu" or a.beta / out.step + out.zero >= largest
     return ("none", 0.0) if out.zero == least and whole else None
 
 
 def _specs(graph, layer):
-    """The Specs of a narrowed layer's inputs."""
+    """The Specs of an int8 layer's inputs."""
     source, out = graph.spec(layer.data.entry), graph.specs[layer.number][0]
     rows = Spec((out.shape[1 if "kernel" in layer.attrs else -1],), _FLOAT)
     specs = [_data_spec(graph.nodes[layer.number], source), Spec((1,), _OCTET), rows]
@@ -240,7 +240,7 @@ def _data_spec(node, spec):
 
 
 def _place(state, layer):
-    """Append a narrowed layer."""
+    """Append an int8 layer."""
     graph, rewrite = state.graph, state.rewrite
     node, attrs = graph.nodes[layer.number], layer.attrs
     image = "kernel" in attrs
@@ -268,9 +268,9 @@ def _place(state, layer):
 
 
 def _parameters(graph, parameters):
-    """(entries, attributes of `_int8_filters` that tell their form) of a layer's parameters.
+    """Return (entries, attributes of `_int8_filters` describing them) of a layer's parameters.
 
-    What has 8 bits already is taken as it is; to round it once more would lose some of it.
+    Int8 parameters are used directly: rounding again would lose precision.
     """
     nodes = [graph.nodes[number] for number, _ in parameters]
     if nodes[0].op is _FILTERS:
@@ -282,7 +282,7 @@ def _parameters(graph, parameters):
 
 
 def _rows(state, layer):
-    """The data of a dense layer with as many dimensions as its result."""
+    """Reshape the data of a dense layer to the number of dimensions of its result."""
     entry = layer.data.entry
     shape = state.graph.spec(entry).shape
     if not state.graph.nodes[layer.number].attrs.flatten or len(shape) == 2:

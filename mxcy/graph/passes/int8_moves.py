@@ -1,7 +1,7 @@
-"""What else is placed channels-last between layers of 8 bits: sums, pooling, joins, moves.
+"""Int8 sums, pooling, concatenation and moves between int8 layers, channels-last.
 
-A function here takes the state of the pass and the number of a node, and tells whether it placed
-the node.
+Each function takes the state of the pass and a node's number, and returns whether it handled the
+node.
 """
 
 import math
@@ -32,7 +32,7 @@ def _place(name):
 
 @_place("_quantize_linear")
 def _between_steps(state, number):
-    """A sum, a join or pooling of arrays that are floats only in between."""
+    """A sum, concatenation or pooling between a dequantize and a quantize."""
     node = state.graph.nodes[number]
     out, source = state.steps.of_result(number), node.inputs[0][0]
     inner = state.graph.nodes[source]
@@ -51,7 +51,7 @@ def _between_steps(state, number):
 
 
 def _alike(left, right):
-    """Whether the numbers of two Steps stand for the same floats."""
+    """Whether two Steps have the same scale and zero point."""
     return (left.kind, left.step, left.zero) == (right.kind, right.step, right.zero)
 
 
@@ -73,7 +73,7 @@ def _join(state, number, out, parts):
 
 
 def _mean(state, number, out, data, pooling):
-    """The mean of whole images."""
+    """Global average pooling."""
     a = pooling.attrs
     if a.pool_type != "avg" or not a.global_pool or not state.is_last(data.entry):
         return False
@@ -103,17 +103,17 @@ def _sum(state, number, out, left, right):
 
 
 def _pool(state, number, out, data, pooling):
-    """Maxima or averages that have the step of what they are made of."""
+    """Max or average pooling with the scale of its input."""
     a = pooling.attrs
     if not _alike(data, out) or a.pool_type not in ("max", "avg"):
         return False
     if a.pool_type == "avg" and out.zero and a.count_include_pad is not False and any(a.pad or ()):
-        return False  # padding would be another number than 0
+        return False  # padding would not be 0
     names = _QUANTIZED_POOLING.schema.names
     attrs = {name: getattr(a, name) for name in names if hasattr(a, name)}
-    # The kernel is a hundred times as fast where channels are neighbours.
+    # The kernel is a hundred times as fast for channels-last arrays.
     attrs["layout"] = _last_layout(state, data.entry)
-    # Their range is that of the data, whatever it is.
+    # The range is that of the data.
     ends = [
         state.rewrite.add("_full", {"shape": (1,), "value": value, "dtype": "float32"}, [])
         for value in (-1.0, 1.0)
@@ -130,7 +130,7 @@ def _last_layout(state, entry):
 
 @_place("_contrib_quantize_v2")
 def _quantize(state, number):
-    """What only convolutions read is brought channels-last while it is rounded."""
+    """Quantize to channels-last if only convolutions read the result."""
     graph, entry = state.graph, (number, 0)
     data = graph.spec(graph.nodes[number].inputs[0])
     if entry not in state.ranges or len(data.shape) < 3 or data.dtype != _FLOAT:
@@ -232,7 +232,7 @@ def _add(state, number):
 
 
 def _put_all(state, number, new):
-    """Let a new node's outputs be those of an old one, the array channels-last."""
+    """Register a new node's outputs for an old node, the array channels-last."""
     state.put((number, 0), new, True)
     for index in (1, 2):
         state.put((number, index), (new[0], index))

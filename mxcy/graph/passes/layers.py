@@ -1,10 +1,9 @@
-"""Fuse convolutions, deconvolutions and dense layers with what follows them.
+"""Fusion of convolutions, deconvolutions and dense layers with subsequent operators.
 
-A convolution or deconvolution takes in, in this order: the batch normalisation after it (folded
-into weights and bias), an addition of another array, and an activation; a dense layer the last two.
-Activations may be products of their argument and a sigmoid of it.
-Only the end of such a chain may have several users. The fused operators are `_sg_onednn_conv`,
-`_sg_onednn_deconv` and `_sg_onednn_fully_connected`.
+A (de)convolution absorbs, in this order: a batch normalisation (folded into weights and bias), an
+addition of another array, and an activation; a dense layer the last two. Activations may be
+products of their argument and a sigmoid of it. Only the end of such a chain may have several users.
+The fused operators are `_sg_onednn_conv`, `_sg_onednn_deconv` and `_sg_onednn_fully_connected`.
 """
 
 from functools import cache
@@ -21,7 +20,7 @@ __all__ = ["run", "unfused"]
 _FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
 _CASTS = (find("Cast"), find("amp_cast"))
 _BATCH_NORM = find("BatchNorm")
-#: kind of layer -> part -> the setting that keeps it out; other parts are never taken in
+#: kind of layer -> part -> setting that disables its fusion; other parts are never fused
 _SWITCHES = {
     "conv": {
         "layer": "MXNET_DISABLE_ONEDNN_CONV_OPT",
@@ -41,12 +40,12 @@ _HARD_SIGMOID = find("hard_sigmoid")
 
 @cache
 def _products():
-    """The products that a layer may take in."""
+    """The multiplication operators that a layer may absorb."""
     return find("elemwise_mul"), find("broadcast_mul"), find("_npi_multiply")
 
 
 class _Chain:
-    """A layer and what it takes in: node numbers."""
+    """A layer and the operators it absorbs, as node numbers."""
 
     def __init__(self, layer):
         self.layer, self.norm, self.sum, self.other = layer, None, None, None
@@ -54,12 +53,12 @@ class _Chain:
         self.last, self.casts = layer, []
 
     def after(self):
-        """What follows the layer; some may be None."""
+        """The operators after the layer, some of them None."""
         return self.norm, self.sum, self.gate, self.act
 
 
 def run(graph, target):
-    """Fuse what the settings allow."""
+    """Fuse as far as the settings allow."""
     chains = _find_chains(graph, target.settings)
     if not chains:
         return graph
@@ -88,7 +87,7 @@ def _find_chains(graph, settings):
     chains = []
 
     def next_of(number):
-        """The node that alone reads a node's result, unless another layer has it."""
+        """The only reader of a node's result, unless another layer absorbed it."""
         after = users.only(number)
         return None if after in taken else after
 
@@ -124,7 +123,7 @@ def _find_chains(graph, settings):
 
 
 def _widening_casts(graph, users, number):
-    """The casts to float32 that alone read a result of bfloat16; none where others read it too."""
+    """The casts to float32, if they are the only readers of a bfloat16 result; else none."""
     if graph.specs[number][0].dtype != _BFLOAT:
         return []
     readers = [user for user, _, _ in users[number]]
@@ -146,7 +145,7 @@ def _is_layer(graph, number):
 
 
 def _is_norm(graph, number, source):
-    """Whether a node is a batch normalisation of the channels of `source` by running statistics."""
+    """Whether a node is a channelwise batch normalisation of `source` by running statistics."""
     node = graph.nodes[number]
     if node.op is not _BATCH_NORM or node.inputs[0] != (source, 0):
         return False
@@ -159,21 +158,21 @@ def _is_sum(graph, number):
     if node.op not in (_SUM, _BROADCAST_SUM):
         return False
     lhs, rhs = (graph.spec(entry) for entry in node.inputs)
-    if lhs.shape is None or rhs.shape is None:  # symbols may be rewritten before shapes are known
+    if lhs.shape is None or rhs.shape is None:  # symbols may be rewritten before shape inference
         return node.op is _SUM
     return lhs == rhs
 
 
 def _epilogue(node):
-    """(act, alpha, beta) of an activation that kernels can apply on the way out, or None."""
+    """Return (act, alpha, beta) of an activation supported as an epilogue, or None."""
     return None if node.op.epilogue is None else node.op.epilogue(node.attrs)
 
 
 def _activation(graph, users, number, after):
-    """(gate, activation, epilogue) behind a node, numbers and as kernels know it, or thrice None.
+    """Return (gate, activation, epilogue) after a node, or three times None.
 
-    `after` is the only node that reads it, or None; a gate is a sigmoid that its argument, which
-    nobody else reads, is multiplied by.
+    `after` is the node's only reader or None; a gate is a sigmoid multiplied by its argument, which
+    has no other reader.
     """
     if after is not None:
         epilogue = _epilogue(graph.nodes[after])
@@ -192,14 +191,14 @@ def _activation(graph, users, number, after):
 
 
 def _gated(node):
-    """The epilogue that is the product of a sigmoid and its argument, or None."""
+    """The epilogue for the product of a sigmoid and its argument, or None."""
     if node.op is _HARD_SIGMOID:
         return "hard_swish", node.attrs.alpha, node.attrs.beta
     return ("swish", 0.0, 0.0) if _epilogue(node) == ("sigmoid", 0.0, 0.0) else None
 
 
 def _fuse(rewrite, graph, chain):
-    """Append the fused node of a chain; returns its entry."""
+    """Append the fused node of a chain; return its entry."""
     layer = graph.nodes[chain.layer]
     attrs = {name: getattr(layer.attrs, name) for name in layer.op.layer.shared}
     data, *parameters = rewrite.inputs(layer)
@@ -222,7 +221,7 @@ def _fuse(rewrite, graph, chain):
 
 
 def _fold(rewrite, graph, chain, layer, parameters):
-    """Weight and bias of a layer that does its batch normalisation as well."""
+    """Fold the batch normalisation into a layer's weight and bias."""
     norm = graph.nodes[chain.norm]
     attrs = {"eps": norm.attrs.eps, "fix_gamma": norm.attrs.fix_gamma}
     attrs["no_bias"] = layer.attrs.no_bias
@@ -238,27 +237,27 @@ def _fold(rewrite, graph, chain, layer, parameters):
 
 
 def _wide(rewrite, entry):
-    """A parameter in float32, which fused layers want beside data of bfloat16."""
+    """Cast a parameter to float32, which fused layers require with bfloat16 data."""
     if rewrite.spec(entry).dtype != _BFLOAT:
         return entry
     node = rewrite.node(entry)
     if node.op in _CASTS and rewrite.spec(node.inputs[0]).dtype == _FLOAT:
-        return node.inputs[0]  # packing rounds it
+        return node.inputs[0]  # packing rounds it anyway
     extra = {ONCE: ""} if node.op is None else None
     return rewrite.add("Cast", {"dtype": "float32"}, [entry], None, extra)
 
 
 def _narrow(rewrite, entry):
-    """The other way round: a parameter for the layer as it was."""
+    """Undo `_wide`: a parameter for the unfused layer."""
     node = rewrite.node(entry)
     extra = {ONCE: ""} if node.op is None or ONCE in node.extra else None
     return rewrite.add("Cast", {"dtype": "bfloat16"}, [entry], None, extra)
 
 
 def unfused(rewrite, node, inputs):
-    """Append the operators that a fused one stands for, over new entries; returns the last's entry.
+    """Append the operators that a fused one represents; return the last one's entry.
 
-    For layers that no kernel takes as a whole.
+    For layers that no kernel supports as a whole.
     """
     a, layer = node.attrs, _layers()[node.op.name]
     count = 2 if a.no_bias else 3
@@ -284,12 +283,12 @@ def unfused(rewrite, node, inputs):
 
 @cache
 def _layers():
-    """Name of a fused operator -> the record of the layer in it."""
+    """Make {name of a fused operator: record of its layer}."""
     return {op.layer.fused: op for op in REGISTRY.values() if op.layer is not None}
 
 
 def _separate(a):
-    """The operator and attributes of a fused layer's activation."""
+    """Return the operator and attributes of a fused layer's activation."""
     if a.act == "softrelu":
         return "Activation", {"act_type": "softrelu"}
     if a.act in ("leaky", "elu"):

@@ -1,9 +1,9 @@
-"""Choose blocked layouts and kernels for fused layers, and pack their weights.
+"""Blocked layouts, kernel selection and weight packing for fused layers.
 
-Convolutions and deconvolutions take and give blocked arrays where channels allow. What lies between
-them stays blocked as long as it can; conversions are put in only where one side cannot, once per
-array. Where a graph has convolutions of bfloat16 and the CPU has tiles for them (AMX), a block is
-all channels of an array: it lies channels-last.
+(De)convolutions read and write blocked arrays if the number of channels allows. Operators between
+them stay blocked as far as possible; conversions are inserted only where necessary, once per array.
+If a graph has bfloat16 convolutions and the CPU has AMX, a block is all channels of an array, which
+makes it channels-last.
 """
 
 import math
@@ -18,7 +18,7 @@ __all__ = ["run"]
 
 _FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
 
-#: operator name -> function(layout, number) that tells whether it could place the node
+#: operator name -> function(layout, number) that returns whether it handled the node
 _BLOCKED: dict = {}
 
 
@@ -31,11 +31,11 @@ def _blocked(name):
 
 
 def run(graph, target):
-    """Place every node."""
+    """Choose the layout of every node."""
     layout = _Layout(graph, target)
     for number, node in layout.rewrite.visit():
         if layout.is_blocked((number, 0)):
-            continue  # its input took it in
+            continue  # fused into its input
         place = None
         if node.op is not None:
             place = _BLOCKED.get(node.op.name)
@@ -47,16 +47,16 @@ def run(graph, target):
 
 
 class _Layout(Forms):
-    """Forms of an inference graph's entries, and when weights are packed."""
+    """Forms of an inference graph's entries, with weight packing."""
 
     def __init__(self, graph, target):
         last = bool(target.block) and _is_narrow(graph) and target.has_kernel(TILES, _BFLOAT)
         super().__init__(graph, target, last)
 
     def once(self, sources, choice=None, *more):
-        """The `extra` of a node that depends on old entries, when it is to run once.
+        """The `extra` of a node that depends on old entries, if it should run once.
 
-        Nodes that pack weights for a `choice` in the same layout make the same of the same weights.
+        Nodes that pack the same weights in the layout of the same `choice` are equal.
         """
         nodes = self.graph.nodes
         if not all(nodes[n].op is None or ONCE in nodes[n].extra for n, _ in sources):
@@ -67,7 +67,7 @@ class _Layout(Forms):
 
 
 def _is_narrow(graph):
-    """Whether there are fused convolutions of bfloat16."""
+    """Whether there are fused bfloat16 convolutions."""
     return any(
         node.op is not None
         and node.op.name == "_sg_onednn_conv"
@@ -81,7 +81,7 @@ def _attrs(node):
     return {name: getattr(node.attrs, name) for name in node.op.schema.names}
 
 
-#: fused operator -> (function that chooses its kernel, operator that packs its weights)
+#: fused operator -> (kernel selection, operator that packs its weights)
 _CONVS = {
     "_sg_onednn_conv": (choose_conv, "_pack_conv_weight"),
     "_sg_onednn_deconv": (choose_deconv, "_pack_deconv_weight"),
@@ -93,12 +93,12 @@ def _conv(layout, number):
     graph = layout.graph
     data = graph.nodes[number].inputs[0]
     wide_in, wide_out = layout.can_block(data), layout.can_block((number, 0))
-    if layout.last and not layout.is_blocked(data):  # few channels are left to the kernel
+    if layout.last and not layout.is_blocked(data):  # the kernel handles few channels itself
         wide_in = wide_in and graph.spec(data).shape[1] % layout.target.block == 0
     block_in, block_out = layout.block(data), layout.block((number, 0))
     forms = [(block_in, block_out, "none")] if wide_in and wide_out else []
     forms += [(0, block_out, "none")] if wide_out else []
-    narrow = graph.spec(data).dtype == _BFLOAT  # whose kernels reorder what is not in their form
+    narrow = graph.spec(data).dtype == _BFLOAT  # bfloat16 kernels reorder other forms themselves
     forms += [(block_in, 0, "none")] if wide_in and narrow else []
     forms += [(0, 0, "none")]
     norm = _norm_before(layout, data) if wide_in and wide_out else None
@@ -110,7 +110,7 @@ def _conv(layout, number):
 
 @_blocked("_sg_onednn_deconv")
 def _deconv(layout, number):
-    """Kernels reorder from and to any form: data as it is, results as those who read them like."""
+    """Kernels accept any form: keep that of the data, return what readers prefer."""
     nodes, data = layout.graph.nodes, layout.graph.nodes[number].inputs[0]
     liked = layout.can_block((number, 0)) and any(
         user >= 0 and nodes[user].op.name in _BLOCKED for user, _, _ in layout.users[number]
@@ -123,14 +123,14 @@ def _deconv(layout, number):
 
 
 def _place_conv(layout, number, forms, norm=None):
-    """Place a fused layer in the first form that a kernel takes, or the operators it stands for.
+    """Place a fused layer in the first form a kernel supports, or its original operators.
 
-    A form is attributes; `norm` is the normalisation that those with `before` take in.
+    A form is a set of attributes; `norm` is the normalisation absorbed by those with `before`.
     """
     graph, rewrite = layout.graph, layout.rewrite
     node = graph.nodes[number]
     if node.attrs.in_block or node.attrs.out_block or node.attrs.algo:
-        return False  # it came with a form of its own
+        return False  # its form is already fixed
     choose, pack = _CONVS[node.op.name]
     data, weight, *extras = node.inputs
     shape = graph.spec(data).shape
@@ -169,7 +169,7 @@ def _place_conv(layout, number, forms, norm=None):
 
 
 def _specs(layout, node, attrs):
-    """The input specs of a fused layer in the forms that its attributes say."""
+    """The input specs of a fused layer in the forms specified by its attributes."""
     specs = [layout.graph.spec(entry) for entry in node.inputs]
     if attrs["in_block"]:
         specs[0] = _blocked_spec(specs[0], attrs["in_block"])
@@ -183,9 +183,9 @@ def _specs(layout, node, attrs):
 
 
 def _norm_before(layout, entry):
-    """The new `_blocked_scale_shift` behind an old entry, where all that read it can do its work.
+    """The `_blocked_scale_shift` that computes an old entry, if all readers can absorb it.
 
-    These are convolutions of single pixels: others gain more from algorithms that cannot.
+    These are 1x1 convolutions: others gain more from algorithms without this option.
     """
     if not layout.is_blocked(entry):
         return None
@@ -249,7 +249,7 @@ def _concat(layout, number):
 @_blocked("broadcast_mul")
 @_blocked("broadcast_add")
 def _broadcast(layout, number):
-    """Arrays of the same channels, of which one may have a single pixel."""
+    """Broadcast between arrays with equal channels, one of which may be a single pixel."""
     graph = layout.graph
     channels = {graph.spec(entry).shape[1:2] for entry in graph.nodes[number].inputs}
     ranks = {len(graph.spec(entry).shape) for entry in graph.nodes[number].inputs}

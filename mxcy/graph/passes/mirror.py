@@ -1,11 +1,11 @@
-"""Mirroring: compute forward values again in the backward pass instead of keeping them.
+"""Mirroring: recomputation of forward values in the backward pass instead of storing them.
 
-Nodes with the attribute ``__force_mirroring__`` are always computed again. With
-MXNET_BACKWARD_DO_MIRROR, sets of cheap nodes are tried as well: every graph is planned, and the one
-that needs the least memory is taken. MXNET_MEMORY_OPT tries more sets.
+Nodes with attribute ``__force_mirroring__`` are always recomputed. With MXNET_BACKWARD_DO_MIRROR,
+sets of cheap nodes are tried as well: each resulting graph is planned, and the one with the least
+memory wins. MXNET_MEMORY_OPT tries more sets.
 
-Nodes that draw random numbers or write variables are never computed twice, unless their record says
-that it makes no difference (`repeatable`).
+Nodes that draw random numbers or write variables are never recomputed, unless their record declares
+that harmless (`repeatable`).
 """
 
 from mxcy.graph.analysis.stages import best_stages
@@ -15,25 +15,25 @@ from mxcy.graph.planning.plan import prepare_all
 
 __all__ = ["FORCE", "MIRROR", "marked", "run", "planned_bytes", "recompute", "repeatable", "staged"]
 
-#: A node is cheap up to this many elementwise steps for each element it reads or writes.
+#: A node is cheap up to this many elementwise steps per element read or written.
 _CHEAP_STEPS = 4
-#: the `extra` key of what users wish for a node
+#: `extra` key of the user's choice for a node
 FORCE = "__force_mirroring__"
-#: the `extra` key of nodes that are computed again: the name of the first one
+#: `extra` key of recomputed nodes: the name of the original one
 MIRROR = "__mirror_of__"
 _YES = ("True", "true", "1")
 
 
 def run(graph, target):
-    """Choose what is computed again; see the module."""
+    """Choose the nodes to recompute; see the module."""
     settings = target.settings
     more = settings.get("MXNET_MEMORY_OPT", False)
     search = more or settings.get("MXNET_BACKWARD_DO_MIRROR", False)
-    wishes = [_wish(node) for node in graph.nodes[: graph.forward]]
-    if graph.forward == len(graph.nodes) or not (search or any(wishes)):
+    choices = [_choice(node) for node in graph.nodes[: graph.forward]]
+    if graph.forward == len(graph.nodes) or not (search or any(choices)):
         return graph
     can = repeatable(graph)
-    forced = [bool(wish and able) for wish, able in zip(wishes, can, strict=True)]
+    forced = [bool(choice and able) for choice, able in zip(choices, can, strict=True)]
     if not search:
         return recompute(graph, forced)
     calls = prepare_all(graph, target)
@@ -44,7 +44,7 @@ def run(graph, target):
     def cost(flags):
         return planned_bytes(graph, either(flags), calls, settings)
 
-    cheap = _cheap(graph, can, wishes, calls)
+    cheap = _cheap(graph, can, choices, calls)
     tried = [forced, _cheaper_to_repeat(graph, cheap), cheap]
     if more:
         tried.append(best_stages(graph, cheap, cost))
@@ -52,9 +52,9 @@ def run(graph, target):
 
 
 def staged(graph, target, marked=None, trials=12):
-    """The nodes of the forward pass to compute again so that only stage borders are kept.
+    """Choose the forward nodes to recompute so that only stage boundaries are kept.
 
-    Costly operators are among them; see `mxcy.graph.analysis.stages.best_stages`.
+    These include expensive operators; see `mxcy.graph.analysis.stages.best_stages`.
 
     Returns
     -------
@@ -69,13 +69,13 @@ def staged(graph, target, marked=None, trials=12):
 
 
 def marked(graph, flags):
-    """The graph with ``__force_mirroring__`` on its first nodes as flags say.
+    """Set ``__force_mirroring__`` of the leading nodes according to flags.
 
     Parameters
     ----------
     graph : Graph
     flags : list of bool
-        For at least the first nodes of the graph.
+        Flags of the leading nodes.
     """
     nodes = [
         Node(n.op, n.name, n.attrs, n.inputs, {**n.extra, FORCE: str(flag)}) if n.op else n
@@ -86,7 +86,7 @@ def marked(graph, flags):
 
 
 def planned_bytes(graph, chosen, calls, settings):
-    """The arena that a graph needs, its outputs being given, when it computes nodes again.
+    """The arena size of a graph that recomputes nodes, excluding its outputs.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def planned_bytes(graph, chosen, calls, settings):
     chosen : list of bool
         See `recompute`.
     calls : list of Call
-        Of the nodes of `graph`.
+        Calls of the nodes of `graph`.
     settings : dict
     """
     repeated, origins = _repeat(graph, chosen)
@@ -102,8 +102,8 @@ def planned_bytes(graph, chosen, calls, settings):
     return plan_memory(repeated, calls, set(repeated.outputs), settings).total
 
 
-def _wish(node):
-    """What the user wants: True or False, or None when that is left open."""
+def _choice(node):
+    """The user's choice: True, False or None for unspecified."""
     text = node.extra.get(FORCE)
     if text is not None:
         return text in _YES
@@ -111,7 +111,7 @@ def _wish(node):
 
 
 def repeatable(graph):
-    """For each node of the forward pass whether computing it twice makes no difference."""
+    """For each node of the forward pass whether recomputing it is harmless."""
     written = {entry for node in graph.nodes for entry in node.mutates()}
     flags = []
     for node in graph.nodes[: graph.forward]:
@@ -125,13 +125,13 @@ def repeatable(graph):
     return flags
 
 
-def _cheap(graph, can, wishes, calls):
-    """For each node of the forward pass whether it may be computed again without being asked."""
+def _cheap(graph, can, choices, calls):
+    """For each node of the forward pass whether it may be recomputed automatically."""
     returned = {number for number, _ in graph.outputs}
     flags = []
-    for number, (able, wish) in enumerate(zip(can, wishes, strict=True)):
+    for number, (able, choice) in enumerate(zip(can, choices, strict=True)):
         call = calls[number]
-        if not able or wish is False or number in returned:
+        if not able or choice is False or number in returned:
             flags.append(False)
         else:
             touched = sum(spec.size for spec in (*call.ins, *call.outs))
@@ -140,10 +140,10 @@ def _cheap(graph, can, wishes, calls):
 
 
 def _cheaper_to_repeat(graph, cheap):
-    """The cheap nodes for which keeping what they are computed from takes fewer bytes.
+    """The cheap nodes whose inputs take less memory than their results.
 
-    Forwards: what it would cost to have each node's inputs, given all that the backward pass reads
-    itself. Backwards: decide for what is needed, and need what that is computed from.
+    Forward sweep: the cost of having each node's inputs, given what the backward pass reads itself.
+    Backward sweep: decide for each needed node, and mark its inputs as needed.
     """
     needed = {
         entry[0]
@@ -172,20 +172,20 @@ def _cheaper_to_repeat(graph, cheap):
 
 
 def recompute(graph, chosen):
-    """Let the backward pass read copies of the chosen nodes, made right before it needs them.
+    """Let the backward pass read recomputed copies of the chosen nodes.
 
     Parameters
     ----------
     graph : Graph
-        With a backward pass.
+        A graph with a backward pass.
     chosen : list of bool
-        For each node of the forward pass.
+        Flags of the nodes of the forward pass.
     """
     return _repeat(graph, chosen)[0] if any(chosen) else graph
 
 
 def _repeat(graph, chosen):
-    """`recompute`; also tells which old node each new one stands for."""
+    """Run `recompute`; also return the original node of each new one."""
     forward = graph.forward
     origins = list(range(forward))
     nodes, specs = list(graph.nodes[:forward]), list(graph.specs[:forward])

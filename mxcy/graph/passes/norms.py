@@ -1,7 +1,7 @@
-"""Let batch normalisations of training graphs take in the relu after them.
+"""Fusion of relu into batch normalisations of training graphs.
 
-It runs before the backward pass is made, so that this computes again what was limited: the
-normalised array need not be kept, and masks of it are not made. Governed by MXNET_USE_FUSION.
+It runs before differentiation, so that the backward pass recomputes the clipped values: neither the
+normalised array nor a mask is stored. Controlled by MXNET_USE_FUSION.
 """
 
 from mxcy._base.dtypes import CODES
@@ -17,12 +17,12 @@ _FLOATS = (CODES["float32"], CODES["float64"])
 
 
 def run(graph):
-    """Fuse each normalisation by its batch's statistics with the relu that alone reads it.
+    """Fuse each normalisation by batch statistics with a relu that is its only reader.
 
     Parameters
     ----------
     graph : Graph
-        With specs, of a forward pass.
+        The graph of a forward pass, with specs.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def run(graph):
 
 
 def _pairs(graph):
-    """Number of an activation -> that of the normalisation before it."""
+    """Make {number of an activation: number of the preceding normalisation}."""
     users, pairs = Users(graph), {}
     for number, node in enumerate(graph.nodes):
         if node.op is not _NORM or not _by_batch(graph, number):
@@ -55,18 +55,18 @@ def _pairs(graph):
         after = users.only(number)
         if after is None or _act(graph.nodes[after]) is None:
             continue
-        if graph.nodes[after].extra == node.extra:  # placed and kept in memory alike
+        if graph.nodes[after].extra == node.extra:  # same placement and mirroring
             pairs[after] = number
     return pairs
 
 
 def _by_batch(graph, number):
-    """Whether a normalisation is one of images by their own statistics."""
+    """Whether a node normalises images by batch statistics."""
     attrs, spec = graph.nodes[number].attrs, graph.specs[number][0]
     own = attrs.train and not attrs.use_global_stats and not attrs.output_mean_var
     return own and spec.dtype in _FLOATS and len(spec.shape) > 2 and attrs.axis == 1
 
 
 def _act(node):
-    """The activation as `_batch_norm_relu` names it, None where it is another."""
+    """The name of an activation in `_batch_norm_relu`, or None."""
     return None if node.op.epilogue is None else _ACTS.get(node.op.epilogue(node.attrs))

@@ -1,10 +1,9 @@
-"""Let products of batches of matrices read and write where other operators would move elements.
+"""Strided matrix products: batched products absorb moves of their operands and results.
 
-The transposes, reshapes, slices and splits that lie between attention's projections and its
-products (Vaswani et al., 2017) become strides of the products, and so do those of their results; a
-factor on the results is taken in as well. Where matrices lie one after the other, a transpose of
-each becomes an attribute of `batch_dot`, or of `_linalg_gemm2` with a factor. Only the last of
-several moves of a result may have several users.
+Transposes, reshapes, slices and splits between attention's projections and its products (Vaswani et
+al., 2017) become strides, as do those of the results; a factor of the results is absorbed as well.
+For contiguous stacks of matrices, a transpose becomes an attribute of `batch_dot`, or of
+`_linalg_gemm2` with a factor. Only the last of several moves of a result may have several users.
 """
 
 from itertools import product as combinations
@@ -24,13 +23,13 @@ _BATCH_DOT = find("batch_dot")
 
 
 def run(graph, target):
-    """Take moves into products, as far as the settings allow."""
+    """Fold moves into products as far as the settings allow."""
     settings = target.settings
     self_attention = not settings["MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT"]
     plain = not settings["MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE"]
     products: dict = {}
     if self_attention or plain:
-        # What is written later must be read before; results of products may exist moved only.
+        # Written variables must be read before; products' results may exist only moved.
         users, barred = Users(graph), {e for node in graph.nodes for e in node.mutates()}
         for number, node in enumerate(graph.nodes):
             if node.op is _BATCH_DOT and _fits(graph, number):
@@ -51,33 +50,33 @@ def run(graph, target):
 
 
 def _fits(graph, number):
-    """Whether everything about a product is known, and of a type that strided products have."""
+    """Whether a product's specs are known and its dtype supports strided products."""
     specs = [graph.spec(entry) for entry in graph.nodes[number].inputs]
     specs.append(graph.specs[number][0])
     return all(spec.known and spec.size and spec.dtype in _FLOATS for spec in specs)
 
 
 def _factor(node):
-    """The number by which a node multiplies its input; None where it does something else.
+    """The scalar by which a node multiplies its input, or None.
 
-    Zero does not count: it would not leave infinite results alone.
+    Zero is excluded, because of infinite results.
     """
     return (node.op.factor(node.attrs) or None) if node.op.factor is not None else None
 
 
 class _Product:
-    """A `batch_dot`, the moves before and after it, and what takes their place.
+    """A `batch_dot`, the moves before and after it, and their replacement.
 
     Attributes
     ----------
     gains : bool
-        Whether anything is saved.
+        Whether the replacement saves anything.
     strided : bool
-        Whether matrices do not simply lie one after the other.
+        Whether matrices are not contiguous stacks.
     last : int
-        The node whose output the new one gives.
+        The node whose output the new one computes.
     replaced : list of int
-        The nodes that go, except for those before the operands, which others may use.
+        The nodes to remove, except those before the operands, which others may use.
     """
 
     def __init__(self, graph, users, barred, number, may_stride):
@@ -98,30 +97,30 @@ class _Product:
             outs = outs[:1]
         self._choose(lhs, rhs, outs)
 
-    # --- what could be done ---
+    # --- candidates ---
     def _take_scale(self):
-        """A factor on the result becomes one of the product."""
+        """Absorb a factor of the result."""
         after = self.users.chain(self.number, _factor)
         if after is not None and self.graph.specs[after[0]] == self.graph.specs[self.number]:
             self.scale = _factor(self.graph.nodes[after[0]])
             self.chain += after
 
     def _operands(self, entry, extents, transposed):
-        """The sides that an operand can be, the farthest from the product first."""
+        """Possible sides for an operand, farthest from the product first."""
         rows, columns = extents[::-1] if transposed else extents
         view = View([(self.count * rows * columns, 1)])
         whole = (self.count, rows, columns)
         return moves_before(self.graph, self.barred, entry, view, whole, transposed)
 
     def _results(self, m, n):
-        """The sides that the result can be, the nearest first; each entry is a node to replace."""
+        """Possible sides for the result, nearest first; each entry is of a node to replace."""
         view = View([(self.count * m * n, 1)])
         whole = (self.count, m, n)
         return moves_after(self.graph, self.users, self.barred, self.chain[-1], view, whole)
 
-    # --- what is done ---
+    # --- replacement ---
     def _choose(self, lhs, rhs, outs):
-        """The farthest sides whose loops over the matrices agree."""
+        """Choose the farthest sides whose loops over the matrices agree."""
         m, n, k = self.extents
         out, left, right = next(
             sides for sides in combinations(outs[::-1], lhs, rhs) if self._places(sides) is not None
@@ -138,7 +137,7 @@ class _Product:
         self.replaced = self._between()
 
     def _places(self, sides):
-        """(sizes, places) when the sides' loops over the matrices agree, else None."""
+        """Return (sizes, places) if the sides' loops over the matrices agree, else None."""
         m, n, k = self.extents
         inner = next((side.groups[1][0] for side in sides if len(side.groups) == 2), self.count)
         outer = self.count // inner
@@ -146,7 +145,7 @@ class _Product:
         return None if None in places else ((outer, inner, m, n, k), places)
 
     def _between(self):
-        """The nodes from the product up to, but without, the one whose output is given."""
+        """The nodes from the product to the last one, exclusive."""
         between, number = [], self.number
         while number != self.last:
             between.append(number)
@@ -154,7 +153,7 @@ class _Product:
         return between
 
     def emit(self, rewrite):
-        """Append the new node, and reshapes that it needs; returns the entry of the result."""
+        """Append the new node and any needed reshapes; return the entry of the result."""
         entries = [rewrite.entry(entry) for entry in self.operands]
         shape, name = self.graph.specs[self.last][0].shape, self.graph.nodes[self.number].name
         if self.strided:

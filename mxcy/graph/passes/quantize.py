@@ -1,11 +1,10 @@
-"""Put operators on 8-bit integers in the place of float ones.
+"""Quantization: replacement of float operators by int8 ones.
 
-What stands for an operator, and which of its inputs become numbers with a range, tells the field
-`quantized` of its record. Between two such operators numbers stay as they are; a float input is
-quantized once for all its users, a float user gets the result dequantized. Parameters become
-variables of int8 with their ranges (``w_quantize``, ``w_quantize_min``, ``w_quantize_max``).
-
-Unlike other passes this one makes a symbol of a symbol: users save it and look at it.
+Field `quantized` of a record defines the replacement and which inputs become integers with a range.
+Values stay quantized between such operators; a float input is quantized once for all its users, and
+results are dequantized for float users. Parameters become int8 variables with ranges
+(``w_quantize``, ``w_quantize_min``, ``w_quantize_max``). Unlike other passes, this one converts
+symbols, which users save and inspect.
 """
 
 from dataclasses import dataclass, field
@@ -15,33 +14,33 @@ from mxcy.graph.fused.chains import users_of
 from mxcy.graph.node import SymbolNode, output_name, topological
 from mxcy.ops.core.record import ONLY_SYMBOLS, find
 
-__all__ = ["Answer", "Wish", "calibrate", "run"]
+__all__ = ["Quantized", "Options", "calibrate", "run"]
 
 _QUANTIZE, _REQUANTIZE = "_contrib_quantize_v2", "_contrib_requantize"
 _CALIBRATION = ("min_calib_range", "max_calib_range")
-_SUMMANDS = {"other": "sum"}  # what fused nodes call it in MXNet
+_SUMMANDS = {"other": "sum"}  # its name in MXNet's fused nodes
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What the user asks of the pass.
+class Options:
+    """The user's options for the pass.
 
     Attributes
     ----------
     dtype : {'int8', 'uint8', 'auto'}
-        Of quantized data.
+        The dtype of quantized data.
     mode : {'full', 'smart'}
-        Whether all nodes are quantized that can be, or those that are worth it and what lies
-        between them.
+        Whether to quantize all possible nodes, or those that are worth it and what lies between
+        them.
     by_channel : bool
-        Whether weights keep a range for each output channel, where the operator can.
+        Whether weights have a range per output channel, if the operator supports it.
     names, operators : frozenset of str
-        Nodes, also inside of fused ones, and operators that stay float.
+        Nodes, including those inside fused ones, and operators to keep in float.
     parameters : frozenset of str
-        Variables whose values are known and quantized before.
+        Variables with known values that are quantized offline.
     after_readers : bool
-        Whether what quantizes a variable is named after the input of its first reader, as in
-        MXNet 2, and not after the variable.
+        Whether the node that quantizes a variable is named after the input of its first reader, as
+        in MXNet 2, rather than after the variable.
     """
 
     dtype: str = "int8"
@@ -54,7 +53,7 @@ class Wish:
 
 
 @dataclass
-class Answer:
+class Quantized:
     """The quantized graph.
 
     Attributes
@@ -63,7 +62,7 @@ class Answer:
     layers : list of str
         The float outputs whose ranges calibration has to find.
     kept : dict of str to str
-        Names of nodes that stayed float, though there is a quantized operator: why.
+        Name of a node kept in float despite a quantized operator -> reason.
     """
 
     entries: list
@@ -71,45 +70,45 @@ class Answer:
     kept: dict = field(default_factory=dict)
 
 
-def run(entries, wish):
+def run(entries, options):
     """Quantize a graph.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
-        The float outputs; the nodes stay as they are.
-    wish : Wish
+        The float outputs; their nodes are not modified.
+    options : Options
 
     Returns
     -------
-    Answer
+    Quantized
     """
     order = topological(entries)
-    answer = Answer([])
-    chosen = _choose(order, users_of(order, entries), wish, answer.kept)
-    builder = _Quantizing(wish, chosen, answer)
+    result = Quantized([])
+    chosen = _choose(order, users_of(order, entries), options, result.kept)
+    builder = _Quantizing(options, chosen, result)
     for node in order:
         builder.visit(node)
-    answer.entries = [builder.as_float(entry) for entry in entries]
-    return answer
+    result.entries = [builder.as_float(entry) for entry in entries]
+    return result
 
 
-# --- which nodes ---------------------------------------------------------------------------------
+# --- node selection ------------------------------------------------------------------------------
 
 
-def _choose(order, users, wish, kept):
-    """The ids of the nodes that are quantized; why others are not goes to `kept`."""
+def _choose(order, users, options, kept):
+    """Choose the ids of nodes to quantize; reasons for others are added to `kept`."""
     able = {}
     for node in order:
         rule = None if node.op is None else node.op.quantized
         if rule is None:
             continue
-        reason = _refusal(node, rule, wish)
+        reason = _refusal(node, rule, options)
         if reason is None:
             able[id(node)] = rule.must
         else:
             kept[node.name] = reason
-    if wish.mode == "full":
+    if options.mode == "full":
         return set(able)
     reaches = _reached(order, able, lambda node: [n for n, _ in node.inputs])
     reached = _reached(
@@ -122,14 +121,14 @@ def _choose(order, users, wish, kept):
     return chosen
 
 
-def _refusal(node, rule, wish):
-    """Why a node may not be quantized, or None."""
+def _refusal(node, rule, options):
+    """The reason why a node may not be quantized, or None."""
     inside = {node.name}
     for text in (node.attrs[key] for key in node.op.in_symbols.subgraphs):
         inside.update(n.name for n in body_graph(text).nodes if n.op is not None)
-    if inside & wish.names:
-        return f"excluded: {', '.join(sorted(inside & wish.names))}"
-    if {node.op.name, *node.op.aliases} & wish.operators:
+    if inside & options.names:
+        return f"excluded: {', '.join(sorted(inside & options.names))}"
+    if {node.op.name, *node.op.aliases} & options.operators:
         return f"excluded operator {node.op.name}"
     if "quantized" in node.attrs and node.parsed.quantized:
         return "quantized already"
@@ -137,7 +136,7 @@ def _refusal(node, rule, wish):
 
 
 def _reached(order, able, before):
-    """The ids of nodes that one may come to from a must, over nodes that are able."""
+    """The ids of nodes reachable from required ones through quantizable nodes."""
     reached = set()
     for node in order:
         if id(node) in able:
@@ -151,16 +150,16 @@ def _reached(order, able, before):
 
 
 class _Quantizing:
-    """The quantized graph as it grows along the float one."""
+    """The quantized graph under construction."""
 
-    def __init__(self, wish, chosen, answer):
-        self._wish, self._chosen, self._answer = wish, chosen, answer
+    def __init__(self, options, chosen, result):
+        self._options, self._chosen, self._result = options, chosen, result
         self._floats = {}  # (id, index) of a float entry -> the new float entry
-        self._numbers = {}  # the same -> (numbers, minimum, maximum): new entries
+        self._numbers = {}  # the same -> new entries (integers, minimum, maximum)
         self._variables = {}
 
     def visit(self, node):
-        """Take over or quantize a node."""
+        """Copy or quantize a node."""
         if id(node) in self._chosen:
             self._quantize(node)
             return
@@ -170,7 +169,7 @@ class _Quantizing:
             self._floats[id(node), index] = (copy, index)
 
     def as_float(self, entry):
-        """The new float entry of an old one, dequantized where need be."""
+        """The new float entry of an old one, dequantized if necessary."""
         node, index = entry
         key = id(node), index
         if key not in self._floats:
@@ -184,7 +183,7 @@ class _Quantizing:
     def _quantize(self, node):
         rule = node.op.quantized
         op = ONLY_SYMBOLS.get(rule.op) or find(rule.op)
-        by_channel = self._wish.by_channel and rule.by_channel is not None
+        by_channel = self._options.by_channel and rule.by_channel is not None
         ranged = rule.by_channel if by_channel else rule.ranged
         names = [f"arg{number}" for number in range(len(node.inputs))]
         if not node.op.variadic:
@@ -200,36 +199,36 @@ class _Quantizing:
         attrs = _attributes(node, op, rule, by_channel)
         quantized = SymbolNode(op, f"quantized_{node.name}", attrs, [*inputs, *ranges])
         if rule.wide or rule.calibrates:
-            self._answer.layers.append(output_name(node, 0))
+            self._result.layers.append(output_name(node, 0))
         if rule.wide:
             quantized = self._requantized(quantized, f"requantize_{node.name}")
         if rule.by == _QUANTIZE:
             self._numbers[id(node), 0] = [(quantized, index) for index in range(3)]
             return
-        for index in range(len(quantized.outputs())):  # floats, as recurrent layers give them
+        for index in range(len(quantized.outputs())):  # floats, as returned by recurrent layers
             self._floats[id(node), index] = (quantized, index)
 
     def _requantized(self, made, name):
         inputs = [(made, index) for index in range(3)]
-        return SymbolNode(find(_REQUANTIZE), name, {"out_type": self._wish.dtype}, inputs)
+        return SymbolNode(find(_REQUANTIZE), name, {"out_type": self._options.dtype}, inputs)
 
     def _in_8_bits(self, reader, role, entry, by):
-        """[numbers, minimum, maximum]: the new entries of an old one, quantized where need be."""
+        """The new entries [integers, minimum, maximum] of an old one, quantized if necessary."""
         source, index = entry
         key = (id(source), index) if by == _QUANTIZE else (id(source), index, by)
         if key in self._numbers:
             return self._numbers[key]
         name = output_name(source, index)
-        if source.op is None and name in self._wish.parameters:
+        if source.op is None and name in self._options.parameters:
             ends = ("_quantize", "_quantize_min", "_quantize_max")
             entries = [(SymbolNode(None, name + end, {}), 0) for end in ends]
         else:
             attrs = {}
             if by == _QUANTIZE:
                 parameter = role in ("weight", "bias")
-                attrs["out_type"] = "int8" if parameter else self._wish.dtype
-                self._answer.layers.append(name)
-            if source.op is None and self._wish.after_readers:
+                attrs["out_type"] = "int8" if parameter else self._options.dtype
+                self._result.layers.append(name)
+            if source.op is None and self._options.after_readers:
                 name = f"{reader.name}_{_SUMMANDS.get(role, role)}"
             node = SymbolNode(find(by), f"{name}_quantize", attrs, [self.as_float(entry)])
             entries = [(node, number) for number in range(3)]
@@ -238,7 +237,7 @@ class _Quantizing:
 
 
 def _attributes(node, op, rule, by_channel):
-    """The attributes of a quantized node, as text: those that both operators have."""
+    """The attributes of a quantized node as str: those that both operators have."""
     own, known = node.op.schema.by_name, op.schema.by_name
     attrs = {key: text for key, text in node.attrs.items() if key in known or key not in own}
     if rule.renamed is not None:
@@ -254,19 +253,19 @@ def _attributes(node, op, rule, by_channel):
 
 
 def calibrate(entries, ranges):
-    """Tell quantized nodes the ranges of what they quantize.
+    """Set the calibrated ranges of quantized nodes.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
-        A quantized graph; its nodes are changed.
+        A quantized graph, modified in place.
     ranges : dict of str to (float, float)
-        By the names of float outputs.
+        Name of a float output -> range.
 
     Returns
     -------
     list of str
-        The names of nodes that were to give uint8, where there are negative numbers.
+        The names of nodes with uint8 output that have negative values.
     """
     order = topological(entries)
     users, signed = users_of(order, entries), []
@@ -279,18 +278,18 @@ def calibrate(entries, ranges):
         if node.attrs.get("out_type") == "uint8" and low < 0:
             signed.append(node.name)
             fused = (user for user, *_ in users[id(node)] if user and user.op.in_symbols.subgraphs)
-            if any(fused):  # sums with numbers of both signs
+            if any(fused):  # sums with values of both signs
                 node.attrs["out_type"] = "int8"
         node.changed()
     return signed
 
 
 def _calibrated_layer(node, users):
-    """The name of the float output whose range a node of a quantized graph wants, or None."""
+    """The name of the float output whose range a quantized node needs, or None."""
     if node.op is None or _CALIBRATION[0] not in node.op.schema.by_name:
         return None
     if any(user is not None and user.op is find(_REQUANTIZE) for user, *_ in users[id(node)]):
-        return None  # that one has it
+        return None  # the range belongs to that node
     for prefix in ("requantize_", "quantized_"):
         if node.name.startswith(prefix) and len(node.inputs) > 1:
             return f"{node.name.removeprefix(prefix)}_output"

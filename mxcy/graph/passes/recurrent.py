@@ -1,8 +1,8 @@
-"""Join the parameters of recurrent layers only when one of them was written.
+"""Caching of the concatenated parameters of recurrent layers.
 
-Layers have arrays for weights and biases of their own, which operator RNN wants in one. In
-prediction the nodes that join them run once, as those that pack weights do. With
-MXNET_RNN_USE_WEIGHT_CACHE they do not even run again when a parameter was written.
+Layers have separate arrays for weights and biases, which operator RNN needs as one. In prediction
+the nodes that concatenate them run once, like those that pack weights. With
+MXNET_RNN_USE_WEIGHT_CACHE they do not run again even if a parameter was written.
 """
 
 import logging
@@ -18,7 +18,7 @@ _warned: set[str] = set()
 
 
 def run(graph, target):
-    """Mark what recurrent layers' parameters are made by, where that depends on variables only."""
+    """Mark the nodes that compute recurrent layers' parameters from variables only."""
     constant = _constant(graph)
     marked: set[int] = set()
     waiting = [node.inputs[1][0] for node in graph.nodes if node.op is _RNN]
@@ -46,7 +46,7 @@ def run(graph, target):
 
 
 def _constant(graph):
-    """For each node whether it depends on variables only, which nothing in the graph writes."""
+    """For each node whether it depends only on variables that the graph does not write."""
     written = {entry for node in graph.nodes for entry in node.mutates()}
     constant: list[bool] = []
     for number, node in enumerate(graph.nodes):

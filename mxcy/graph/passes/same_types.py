@@ -1,4 +1,4 @@
-"""Leave out casts to the type that an array has; casts of several arrays become those of each."""
+"""Removal of casts to an array's own dtype; multi-array casts are split into single ones."""
 
 from mxcy._base.dtypes import name_of
 from mxcy.graph.rewrite import Rewrite
@@ -11,10 +11,10 @@ _MULTICAST = find("amp_multicast")
 
 
 def run(graph, target):
-    """Let users of a cast that changes no type refer to what it casts.
+    """Bypass casts that do not change the dtype.
 
-    In training graphs a cast of a variable stays, since the variable may be written between the
-    passes, and so does one of what the other pass computes, or whose result is an output.
+    In training graphs a cast is kept if it casts a variable, which may be written between the
+    passes, or a value of the other pass, or if its result is an output.
     """
     if not any(_concerns(graph, number) for number in range(len(graph.nodes))):
         return graph
@@ -45,7 +45,7 @@ def _concerns(graph, number):
 
 
 def _may_go(graph, number, entry):
-    """Whether users of a cast may read what it casts."""
+    """Whether users of a cast may read its input."""
     if graph.forward >= len(graph.nodes):
         return True
     source = entry[0]

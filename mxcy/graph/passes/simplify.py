@@ -1,4 +1,4 @@
-"""Leave out what does nothing: copies, blocked gradients, dropout in prediction mode, choices."""
+"""Removal of no-ops: copies, blocked gradients, dropout in prediction mode, choices."""
 
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.core.record import find
@@ -9,10 +9,10 @@ _WHERE = find("where")
 
 
 def run(graph, target):
-    """Let users of an operator that hands on its input refer to that input.
+    """Bypass operators that only pass on their input.
 
-    In training graphs an output stays what it is unless an operator of the same pass computes its
-    input, for no other output: the forward pass has to write it.
+    In training graphs an output is kept unless an operator of the same pass computes its input, and
+    for no other output: the forward pass has to write it.
     """
     rewrite, trains = Rewrite(graph), graph.forward < len(graph.nodes)
     outputs = {number for number, _ in graph.outputs}
@@ -38,7 +38,7 @@ def _hands_on(node, specs):
 
 
 def _may_go(graph, number, outputs):
-    """Whether a training graph may do without a node that hands on its input."""
+    """Whether a training graph can bypass a node that passes on its input."""
     source, _ = graph.nodes[number].inputs[0]
     if graph.nodes[source].op is None or len(graph.specs[number]) > 1:
         return False

@@ -1,8 +1,8 @@
-"""Keep arrays of training graphs blocked between convolutions, forwards and backwards.
+"""Blocked layouts in training graphs, between convolutions and their gradients.
 
-Convolutions and their gradients take and give blocked arrays where channels allow, weights stay as
-they are. What lies between them stays blocked as long as it can; conversions are put in only where
-one side cannot, once per array.
+Convolutions and their gradients read and write blocked arrays if the number of channels allows;
+weights stay plain. Operators between them stay blocked as far as possible; conversions are inserted
+only where necessary, once per array.
 """
 
 from mxcy._base.dtypes import CODES
@@ -15,10 +15,10 @@ from mxcy.ops.core.record import find
 __all__ = ["run"]
 
 _FLOAT = CODES["float32"]
-_NEEDED = "conv_train_onednn"  # the kernel without which plain arrays are as good
-_WEIGHTS_PER_MAP = 4  # elements; beyond it, putting weights in order costs what maps save
+_NEEDED = "conv_train_onednn"  # the kernel that makes blocking worthwhile
+_WEIGHTS_PER_MAP = 4  # elements; above it, reordering weights costs more than blocked maps save
 
-#: operator name -> function(forms, number) that tells whether it could place the node
+#: operator name -> function(forms, number) that returns whether it handled the node
 _PLACES: dict = {}
 
 
@@ -31,7 +31,7 @@ def _place(*names):
 
 
 def run(graph, target):
-    """Place every node, where that may pay."""
+    """Choose the layout of every node, if blocking may pay off."""
     if not _may_pay(graph, target):
         return graph
     forms = Forms(graph, target)
@@ -49,10 +49,10 @@ def run(graph, target):
 
 
 def _may_pay(graph, target):
-    """Whether there are gradients of convolutions, none in groups, whose maps are the larger part.
+    """Whether blocking may pay off: ungrouped convolution gradients dominated by maps.
 
-    Depthwise convolutions go through memory once, as they lie; conversions would double that.
-    Weights stay plain and are put in order at each step, which is what tiny maps would pay for.
+    Depthwise convolutions pass over memory once, and conversions would double that. Weights stay
+    plain and are reordered in each step, which is too expensive for tiny maps.
     """
     settings = target.settings
     if settings["MXNET_SUBGRAPH_BACKEND"] == "NONE" or settings["MXNET_ENFORCE_DETERMINISM"]:
@@ -78,7 +78,7 @@ def _attrs(node):
 
 
 def _refuses(target, op, attrs, ins):
-    """Whether no native kernel takes a call."""
+    """Whether no native kernel accepts a call."""
     op = find(op)
     a = attrs_of(op, attrs)
     outs = op.infer(a, ins)
@@ -97,9 +97,9 @@ def _refuses(target, op, attrs, ins):
 
 
 def _put_conv(forms, number, op, attrs, blocked_ins, blocked_out):
-    """Let a blocked operator be a node, if a kernel takes it.
+    """Replace a node by a blocked operator, if a kernel accepts it.
 
-    `blocked_ins` tells of each input, `blocked_out` of the output, whether it is blocked.
+    `blocked_ins` and `blocked_out` are flags of blocked inputs and output.
     """
     node, block = forms.graph.nodes[number], forms.target.block
     specs = []
@@ -125,7 +125,7 @@ def _put_conv(forms, number, op, attrs, blocked_ins, blocked_out):
 
 
 def _conv_attrs(forms, node, data):
-    """The attributes of a blocked map, of a convolution of plain data (an entry)."""
+    """The attributes for a blocked map of a convolution with plain data (an entry)."""
     block = forms.target.block
     in_block = block if forms.can_block(data) else 0
     return {**conv_attrs(node.attrs), "in_block": in_block, "out_block": block}
@@ -215,7 +215,7 @@ def _pooling(forms, number):
 
 @_place("_pooling_grad")
 def _pooling_grad(forms, number):
-    """Planes of blocks are channels-last images of as many channels."""
+    """Treat planes of blocks as channels-last images."""
     node, rewrite = forms.graph.nodes[number], forms.rewrite
     data = node.inputs[1]
     if not forms.is_blocked(data) or node.attrs.layout not in (None, "NCHW"):
@@ -233,7 +233,7 @@ def _pooling_grad(forms, number):
     return True
 
 
-# --- what need not know ---------------------------------------------------------------------------
+# --- layout-agnostic ------------------------------------------------------------------------------
 
 
 @_place("Concat")

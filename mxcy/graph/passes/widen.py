@@ -1,4 +1,4 @@
-"""Compute in float32 what has no kernel for bfloat16, and leave out roundings that are undone."""
+"""Float32 execution of operators without a bfloat16 kernel, and removal of reverted casts."""
 
 from mxcy._base.dtypes import CODES
 from mxcy.graph.rewrite import Rewrite
@@ -13,7 +13,7 @@ _CAST, _AMP_CAST = find("Cast"), find("amp_cast")
 
 
 def run(graph, target):
-    """Put casts around nodes that only their definition would compute."""
+    """Insert casts around nodes that would otherwise run by their reference."""
     if not any(spec.dtype == _BFLOAT for specs in graph.specs for spec in specs):
         return graph
     known: dict = {}
@@ -31,7 +31,7 @@ def run(graph, target):
 
 
 def _undoes(rewrite, node):
-    """Whether mixed precision widens again what was made narrow here for lack of a kernel."""
+    """Whether a cast to float32 reverts a cast inserted here."""
     (source,) = rewrite.inputs(node)
     narrowing = rewrite.node(source)
     return (
@@ -43,7 +43,7 @@ _ENDING = "_narrowed"
 
 
 def _is_lacking(graph, number, target, known):
-    """Whether a node has a kernel for float32 but none for bfloat16."""
+    """Whether a node has a float32 kernel but no bfloat16 kernel."""
     node, outs = graph.nodes[number], graph.specs[number]
     ins = [graph.spec(entry) for entry in node.inputs]
     narrow = any(spec.dtype == _BFLOAT for spec in (*ins, *outs))
@@ -60,7 +60,7 @@ def _is_lacking(graph, number, target, known):
 
 
 def _fits(call, outs):
-    """Whether a call with wide inputs has a kernel, and the same results in a wider type."""
+    """Whether a call with float32 inputs has a kernel and equal results up to the dtype."""
     return call.kernel is not None and [(s.shape, s.dtype) for s in call.outs] == [
         (s.shape, _widened(s).dtype) for s in outs
     ]
@@ -71,7 +71,7 @@ def _widened(spec):
 
 
 def _widen(rewrite, graph, number):
-    """Take over a node with its inputs cast to float32, and its results cast back."""
+    """Copy a node with inputs cast to float32 and results cast back."""
     node = graph.nodes[number]
     inputs = [
         rewrite.add("Cast", {"dtype": "float32"}, [entry])

@@ -1,1 +1,1 @@
-"""From a graph to what runs: which tensor lies where, which steps go to the engine together."""
+"""Planning: memory of tensors, order of steps, and engine segments."""

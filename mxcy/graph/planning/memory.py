@@ -1,9 +1,9 @@
-"""Plan where the tensors of a graph lie: one arena, memory given back and taken over on the way.
+"""Memory planning: tensor offsets in one arena with reuse.
 
-`sharing.py` tells which entries share their memory, and when each storage (the memory of
-one entry, or of several) begins and ends. An allocator hands out buffers along those begins and
-ends, once for each match range, and the smallest result is kept; where ranges of 16 and more are
-allowed, packing without fixed buffers (`mxcy.graph.planning.packing`) is tried as well.
+`sharing.py` determines which entries share memory, and the lifetime of each storage (the memory of
+one or more entries). An allocator assigns buffers along these lifetimes, once per match range, and
+the smallest result wins; if ranges of 16 and more are allowed, packing without fixed buffers
+(`mxcy.graph.planning.packing`) is tried as well.
 """
 
 from bisect import bisect_left, insort
@@ -18,22 +18,22 @@ _MATCH_RANGE = 16
 
 
 class Memory:
-    """Where everything lies.
+    """A memory plan.
 
     Attributes
     ----------
     offsets : dict of (int, int) to int
-        For each entry in the arena its byte offset.
+        Byte offset of each entry in the arena.
     aliases : dict of (int, int) to (int, int)
-        For entries that share a variable's memory (identities of variables): the variable's entry.
+        Entry that shares a variable's memory (an identity) -> the variable's entry.
     inplace : list of (int, int, int)
-        (number of the node, input position, output index): the output lies in the input's memory.
+        (number of the node, input position, output index): the output reuses the input's memory.
     buffers : list of int
-        The bytes of each buffer, in the order they lie in the arena.
+        Size of each buffer in bytes, in the order of the arena.
     total : int
-        The bytes of the arena.
+        Size of the arena in bytes.
     match_range : int or None
-        The range that gave this plan; None when the arena is one packed buffer.
+        The match range of this plan; None if the arena is one packed buffer.
     """
 
     def __init__(self, offsets, aliases, inplace, buffers, match_range):
@@ -48,14 +48,14 @@ def plan_memory(graph, calls, external, settings):
     Parameters
     ----------
     graph : Graph
-        With specs.
+        A graph with specs.
     calls : sequence of Call
-        For each node its prepared call (see `mxcy.ops.core.prepare`); None for variables.
+        The prepared call of each node (see `mxcy.ops.core.prepare`); None for variables.
     external : container of (int, int)
-        The entries that lie outside the arena. Variables always do; outputs given by the caller,
-        and whatever has to survive from run to run, have to be named.
+        Entries outside the arena. Variables always are; outputs provided by the caller and values
+        that persist between runs must be listed.
     settings : dict
-        MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE and MXNET_EXEC_NUM_TEMP are obeyed.
+        Values of MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE and MXNET_EXEC_NUM_TEMP.
 
     Returns
     -------
@@ -76,20 +76,20 @@ def plan_memory(graph, calls, external, settings):
 
 
 def _sweep(walk, colours, most):
-    """Offsets of the storages, buffers and match range of the smallest plan with buffers."""
+    """Find the smallest plan with buffers: storage offsets, buffers and match range."""
     best = None
     for match_range in match_ranges(most):
         places, buffers = _allocate(walk.events, walk.sizes, colours, match_range)
         if best is None or sum(buffers) < sum(best[1]):
             best = places, buffers, match_range
-    assert best is not None  # there is always a range to try
+    assert best is not None  # there is always at least one range
     places, buffers, match_range = best
     begins = [0, *accumulate(buffers)]
     return [begins[place] for place in places], buffers, match_range
 
 
 def match_ranges(most):
-    """The match ranges to try: 1, 2, 4, ... up to `most`, and `most` itself."""
+    """List the match ranges to try: 1, 2, 4, ... up to `most`, and `most` itself."""
     ranges = [0] if most == 0 else []
     step = 1
     while step < most:
@@ -99,13 +99,13 @@ def match_ranges(most):
 
 
 def _allocate(events, sizes, colours, match_range):
-    """Hand out buffers: for each storage the number of its buffer, and the buffers' sizes.
+    """Assign buffers: return the buffer of each storage, and the buffers' sizes.
 
-    A free buffer of size b serves a request for n bytes when n / range <= b <= n * range: the
-    smallest that is large enough, else the largest, which grows.
+    A free buffer of size b fits a request for n bytes if n / range <= b <= n * range: the smallest
+    that is large enough is used, else the largest, which grows.
     """
     places, buffers = [0] * len(sizes), []
-    free = {}  # colour of the node that gave it back -> sorted list of (size, buffer)
+    free = {}  # colour of the node that freed it -> sorted list of (size, buffer)
     for storage, begins, number in events:
         pool = free.setdefault(colours[number] if colours else 0, [])
         if not begins:
@@ -127,10 +127,10 @@ def _allocate(events, sizes, colours, match_range):
 
 
 def _colours(graph, count):
-    """Group the nodes into `count` paths that can run at the same time; None for a single group.
+    """Colour the nodes by up to `count` parallel paths; None for a single one.
 
-    Again and again the path with the most nodes that have no colour yet gets one; the rest shares
-    the last colour.
+    Repeatedly, the path with the most uncoloured nodes gets a colour; the remaining nodes share the
+    last colour.
     """
     if count <= 1:
         return None

@@ -1,4 +1,4 @@
-"""Place storages with known lifetimes side by side in one block, without buffers of fixed size.
+"""Packing of storages with known lifetimes into one block, without fixed buffers.
 
 Events are (storage, whether it begins, anything), in order; see `mxcy.graph.planning.memory`.
 """
@@ -7,38 +7,38 @@ from bisect import bisect_left, insort
 
 __all__ = ["pack"]
 
-#: with more storages than this, the method whose time grows linearly is taken
+#: above this number of storages, the linear-time method is used
 _MANY = 1000
 
 
 def pack(events, sizes):
-    """Place storages so that no two that live at the same time overlap.
+    """Place storages so that none with overlapping lifetimes overlap in memory.
 
     Parameters
     ----------
     events : list of (int, bool, int)
     sizes : list of int
-        The storages' bytes.
+        Sizes of the storages in bytes.
 
     Returns
     -------
     list of int
-        The byte offset of each storage.
+        Byte offset of each storage.
     int
-        The bytes of the block.
+        Size of the block in bytes.
     """
     return _in_order(events, sizes) if len(sizes) > _MANY else _by_size(events, sizes)
 
 
 def _by_size(events, sizes):
-    """Largest first, each into the tightest gap among those that live at the same time."""
+    """Place the largest first, each in the smallest gap between simultaneously live ones."""
     first, last = [0] * len(sizes), [len(events)] * len(sizes)
     for moment, (storage, begins, _) in enumerate(events):
         (first if begins else last)[storage] = moment
     offsets, placed, total = [0] * len(sizes), [], 0
     for storage in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
         begin, end, size = first[storage], last[storage], sizes[storage]
-        best, tightest, free = None, None, 0  # free: where the gap being looked at begins
+        best, tightest, free = None, None, 0  # free: start of the current gap
         for low, high, other_begin, other_end in placed:
             if other_begin < end and begin < other_end:
                 gap = low - free
@@ -52,7 +52,7 @@ def _by_size(events, sizes):
 
 
 def _in_order(events, sizes):
-    """As they begin, each into the smallest free range; neighbouring free ranges are joined."""
+    """Place in order of start, each in the smallest free range; adjacent ranges merge."""
     free = _FreeRanges()
     offsets, top = [0] * len(sizes), 0
     for storage, begins, _ in events:
@@ -61,7 +61,7 @@ def _in_order(events, sizes):
             free.give(offsets[storage], size)
             continue
         offset = free.take(size)
-        if offset is None:  # grow, from the free range at the end if there is one
+        if offset is None:  # grow the block, extending a free range at its end
             offset = free.take_ending(top)
             offset = top if offset is None else offset
             top = offset + size
@@ -70,13 +70,13 @@ def _in_order(events, sizes):
 
 
 class _FreeRanges:
-    """Free ranges of a block, by size and by their ends."""
+    """Free ranges of a block, indexed by size and end."""
 
     def __init__(self):
         self._sorted, self._size_at, self._begin_before = [], {}, {}
 
     def take(self, size):
-        """The offset of `size` bytes from the smallest range that has them, or None."""
+        """Take `size` bytes from the smallest sufficient range; return the offset or None."""
         at = bisect_left(self._sorted, (size, -1))
         if at == len(self._sorted):
             return None
@@ -87,14 +87,14 @@ class _FreeRanges:
         return begin
 
     def take_ending(self, end):
-        """The offset of the range that ends there, or None."""
+        """Take the range that ends there; return its offset or None."""
         begin = self._begin_before.get(end)
         if begin is not None:
             self._remove(begin, end - begin)
         return begin
 
     def give(self, begin, size):
-        """Give a range back."""
+        """Free a range."""
         before = self.take_ending(begin)
         if before is not None:
             begin, size = before, begin + size - before

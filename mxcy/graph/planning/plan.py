@@ -1,9 +1,9 @@
-"""The plan of a graph: a flat list of prepared calls on places, which a front's `Plan` then runs.
+"""The plan of a graph: a flat list of prepared calls on places, run by a front's `Plan`.
 
-Places are tensors at an offset from a base. Base `ARENA` is one block of memory that lives for a
-run (from forward to backward when training). The bases after it are the slots: the arrays of
-variables, those of outputs, and before both those that are kept between runs, because they are
-computed once from parameters: packed weights, for instance.
+Places are tensors at an offset from a base. Base `ARENA` is a block of memory that lives for a run
+(from forward to backward when training). The following bases are slots: first arrays kept between
+runs because they are computed once from parameters, such as packed weights, then the arrays of
+variables and of outputs.
 """
 
 import struct
@@ -18,10 +18,10 @@ __all__ = ["Plan", "Step", "make_plan", "prepare_all", "own_outputs"]
 __all__ += ["ARENA", "FIXED", "ONCE", "Once"]
 
 ARENA = 0
-#: The `extra` key of nodes that run only when a variable was written, where they depend on nothing
-#: else. The value, if not empty, says better than the attributes what the node makes of its inputs.
+#: `extra` key of nodes that depend only on variables and run only after one was written. The value,
+#: if not empty, identifies the computation better than the attributes.
 ONCE = "__once__"
-#: the `extra` key of such a node whose variables are taken never to change
+#: `extra` key of such a node whose variables are assumed never to change
 FIXED = "__fixed__"
 _DOUBLE = struct.Struct("=d")
 
@@ -35,9 +35,9 @@ class Step:
     name : str
         The node's name, for messages.
     ins, outs : tuple of int
-        Numbers of places.
+        Indices of places.
     kept : object
-        What users' Python code keeps between runs; None for other operators.
+        State of custom operators between runs; None for other operators.
     """
 
     __slots__ = ("call", "name", "ins", "outs", "kept")
@@ -48,21 +48,21 @@ class Step:
 
 
 class Once:
-    """A step that runs only when a variable it depends on was written.
+    """A step that runs only after a variable it depends on was written.
 
     Attributes
     ----------
     slots : tuple of int
-        Of those variables.
+        Slots of those variables.
     kept : tuple of int
-        Which kept arrays it makes.
+        Indices of the kept arrays it computes.
     reads : tuple of int
-        Which helping ones it reads.
+        Indices of the intermediate ones it reads.
     recipe : tuple
-        What it makes of the slots' arrays, whatever their numbers: equal recipes of equal arrays
-        make the same, so that plans may share it.
+        Identifies the computation independently of numbering: equal recipes on equal arrays give
+        equal results, which plans may share.
     fixed : bool
-        It runs for other variables only, not when one was written.
+        Whether it runs only for other arrays, not after one was written.
     """
 
     __slots__ = ("slots", "kept", "reads", "recipe", "fixed")
@@ -73,30 +73,30 @@ class Once:
 
 
 class Plan:
-    """What a front needs to run a graph.
+    """Everything a front needs to run a graph.
 
     Attributes
     ----------
     places : list of (int, int, Spec)
         Base, byte offset, shape and dtype.
     steps : list of Step
-        First those that run once, then the forward pass, then the backward pass.
+        Steps that run once, then the forward pass, then the backward pass.
     once : list of Once
-        For each of the first steps.
+        Descriptions of the leading steps.
     forward : int
-        Number of the first step of the backward pass.
+        Index of the first step of the backward pass.
     arena : int
-        Bytes.
+        Size of the arena in bytes.
     kept : list of Spec
-        Of the arrays that are kept between runs; their bases follow the arena's.
+        Specs of the arrays kept between runs, whose bases follow the arena's.
     helping : set of int
-        Those of them that only other steps of `once` read.
+        Indices of kept arrays that are only read by other steps of `once`.
     variables : list of str
-        Their names, in the order of the slots.
+        Names of the variables, in the order of the slots.
     outputs : list of Spec
-        Of the output slots, which follow.
+        Specs of the output slots, which follow.
     written : list of int
-        The variables' slots that the plan writes.
+        Slots of the variables that the plan writes.
     memory : mxcy.graph.planning.memory.Memory
     """
 
@@ -114,10 +114,10 @@ class Plan:
 
 
 def own_outputs(graph):
-    """The graph with every output made by an operator of its own, by copies where necessary.
+    """Ensure that each output is computed by a separate operator, inserting copies.
 
-    In a graph with a backward pass, the copies belong to that: make a forward pass' outputs own
-    before the gradient is taken.
+    In a graph with a backward pass, the copies belong to that pass: call this for a forward graph
+    before differentiation.
     """
     seen, wanting = set(), []
     for position, entry in enumerate(graph.outputs):
@@ -136,7 +136,7 @@ def own_outputs(graph):
 
 
 def make_plan(graph, target):
-    """Plan a graph with specs whose outputs are its operators' own.
+    """Plan a graph with specs that `own_outputs` returned.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class _Maker:
         self.graph, self.target = graph, target
         self.calls = prepare_all(graph, target)
         self.plan = Plan()
-        self.numbers = {}  # entry -> number of its place
+        self.numbers = {}  # entry -> index of its place
         self.places = []
 
     def make(self):
@@ -193,13 +193,13 @@ class _Maker:
         return plan
 
     def place(self, entry, base, offset):
-        """Give an entry its place, unless it has one."""
+        """Assign a place to an entry, unless it has one."""
         if entry not in self.numbers:
             self.numbers[entry] = len(self.places)
             self.places.append((base, offset, self.graph.spec(entry)))
 
     def place_kept(self, once):
-        """Place what is computed once; returns the Specs."""
+        """Place the results of steps that run once; return their Specs."""
         kept = []
         for number in sorted(once):
             specs = self.graph.specs[number]
@@ -210,7 +210,7 @@ class _Maker:
         return kept
 
     def find_helping(self, once):
-        """The kept arrays that only steps of `once` read; also tells those steps which."""
+        """Find the kept arrays that only steps of `once` read, and set the steps' `reads`."""
         place = {(n, i): kept for n, o in once.items() for i, kept in enumerate(o.kept)}
         read = {entry for number in once for entry in self.graph.nodes[number].inputs}
         elsewhere = set(self.graph.outputs)
@@ -224,7 +224,7 @@ class _Maker:
         return {place[entry] for entry in helping}
 
     def is_idle(self, number):
-        """Whether a node only hands on its input's memory."""
+        """Whether a node only passes on its input's memory."""
         node = self.graph.nodes[number]
         return (
             node.op.identity
@@ -233,11 +233,11 @@ class _Maker:
         )
 
     def where(self, entry):
-        """Base and offset of an entry."""
+        """The base and offset of an entry."""
         return self.places[self.numbers[entry]][:2]
 
     def step(self, number):
-        """The step of a node."""
+        """Make the step of a node."""
         node = self.graph.nodes[number]
         ins = tuple(self.numbers[entry] for entry in node.inputs)
         outs = tuple(self.numbers[number, index] for index in range(node.count))
@@ -245,7 +245,7 @@ class _Maker:
 
 
 def prepare_all(graph, target):
-    """The prepared call of each node (None for variables); equal nodes share one."""
+    """Prepare the call of each node (None for variables); equal nodes share one."""
     cache: dict = {}
     calls: list = []
     for node in graph.nodes:
@@ -268,7 +268,7 @@ def prepare_all(graph, target):
 
 
 def _fix_numbers(call):
-    """Write the dynamic attributes, which do not change in a plan, into the parameters."""
+    """Write dynamic attributes, which are constant in a plan, into the parameters."""
     if call.patches:
         params = bytearray(call.params)
         numbers = call.op.schema.numbers_of(call.attrs)
@@ -278,7 +278,7 @@ def _fix_numbers(call):
 
 
 def _once_nodes(graph, slot):
-    """{number of a node that runs once: its Once, still without arrays}."""
+    """Make {number of a node that runs once: its Once, without arrays}."""
     once: dict = {}
     for number, node in enumerate(graph.nodes):
         if ONCE not in node.extra or not all(s in slot or s in once for s, _ in node.inputs):

@@ -1,4 +1,4 @@
-"""What passes and planning did, for people: MXCY_VERBOSE=passes and plans that are looked at."""
+"""Human-readable reports on passes and plans, for MXCY_VERBOSE=passes and `describe`."""
 
 from mxcy.graph.passes.fuse import FUSED
 from mxcy.graph.passes.mirror import MIRROR
@@ -8,7 +8,7 @@ __all__ = ["change", "describe", "list_memory", "list_steps", "summary"]
 
 
 def change(name, before, after):
-    """A line about one pass.
+    """Describe the effect of one pass in a line.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def change(name, before, after):
     Returns
     -------
     str
-        Such as ``"pass cse: 12 -> 11 nodes (exp 2 -> 1)"``.
+        For example ``"pass cse: 12 -> 11 nodes (exp 2 -> 1)"``.
     """
     text = f"pass {name}: {len(before.nodes)}"
     if after is before:
@@ -33,26 +33,26 @@ def change(name, before, after):
 
 
 def describe(graph, plan, settings, training=False):
-    """What became of a graph.
+    """Describe the optimized graph and its plan.
 
     Parameters
     ----------
     graph : Graph
-        After the passes.
+        The graph after the passes.
     plan : mxcy.graph.planning.plan.Plan
-        Made of it.
+        Its plan.
     settings : dict
-        Those it was planned with.
+        The settings used for planning.
     training : bool
         Whether it runs in training mode.
 
     Returns
     -------
     dict
-        ``bytes`` of the arena, ``buffers`` (bytes of each), ``match_range``, ``store`` (bytes kept
-        between runs), ``steps``, ``inplace`` (pairs of names: the node and the one whose memory
-        its output takes), ``fused`` (lists of names), ``recomputed`` (names), ``segments`` (pairs
-        of step numbers, for the forward and for the backward pass).
+        ``bytes`` of the arena, ``buffers`` (sizes in bytes), ``match_range``, ``store`` (bytes kept
+        between runs), ``steps``, ``inplace`` (pairs of names: a node and the one whose memory its
+        output reuses), ``fused`` (lists of names), ``recomputed`` (names), ``segments`` (pairs of
+        step numbers, for the forward and for the backward pass).
     """
     nodes, memory = graph.nodes, plan.memory
     forward, backward = segments(plan, settings, training)
@@ -73,7 +73,7 @@ def describe(graph, plan, settings, training=False):
 
 
 def summary(description):
-    """What `describe` tells, in one line."""
+    """Summarize the result of `describe` in one line."""
     fused = description["fused"]
     how = f"match range {description['match_range']}" if description["match_range"] else "packed"
     parts = [
@@ -82,14 +82,14 @@ def summary(description):
         f"{description['store']} bytes kept",
         f"{len(description['inplace'])} in place",
         f"{sum(map(len, fused))} operators in {len(fused)} fused groups",
-        f"{len(description['recomputed'])} computed again",
+        f"{len(description['recomputed'])} recomputed",
     ]
     counts = [len(pairs) for pairs in description["segments"].values()]
     return f"plan: {', '.join(parts)}, segments {counts[0]} + {counts[1]}"
 
 
 def list_steps(plan):
-    """Lines about the steps of a plan: operator, name, kernel and results."""
+    """List the steps of a plan: operator, name, kernel and results."""
     return [
         f"{number}: {step.call.op.name} {step.name} by {step.call.kernel or 'ref'} -> "
         f"{', '.join(map(str, step.call.outs))}"
@@ -98,7 +98,7 @@ def list_steps(plan):
 
 
 def list_memory(graph, plan):
-    """Lines about the arena of a plan: for each result its bytes and where they lie."""
+    """List the arena of a plan: size and offset of each result."""
     nodes, offsets = graph.nodes, plan.memory.offsets
     shared = {(number, index) for number, _, index in plan.memory.inplace}
     return [

@@ -1,4 +1,4 @@
-"""Bulk segments: which consecutive steps of a plan are handed to the engine as one work item."""
+"""Bulk segments: consecutive steps of a plan that form one engine operation."""
 
 __all__ = ["segments", "limits"]
 
@@ -6,24 +6,24 @@ _MANY_BYTES = 1 << 19
 
 
 def segments(plan, settings, training=False):
-    """Group the steps of a plan, without those that run once.
+    """Group the steps of a plan, except those that run once.
 
-    A segment ends at the size limit, and around a step without a native kernel, which stands alone;
-    in the backward pass also where many bytes of gradients have been computed, so that others may
-    use these while it goes on.
+    A segment ends at the size limit, and before and after a step without a native kernel, which is
+    alone; in the backward pass also after many bytes of gradients, so that they can be used while
+    the pass continues.
 
     Parameters
     ----------
     plan : mxcy.graph.planning.plan.Plan
     settings : dict
-        See `limits`; and MXCY_DIST_OVERLAP: whether gradients are used on the way.
+        See `limits`; also MXCY_DIST_OVERLAP, whether gradients are used during the pass.
     training : bool
         Whether the plan runs in training mode.
 
     Returns
     -------
     forward, backward : list of (int, int)
-        Numbers of the first and the last step of each segment.
+        First and last step of each segment.
     """
     forward, backward = limits(settings, training)
     begin = len(plan.once)
@@ -35,7 +35,7 @@ def segments(plan, settings, training=False):
 
 
 def _ends(plan):
-    """The steps after which a segment of the backward pass has written many bytes of gradients."""
+    """The steps of the backward pass after which many bytes of gradients have been written."""
     first_output = 1 + len(plan.kept) + len(plan.variables)
     ends, ready = set(), 0
     for number in range(plan.forward, len(plan.steps)):
@@ -49,13 +49,13 @@ def _ends(plan):
 
 
 def limits(settings, training):
-    """The most steps of a segment in the forward and in the backward pass; None for no limit.
+    """The maximum segment length in the forward and the backward pass; None for no limit.
 
     Parameters
     ----------
     settings : dict
-        MXNET_EXEC_BULK_EXEC_INFERENCE, MXNET_EXEC_BULK_EXEC_TRAIN and
-        MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN (also with _FWD and _BWD, which win) are obeyed.
+        Values of MXNET_EXEC_BULK_EXEC_INFERENCE, MXNET_EXEC_BULK_EXEC_TRAIN and
+        MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN (also with _FWD and _BWD, which take precedence).
     """
     if not training:
         most = None if settings.get("MXNET_EXEC_BULK_EXEC_INFERENCE", True) else 1
@@ -69,7 +69,7 @@ def limits(settings, training):
 
 
 def _group(steps, begin, end, limit, ends=()):
-    """Segments of the steps from `begin` to before `end`."""
+    """Segments of the steps from `begin` to `end`, exclusive."""
     pieces, first = [], begin
     for number in range(begin, end):
         alone = steps[number].call.kernel is None

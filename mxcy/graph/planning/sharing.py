@@ -1,7 +1,7 @@
-"""Which entries of a graph share their memory, and from when to when each storage is needed.
+"""Memory sharing between entries, and lifetimes of storages.
 
-A storage is the memory of one entry, or of several that share it. The nodes are walked in order,
-with counts of how often each entry is still read.
+A storage is the memory of one or more entries. Nodes are visited in order, counting the remaining
+reads of each entry.
 """
 
 __all__ = ["Sharing"]
@@ -10,14 +10,14 @@ _ALIGNMENT = 64
 
 
 class Sharing:
-    """The walk over the nodes: who shares memory with whom, and when each storage begins and ends.
+    """Assigns entries to storages and records the storages' lifetimes.
 
     Attributes
     ----------
     storages : dict of (int, int) to int
         The storage of each entry in the arena; -1 for empty tensors.
     sizes : list of int
-        The bytes of each storage.
+        Size of each storage in bytes.
     events : list of (int, bool, int)
         (storage, whether it begins, number of the node), in order.
     """
@@ -26,7 +26,7 @@ class Sharing:
         self._graph, self._external, self._enable = graph, external, enable
         self._left = _count_reads(graph)
         self._mutated = {entry for node in graph.nodes for entry in node.mutates()}
-        self._users = []  # storage -> how often its entries are still read
+        self._users = []  # storage -> remaining reads of its entries
         self.storages, self.sizes, self.events = {}, [], []
         self.aliases, self.inplace = {}, []
         for number, node in enumerate(graph.nodes):
@@ -60,7 +60,7 @@ class Sharing:
                 self.events.append((storage, False, number))
 
     def _begin(self, number, size, reads):
-        """A new storage; returns its number, or -1 when there is nothing to store."""
+        """Begin a new storage; return its number, or -1 if there is nothing to store."""
         if not size:
             return -1
         self.sizes.append(_rounded(size))
@@ -69,13 +69,13 @@ class Sharing:
         return len(self.sizes) - 1
 
     def _share(self, output, node, call):
-        """Put a node's first output into an input's memory if that is possible."""
+        """Reuse an input's memory for a node's first output if possible."""
         if not node.inputs:
             return False
         if node.op.identity and self._join(output, node):
             return True
         if call.kernel is None and (len(call.outs) > 1 or node.mutates()):
-            return False  # references may return views of what the first result overwrites
+            return False  # a reference's other results may be views of the overwritten input
         spec, ignored = self._graph.spec(output), node.op.ignored
         mutated = node.op.mutated(len(node.inputs))
         positions = range(len(node.inputs)) if call.inplace else call.overwrites
@@ -96,7 +96,7 @@ class Sharing:
         return False
 
     def _join(self, output, node):
-        """Let the output of an identity be its input: both are read, neither is written."""
+        """Share storage between input and output of an identity: neither is written."""
         entry = node.inputs[0]
         if output in self._mutated or entry in self._mutated:
             return False
@@ -120,7 +120,7 @@ class Sharing:
 
 
 def _count_reads(graph):
-    """How often each entry is read; outputs of the graph count once more."""
+    """The number of reads of each entry, plus one for outputs of the graph."""
     counts = {}
     for node in graph.nodes:
         if node.op is not None:
