@@ -1,7 +1,7 @@
 """`mx.sym`: the classic symbolic interface.
 
-Operators are functions of this module and of its namespaces, by the rule of `mxcy.ops.core.homes`;
-they are made when first asked for.
+Operators are functions of this module and its namespaces, as assigned by `mxcy.ops.core.homes`.
+They are created at first access.
 """
 
 from importlib import import_module
@@ -29,7 +29,7 @@ fluent.add_methods(Symbol)
 
 _operator, __dir__ = namespaces.offer(__name__, homes.MAIN)
 
-#: name -> module that is imported when the name is first asked for
+#: name -> module that is imported at the first access
 _LATER = {
     "np": "mxcy.symbol.numpy",
     "npx": "mxcy.symbol.numpy_extension",
@@ -46,7 +46,7 @@ def __getattr__(name):
 
 
 def _as_np_ndarray(self):
-    """The same outputs as a symbol of `mx.sym.np`.
+    """Return a symbol of `mx.sym.np` with the same outputs.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Arithmetic and comparisons between symbols and numbers.
 
-Two symbols must have equal shapes (``broadcast_add`` and the like take others).
+Two symbols must have equal shapes (see ``broadcast_add`` etc. for others).
 """
 
 import math
@@ -11,8 +11,8 @@ from mxcy.symbol.symbol import Symbol
 
 __all__ = ["add_operators", "hypot", "maximum", "minimum", "pow", "power"]
 
-#: method -> (symbol with symbol, symbol with number, number with symbol); the names of new symbols
-#: are made from these
+#: method -> (operators for symbol and symbol, symbol and number, number and symbol), from which
+#: names of new symbols are derived
 _OPERATORS = {
     "add": ("_Plus", "_PlusScalar", "_PlusScalar"),
     "sub": ("_Minus", "_MinusScalar", "_RMinusScalar"),
@@ -55,7 +55,7 @@ def _in_place_refused(name, alias):
 
 
 def add_operators(cls):
-    """Give a class Python's operators."""
+    """Add Python's operators to a class."""
     for name, names in _OPERATORS.items():
         left = lambda self, other, names=names: _with(self, other, names)  # noqa: E731
         setattr(cls, f"__{name}__", left)
@@ -72,7 +72,7 @@ def add_operators(cls):
 
 
 def _combine(names, left, right, numbers):
-    """The operator of `names` that fits the operands; `numbers` combines two numbers."""
+    """Apply the operator of `names` for the operands' types; `numbers` combines two numbers."""
     if isinstance(left, Symbol):
         if isinstance(right, (Symbol, *numeric_types)):
             return _with(left, right, names)
@@ -85,7 +85,7 @@ def _combine(names, left, right, numbers):
 
 
 def pow(base, exp):
-    """`base` to the power of `exp`.
+    """Raise `base` to the power of `exp`.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def pow(base, exp):
 
 
 def power(base, exp):
-    """`base` to the power of `exp`, as `pow`.
+    """Raise `base` to the power of `exp`, like `pow`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def power(base, exp):
 
 
 def maximum(left, right):
-    """The larger of the elements at each place.
+    """Return the elementwise maximum.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def maximum(left, right):
 
 
 def minimum(left, right):
-    """The smaller of the elements at each place.
+    """Return the elementwise minimum.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def minimum(left, right):
 
 
 def hypot(left, right):
-    """The length of the hypotenuse: the root of the sum of squares.
+    """Return the length of the hypotenuse, ``sqrt(left ** 2 + right ** 2)``.
 
     Parameters
     ----------

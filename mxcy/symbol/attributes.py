@@ -1,7 +1,7 @@
-"""Attributes of symbols: what the methods of Symbol answer, as text, and the keys kept hidden.
+"""Attributes of symbols: the attribute methods of Symbol, and hidden keys.
 
-Some of the user's keys steer training and execution (`lr_mult`, `ctx_group`). Symbols store them as
-``__lr_mult__``, so that they do not get in the way of operators' parameters, and show both forms.
+Some user attributes control training and execution (`lr_mult`, `ctx_group`). Symbols store them as
+``__lr_mult__``, to avoid clashes with operators' parameters, and show both forms.
 """
 
 import numpy as np
@@ -17,12 +17,12 @@ __all__ = ["attr", "attr_dict", "list_attr", "only_node", "shown", "stored_key",
 
 
 def stored_key(key, value):
-    """The key under which a user's attribute is stored.
+    """Return the key under which a user's attribute is stored.
 
     Raises
     ------
     MXNetError
-        For the keys of an old form that named an input (``weight_lr_mult``).
+        For keys of an old form that contain an input's name (``weight_lr_mult``).
     """
     for hidden in HIDDEN:
         if key == hidden:
@@ -37,7 +37,7 @@ def stored_key(key, value):
 
 
 def shown(node):
-    """A node's attributes together with the plain form of hidden keys, without subgraphs."""
+    """A node's attributes, with the plain form of hidden keys and without subgraphs."""
     inside = () if node.op is None else node.op.in_symbols.subgraphs
     visible = {key: text for key, text in node.attrs.items() if key not in inside}
     for hidden in HIDDEN:
@@ -47,7 +47,7 @@ def shown(node):
 
 
 def _plain(value):
-    """NumPy's scalars, also inside sequences, as Python's."""
+    """Convert NumPy scalars to Python's, also in sequences."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -58,13 +58,13 @@ def _plain(value):
 
 
 def text_of(field, value):
-    """The text of an operator's attribute.
+    """Convert an operator's attribute to str.
 
     Parameters
     ----------
     field : Field
     value : object
-        In any form that the operator accepts.
+        The value in any form that the operator accepts.
     """
     if isinstance(field.type, DType) and value is not None and not isinstance(value, str):
         return dtypes.name_of(dtypes.code_of(value))
@@ -72,7 +72,7 @@ def text_of(field, value):
 
 
 def only_node(entries):
-    """The node of all entries, or None.
+    """Return the node of all entries, or None if there are several.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def only_node(entries):
 
 
 def attr(self, key):
-    """One attribute of the operation or variable.
+    """Return an attribute of the operation or variable.
 
     Parameters
     ----------
@@ -92,19 +92,19 @@ def attr(self, key):
     Returns
     -------
     str or None
-        None when it is not set, and for groups.
+        None if it is not set, or for groups.
     """
     node = only_node(self._entries)
     return None if node is None else shown(node).get(key)
 
 
 def list_attr(self, recursive=False):
-    """The attributes of the operation or variable.
+    """Return the attributes of the operation or variable.
 
     Parameters
     ----------
     recursive : bool
-        No longer supported: `attr_dict` tells the attributes of all nodes.
+        No longer supported; use `attr_dict`.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def list_attr(self, recursive=False):
     Raises
     ------
     DeprecationWarning
-        When `recursive` is requested.
+        If `recursive` is True.
     """
     if recursive:
         raise DeprecationWarning(
@@ -125,12 +125,12 @@ def list_attr(self, recursive=False):
 
 
 def attr_dict(self):
-    """The attributes of all nodes that have some.
+    """Return the attributes of all nodes that have any.
 
     Returns
     -------
     dict of str to dict
-        By the nodes' names.
+        Node name -> attributes.
     """
     by_node = {}
     for node in topological(self._entries):
@@ -149,9 +149,9 @@ def _set_attr(self, **kwargs):
     Raises
     ------
     ValueError
-        When a value is not text.
+        If a value is not a str.
     MXNetError
-        When the operator refuses an attribute, and for groups.
+        If the operator rejects an attribute, or for groups.
     """
     for key, value in kwargs.items():
         if not isinstance(value, str):
@@ -165,4 +165,4 @@ def _set_attr(self, **kwargs):
         node.attrs[key] = value
         node.changed()
         if node.op is not None:
-            _ = node.parsed  # refuses what the operator cannot read
+            _ = node.parsed  # raises if the operator rejects it

@@ -1,4 +1,4 @@
-"""Binding symbols to arrays that are given or made: what makes executors."""
+"""Binding of symbols to given or new arrays, which creates executors."""
 
 from typing import Any
 
@@ -34,8 +34,8 @@ def bind(
 ):
     """Bind a symbol to arrays; see `Symbol.bind`.
 
-    Operations run where their arrays are, which the caller has placed already as `group2ctx` says;
-    executors share arrays, not the memory between, so that `shared_exec` is not needed.
+    Operations run on the context of their arrays, which the caller has placed according to
+    `group2ctx`. Executors share arrays but not intermediate memory, so `shared_exec` is not needed.
     """
     listed = [
         array
@@ -47,7 +47,7 @@ def bind(
 
 
 def _is_sparse(symbol, arrays):
-    """Whether a plan cannot run a symbol with these arrays."""
+    """Whether a symbol with these arrays needs a sparse executor."""
     present = [array for array in arrays if isinstance(array, nd.NDArray)]
     return (
         is_sparse_call(present)
@@ -73,7 +73,7 @@ def simple_bind(
     Raises
     ------
     MXNetError
-        When shapes or types cannot be inferred.
+        If shapes or types cannot be inferred.
     """
     ctx = Context(ctx) if ctx is not None else current_context()
     specs = _inferred(symbol, _given(shapes or {}, type_dict or {}))
@@ -86,7 +86,7 @@ def simple_bind(
     places = variable_contexts(symbol, group2ctx, ctx)
 
     def array(name, kept, spec, stype, ctx):
-        """The other executor's array, a part of a shared buffer, or a new array of zeros."""
+        """Return the other executor's array, part of a shared buffer, or new zeros."""
         wanted = (spec.shape, spec.dtype, stype)
         if kept is not None and (kept.shape, kept.dtype_code, kept.stype) == wanted:
             return kept
@@ -123,14 +123,14 @@ def simple_bind(
 
 
 def variable_contexts(symbol, group2ctx, default):
-    """Where variables lie, by the groups that the symbol's operators are in.
+    """Determine the contexts of variables from the groups of the symbol's operators.
 
     Parameters
     ----------
     symbol : Symbol
     group2ctx : dict of str to Context, or None
     default : Context
-        Where variables lie that no group reaches.
+        Context of variables without a group.
 
     Returns
     -------
@@ -144,17 +144,17 @@ def variable_contexts(symbol, group2ctx, default):
 
 
 def storage_types(symbol, specs, stype_dict, wanted):
-    """The storage types of a symbol's arguments and of their gradients.
+    """Determine the storage types of a symbol's arguments and of their gradients.
 
     Parameters
     ----------
     symbol : Symbol
     specs : dict of str to Spec
-        Of all arguments and auxiliary states, complete.
+        Complete Specs of all arguments and auxiliary states.
     stype_dict : dict of str to str
-        Storage types that the symbol does not tell.
+        Storage types not specified by the symbol.
     wanted : list of str
-        The arguments with gradients.
+        Arguments with gradients.
 
     Returns
     -------
@@ -176,11 +176,11 @@ def storage_types(symbol, specs, stype_dict, wanted):
 
 
 def _given(shapes, types):
-    """{variable: Spec} of what the caller says; 0 stands for an unknown extent."""
+    """Make {variable: Spec} from the caller's arguments; 0 is an unknown dimension."""
     known = {}
     for name, shape in shapes.items():
         if not isinstance(shape, (tuple, list)):
-            continue  # other keywords are for bindings of other kinds
+            continue  # keywords of other kinds of bindings
         known[name] = Spec(tuple(-1 if n in (0, None) else int(n) for n in shape))
     for name, dtype in types.items():
         known.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
@@ -188,10 +188,10 @@ def _given(shapes, types):
 
 
 def _inferred(symbol, hints):
-    """{variable: complete Spec}; variables of unknown dtype become float32."""
+    """Infer {variable: complete Spec}; unknown dtypes become float32."""
     names = set(symbol.list_inputs())
     graph = from_entries(symbol._entries)
-    # Shapes of inputs that only a larger symbol has, such as labels, are no mistake.
+    # Shapes of inputs of a larger symbol, such as labels, are not an error.
     known = known_specs(symbol, {name: spec for name, spec in hints.items() if name in names})
     for _ in range(2):
         inferred = infer_partial(graph, known)

@@ -1,4 +1,4 @@
-"""Composition: operators applied to symbols, and symbols put in the place of variables."""
+"""Composition: applying operators to symbols, and substituting symbols for variables."""
 
 from mxcy.base import MXNetError
 from mxcy.graph.node import SymbolNode, replace_variables, topological
@@ -7,7 +7,7 @@ __all__ = ["apply", "check_key", "substitute"]
 
 
 def apply(op, name, attrs, positional, named, absent=()):
-    """Make a node; inputs that are not given become variables.
+    """Create a node; missing inputs become variables.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def apply(op, name, attrs, positional, named, absent=()):
     named : dict of str to Symbol
         Inputs by name.
     absent : container of str
-        Inputs that the operator goes without where they are not given.
+        Optional inputs to omit if missing.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def apply(op, name, attrs, positional, named, absent=()):
     Raises
     ------
     MXNetError
-        When an attribute or an input does not fit the operator.
+        If an attribute or an input is invalid for the operator.
     """
     for key in attrs:
         check_key(op, key)
@@ -70,13 +70,13 @@ def apply(op, name, attrs, positional, named, absent=()):
 
 
 def _count(node, count):
-    """How many inputs a variadic operator has: its count attribute tells it."""
+    """Set the attribute with the number of inputs of a variadic operator."""
     attribute = node.op.num_args
     return count if attribute is None else max(count, getattr(node.parsed, attribute))
 
 
 def check_key(op, key):
-    """Refuse keys that are neither an operator's attributes nor hidden.
+    """Check that a key is an attribute of the operator or a hidden one.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def _single(key, symbol):
 
 
 def _mark_inputs(node, names):
-    """Give variables the initializers that the operator wants for them."""
+    """Set the initializers that the operator specifies for its variables."""
     for key, text in node.op.in_symbols.initial.items():
         if key in names:
             source = node.inputs[names.index(key)][0]
@@ -109,23 +109,23 @@ def _mark_inputs(node, names):
 
 
 def substitute(entries, named):
-    """Put symbols in the place of variables, in the nodes themselves.
+    """Substitute symbols for variables, modifying nodes in place.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
     named : dict of str to Symbol
-        By the variables' names.
+        Variable name -> replacement.
 
     Returns
     -------
     list of (SymbolNode, int)
-        The entries, where they were variables replaced as well.
+        The entries, also replaced if they are variables.
 
     Raises
     ------
     MXNetError
-        When there is no variable of a name, or a symbol has several outputs.
+        If there is no variable of a name, or a symbol has several outputs.
     """
     order = topological(entries)
     variables = [node.name for node in order if node.op is None]

@@ -1,4 +1,4 @@
-"""`mx.sym.contrib`: operators outside the core and control flow, over symbols."""
+"""`mx.sym.contrib`: non-core operators and control flow for symbols."""
 
 import math
 
@@ -16,7 +16,7 @@ __getattr__, __dir__ = namespaces.offer(__name__, "contrib")
 
 
 def _as_factor(rescale_grad, weight):
-    """The factor on gradients as a symbol."""
+    """Convert the gradient factor to a symbol."""
     if isinstance(rescale_grad, Symbol):
         return rescale_grad
     return full(shape=(1,), val=rescale_grad)
@@ -27,7 +27,7 @@ adamw_update = step_of_one(
     F,
     _as_factor,
     "adamw_update",
-    "One step of Adam with the weight decay apart from the gradient.",
+    "One step of AdamW: Adam with decoupled weight decay.",
     "Symbol",
 )
 mp_adamw_update = step_of_one(
@@ -48,9 +48,9 @@ def rand_zipfian(true_classes, num_sampled, range_max):
     Parameters
     ----------
     true_classes : Symbol
-        Classes whose expected counts are wanted as well.
+        Classes whose expected counts are returned as well.
     num_sampled : int
-        How many classes are drawn, with repetition.
+        Number of classes to draw, with replacement.
     range_max : int
         The number of classes.
 
@@ -59,7 +59,7 @@ def rand_zipfian(true_classes, num_sampled, range_max):
     samples : Symbol
         int64, shape (num_sampled,).
     expected_count_true, expected_count_sampled : Symbol
-        How often the true classes and the drawn ones are expected, float64.
+        Expected counts of the true and the drawn classes, float64.
     """
     assert isinstance(true_classes, Symbol), f"unexpected type {type(true_classes)}"
     whole = math.log(range_max + 1)

@@ -1,8 +1,8 @@
 """Control flow over symbols: Python functions become subgraphs.
 
-A function is called once, with new variables in the place of elements and states. What it makes
-carries an attribute, so that the subgraph can be cut out; whatever else it refers to becomes an
-input of the operator.
+A function is called once, with new variables for elements and states. The nodes it creates carry an
+attribute by which the subgraph is extracted; everything else it refers to becomes an input of the
+operator.
 """
 
 from mxcy import attribute
@@ -17,7 +17,7 @@ __all__ = ["cond", "foreach", "while_loop"]
 
 
 def _flatten(nested, what):
-    """The symbols of nested lists in order, and what `_regroup` needs to nest others alike."""
+    """Flatten nested lists of symbols; also return the nesting, for `_regroup`."""
     if isinstance(nested, Symbol):
         return list(nested), len(nested) if len(nested) > 1 else None
     if not isinstance(nested, (list, tuple)):
@@ -27,7 +27,7 @@ def _flatten(nested, what):
 
 
 def _regroup(symbols, nesting):
-    """An iterator's symbols nested like those that `_flatten` took apart."""
+    """Nest an iterator's symbols as described by `_flatten`."""
     if nesting is None:
         return next(symbols)
     if isinstance(nesting, int):
@@ -36,14 +36,14 @@ def _regroup(symbols, nesting):
 
 
 class _Tracer:
-    """Calls functions and cuts out what they made.
+    """Calls functions and extracts their subgraphs.
 
     Parameters
     ----------
     name : str
-        What new variables are named after.
+        Prefix of new variables' names.
     symbols : list of Symbol
-        What the variables stand for; they are the operator's first inputs.
+        The first inputs of the operator, represented by variables.
     """
 
     def __init__(self, name, symbols):
@@ -55,12 +55,12 @@ class _Tracer:
         self._places = {}  # (id of a node outside, output) -> position among the inputs
 
     def call(self, mark, function, *args):
-        """Call a function; what it makes is marked."""
+        """Call a function, marking the nodes it creates."""
         with attribute.AttrScope(**{MARK: mark}):
             return function(*args)
 
     def cut(self, mark, symbols):
-        """The `Subgraph` that makes symbols by what is marked."""
+        """Extract the `Subgraph` of marked nodes that computes symbols."""
         heads = [symbol._entries[0] for symbol in symbols]
         copies, outside, sources = {}, {}, {}
 
@@ -89,7 +89,7 @@ class _Tracer:
         return Subgraph(entries, sources)
 
     def places(self, subgraph):
-        """The positions of a subgraph's inputs among the operator's, which grow as needed."""
+        """Return the positions of a subgraph's inputs among the operator's, adding missing ones."""
         return tuple(
             source if isinstance(source, int) else self._place(source)
             for source in subgraph.sources
@@ -103,7 +103,7 @@ class _Tracer:
         return self._places[key]
 
     def apply(self, op, **attributes):
-        """The outputs of the operator, an iterator."""
+        """Apply the operator; return an iterator over its outputs."""
         inputs = [Symbol([entry]) for entry in self.inputs]
         applied = register.apply(op, op.name, inputs, {"num_args": len(inputs), **attributes})
         node = applied._entries[0][0]
@@ -113,31 +113,31 @@ class _Tracer:
 
 
 def foreach(body, data, init_states, name="foreach"):
-    """Call a function for each element of arrays along their first axis.
+    """Call a function for each slice of arrays along their first axis.
 
     Parameters
     ----------
     body : callable
-        ``outputs, states = body(element, states)``; it is called once, with symbols.
+        ``outputs, states = body(element, states)``; called once, with symbols.
     data : Symbol or nested list of Symbol
     init_states : Symbol or nested list of Symbol
-        The states of the first step.
+        The initial states.
     name : str
-        What variables of the subgraph are named after.
+        Prefix of the subgraph's variables' names.
 
     Returns
     -------
     outputs : Symbol or nested list of Symbol
         The outputs of all steps, stacked along a new first axis.
     states : Symbol or nested list of Symbol
-        The states after the last step.
+        The final states.
 
     Raises
     ------
     AssertionError
-        When the function returns states of another form, or does not use data or states.
+        If the function returns states with another nesting, or does not use data or states.
     TypeError
-        When something is not a Symbol.
+        If a value is not a Symbol.
     """
     data, data_form = _flatten(data, "data")
     states, state_form = _flatten(init_states, "init_states")
@@ -171,32 +171,32 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     Parameters
     ----------
     cond : callable
-        ``cond(*loop_vars)`` gives a scalar symbol.
+        ``cond(*loop_vars)`` returns a scalar symbol.
     func : callable
         ``outputs, loop_vars = func(*loop_vars)``.
     loop_vars : Symbol or list of Symbol
-        The variables of the first step.
+        The initial variables.
     max_iterations : int
-        The largest number of steps; all of them are computed, those after the end in vain.
+        Maximum number of steps; plans compute all of them, ignoring those after the end.
     name : str
-        What variables of the subgraph are named after.
+        Prefix of the subgraph's variables' names.
 
     Returns
     -------
     outputs : Symbol or nested list of Symbol
-        The outputs of all steps, stacked along a new first axis of extent `max_iterations`; zeros
-        after the end.
+        The outputs of all steps, stacked along a new first axis of size `max_iterations`, with
+        zeros after the end.
     loop_vars : Symbol or list of Symbol
-        The variables after the last step.
+        The final variables.
 
     Raises
     ------
     ValueError
-        When `max_iterations` is missing or `loop_vars` is empty.
+        If `max_iterations` is missing or `loop_vars` is empty.
     AssertionError
-        When the function returns variables of another form, or does not use one.
+        If the function returns variables with another nesting, or does not use one.
     TypeError
-        When something is not a Symbol.
+        If a value is not a Symbol.
     """
     if max_iterations is None:
         raise ValueError("max_iterations should be specified")
@@ -229,28 +229,28 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
 
 
 def cond(pred, then_func, else_func, name="cond"):
-    """One of two results, by a condition.
+    """Select one of two results by a condition.
 
     Parameters
     ----------
     pred : Symbol
-        A scalar.
+        A scalar condition.
     then_func, else_func : callable
-        Without arguments; both results are computed, and have the same shapes and dtypes.
+        Functions without arguments, whose results have equal shapes and dtypes; both are computed.
     name : str
-        What variables of the subgraph are named after.
+        Prefix of the subgraph's variables' names.
 
     Returns
     -------
     Symbol or nested list of Symbol
-        What `then_func` returns where the condition is not zero, else what `else_func` returns.
+        The result of `then_func` if the condition is not zero, else that of `else_func`.
 
     Raises
     ------
     AssertionError
-        When the functions' results have different forms.
+        If the functions' results are nested differently.
     TypeError
-        When something is not a Symbol.
+        If a value is not a Symbol.
     """
     condition, _ = _flatten(pred, "pred")
     tracer = _Tracer(name, condition)

@@ -1,4 +1,4 @@
-"""Symbols made of nothing: variables, constants, ranges, and files."""
+"""Symbols without inputs: variables, constants and ranges; loading from files."""
 
 import re
 
@@ -41,27 +41,27 @@ def var(
     profiler_scope=None,
     **kwargs,
 ):
-    """Make a variable, to which an array is bound later.
+    """Create a variable, to which an array is bound later.
 
     Parameters
     ----------
     name : str
     attr : dict of str to str, optional
-        Attributes.
+        Attributes of the variable.
     shape : tuple of int, optional
-        Its shape, for inference; 0 stands for an unknown extent.
+        Shape, for inference; 0 means an unknown dimension.
     lr_mult, wd_mult : float, optional
-        Factors on the learning rate and the weight decay.
+        Multipliers of learning rate and weight decay.
     dtype : dtype, optional
-        Its dtype, for inference.
+        Dtype, for inference.
     init : str or Initializer, optional
-        How it is initialized, whatever the initializer of the network.
+        Initializer, overriding the network's.
     stype : {'default', 'row_sparse', 'csr'}, optional
-        Its storage type.
+        Storage type.
     profiler_scope : str, optional
-        Under which name the profiler lists it.
+        Name under which the profiler lists it.
     **kwargs
-        Further attributes; their names begin and end with double underscores.
+        Additional attributes, with names that start and end with double underscores.
 
     Returns
     -------
@@ -70,9 +70,9 @@ def var(
     Raises
     ------
     TypeError
-        When `name` is not a str.
+        If `name` is not a str.
     ValueError
-        When a further attribute's name has no double underscores.
+        If an additional attribute's name lacks the double underscores.
     """
     if not isinstance(name, str):
         raise TypeError("Expect a string for variable `name`")
@@ -103,7 +103,7 @@ def var(
             )
         attrs[key] = str(value)
     variable = Symbol([(SymbolNode(None, name), 0)])
-    # Explicit arguments win over the plain keys of `attr`.
+    # Explicit arguments take precedence over the plain keys of `attr`.
     for key, value in attrs.items():
         if not isinstance(value, str):
             raise ValueError("Set Attr only accepts string values")
@@ -130,7 +130,7 @@ def load(fname):
     Raises
     ------
     MXNetError
-        When there is no such file, or it is not a symbol.
+        If the file does not exist, or is not a symbol.
     """
     if not isinstance(fname, str):
         raise TypeError("fname need to be string")
@@ -155,7 +155,7 @@ def load_json(json_str):
     Raises
     ------
     MXNetError
-        When the text is not a symbol, or an operator is not known.
+        If the text is not a symbol, or an operator is unknown.
     """
     if not isinstance(json_str, str):
         raise TypeError("fname required to be string")
@@ -166,7 +166,7 @@ def load_json(json_str):
 
 
 def _name_unknown_extents(entries):
-    """Write the extents that a graph of MXNet 1.x leaves open as NumPy shape semantics do: -1."""
+    """Convert unknown dimensions (0) in an MXNet 1.x graph to NumPy shape semantics (-1)."""
     for node in topological(entries):
         shape = node.attrs.get("__shape__") if node.op is None else None
         if shape is not None:
@@ -181,13 +181,13 @@ def _named(dtype):
 
 
 def zeros(shape, dtype=None, **kwargs):
-    """Zeros; extents of 0 are told by whoever uses the symbol.
+    """Create zeros; dimensions of 0 are inferred from the symbol's users.
 
     Parameters
     ----------
     shape : int or tuple of int
     dtype : dtype, optional
-        float32 by default.
+        The dtype, by default float32.
 
     Returns
     -------
@@ -197,13 +197,13 @@ def zeros(shape, dtype=None, **kwargs):
 
 
 def ones(shape, dtype=None, **kwargs):
-    """Ones; extents of 0 are told by whoever uses the symbol.
+    """Create ones; dimensions of 0 are inferred from the symbol's users.
 
     Parameters
     ----------
     shape : int or tuple of int
     dtype : dtype, optional
-        float32 by default.
+        The dtype, by default float32.
 
     Returns
     -------
@@ -213,14 +213,14 @@ def ones(shape, dtype=None, **kwargs):
 
 
 def full(shape, val, dtype=None, **kwargs):
-    """An array filled with a number.
+    """Create an array filled with a number.
 
     Parameters
     ----------
     shape : int or tuple of int
     val : float
     dtype : dtype, optional
-        float32 by default.
+        The dtype, by default float32.
 
     Returns
     -------
@@ -230,16 +230,16 @@ def full(shape, val, dtype=None, **kwargs):
 
 
 def eye(N, M=0, k=0, dtype=None, **kwargs):
-    """A matrix with ones on a diagonal.
+    """Create a matrix with ones on a diagonal.
 
     Parameters
     ----------
     N, M : int
-        The numbers of rows and columns; as many columns as rows when `M` is 0.
+        Numbers of rows and columns; `M` = 0 means N columns.
     k : int
-        Which diagonal: above the main one when positive.
+        The diagonal: 0 is the main one, positive ones are above it.
     dtype : dtype, optional
-        float32 by default.
+        The dtype, by default float32.
 
     Returns
     -------
@@ -249,20 +249,20 @@ def eye(N, M=0, k=0, dtype=None, **kwargs):
 
 
 def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, name=None, dtype=None):
-    """Evenly spaced numbers.
+    """Create an array of evenly spaced values.
 
     Parameters
     ----------
     start, stop : float
-        The first number and the end, which is not reached; from 0 to `start` without `stop`.
+        The first value and the end, exclusive; without `stop`, 0 and `start`.
     step : float
     repeat : int
-        How often each number stands.
+        Number of repetitions of each value.
     infer_range : bool
-        Whether the end follows from the shape that users of the symbol want.
+        Whether to infer the end from the shape required by the symbol's users.
     name : str, optional
     dtype : dtype, optional
-        float32 by default.
+        The dtype, by default float32.
 
     Returns
     -------
@@ -280,17 +280,17 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, name=None, d
 
 
 def linspace(start, stop, num, endpoint=True, name=None, dtype=None):
-    """A given number of evenly spaced numbers.
+    """Create an array of `num` evenly spaced values.
 
     Parameters
     ----------
     start, stop : float
     num : int
     endpoint : bool
-        Whether `stop` is the last one.
+        Whether `stop` is the last value.
     name : str, optional
     dtype : dtype, optional
-        float32 by default.
+        The dtype, by default float32.
 
     Returns
     -------
@@ -302,15 +302,15 @@ def linspace(start, stop, num, endpoint=True, name=None, dtype=None):
 
 
 def histogram(a, bins=10, range=None, **kwargs):
-    """Count how many elements fall into bins.
+    """Compute a histogram.
 
     Parameters
     ----------
     a : Symbol
     bins : int or Symbol
-        The number of equal bins, or their edges.
+        The number of equal-width bins, or their edges.
     range : (float, float)
-        The outer edges, for a number of bins.
+        The outer edges, required for a number of bins.
 
     Returns
     -------
@@ -320,7 +320,7 @@ def histogram(a, bins=10, range=None, **kwargs):
     Raises
     ------
     ValueError
-        When a number of bins comes without `range`, or `bins` is something else.
+        If a number of bins is given without `range`, or `bins` has another type.
     """
     if isinstance(bins, Symbol):
         return F._histogram(data=a, bins=bins, **kwargs)
@@ -338,10 +338,10 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     ----------
     ary : Symbol
     indices_or_sections : int or tuple of int
-        A number of equal parts, or where the parts begin.
+        The number of equal parts, or the indices to split at.
     axis : int
     squeeze_axis : bool
-        Whether the axis is removed from parts of extent 1.
+        Whether to remove the axis from parts of size 1.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     Raises
     ------
     ValueError
-        When `indices_or_sections` is neither.
+        If `indices_or_sections` has another type.
     """
     indices, sections = [], 0
     if isinstance(indices_or_sections, integer_types):

@@ -1,4 +1,4 @@
-"""`mx.sym.Custom`: operators that users have written in Python, in symbols."""
+"""`mx.sym.Custom`: user-defined Python operators in symbols."""
 
 from mxcy.base import MXNetError
 from mxcy.custom import records
@@ -10,21 +10,21 @@ __all__ = ["Custom"]
 
 
 def Custom(*data, op_type=None, name=None, attr=None, **kwargs):
-    """An operator that was registered by `mx.operator.register`.
+    """Apply an operator registered with `mx.operator.register`.
 
     Parameters
     ----------
     *data : Symbol
-        The inputs, followed by the auxiliary states; also by their names. Those not given become
+        The inputs and then the auxiliary states; alternatively passed by name. Missing ones become
         variables.
     op_type : str
-        The name under which the operator was registered.
+        The operator's registered name.
     name : str, optional
-        The name of the result.
+        Name of the result.
     attr : dict of str to str, optional
-        Further attributes, their keys between double underscores.
+        Additional attributes, with keys enclosed in double underscores.
     **kwargs
-        Inputs by name, and arguments of the property class, which gets them as texts.
+        Inputs by name, and arguments of the property class, passed to it as str.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def Custom(*data, op_type=None, name=None, attr=None, **kwargs):
     Raises
     ------
     MXNetError
-        When there is no such operator, or arguments or inputs do not fit.
+        If there is no such operator, or arguments or inputs are invalid.
     """
     named = {key: value for key, value in kwargs.items() if isinstance(value, Symbol)}
     attrs = {key: str(value) for key, value in kwargs.items() if key not in named}

@@ -1,4 +1,4 @@
-"""Operators as methods: `a.exp()` is `mx.sym.exp(a)`."""
+"""Operators as methods: ``a.exp()`` is ``mx.sym.exp(a)``."""
 
 from mxcy.ndarray.fluent import LazyMethod, is_method
 from mxcy.ops.core import record
@@ -9,17 +9,17 @@ __all__ = ["add_methods"]
 
 
 def _ignoring_inplace(name):
-    """A method whose argument `inplace`, a wish that symbols cannot grant, is ignored."""
+    """Make a method that ignores argument `inplace`, which has no meaning for symbols."""
 
     def method(self, *args, inplace=False, **kwargs):
         return getattr(register.F, name)(self, *args, **kwargs)
 
-    method.__name__, method.__doc__ = name, f"`mx.sym.{name}` of this symbol."
+    method.__name__, method.__doc__ = name, f"Apply `mx.sym.{name}` to this symbol."
     return method
 
 
 def add_methods(cls):
-    """Give a class the operators as methods, besides those it defines itself."""
+    """Add the operators to a class as methods, except those it defines itself."""
     for name in ("flatten", "expand_dims", "squeeze"):
         setattr(cls, name, _ignoring_inplace(name))
     cls.split_v2 = split_v2

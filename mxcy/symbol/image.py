@@ -1,4 +1,4 @@
-"""`mx.sym.image`: the operators of that family, over symbols."""
+"""`mx.sym.image`: image operators for symbols."""
 
 from mxcy.symbol import namespaces
 

@@ -1,6 +1,6 @@
-"""Inference of shapes and dtypes: what the methods of Symbol answer.
+"""Shape and dtype inference: the inference methods of Symbol.
 
-Unknown extents are 0 and unknown shapes ``()``; with NumPy's shape semantics they are -1 and None.
+Unknown dimensions are 0 and unknown shapes ``()``; with NumPy shape semantics they are -1 and None.
 """
 
 import ast
@@ -33,21 +33,21 @@ def infer_shape(self, *args, **kwargs):
     Parameters
     ----------
     *args : tuple of int or None
-        Shapes of the arguments in the order of `list_arguments`; None where unknown.
+        Shapes of the arguments in the order of `list_arguments`; None if unknown.
     **kwargs : tuple of int
-        Shapes of variables by name. Extents may be 0, unknown.
+        Shapes of variables by name. A dimension of 0 is unknown.
 
     Returns
     -------
     (arg_shapes, out_shapes, aux_shapes) : lists of tuple
-        Three times None, with a warning, when something cannot be told.
+        Three times None, with a warning, if inference is incomplete.
 
     Raises
     ------
     MXNetError
-        When shapes contradict each other, or a name is not that of a variable.
+        If shapes are inconsistent, or a name is not that of a variable.
     TypeError
-        When a shape is not a tuple.
+        If a shape is not a tuple.
     """
     inferred = _infer_shape_impl(self, True, *args, **kwargs)
     arg_shapes, out_shapes, aux_shapes = inferred
@@ -70,18 +70,18 @@ def infer_shape(self, *args, **kwargs):
 
 
 def infer_shape_partial(self, *args, **kwargs):
-    """Infer as many shapes as can be told; see `infer_shape`.
+    """Infer as many shapes as possible; see `infer_shape`.
 
     Returns
     -------
     (arg_shapes, out_shapes, aux_shapes) : lists of tuple
-        With unknown extents and shapes.
+        Shapes, possibly with unknown dimensions, or unknown.
     """
     return _infer_shape_impl(self, True, *args, **kwargs)
 
 
 def _infer_shape_impl(self, partial, *args, **kwargs):
-    """The inference behind `infer_shape`; without `partial` three times None when incomplete."""
+    """Implement `infer_shape`; without `partial`, three times None if incomplete."""
     if args and kwargs:
         raise ValueError(_ONE_WAY.format("shapes"))
     for place, shape in (*enumerate(args), *kwargs.items()):
@@ -104,19 +104,19 @@ def infer_type(self, *args, **kwargs):
     Parameters
     ----------
     *args : dtype or None
-        Dtypes of the arguments in the order of `list_arguments`; None where unknown.
+        Dtypes of the arguments in the order of `list_arguments`; None if unknown.
     **kwargs : dtype
         Dtypes of variables by name.
 
     Returns
     -------
     (arg_types, out_types, aux_types) : lists of type
-        Three times None, with a warning, when something cannot be told.
+        Three times None, with a warning, if inference is incomplete.
 
     Raises
     ------
     MXNetError
-        When dtypes contradict each other, or a name is not that of a variable.
+        If dtypes are inconsistent, or a name is not that of a variable.
     """
     inferred = _infer_type_impl(self, True, *args, **kwargs)
     arg_types, _, aux_types = inferred
@@ -137,7 +137,7 @@ def infer_type(self, *args, **kwargs):
 
 
 def infer_type_partial(self, *args, **kwargs):
-    """Infer as many dtypes as can be told; see `infer_type`.
+    """Infer as many dtypes as possible; see `infer_type`.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def infer_type_partial(self, *args, **kwargs):
 
 
 def _infer_type_impl(self, partial, *args, **kwargs):
-    """The inference behind `infer_type`; without `partial` three times None when incomplete."""
+    """Implement `infer_type`; without `partial`, three times None if incomplete."""
     if args and kwargs:
         raise ValueError(_ONE_WAY.format("types"))
     known = {}
@@ -171,18 +171,18 @@ def _type(code):
     return dtype if dtype == dtypes.bfloat16 else dtype.type
 
 
-# --- shapes inside (-1, None) and outside --------------------------------------------------------
+# --- internal (-1, None) and public shapes -------------------------------------------------------
 
 
 def _inward(shape):
-    """A user's shape as inference knows it."""
+    """Convert a user's shape to inference's form."""
     if is_np_shape():
         return shape
     return tuple(extent if extent > 0 else -1 for extent in shape) if shape else None
 
 
 def _outward(shape):
-    """An inferred shape as users see it."""
+    """Convert an inferred shape to the public form."""
     if is_np_shape():
         return shape
     return () if shape is None else tuple(0 if extent == -1 else extent for extent in shape)
@@ -198,7 +198,7 @@ def _is_known(shape):
 
 
 def _by_name(symbol, args, kwargs, what):
-    """What was given for variables, by their names."""
+    """Map positional and keyword arguments to variables' names."""
     if args:
         names = symbol.list_arguments()
         if len(args) > len(names):
@@ -215,14 +215,14 @@ def _by_name(symbol, args, kwargs, what):
 
 
 def known_specs(symbol, specs_by_name, shapes=True, types=True):
-    """What is known of all variables: what was given, else what the variables themselves tell.
+    """Collect the known Specs of variables: given ones, else those they declare.
 
     Parameters
     ----------
     symbol : Symbol
     specs_by_name : dict of str to Spec
     shapes, types : bool
-        Whether variables may tell their shapes and dtypes (``__shape__``, ``__dtype__``).
+        Whether to use declared shapes and dtypes (``__shape__``, ``__dtype__``).
 
     Returns
     -------
@@ -260,13 +260,13 @@ def _read_dtype(variable):
 
 
 def partial_specs(symbol, arrays):
-    """What can be inferred about all variables.
+    """Infer as much as possible about all variables.
 
     Parameters
     ----------
     symbol : Symbol
     arrays : dict of str to NDArray
-        Values of some of them.
+        Values of some variables.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def partial_specs(symbol, arrays):
 
 
 def _infer(symbol, specs_by_name, shapes):
-    """Specs of (arguments, outputs, auxiliary states)."""
+    """Infer the Specs of (arguments, outputs, auxiliary states)."""
     graph = from_entries(symbol._entries)
     known = known_specs(symbol, specs_by_name, shapes=shapes, types=not shapes)
     specs = infer_partial(graph, known, settle=is_np_shape())

@@ -1,4 +1,4 @@
-"""The lazy namespaces of `mx.sym`: each operator appears in its home when it is first asked for."""
+"""Lazy namespaces of `mx.sym`: operators are created at first access."""
 
 from mxcy.ndarray.namespaces import lazy_operators
 from mxcy.symbol import register
@@ -7,7 +7,7 @@ __all__ = ["offer"]
 
 
 def offer(module, namespace):
-    """``__getattr__`` and ``__dir__`` of a module that offers the operators of a namespace.
+    """Make ``__getattr__`` and ``__dir__`` of a module with the operators of a namespace.
 
     Parameters
     ----------

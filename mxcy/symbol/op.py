@@ -1,4 +1,4 @@
-"""`mx.sym.op`: the operators with public names."""
+"""`mx.sym.op`: all operators with public names."""
 
 from mxcy.ops.core import homes
 from mxcy.symbol import namespaces

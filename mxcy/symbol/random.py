@@ -1,7 +1,7 @@
 """`mx.sym.random`: random numbers.
 
-Parameters are numbers (one array of samples is drawn) or symbols of one shape (samples are drawn
-for each element, and their shape is appended to that of the parameters).
+With numbers as parameters one array of samples is drawn. With symbols of equal shape samples are
+drawn per element, and the shape of the samples is appended to that of the parameters.
 """
 
 from mxcy._base.docstrings import fill_docstring
@@ -28,9 +28,9 @@ __all__ = [
 
 _PARAMETERS = """
     shape : int or tuple of ints, optional
-        The shape of the samples: of all of them for numbers, for each element of symbols.
+        The shape of the samples: in total for numbers, per element for symbols.
     dtype : {'float16', 'float32', 'float64'}, optional
-        The dtype of the samples; float32 by default.
+        The dtype of the samples, by default float32.
     **kwargs
         `name` and attributes of the symbol.
 
@@ -41,19 +41,19 @@ _PARAMETERS = """
     Raises
     ------
     AssertionError
-        When some parameters are numbers and some are symbols.
+        If some parameters are numbers and some are symbols.
     ValueError
-        When a parameter is neither."""
+        If a parameter is neither."""
 
 
 def _documented(function):
-    """Complete a docstring with what all distributions share."""
+    """Fill in the passages of a docstring shared by all distributions."""
     fill_docstring(function, {"{shared}": _PARAMETERS})
     return function
 
 
 def _draw(name, shape, dtype, kwargs, **parameters):
-    """Call `_random_<name>` or `_sample_<name>`, depending on the kind of parameters."""
+    """Call `_random_<name>` or `_sample_<name>`, depending on the types of the parameters."""
     first = next(iter(parameters.values()))
     kind = Symbol if isinstance(first, Symbol) else numeric_types
     if not isinstance(first, kind):
@@ -98,14 +98,14 @@ def normal(loc=0, scale=1, shape=_Null, dtype=_Null, **kwargs):
 
 
 def randn(*shape, **kwargs):
-    """Draw samples from a normal distribution; the arguments by position are the shape.
+    """Draw samples from a normal distribution; positional arguments are the shape.
 
     Parameters
     ----------
     *shape : int
         The shape of the samples.
     loc, scale : float or Symbol, optional
-        The mean and the standard deviation; 0 and 1 by default.
+        The mean and the standard deviation, by default 0 and 1.
     dtype
         As for `normal`.
     """
@@ -119,7 +119,7 @@ def randn(*shape, **kwargs):
 
 @_documented
 def poisson(lam=1, shape=_Null, dtype=_Null, **kwargs):
-    """Draw samples, floating-point numbers, from a Poisson distribution.
+    """Draw samples from a Poisson distribution, as floating-point numbers.
 
     Parameters
     ----------
@@ -160,12 +160,12 @@ def gamma(alpha=1, beta=1, shape=_Null, dtype=_Null, **kwargs):
 
 @_documented
 def negative_binomial(k=1, p=1, shape=_Null, dtype=_Null, **kwargs):
-    """Draw samples, floating-point numbers, from a negative binomial distribution.
+    """Draw samples from a negative binomial distribution, as floating-point numbers.
 
     Parameters
     ----------
     k : int or Symbol
-        The number of successes at which counting failures ends.
+        The number of successes until counting failures stops.
     p : float or Symbol
         The probability of a success, in (0, 1].
     {shared}
@@ -175,14 +175,14 @@ def negative_binomial(k=1, p=1, shape=_Null, dtype=_Null, **kwargs):
 
 @_documented
 def generalized_negative_binomial(mu=1, alpha=1, shape=_Null, dtype=_Null, **kwargs):
-    """Draw samples, floating-point numbers, from a negative binomial distribution with a mean.
+    """Draw samples from a negative binomial distribution parametrized by its mean.
 
     Parameters
     ----------
     mu : float or Symbol
         The mean.
     alpha : float or Symbol
-        The dispersion: the inverse of the number of successes, which need not be an integer.
+        The dispersion, the inverse of the (not necessarily integer) number of successes.
     {shared}
     """
     return _draw("generalized_negative_binomial", shape, dtype, kwargs, mu=mu, alpha=alpha)
@@ -190,14 +190,14 @@ def generalized_negative_binomial(mu=1, alpha=1, shape=_Null, dtype=_Null, **kwa
 
 @_documented
 def binomial(n=1, p=0.5, shape=_Null, dtype=_Null, **kwargs):
-    """Draw samples, floating-point numbers, from a binomial distribution.
+    """Draw samples from a binomial distribution, as floating-point numbers.
 
     Parameters
     ----------
     n : int or Symbol
         The number of trials.
     p : float or Symbol
-        The probability of a success in each of them.
+        The success probability of each trial.
     {shared}
     """
     return _draw("binomial", shape, dtype, kwargs, n=n, p=p)
@@ -213,7 +213,7 @@ def randint(low, high, shape=_Null, dtype=_Null, **kwargs):
     shape : int or tuple of ints, optional
         The shape of the array.
     dtype : {'int32', 'int64'}, optional
-        int32 by default.
+        The dtype, by default int32.
     **kwargs
         `name` and attributes of the symbol.
 
@@ -225,16 +225,16 @@ def randint(low, high, shape=_Null, dtype=_Null, **kwargs):
 
 
 def multinomial(data, shape=_Null, get_prob=True, dtype="int32", **kwargs):
-    """Draw indices along the last axis of an array with the probabilities that stand there.
+    """Draw indices along the last axis of an array of probabilities.
 
     Parameters
     ----------
     data : Symbol
         Probabilities, shape (..., k); they sum to one along the last axis.
     shape : int or tuple of ints, optional
-        How many indices are drawn for each row; a single one by default.
+        Shape of the draws per row, by default a single one.
     get_prob : bool
-        Whether the logarithms of the chosen probabilities are returned, too.
+        Whether to return the log-probabilities of the draws as well.
     dtype : {'uint8', 'int32', 'float16', 'float32', 'float64'}
         The dtype of the indices.
     **kwargs
@@ -249,7 +249,7 @@ def multinomial(data, shape=_Null, get_prob=True, dtype="int32", **kwargs):
 
 
 def categorical(data, shape=_Null, get_prob=True, dtype="int32", **kwargs):
-    """Draw indices; another name of `multinomial`."""
+    """Draw indices; alias of `multinomial`."""
     return multinomial(data, shape, get_prob, dtype, **kwargs)
 
 
@@ -265,7 +265,7 @@ def shuffle(data, **kwargs):
     Returns
     -------
     Symbol
-        Of the same shape and dtype.
+        The shuffled array, of the same shape and dtype.
     """
     return F._shuffle(data, **kwargs)
 

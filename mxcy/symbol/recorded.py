@@ -1,4 +1,4 @@
-"""The recorded history of an array as a symbol."""
+"""Conversion of an array's recorded history to a symbol."""
 
 from mxcy._base import dtypes
 from mxcy._library.front import tape_order
@@ -13,7 +13,7 @@ __all__ = ["get_symbol", "outputs_of"]
 
 
 def get_symbol(x):
-    """What has been recorded of an array as a symbol.
+    """Return the recorded history of an array as a symbol.
 
     Parameters
     ----------
@@ -22,32 +22,32 @@ def get_symbol(x):
     Returns
     -------
     Symbol
-        Its arguments are ``var<number>`` for variables with a gradient and ``null<number>`` for
-        other arrays, in the order in which the operations took them. A hybridized block
-        that has more operators than its ``inline_limit`` is one node ``_CachedOp`` with its graph
-        inside; one with auxiliary states shows its layers.
+        A symbol with arguments ``var<number>`` for variables with a gradient and ``null<number>``
+        for other arrays, in the order of their use. A hybridized block with more operators than its
+        ``inline_limit`` is one node ``_CachedOp`` with a subgraph; one with auxiliary states shows
+        its layers.
 
     Raises
     ------
     MXNetError
-        When a backward pass has freed what was recorded, or a `Function` is part of it.
+        If a backward pass has freed the history, or it contains a `Function`.
     """
     return _symbol_of(tape_order([x]) if x.node is not None else [], x)
 
 
 def _symbol_of(order, head):
-    """The symbol of an array.
+    """Build the symbol of an array.
 
     Parameters
     ----------
     order : list of Node
-        Of the tape, each after those it depends on; the last is the array's.
+        The tape nodes in topological order, ending with the array's.
     head : NDArray
 
     Raises
     ------
     MXNetError
-        When the history has been forgotten, or an operation is not one of operators.
+        If the history has been freed, or an operation is not an operator.
     """
     entries = {}
     for number, node in enumerate(order):
@@ -73,17 +73,17 @@ def _symbol_of(order, head):
 
 
 def _variable(name):
-    """A variable for an array that no recorded operation made; it gets a number later."""
+    """Make a variable for an unrecorded array; it is numbered later."""
     return SymbolNode(None, name), 0
 
 
 def outputs_of(node, name, inputs):
-    """The outputs of a recorded operation: a list of (SymbolNode, int)."""
+    """Make the outputs of a recorded operation, a list of (SymbolNode, int)."""
     if node.custom is not None:
         express = getattr(node.custom, "_expressed", None)
         if express is None:
             raise MXNetError(
-                f"get_symbol: {type(node.custom).__name__} computes in Python, not by operators"
+                f"get_symbol: {type(node.custom).__name__} is computed in Python, not by operators"
             )
         return express(name, inputs)
     op, attrs = node.call.op, node.call.attrs
@@ -93,7 +93,7 @@ def outputs_of(node, name, inputs):
     for field in op.schema.fields:
         value = getattr(attrs, field.name)
         usual = value == field.value and type(value) is type(field.value)
-        usual = usual or (value is None and field.default == ())  # both leave extents open
+        usual = usual or (value is None and field.default == ())  # both leave the shape open
         if not usual or (op.in_symbols.tells and field.name != "dtype"):
             texts[field.name] = attributes.text_of(field, value)
     kinds = [spec.dtype for spec in node.call.outs]
@@ -109,7 +109,7 @@ def outputs_of(node, name, inputs):
 
 
 def _in_other_policy(call, op, name, texts, inputs):
-    """The outputs of an operation recorded with NumPy's types, in a graph, which has MXNet's."""
+    """Make the outputs of an operation recorded under NumPy's type rules; graphs use MXNet's."""
     kinds = [spec.dtype for spec in call.outs]
     if _kinds(op, texts, call.ins) != kinds and "dtype" in op.schema.by_name:
         texts.setdefault("dtype", dtypes.name_of(kinds[0]))
@@ -131,11 +131,11 @@ def _in_other_policy(call, op, name, texts, inputs):
 
 
 def _kinds(op, texts, specs):
-    """The element types of the outputs in a graph."""
+    """The dtypes of the outputs in a graph."""
     parsed = attrs_of(op, {**texts, op.num_args: len(specs)} if op.num_args else texts)
     try:
         return [s.dtype for s in op.infer(parsed, [Spec(s.shape, s.dtype) for s in specs])]
-    except MXNetError:  # which only NumPy's policy allows
+    except MXNetError:  # only allowed by NumPy's type rules
         return []
 
 

@@ -1,4 +1,4 @@
-"""Operator functions over symbols, made lazily from records with true signatures and docs."""
+"""Operator functions on symbols, generated lazily from records with signatures and docstrings."""
 
 import logging
 
@@ -18,19 +18,19 @@ _functions = {}
 
 _AFTER_ATTRIBUTES = (
     "name : str, optional",
-    "    The name of the result; made from the operator's by default.",
+    "    The name of the result, by default derived from the operator's.",
     "attr : dict of str to str, optional",
-    "    Further attributes, their keys between double underscores.",
+    "    Additional attributes, with keys enclosed in double underscores.",
     "",
     "Returns",
     "-------",
     "Symbol",
-    "    Inputs that are not given become variables named after the result and the input.",
+    "    Missing inputs become variables named after the result and the input.",
 )
 
 
 def function(record, name=None):
-    """The function of a record, made once for each name under which it is offered."""
+    """Return the function of a record, created once per name."""
     name = name or record.name
     compiled = _functions.get((record.name, name))
     if compiled is None:
@@ -39,23 +39,23 @@ def function(record, name=None):
 
 
 def apply(record, hint, inputs, settings, name=None, attr=None, extra=None, absent=()):
-    """Make the symbol of an operator.
+    """Create the symbol of an operator.
 
     Parameters
     ----------
     record : Op
     hint : str
-        What names are made from.
+        Hint for automatic names.
     inputs : sequence of Symbol or None
-        In the record's order.
+        Inputs in the record's order.
     settings : dict
-        The operator's attributes; `_Null` for those that are not given.
+        The operator's attributes; `_Null` for missing ones.
     name : str, optional
     attr : dict of str to str, optional
     extra : dict, optional
         Inputs and attributes by name.
     absent : container of str
-        Inputs that the operator goes without where they are not given.
+        Optional inputs to omit if missing.
 
     Returns
     -------
@@ -64,9 +64,9 @@ def apply(record, hint, inputs, settings, name=None, attr=None, extra=None, abse
     Raises
     ------
     AssertionError
-        When an input is not a Symbol.
+        If an input is not a Symbol.
     MXNetError
-        When attributes or inputs do not fit the operator.
+        If attributes or inputs are invalid for the operator.
     """
     if not record.variadic:
         for argument, value in zip(record.inputs, inputs, strict=True):
@@ -85,7 +85,7 @@ def apply(record, hint, inputs, settings, name=None, attr=None, extra=None, abse
         if value is not _Null:
             attrs[key] = attributes.text_of(fields[key], value)
     if not record.variadic:
-        # Inputs go by name, so that those which this call does not have can be left out.
+        # Pass inputs by name, so that missing ones can be omitted.
         named.update((n, v) for n, v in zip(record.inputs, inputs, strict=True) if v is not None)
         inputs = ()
     operands = [x for x in (*inputs, *named.values()) if x._is_numpy]
@@ -98,7 +98,7 @@ def apply(record, hint, inputs, settings, name=None, attr=None, extra=None, abse
 
 
 def _cast_inputs(node, policy):
-    """Put the casts of mixed precision between a new node and its inputs."""
+    """Insert the casts of mixed precision between a new node and its inputs."""
     op = node.op
     if op.amp.loss:
         logging.warning(
@@ -126,7 +126,7 @@ def _cast_inputs(node, policy):
 
 
 def _described(value):
-    """What a value is, in a line."""
+    """Describe a value in a line."""
     kind, shape = type(value).__name__, getattr(value, "shape", None)
     return f"{kind}: {value!r:.80}" if shape is None else f"{kind} of shape {shape}"
 

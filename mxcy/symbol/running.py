@@ -1,4 +1,4 @@
-"""Symbols put to work: executors, evaluation and optimisation for a backend (methods of Symbol)."""
+"""Execution methods of Symbol: executors, evaluation and backend optimization."""
 
 from mxcy._base import dtypes
 from mxcy._execute.executor_arrays import requests_of
@@ -32,22 +32,22 @@ def bind(
     group2ctx=None,
     shared_exec=None,
 ):
-    """Make an executor over given arrays.
+    """Create an executor with given arrays.
 
     Parameters
     ----------
     ctx : Context
-        Where the operations run.
+        Context of the operations.
     args : list of NDArray or dict of str to NDArray
         The arguments' arrays, in the order of `list_arguments` or by name.
     args_grad : list or dict of NDArray, optional
-        Where gradients go; arguments without one get none.
+        Arrays for gradients; arguments without one get no gradient.
     grad_req : {'write', 'add', 'null'}, list or dict of them
-        What happens to the gradients.
+        How gradients are stored.
     aux_states : list or dict of NDArray, optional
-        The auxiliary states' arrays.
+        Arrays of the auxiliary states.
     group2ctx : dict of str to Context, optional
-        Where operations with the attribute ``ctx_group`` run.
+        Contexts of operations with the attribute ``ctx_group``.
     shared_exec : Executor, optional
         An executor whose memory may be shared.
 
@@ -73,26 +73,26 @@ def simple_bind(
     shared_buffer=None,
     **kwargs,
 ):
-    """Make an executor and the arrays that it needs, zeros at first.
+    """Create an executor with new arrays, initially zeros.
 
     Parameters
     ----------
     ctx : Context
-        Where the operations run.
+        Context of the operations.
     grad_req : {'write', 'add', 'null'}, list or dict of them
-        What happens to the gradients.
+        How gradients are stored.
     type_dict : dict of str to dtype, optional
-        Dtypes of variables; what cannot be inferred is float32.
+        Dtypes of variables; by default inferred or float32.
     stype_dict : dict of str to str, optional
         Storage types of variables.
     group2ctx : dict of str to Context, optional
-        Where operations with the attribute ``ctx_group`` run.
+        Contexts of operations with the attribute ``ctx_group``.
     shared_arg_names : list of str, optional
-        Arguments whose arrays are taken from `shared_exec`.
+        Arguments whose arrays are shared with `shared_exec`.
     shared_exec : Executor, optional
         An executor whose memory may be shared.
     shared_buffer : dict of str to NDArray, optional
-        Arrays that are used for variables of these names when they are large enough.
+        Arrays to use for variables of these names, if large enough.
     **kwargs : tuple of int
         Shapes of variables.
 
@@ -127,9 +127,9 @@ def _bind(
     *,
     device=None,
 ):
-    """Make an executor over given arrays: MXNet 2's name for `bind`, with `device` for `ctx`.
+    """Create an executor: `bind` as in MXNet 2, with `device` for `ctx`.
 
-    Arguments whose request is null have no gradient's array in it, even where one is given.
+    Arguments with request null have no gradient array, even if one is given.
     """
     names = self.list_arguments()
     if isinstance(args_grad, (list, tuple)):
@@ -145,7 +145,7 @@ def _bind(
 def _simple_bind(
     self, ctx=None, grad_req="write", type_dict=None, stype_dict=None, *, device=None, **kwargs
 ):
-    """Make an executor and its arrays: MXNet 2's name for `simple_bind`."""
+    """Create an executor and its arrays: `simple_bind` as in MXNet 2."""
     ctx = ctx if device is None else device
     return simple_bind(self, ctx, grad_req, type_dict, stype_dict, **kwargs)
 
@@ -156,9 +156,9 @@ def eval(self, ctx=None, **kwargs):
     Parameters
     ----------
     ctx : Context, optional
-        The current context by default.
+        Context, by default the current one.
     **kwargs : NDArray
-        All arguments by name.
+        Values of all arguments by name.
 
     Returns
     -------
@@ -179,26 +179,26 @@ def optimize_for(
     skip_infer=False,
     **kwargs,
 ):
-    """Let a backend put its fused operators in the place of what it recognises.
+    """Replace operators by a backend's fused ones.
 
     Parameters
     ----------
     backend : str
         ``'ONEDNN'`` (or ``'MKLDNN'``).
     args, aux : list or dict of NDArray, optional
-        Arrays of arguments and auxiliary states, for backends that look at values.
+        Arrays of arguments and auxiliary states, for backends that use values.
     ctx : Context, optional
     shape_dict, type_dict, stype_dict : dict, optional
         Shapes, dtypes and storage types of variables.
     skip_infer : bool
-        Whether inference is left out.
+        Whether to skip inference.
     **kwargs
         Options of the backend.
 
     Returns
     -------
     Symbol
-        Itself, with a warning, when there is no such backend.
+        The optimized symbol; the symbol itself, with a warning, for an unknown backend.
     """
     from mxcy._execute.planned import target
 
@@ -207,7 +207,7 @@ def optimize_for(
 
 
 def _known(symbol, args, aux, shape_dict, type_dict):
-    """{variable: Spec} of what `optimize_for` was told."""
+    """Make {variable: Spec} from the arguments of `optimize_for`."""
     known = {}
     for names, arrays in ((symbol.list_arguments(), args), (symbol.list_auxiliary_states(), aux)):
         pairs = (
@@ -222,7 +222,7 @@ def _known(symbol, args, aux, shape_dict, type_dict):
 
 
 def get_backend_symbol(self, backend):
-    """The symbol as a backend would run it.
+    """Return the symbol as a backend would run it.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def get_backend_symbol(self, backend):
     Raises
     ------
     MXNetError
-        When there is no such backend.
+        If there is no such backend.
     """
     from mxcy._execute.planned import target
 
@@ -244,7 +244,7 @@ def get_backend_symbol(self, backend):
 
 
 def has_dynamic_shape_op(self):
-    """Whether the shape of some output depends on values.
+    """Return whether the shape of any output depends on values.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What is common to control flow in symbols and under deferred computation: functions' graphs."""
+"""Subgraphs of functions, shared by symbolic control flow and deferred computation."""
 
 from mxcy.attribute import AttrScope, current
 from mxcy.graph.json import dumps
@@ -11,9 +11,9 @@ MARK = "__subgraph_name__"
 
 
 def subgraph_name(name):
-    """A new name for a subgraph, which tells in which other one it lies.
+    """Make a unique name for a subgraph, prefixed by the enclosing one's.
 
-    Programs read in `AttrScope._subgraph_names` how often each has been used.
+    `AttrScope._subgraph_names` counts the uses of each name for programs.
     """
     around = current()._attr.get(MARK)
     name = f"{around}${name}" if around else name
@@ -23,22 +23,22 @@ def subgraph_name(name):
 
 
 def computed(entry, number):
-    """A subgraph's output; the original cannot run subgraphs that return their inputs."""
+    """A subgraph's output, copied if it is an input, as MXNet requires."""
     if entry[0].op is not None:
         return entry
     return SymbolNode(find("_copy"), f"identity{number}", {}, [entry]), 0
 
 
 class Subgraph:
-    """A function's graph.
+    """The graph of a function.
 
     Attributes
     ----------
     text : str
-        Its JSON.
+        JSON text of the graph.
     sources : list
-        What its variables stand for, in their order: the number of one of the tracer's variables,
-        or what lies outside.
+        The sources of its variables, in order: the number of one of the tracer's variables, or an
+        outer value.
     """
 
     def __init__(self, entries, sources):

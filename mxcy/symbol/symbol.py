@@ -1,4 +1,4 @@
-"""The class Symbol: outputs of operations that are described, not computed."""
+"""The class Symbol: symbolic outputs of operations."""
 
 from mxcy._base import older_paths
 from mxcy._base.suggestions import did_you_mean
@@ -35,7 +35,7 @@ __getattr__ = older_paths.offer(__name__, "mxcy.symbol", _MADE_BESIDE)
 class Symbol:
     """One or several outputs of a graph of operations.
 
-    Symbols are made by `var`, by operators (`mx.sym.exp(a)`, ``a + b``) and by `load`. They have
+    Symbols are created by `var`, by operators (`mx.sym.exp(a)`, ``a + b``) and by `load`. They have
     arguments (variables that the user binds arrays to), auxiliary states (variables that operators
     write, such as running means) and outputs.
     """
@@ -43,16 +43,16 @@ class Symbol:
     __slots__ = ("_entries", "__weakref__")
     _is_numpy = False
     __array_priority__ = 1000.0
-    __hash__ = None  # type: ignore[assignment]  # == makes a symbol
+    __hash__ = None  # type: ignore[assignment]  # == creates a symbol
 
     def __init__(self, handle):
         self._entries = list(handle or ())  # None: MXNet's pickles continue with `__setstate__`
 
-    # --- what it is made of ----------------------------------------------------------------------
+    # --- structure --------------------------------------------------------------------------------
 
     @property
     def name(self):
-        """str or None: the name of its operation or variable; None for several."""
+        """str or None: name of its operation or variable; None for groups."""
         node = attributes.only_node(self._entries)
         return None if node is None else node.name
 
@@ -64,7 +64,7 @@ class Symbol:
         return f"<{type(self).__name__} {name}>"
 
     def _variables(self):
-        """(variables that nobody writes, auxiliary states): lists of nodes in order."""
+        """Return (arguments, auxiliary states) as ordered lists of nodes."""
         order = topological(self._entries)
         written = set()
         for node in order:
@@ -79,17 +79,17 @@ class Symbol:
         )
 
     def list_arguments(self):
-        """The names of the variables, without the auxiliary states.
+        """List the names of the variables, without the auxiliary states.
 
         Returns
         -------
         list of str
-            In the order in which the operations take them.
+            Names in the order of their use by operations.
         """
         return [node.name for node in self._variables()[0]]
 
     def list_auxiliary_states(self):
-        """The names of the variables that operators write, such as BatchNorm's running means.
+        """List the names of variables that operators write, such as BatchNorm's running means.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class Symbol:
         return [node.name for node in self._variables()[1]]
 
     def list_inputs(self):
-        """The names of all variables, in order.
+        """List the names of all variables in order.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class Symbol:
         return [node.name for node in topological(self._entries) if node.op is None]
 
     def list_outputs(self):
-        """The names of the outputs: ``fc1_output``, or the name itself for a variable.
+        """List the names of the outputs, such as ``fc1_output``, or a variable's own name.
 
         Returns
         -------
@@ -116,7 +116,7 @@ class Symbol:
         return [text.output_name(node, index) for node, index in self._entries]
 
     def get_internals(self):
-        """A group of every output on the way to this symbol's.
+        """Return a group of all outputs that this symbol depends on.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class Symbol:
         return type(self)(entries)
 
     def get_children(self):
-        """A group of the inputs of this symbol's operations.
+        """Return a group of the inputs of this symbol's operations.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class Symbol:
         return type(self)(entries) if entries else None
 
     def get_inputs(self):
-        """A group of all variables.
+        """Return a group of all variables.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class Symbol:
         return (type(self)([entry]) for entry in self._entries)
 
     def __getitem__(self, index):
-        """One output, by position or name; a slice makes a group."""
+        """Select one output by position or name, or a group by a slice."""
         if isinstance(index, slice):
             start, stop, step = index.start or 0, index.stop, index.step or 1
             stop = len(self) if stop is None else stop
@@ -184,12 +184,12 @@ class Symbol:
     # --- composition -----------------------------------------------------------------------------
 
     def __call__(self, *args, **kwargs):
-        """A copy in which symbols stand in the place of variables.
+        """Return a copy with symbols substituted for variables.
 
         Parameters
         ----------
         **kwargs : Symbol
-            By the variables' names; `name` is the name of the result.
+            Variable name -> symbol; `name` is the name of the result.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class Symbol:
         return composed
 
     def _compose(self, *args, **kwargs):
-        """Put symbols in the place of variables of this symbol; see `__call__`."""
+        """Substitute symbols for variables of this symbol; see `__call__`."""
         name = kwargs.pop("name", None)
         if args and kwargs:
             raise TypeError(
@@ -218,7 +218,7 @@ class Symbol:
             self._entries[0][0].name = name
 
     def _gen_atomic_symbol(self):
-        """The last operation alone, over new variables."""
+        """Return the last operation with new variables as inputs."""
         node = attributes.only_node(self._entries)
         if node is None or node.op is None:
             raise MXNetError("_gen_atomic_symbol: expected outputs of one operation")
@@ -249,12 +249,12 @@ class Symbol:
     # --- text ------------------------------------------------------------------------------------
 
     def tojson(self, remove_amp_cast=True):
-        """The graph as JSON text that any MXNet reads.
+        """Convert the graph to JSON text readable by any MXNet.
 
         Parameters
         ----------
         remove_amp_cast : bool
-            Whether casts that mixed precision put in are left out.
+            Whether to omit casts inserted by mixed precision.
 
         Returns
         -------
@@ -269,14 +269,14 @@ class Symbol:
         ----------
         fname : str
         remove_amp_cast : bool
-            Whether casts that mixed precision put in are left out.
+            Whether to omit casts inserted by mixed precision.
         """
         if not isinstance(fname, str):
             raise TypeError("fname need to be string")
         text.write(fname, self.tojson(remove_amp_cast))
 
     def debug_str(self):
-        """All nodes with their inputs and attributes, for reading.
+        """List all nodes with their inputs and attributes, for debugging.
 
         Returns
         -------
@@ -305,7 +305,7 @@ class Symbol:
     has_dynamic_shape_op = running.has_dynamic_shape_op
 
     def gradient(self, wrt):
-        """Not offered: gradients are computed by executors.
+        """Not supported: executors compute gradients.
 
         Raises
         ------
@@ -316,11 +316,11 @@ class Symbol:
 
     @property
     def num_outputs(self):
-        """int: how many outputs it has."""
+        """int: number of outputs."""
         return len(self._entries)
 
     def as_nd_ndarray(self):
-        """The symbol itself.
+        """Return the symbol itself.
 
         Returns
         -------
@@ -336,31 +336,31 @@ class Symbol:
     __nonzero__ = __bool__
 
     def asnumpy(self):
-        """Not for symbols, which have no values."""
+        """Not supported: symbols have no values."""
         raise NotImplementedForSymbol(self.asnumpy)
 
     def asscalar(self):
-        """Not for symbols, which have no values."""
+        """Not supported: symbols have no values."""
         raise NotImplementedForSymbol(self.asscalar)
 
     def wait_to_read(self):
-        """Not for symbols, which have no values."""
+        """Not supported: symbols have no values."""
         raise NotImplementedForSymbol(self.wait_to_read)
 
     def copy(self) -> "Symbol":
-        """Not for symbols; `copy.copy` copies one."""
+        """Not supported; use `copy.copy`."""
         raise NotImplementedForSymbol(self.copy)
 
     def as_in_context(self):
-        """Not for symbols, which have no values."""
+        """Not supported: symbols have no values."""
         raise NotImplementedForSymbol(self.as_in_context)
 
     def detach(self):
-        """Not for symbols; `mx.sym.BlockGrad` stops gradients."""
+        """Not supported; use `mx.sym.BlockGrad` to stop gradients."""
         raise NotImplementedForSymbol(self.detach)
 
     def backward(self):
-        """Not for symbols; executors compute gradients."""
+        """Not supported: executors compute gradients."""
         raise NotImplementedForSymbol(self.backward)
 
 
@@ -371,13 +371,13 @@ def _restore(cls, state):
 
 
 def Group(symbols, create_fn=Symbol):
-    """Put the outputs of several symbols together.
+    """Group the outputs of several symbols.
 
     Parameters
     ----------
     symbols : list of Symbol
     create_fn : callable
-        Makes the symbol from the entries.
+        Creates the symbol from the entries.
 
     Returns
     -------
@@ -386,7 +386,7 @@ def Group(symbols, create_fn=Symbol):
     Raises
     ------
     TypeError
-        When there are none, or something is not a Symbol.
+        If there are none, or one is not a Symbol.
     """
     if isinstance(symbols, Symbol):
         raise TypeError("Expected a list of symbols as input, got one symbol")

@@ -1,4 +1,4 @@
-"""Symbols as text: names of outputs, files, and a description for debugging."""
+"""Text of symbols: files and descriptions for debugging."""
 
 from mxcy._base import files
 from mxcy.base import MXNetError
@@ -9,12 +9,12 @@ __all__ = ["debug", "output_name", "read", "write"]
 
 
 def read(fname):
-    """The content of a text file.
+    """Read a text file.
 
     Raises
     ------
     MXNetError
-        When it cannot be read.
+        If it cannot be read.
     """
     try:
         with open(files.local_path(fname), encoding="utf-8") as file:
@@ -22,7 +22,7 @@ def read(fname):
     except OSError as error:
         raise MXNetError(f'Open "{fname}": {error}') from None
     except UnicodeDecodeError as error:
-        message = f'Open "{fname}": a symbol is JSON, and this is no text ({error.reason})'
+        message = f'Open "{fname}": a symbol must be JSON text ({error.reason})'
         raise MXNetError(message) from None
 
 
@@ -32,7 +32,7 @@ def write(fname, text):
     Raises
     ------
     MXNetError
-        When it cannot be written.
+        If it cannot be written.
     """
     try:
         with files.replacing(files.local_path(fname)) as file:
@@ -42,7 +42,7 @@ def write(fname, text):
 
 
 def debug(entries):
-    """All nodes with their inputs and attributes, one line each.
+    """Describe all nodes with their inputs and attributes, one line each.
 
     Parameters
     ----------

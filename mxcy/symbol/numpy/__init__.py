@@ -1,7 +1,7 @@
-"""`mx.sym.np`: the functions of `mx.np` over symbols.
+"""`mx.sym.np`: the functions of `mx.np` for symbols.
 
-They are made of the records and the composites of `mx.np` when they are first asked for; what needs
-to know shapes there stands in modules of this package.
+They are created at first access from the records and composite functions of `mx.np`; those that
+need shapes there are reimplemented in modules of this package.
 """
 
 from mxcy.symbol.numpy import _internal, linalg, random, register  # noqa: F401

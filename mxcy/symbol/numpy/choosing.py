@@ -1,4 +1,4 @@
-"""Functions of `mx.sym.np` that pick elements, find them and put them in order."""
+"""Selection, searching and sorting functions of `mx.sym.np`."""
 
 from mxcy.base import integer_types
 from mxcy.numpy._calls.general import operate
@@ -21,17 +21,17 @@ __all__ = [
 
 
 def take(a, indices, axis=None, mode="raise", out=None):
-    """The elements of an array at indices along an axis.
+    """Take elements at indices along an axis.
 
     Parameters
     ----------
     a, indices : Symbol
     axis : int, optional
-        By default that of the flattened array.
+        By default, the flattened array is used.
     mode : {'raise', 'clip', 'wrap'}
-        What happens to indices outside: an error, the nearest, or modulo the extent.
+        Handling of indices out of bounds: an error, clipping, or modulo the size.
     out : optional
-        Has no effect.
+        Ignored.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def take(a, indices, axis=None, mode="raise", out=None):
     Raises
     ------
     ValueError
-        When there is no such mode.
+        If the mode is unknown.
     """
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"take: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
@@ -50,7 +50,7 @@ def take(a, indices, axis=None, mode="raise", out=None):
 
 
 def sort(a, axis=-1, kind=None, order=None, *, descending=False, stable=True):
-    """The elements in order along an axis, NaN last.
+    """Sort along an axis, NaN last.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def sort(a, axis=-1, kind=None, order=None, *, descending=False, stable=True):
     axis : int or None
         None sorts the flattened array.
     kind, order : optional
-        Have no effect.
+        Ignored.
     descending : bool
-        The largest first.
+        Whether to sort in descending order.
     stable : bool
-        Equal elements always keep their order.
+        Ignored: sorting is always stable.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def sort(a, axis=-1, kind=None, order=None, *, descending=False, stable=True):
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, descending=False, stable=True):
-    """The positions that put the elements along an axis in order, as int64.
+    """Return the indices that would sort an array along an axis, as int64.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ def argsort(a, axis=-1, kind=None, order=None, *, descending=False, stable=True)
     axis : int or None
         None sorts the flattened array.
     kind, order : optional
-        Have no effect.
+        Ignored.
     descending : bool
-        The largest first.
+        Whether to sort in descending order.
     stable : bool
-        Equal elements always keep their order.
+        Ignored: sorting is always stable.
 
     Returns
     -------
@@ -94,17 +94,17 @@ def argsort(a, axis=-1, kind=None, order=None, *, descending=False, stable=True)
 
 
 def nonzero(a):
-    """The indices of the elements that are not zero, a row for each, as int64."""
+    """Return the indices of nonzero elements, one row each, as int64."""
     return operate("_npx_nonzero", a)
 
 
 def flatnonzero(a):
-    """The indices of the elements of the flattened array that are not zero."""
+    """Return the indices of nonzero elements of the flattened array."""
     return ravel(operate("_npx_nonzero", ravel(a)))
 
 
 def unravel_index(indices, shape, order="C"):
-    """Coordinates, a row for each axis, from positions in a flattened array.
+    """Convert flat indices to coordinates, one row per axis.
 
     Parameters
     ----------
@@ -117,25 +117,25 @@ def unravel_index(indices, shape, order="C"):
     Symbol
     """
     if order != "C":
-        raise NotImplementedError(f"unravel_index: symbols are in order 'C', got {order!r}")
+        raise NotImplementedError(f"unravel_index: symbols only support order 'C', got {order!r}")
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     return operate("_unravel_index", indices, shape=shape)
 
 
 def diag_indices_from(arr):
-    """The coordinates of the diagonal of an array with equal extents, a row for each axis."""
+    """Return the coordinates of the diagonal of an array of equal dimensions, one row per axis."""
     return operate("_npi_diag_indices_from", arr)
 
 
 def bincount(x, weights=None, minlength=0):
-    """How often each number from 0 occurs, or the sum of its weights.
+    """Count the occurrences of each integer from 0 on, or sum their weights.
 
     Parameters
     ----------
     x : Symbol
     weights : Symbol, optional
     minlength : int
-        The result has at least so many elements.
+        Minimum number of elements of the result.
 
     Returns
     -------
@@ -148,25 +148,27 @@ def bincount(x, weights=None, minlength=0):
 
 
 def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
-    """Count the elements in intervals: half-open ones, the last one closed.
+    """Compute a histogram with half-open bins, the last one closed.
 
     Parameters
     ----------
     a : Symbol
     bins : int or Symbol
-        The number of equal intervals, or their bounds.
+        The number of equal-width bins, or their edges.
     range : (float, float), optional
-        What the intervals cover: needed for a number of them.
+        The outer edges, required for a number of bins.
     normed, weights, density : optional
-        Not for symbols.
+        Not supported for symbols.
 
     Returns
     -------
     list of Symbols
-        Counts and bounds.
+        Counts and bin edges.
     """
     if normed or weights is not None or density:
-        raise NotImplementedError("histogram: symbols take no normed, weights or density")
+        raise NotImplementedError(
+            "histogram: normed, weights and density are not supported for symbols"
+        )
     if isinstance(bins, integer_types):
         if range is None:
             raise NotImplementedError("histogram: a number of bins needs range")
@@ -177,7 +179,7 @@ def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
 
 
 def shares_memory(a, b, max_work=None):
-    """Whether two arrays share memory."""
+    """Return whether two arrays share memory."""
     return operate("_npi_share_memory", a, b)
 
 

@@ -1,4 +1,4 @@
-"""Functions of `mx.sym.np` that make arrays of nothing, or of the shape of another."""
+"""Array creation functions of `mx.sym.np`."""
 
 from mxcy._base import dtypes
 from mxcy._library import front
@@ -21,7 +21,7 @@ def _made(name, *inputs, ctx=None, device=None, dtype=None, **attrs):
 
 
 def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None, device=None):
-    """An array filled with a number.
+    """Create an array filled with a number.
 
     Parameters
     ----------
@@ -32,20 +32,20 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None, device=No
     order : {'C'}
     ctx, device : Device, optional
     out : optional
-        Has no effect.
+        Ignored.
 
     Returns
     -------
     Symbol
     """
     if order != "C":
-        raise NotImplementedError(f"full: arrays are always in order 'C', got {order!r}")
+        raise NotImplementedError(f"full: only order 'C' is supported, got {order!r}")
     attrs = full_attributes(shape, fill_value, dtype)
     return _made("_npi_full", ctx=ctx, device=device, **attrs)
 
 
 def full_like(a, fill_value, dtype=None, order="C", ctx=None, out=None, device=None):
-    """An array of the shape and type of another, filled with a number.
+    """Create an array like another one, filled with a number.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def full_like(a, fill_value, dtype=None, order="C", ctx=None, out=None, device=N
     order : {'C'}
     ctx, device : Device, optional
     out : optional
-        Has no effect.
+        Ignored.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def full_like(a, fill_value, dtype=None, order="C", ctx=None, out=None, device=N
 
 
 def empty_like(prototype, dtype=None, order="C", subok=False, shape=None):
-    """An array of zeros, of the shape and type of another.
+    """Create an array of zeros like another one.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None):
 
 
 def identity(n, dtype=None, ctx=None, device=None):
-    """A square matrix with ones on its diagonal and zeros elsewhere.
+    """Create an identity matrix.
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ def identity(n, dtype=None, ctx=None, device=None):
 
 
 def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
-    """Evenly spaced values in the half-open interval from start to stop, or from 0 to `start`.
+    """Create an array of evenly spaced values in [start, stop), or [0, start).
 
     Parameters
     ----------
     start, stop, step : number
     dtype : dtype, optional
-        float32 by default; with NumPy's default types int64 of integers, else float64.
+        By default float32; with NumPy's default types int64 for integers, else float64.
     ctx, device : Device, optional
 
     Returns
@@ -125,7 +125,7 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
 def linspace(
     start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, ctx=None, device=None
 ):
-    """`num` evenly spaced values from start to stop.
+    """Create an array of `num` evenly spaced values from start to stop.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def linspace(
 def logspace(
     start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, ctx=None, device=None
 ):
-    """`num` values from base ** start to base ** stop, evenly spaced on a logarithmic scale.
+    """Create an array of `num` values from base ** start to base ** stop, log-spaced.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How functions of `mx.np` apply operators to symbols."""
+"""Application of operators to symbols by functions of `mx.np`."""
 
 import re
 import threading
@@ -22,14 +22,14 @@ _names = _Names()
 
 
 class named:  # noqa: N801 - a context
-    """The operator applied in this scope gets a name, attributes, or a hint for its name.
+    """A scope that sets the name, attributes or name hint of the operator applied in it.
 
     Parameters
     ----------
     name : str or None
     attr : dict of str to str, or None
     hint : str, optional
-        What the name is made from; the operator's by default.
+        Hint for automatic names, by default the operator's.
     """
 
     def __init__(self, name, attr, hint=None):
@@ -43,7 +43,7 @@ class named:  # noqa: N801 - a context
 
 
 def describe(name, inputs, attrs):
-    """The symbol of an operator, or a list of symbols of several outputs; see `described.apply`."""
+    """Make the symbol of an operator, or a list for several outputs; see `described.apply`."""
     record = find(name)
     for x in inputs:
         if x is not None and not isinstance(x, Symbol):
@@ -77,7 +77,7 @@ def describe(name, inputs, attrs):
 
 
 def _is_told(record, key, value):
-    """Whether an attribute says more than its default, or has to be told anyhow."""
+    """Whether an attribute must be stored: it is not the default, or always is."""
     if record.in_symbols.tells and key != "dtype":
         return True
     default = record.schema.by_name[key].default
@@ -89,7 +89,7 @@ def _all(record, inputs):
 
 
 def _default_type(attrs):
-    """The element type that NumPy's policy has for what comes without one."""
+    """The default dtype under NumPy's type rules."""
     bounds = [attrs[name] for name in ("start", "stop", "step") if name in attrs]
     whole = bool(bounds) and "num" not in attrs and all(isinstance(n, int) for n in bounds)
     return "int64" if whole else "float64"

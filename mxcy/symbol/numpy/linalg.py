@@ -1,4 +1,4 @@
-"""`mx.sym.np.linalg`: linear algebra on (stacks of) matrices in the last two axes, over symbols."""
+"""`mx.sym.np.linalg`: linear algebra on (stacks of) matrices in the last two axes, for symbols."""
 
 from mxcy.symbol.numpy import register
 

@@ -1,4 +1,4 @@
-"""Products and norms of `mx.sym.np`, and differences."""
+"""Products, norms and differences of `mx.sym.np`."""
 
 from mxcy.numpy._calls.general import operate
 from mxcy.symbol.numpy.shapes import concatenate, reshape
@@ -11,31 +11,31 @@ def _flat(array):
 
 
 def inner(a, b):
-    """The sum of products over the last axes of two arrays that have axes."""
+    """Return the inner product over the last axes of two arrays with at least one axis."""
     return operate("_npi_tensordot", a, b, a_axes_summed=(-1,), b_axes_summed=(-1,))
 
 
 def outer(a, b):
-    """The products of all pairs of elements of two flattened arrays."""
+    """Return the outer product of two flattened arrays."""
     return operate("_npi_tensordot_int_axes", _flat(a), _flat(b), axes=0)
 
 
 def vdot(a, b):
-    """The sum of the products of elements at the same place of two flattened arrays."""
+    """Return the dot product of two flattened arrays."""
     return operate("_npi_tensordot_int_axes", _flat(a), _flat(b), axes=1)
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours.
+    """Compute differences of adjacent elements.
 
     Parameters
     ----------
     a : Symbol
     n : int
-        How many times.
+        Number of times to apply it.
     axis : int
     prepend, append : Symbol, optional
-        What stands before and behind the elements first.
+        Values to prepend and append first.
 
     Returns
     -------

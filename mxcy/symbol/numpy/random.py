@@ -1,4 +1,4 @@
-"""`mx.sym.np.random`: random arrays over symbols: parameters are numbers or symbols."""
+"""`mx.sym.np.random`: random arrays for symbols, with numbers or symbols as parameters."""
 
 from mxcy.numpy._calls.general import operate
 from mxcy.symbol.numpy import register
@@ -9,7 +9,7 @@ __getattr__, __dir__ = register.offer(__name__, "random", "mxcy.numpy.random")
 
 
 def shuffle(x):
-    """An array shuffled along its first axis.
+    """Shuffle an array along its first axis.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Functions of `mx.sym.np` and `mx.sym.npx`, made of records when they are first asked for.
+"""Functions of `mx.sym.np` and `mx.sym.npx`, created from records at first access.
 
-Behind a function stands the same Python as behind that of `mx.np`, in a scope in which operators
-are described.
+A function runs the same Python code as in `mx.np`, in a scope in which operators are recorded
+symbolically.
 """
 
 import functools
@@ -26,7 +26,7 @@ _BESIDE = [
 
 
 def _from_record(namespace, name):
-    """The function of an operator, which may be given a name, None when no record has it."""
+    """Make an operator's function with argument `name`; None if there is no such record."""
     entry = homes.numpy_homes().get((namespace, name))
     if entry is None:
         return None
@@ -51,7 +51,7 @@ def _from_record(namespace, name):
 
 
 def _with_variables(record, public):
-    """A signature whose inputs may be left out, for symbols make variables of them."""
+    """Make the inputs of a signature optional: missing ones become variables."""
     parts, inputs = public.signature.split(","), len(record.inputs)
     listed = [
         f"{part}=None" if 0 < place < inputs and part.strip().isidentifier() else part
@@ -61,7 +61,7 @@ def _with_variables(record, public):
 
 
 def describing(function):
-    """A function of `mx.np` made of others, over symbols."""
+    """Wrap a composite function of `mx.np` for symbols."""
 
     @functools.wraps(function)
     def over_symbols(*args, **kwargs):
@@ -72,7 +72,7 @@ def describing(function):
                 if error.name not in _UNKNOWN or not isinstance(error.obj, Symbol):
                     raise
                 raise NotImplementedError(
-                    f"{function.__name__}: it depends on {error.name}, which symbols do not have"
+                    f"{function.__name__}: it requires {error.name}, which symbols do not have"
                 ) from None
 
     over_symbols.__module__ = "mxcy.symbol.numpy"
@@ -80,20 +80,20 @@ def describing(function):
 
 
 def _computes(value):
-    """Whether a value is a function of arrays, not one of NumPy's that only sets something."""
+    """Whether a value is a function of arrays rather than one of NumPy's settings."""
     return inspect.isfunction(value) and value.__module__.startswith("mxcy")
 
 
 def offer(module, namespace, arrays):
-    """``__getattr__`` and ``__dir__`` of a module that offers what a module of arrays offers.
+    """Make ``__getattr__`` and ``__dir__`` of the symbolic counterpart of a module.
 
     Parameters
     ----------
     module : str
     namespace : str
-        As `mxcy.ops.core.homes.numpy_homes` has it.
+        The namespace's name in `mxcy.ops.core.homes.numpy_homes`.
     arrays : str
-        The module that offers the same over arrays.
+        The module with the same functions for arrays.
     """
 
     def lookup(name):

@@ -1,6 +1,6 @@
-"""Functions of `mx.sym.np` that give arrays other shapes, join them and cut them.
+"""Reshaping, joining and splitting functions of `mx.sym.np`.
 
-Those of `mx.np` look at shapes, which symbols do not tell.
+Their counterparts in `mx.np` inspect shapes, which symbols do not know.
 """
 
 from mxcy.numpy._calls.general import operate
@@ -24,13 +24,13 @@ __all__ = [
 
 
 def reshape(a, newshape=None, order="C", *, shape=None):
-    """An array with another shape and as many elements.
+    """Reshape an array.
 
     Parameters
     ----------
     a : Symbol
     newshape, shape : int or tuple of int
-        One extent may be -1, what remains.
+        The new shape, in which one dimension may be -1, to be inferred.
     order : {'C'}
 
     Returns
@@ -38,14 +38,14 @@ def reshape(a, newshape=None, order="C", *, shape=None):
     Symbol
     """
     if order != "C":
-        raise NotImplementedError(f"reshape: symbols are in order 'C', got {order!r}")
+        raise NotImplementedError(f"reshape: symbols only support order 'C', got {order!r}")
     shape = newshape if shape is None else shape
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     return operate("_npx_reshape", a, newshape=tuple(n.__index__() for n in shape))
 
 
 def ravel(x, order="C"):
-    """An array with one axis that holds the elements in order.
+    """Flatten an array.
 
     Parameters
     ----------
@@ -57,18 +57,18 @@ def ravel(x, order="C"):
     Symbol
     """
     if order != "C":
-        raise NotImplementedError(f"ravel: symbols are in order 'C', got {order!r}")
+        raise NotImplementedError(f"ravel: symbols only support order 'C', got {order!r}")
     return operate("_npx_reshape", x, newshape=(-1,))
 
 
 def expand_dims(a, axis):
-    """An array with a new axis of extent 1.
+    """Insert an axis of size 1.
 
     Parameters
     ----------
     a : Symbol
     axis : int
-        Where it is in the result.
+        Position of the new axis in the result.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def expand_dims(a, axis):
 
 
 def concatenate(seq, axis=0, out=None):
-    """Join arrays of one element type along an axis.
+    """Join arrays of equal dtype along an axis.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def concatenate(seq, axis=0, out=None):
     axis : int or None
         None joins the flattened arrays.
     out : optional
-        Has no effect.
+        Ignored.
 
     Returns
     -------
@@ -104,20 +104,20 @@ concat = concatenate
 
 
 def append(arr, values, axis=None):
-    """Join two arrays along an axis, flattened by default."""
+    """Join two arrays along an axis, by default flattened."""
     return concatenate((arr, values), axis)
 
 
 def stack(arrays, axis=0, out=None):
-    """Join arrays of one shape along a new axis.
+    """Join arrays of equal shape along a new axis.
 
     Parameters
     ----------
     arrays : sequence of Symbol
     axis : int
-        Where the new axis is in the result.
+        Position of the new axis in the result.
     out : optional
-        Has no effect.
+        Ignored.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def stack(arrays, axis=0, out=None):
 
 
 def broadcast_arrays(*args):
-    """Arrays brought to the shape to which they broadcast together.
+    """Broadcast arrays against each other.
 
     Parameters
     ----------
@@ -154,15 +154,15 @@ def _split(name, array, indices_or_sections, axis):
 
 
 def split(ary, indices_or_sections, axis=0):
-    """Cut an array into equal parts, or where indices say.
+    """Split an array into equal parts, or at indices.
 
     Parameters
     ----------
     ary : Symbol
     indices_or_sections : int or sequence of int
-        The number of parts, or the positions where parts begin but for the first.
+        The number of parts, or the indices to split at.
     axis : int
-        Which axis to cut.
+        The axis to split along.
 
     Returns
     -------
@@ -175,15 +175,15 @@ array_split = split
 
 
 def vsplit(ary, indices_or_sections):
-    """Cut an array along its first axis; see `split`."""
+    """Split an array along its first axis; see `split`."""
     return _split("_split_v2", ary, indices_or_sections, 0)
 
 
 def dsplit(ary, indices_or_sections):
-    """Cut an array along its third axis; see `split`."""
+    """Split an array along its third axis; see `split`."""
     return _split("_split_v2", ary, indices_or_sections, 2)
 
 
 def hsplit(ary, indices_or_sections):
-    """Cut an array along its second axis, a vector along its only one; see `split`."""
+    """Split an array along its second axis, a vector along its only one; see `split`."""
     return _split("_npi_hsplit", ary, indices_or_sections, 1)

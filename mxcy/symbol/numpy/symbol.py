@@ -56,11 +56,11 @@ def _function(name):
 class _Symbol(Symbol):
     """One or several outputs of a graph, with NumPy's operators, methods and indexing.
 
-    Made by functions of `mx.sym.np`, and of other symbols by `as_np_ndarray`.
+    Created by functions of `mx.sym.np`, or from other symbols by `as_np_ndarray`.
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]  # == makes a symbol
+    __hash__ = None  # type: ignore[assignment]  # == creates a symbol
     _is_numpy = True
     _functions_of = __package__
 
@@ -73,11 +73,11 @@ class _Symbol(Symbol):
 
     def __iter__(self):
         if self.num_outputs == 1:
-            raise TypeError(f"{self!r} is one array, whose length nobody knows yet")
+            raise TypeError(f"{self!r} is a single array whose length is not known yet")
         return (type(self)([entry]) for entry in self._entries)
 
     def __getitem__(self, key):
-        """One of several outputs or a slice of them; of one output what indexing arrays gives.
+        """Select one or a slice of several outputs; index into a single output.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class _Symbol(Symbol):
         if isinstance(key, slice):
             return Group([type(self)([entry]) for entry in self._entries[key]], type(self))
         if not isinstance(key, integer_types):
-            raise TypeError(f"indices of several outputs are integers or slices, not {type(key)}")
+            raise TypeError(f"outputs are selected by integers or slices, not {type(key)}")
         if not -self.num_outputs <= key < self.num_outputs:
             raise IndexError("list index out of range")
         return type(self)([self._entries[key]])
@@ -101,11 +101,11 @@ class _Symbol(Symbol):
     # --- classes ---------------------------------------------------------------------------------
 
     def as_np_ndarray(self):
-        """The symbol itself."""
+        """Return the symbol itself."""
         return self
 
     def as_nd_ndarray(self):
-        """The same outputs as a symbol of `mx.sym`.
+        """Return a symbol of `mx.sym` with the same outputs.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class _Symbol(Symbol):
 
     as_classic_symbol = as_nd_ndarray
 
-    # --- what numpy.ndarray has ------------------------------------------------------------------
+    # --- methods of numpy.ndarray ----------------------------------------------------------------
 
     @property
     def T(self):
@@ -123,7 +123,7 @@ class _Symbol(Symbol):
         return self.transpose()
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """The array with another element type.
+        """Cast the array to another dtype.
 
         Parameters
         ----------
@@ -131,34 +131,36 @@ class _Symbol(Symbol):
         order : {'C', 'A', 'K'}
         casting : {'unsafe'}
         subok, copy : bool
-            True.
+            Must be True.
 
         Returns
         -------
         Symbol
         """
         if order == "F" or casting != "unsafe" or not subok or not copy:
-            raise ValueError("astype: symbols take no other order, casting, subok or copy")
+            raise ValueError(
+                "astype: only the defaults of order, casting, subok and copy are supported"
+            )
         return general.operate("Cast", self, dtype=dtypes.name_of(dtypes.code_of(dtype)))
 
     def reshape(self, *shape, order="C"):
-        """The array with another shape; one extent may be -1, what remains."""
+        """Reshape the array; one dimension may be -1, to be inferred."""
         if len(shape) == 1:
             (shape,) = shape
         return _function("reshape")(self, shape, order=order)
 
     def transpose(self, *axes):
-        """The array with its axes in another order, reversed by default."""
+        """Permute the axes, by default in reverse order."""
         if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], integer_types)):
             (axes,) = axes
         return _function("transpose")(self, axes or None)
 
     def flatten(self, order="C"):
-        """The array with one axis."""
+        """Flatten the array."""
         return _function("ravel")(self, order)
 
     def broadcast_like(self, other):
-        """The array broadcast to the shape of another."""
+        """Broadcast the array to the shape of another one."""
         return general.operate("broadcast_like", self, other)
 
     def __round__(self, ndigits=None):
@@ -172,7 +174,7 @@ class _Symbol(Symbol):
 
 
 def _binary(function):
-    """The special methods of an operator: for the left operand and for the right one."""
+    """Make the special methods of an operator, normal and reflected."""
 
     def left(self, other):
         if not isinstance(other, (Symbol, Real, onp.generic)):
@@ -199,7 +201,7 @@ def _refused(name):
 
 
 def _add_methods():
-    """Give the class its operators, and the methods that arrays of `mx.np` have."""
+    """Add operators, and the methods of arrays of `mx.np`, to the class."""
     for word, name in _OPERATORS.items():
         left, right = _binary(name)
         setattr(_Symbol, f"__{word}__", left)
@@ -227,7 +229,7 @@ _add_methods()
 
 
 def _read(array, key):
-    """What ``array[key]`` is."""
+    """Evaluate ``array[key]``."""
     entries = key if isinstance(key, tuple) else (key,)
     if entries and all(isinstance(entry, Symbol) for entry in entries):
         if len(entries) == 1:
@@ -251,7 +253,7 @@ def _read(array, key):
             codes.append(-3)
         else:
             raise IndexError(
-                "symbols are indexed by integers, slices, None, symbols, and Ellipsis at the end, "
+                "a symbol's index must be an integer, slice, None, symbol, or Ellipsis at the end, "
                 f"got {key!r}"
             )
     if codes:

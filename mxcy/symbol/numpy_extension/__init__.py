@@ -1,4 +1,4 @@
-"""`mx.sym.npx`: the functions of `mx.npx` over symbols."""
+"""`mx.sym.npx`: the functions of `mx.npx` for symbols."""
 
 from mxcy.symbol.numpy import register
 from mxcy.symbol.numpy_extension import image, random  # noqa: F401

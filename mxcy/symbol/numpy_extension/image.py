@@ -1,4 +1,4 @@
-"""`mx.sym.npx.image`: operators on images over symbols."""
+"""`mx.sym.npx.image`: image operators for symbols."""
 
 from mxcy.symbol.numpy import register
 

@@ -1,4 +1,4 @@
-"""`mx.sym.npx.random`: random arrays with what NumPy lacks, over symbols."""
+"""`mx.sym.npx.random`: random arrays beyond NumPy's functions, for symbols."""
 
 from mxcy.symbol.numpy import register
 
