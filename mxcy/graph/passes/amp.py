@@ -45,7 +45,7 @@ def convert(entries, policy, excluded=(), data_names=None, cast_parameters=False
             pass_.types[id(node), 0] = _FLOAT
     for node in order:
         pass_.visit(node)
-    entries = [pass_.wide(entry, known=True) for entry in entries]
+    entries = [pass_.to_float32(entry, known=True) for entry in entries]
     if not cast_parameters:
         parameters = [node for node in parameters if id(node) in pass_.demoted]
     _cast_parameters(entries, parameters, policy)
