@@ -113,96 +113,96 @@ from mxcy.ndarray.op import (
 )
 
 def add(lhs, rhs) -> NDArray:
-    """The sum, element by element with broadcasting."""
+    """The sum, elementwise with broadcasting."""
 def arange(
     start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=..., device=None,
 ) -> NDArray:
-    """Evenly spaced values in the half-open interval from start to stop."""
+    """Create an array of evenly spaced values in [start, stop)."""
 def array(source_array, ctx=None, dtype=None, device=None) -> NDArray:
-    """An array with the elements of an array-like object."""
+    """Create an array from an array-like object."""
 def check_boolean_array_dimension(array_shape, axis, bool_shape):
-    """Refuse a mask that does not fit the axes of an array from `axis` on."""
+    """Check that a mask matches the axes of an array from `axis` on."""
 def concatenate(arrays, axis=0, always_copy=True) -> NDArray:
     """Join arrays along an axis."""
 def divide(lhs, rhs) -> NDArray:
-    """The quotient, element by element with broadcasting."""
+    """The quotient, elementwise with broadcasting."""
 def empty(shape, ctx=None, dtype=None, stype=None, device=None) -> NDArray:
-    """An array whose elements are not set."""
+    """Create an array with uninitialized elements."""
 def equal(lhs, rhs) -> NDArray:
-    """1 where the operands are equal, else 0, element by element with broadcasting."""
+    """1 where the operands are equal, else 0, elementwise with broadcasting."""
 def eye(N, M=0, k=0, ctx=None, dtype=None, device=None, **kwargs) -> NDArray:
-    """A matrix with ones on a diagonal and zeros elsewhere."""
+    """Create a matrix with ones on a diagonal and zeros elsewhere."""
 def from_dlpack(dlpack, copy=None) -> NDArray:
-    """An array over memory of another library."""
+    """Make an array over another library's memory."""
 def from_numpy(ndarray, zero_copy=True, array_cls=None) -> NDArray:
-    """An array made of a NumPy array."""
+    """Create an array from a NumPy array."""
 def full(shape, val, ctx=None, dtype=..., out=None, device=None) -> NDArray:
-    """An array filled with a value."""
+    """Create an array filled with a value."""
 def get_dtype_name(dtype):
-    """The name of what names an element type, ``'float32'`` of ``numpy.float32``."""
+    """Return the name of a dtype, such as ``'float32'`` for ``numpy.float32``."""
 def get_indexing_dispatch_code(key) -> int:
-    """How a key picks elements."""
+    """Classify a key."""
 def get_oshape_of_gather_nd_op(dshape, ishape) -> tuple[int, ...]:
-    """The shape that `gather_nd` gives for shapes of data and indices."""
+    """The output shape of `gather_nd`, given the shapes of data and indices."""
 def greater(lhs, rhs) -> NDArray:
-    """1 where lhs > rhs, else 0, element by element with broadcasting."""
+    """1 where lhs > rhs, else 0, elementwise with broadcasting."""
 def greater_equal(lhs, rhs) -> NDArray:
-    """1 where lhs >= rhs, else 0, element by element with broadcasting."""
+    """1 where lhs >= rhs, else 0, elementwise with broadcasting."""
 def histogram(a, bins=10, range=None) -> list[NDArray]:
-    """Count the elements in intervals."""
+    """Compute a histogram."""
 def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mean=None) -> NDArray:
     """Decode an image to an array of shape (1, channels, height, width)."""
 def indexing_key_expand_implicit_axes(key, shape):
-    """A key with an entry for every axis of an array: ellipses become slices."""
+    """Expand a key to one entry per axis of an array; ellipses become slices."""
 def lesser(lhs, rhs) -> NDArray:
-    """1 where lhs < rhs, else 0, element by element with broadcasting."""
+    """1 where lhs < rhs, else 0, elementwise with broadcasting."""
 def lesser_equal(lhs, rhs) -> NDArray:
-    """1 where lhs <= rhs, else 0, element by element with broadcasting."""
+    """1 where lhs <= rhs, else 0, elementwise with broadcasting."""
 def linspace(start, stop, num, endpoint=True, ctx=None, dtype=..., device=None) -> NDArray:
-    """`num` evenly spaced values from start to stop."""
+    """Create an array of `num` evenly spaced values from start to stop."""
 def load(fname):
     """Load arrays from a file."""
 def load_frombuffer(buf):
-    """Load arrays from the content of a file; like `load`."""
+    """Load arrays from the bytes of a file; like `load`."""
 def logical_and(lhs, rhs) -> NDArray:
-    """1 where both operands are not 0, else 0, element by element with broadcasting."""
+    """1 where both operands are not 0, else 0, elementwise with broadcasting."""
 def logical_or(lhs, rhs) -> NDArray:
-    """1 where an operand is not 0, else 0, element by element with broadcasting."""
+    """1 where an operand is not 0, else 0, elementwise with broadcasting."""
 def logical_xor(lhs, rhs) -> NDArray:
-    """1 where exactly one operand is not 0, else 0, element by element with broadcasting."""
+    """1 where exactly one operand is not 0, else 0, elementwise with broadcasting."""
 def maximum(lhs, rhs) -> NDArray:
-    """The larger operand, element by element with broadcasting."""
+    """The larger operand, elementwise with broadcasting."""
 def minimum(lhs, rhs) -> NDArray:
-    """The smaller operand, element by element with broadcasting."""
+    """The smaller operand, elementwise with broadcasting."""
 def modulo(lhs, rhs) -> NDArray:
-    """The remainder, with the sign of the divisor, element by element with broadcasting."""
+    """The remainder, with the sign of the divisor, elementwise with broadcasting."""
 def moveaxis(tensor, source, destination) -> NDArray:
-    """Move axes to new places; the others keep their order."""
+    """Move axes to new positions; the others keep their order."""
 def multiply(lhs, rhs) -> NDArray:
-    """The product, element by element with broadcasting."""
+    """The product, elementwise with broadcasting."""
 def not_equal(lhs, rhs) -> NDArray:
-    """1 where the operands differ, else 0, element by element with broadcasting."""
+    """1 where the operands differ, else 0, elementwise with broadcasting."""
 def onehot_encode(indices, out) -> NDArray:
     """Write 1 in each row of a matrix at the row's index, and 0 elsewhere."""
 def ones(shape, ctx=None, dtype=None, device=None, **kwargs) -> NDArray:
-    """An array of ones; the parameters are those of `zeros`."""
+    """Create an array of ones; parameters as for `zeros`."""
 def power(base, exp) -> NDArray:
-    """The power, element by element with broadcasting."""
+    """The power, elementwise with broadcasting."""
 def save(fname, data, format=None) -> None:
     """Save arrays to a file."""
 def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     """Split an array along an axis."""
 def subtract(lhs, rhs) -> NDArray:
-    """The difference, element by element with broadcasting."""
+    """The difference, elementwise with broadcasting."""
 def to_dlpack_for_read(data):
-    """A DLPack capsule over the memory of an array, for a consumer that only reads."""
+    """Make a DLPack capsule of an array for a consumer that only reads."""
 def to_dlpack_for_write(data):
-    """A DLPack capsule over the memory of an array, for a consumer that also writes."""
+    """Make a DLPack capsule of an array for a consumer that also writes."""
 def true_divide(lhs, rhs) -> NDArray:
-    """The quotient, element by element with broadcasting."""
+    """The quotient, elementwise with broadcasting."""
 def unusual_operands(operation, lhs, rhs):
-    """What the fronts call for operands that are neither arrays nor plain Python numbers."""
+    """Handle operands that are neither arrays nor plain Python numbers, for the fronts."""
 def waitall() -> None:
-    """Wait until everything that was called is computed."""
+    """Wait for all operations called so far."""
 def zeros(shape, ctx=None, dtype=None, stype=None, device=None, **kwargs) -> NDArray:
-    """An array of zeros."""
+    """Create an array of zeros."""

@@ -1,4 +1,4 @@
-"""`mx.nd.contrib`: operators outside the core, tests for special numbers, control flow."""
+"""`mx.nd.contrib`: non-core operators, tests for special values, control flow."""
 
 # Written by `python -m tools.stubs --write`.
 
@@ -141,7 +141,7 @@ def adamw_update(
     weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0,
     clip_gradient=-1, out=None, name=None, **kwargs,
 ) -> NDArray:
-    """One step of Adam with the weight decay apart from the gradient."""
+    """One step of AdamW: Adam with decoupled weight decay."""
 def allclose(
     a: NDArray, b: NDArray, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = True,
     out: _Out = None, name: str | None = None,
@@ -198,7 +198,7 @@ def calibrate_entropy(
 ) -> list[NDArray]:
     """Find the quantization threshold of minimal KL divergence for a histogram."""
 def cond(pred, then_func, else_func):
-    """What one of two functions returns."""
+    """Call one of two functions, depending on a condition."""
 def count_sketch(
     data: NDArray, h: NDArray, s: NDArray, out_dim: int = ..., processing_batch_size: int = 32,
     out: _Out = None, name: str | None = None,
@@ -217,20 +217,20 @@ def dequantize(
 ) -> NDArray:
     """Dequantize 8-bit integers to floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
 def dgl_adjacency(data):
-    """A graph with 1 for each edge."""
+    """Return the adjacency matrix of a graph, with 1 for each edge."""
 def dgl_csr_neighbor_non_uniform_sample(
     csr_matrix, probability, *seed_arrays, num_args=..., num_hops=1, num_neighbor=2,
     max_num_vertices=100,
 ):
-    """The same as `dgl_csr_neighbor_uniform_sample`, with unequal chances of the neighbours."""
+    """Sample like `dgl_csr_neighbor_uniform_sample`, with non-uniform probabilities."""
 def dgl_csr_neighbor_uniform_sample(
     csr_matrix, *seed_arrays, num_args=..., num_hops=1, num_neighbor=2, max_num_vertices=100,
 ):
-    """Sample the surroundings of vertices: edges to some neighbours, from there to ..."""
+    """Sample neighbourhoods: edges to some neighbours, from there to others, ..."""
 def dgl_graph_compact(*graph_data, num_args=..., return_mapping, graph_sizes):
-    """Leave out the empty rows and columns of samples."""
+    """Remove the empty rows and columns of samples."""
 def dgl_subgraph(graph, *data, num_args=..., return_mapping):
-    """The parts of a graph between some of its vertices."""
+    """Extract the subgraphs induced by sets of vertices."""
 def div_sqrt_dim(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Divide by the square root of the last extent, as in scaled dot-product attention."""
 def dynamic_reshape(
@@ -238,13 +238,13 @@ def dynamic_reshape(
 ) -> NDArray:
     """Reshape `data` to the extents in array `shape`, with the codes of Reshape."""
 def edge_id(data, u, v) -> NDArray:
-    """The numbers of edges."""
+    """Look up the ids of edges."""
 def fft(
     data: NDArray, compute_size: int = 128, out: _Out = None, name: str | None = None,
 ) -> NDArray:
     """Compute the discrete Fourier transform along the last axis."""
 def foreach(body, data, init_states):
-    """Call a function for each element of arrays along their first axis."""
+    """Call a function for each slice of arrays along their first axis."""
 def getnnz(
     data: NDArray, axis: int | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -319,11 +319,11 @@ def intgemm_take_weight(
 ) -> NDArray:
     """Take rows of a prepared weight; their number must be a multiple of 8."""
 def isfinite(data):
-    """1 where an element is neither infinite nor NaN, else 0; as `isinf`."""
+    """Return 1 where an element is neither infinite nor NaN, else 0; like `isinf`."""
 def isinf(data) -> NDArray:
-    """1 where an element is infinite, else 0."""
+    """Return 1 where an element is infinite, else 0."""
 def isnan(data):
-    """1 where an element is not a number, else 0; as `isinf`."""
+    """Return 1 where an element is NaN, else 0; like `isinf`."""
 def mp_adabelief_update(
     weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08,
     wd=0, clip_gradient=-1, out=None, name=None, **kwargs,

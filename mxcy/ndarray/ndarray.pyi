@@ -32,19 +32,19 @@ class NDArray:
     argmin = op.argmin
     argsort = op.argsort
     def as_in_context(self, context) -> NDArray:
-        """The array on a device: itself when it is there already, otherwise a copy."""
+        """Return the array if it is on that device, otherwise a copy there."""
     def as_nd_ndarray(self) -> NDArray:
-        """The array itself."""
+        """Return the array itself."""
     def as_np_ndarray(self):
-        """The same memory, gradient and history as an array of `mx.np`."""
+        """Return an array of `mx.np` with the same memory, gradient and history."""
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """The elements as a new NumPy array."""
+        """Copy the elements to a NumPy array."""
     def asscalar(self) -> np.generic:
-        """The only element as a NumPy scalar."""
+        """Return the only element as a NumPy scalar."""
     def astype(self, dtype, copy=True) -> NDArray:
-        """The array with another element type."""
+        """Cast the array to another dtype."""
     def attach_grad(self, grad_req="write", stype=None) -> None:
-        """Make the array a variable with a gradient; it leaves the graph it was part of."""
+        """Make the array a variable with a gradient, detached from any graph."""
     def backward(self, out_grad=None, retain_graph=False, train_mode=True) -> None:
         """Compute the gradients of the array with respect to the variables it depends on."""
     batch_dot = op.batch_dot
@@ -65,7 +65,7 @@ class NDArray:
     broadcast_lesser = op.broadcast_lesser
     broadcast_lesser_equal = op.broadcast_lesser_equal
     def broadcast_like(self, other) -> NDArray:
-        """The array broadcast to the shape of another."""
+        """Broadcast the array to the shape of another one."""
     broadcast_logical_and = op.broadcast_logical_and
     broadcast_logical_or = op.broadcast_logical_or
     broadcast_logical_xor = op.broadcast_logical_xor
@@ -79,7 +79,7 @@ class NDArray:
     broadcast_power = op.broadcast_power
     broadcast_sub = op.broadcast_sub
     def broadcast_to(self, shape) -> NDArray:
-        """The array repeated along axes of extent 1 and new leading axes to have `shape`."""
+        """Broadcast the array to `shape`, along axes of size 1 and new leading axes."""
     cast = op.cast
     cast_storage = op.cast_storage
     cbrt = op.cbrt
@@ -89,7 +89,7 @@ class NDArray:
     col2im = op.col2im
     context: Context
     def copy(self) -> NDArray:
-        """A copy on the same device."""
+        """Return a copy on the same device."""
     def copyto(self, other) -> NDArray:
         """Copy the elements to another array or another device."""
     cos = op.cos
@@ -103,18 +103,18 @@ class NDArray:
     degrees = op.degrees
     depth_to_space = op.depth_to_space
     def detach(self) -> NDArray:
-        """The same memory as an array without gradient."""
+        """Return an array with the same memory but without gradient."""
     def detached(self, cls=None):
         """A view of the whole array, of its class or another, that is not on the tape."""
     @property
     def device(self) -> Context:
         """Context: the device that holds the array."""
     def diag(self, k=0, **kwargs) -> NDArray:
-        """The k-th diagonal, or a matrix with the array on its k-th diagonal."""
+        """Return the k-th diagonal, or a matrix with the array on its k-th diagonal."""
     digamma = op.digamma
     dot = op.dot
     def drop_grad(self):
-        """Make the array no variable any more."""
+        """Drop the gradient, so that the array is no longer a variable."""
     @property
     def dtype(self) -> type:
         """type: NumPy's scalar type of the elements, such as ``numpy.float32``."""
@@ -127,7 +127,7 @@ class NDArray:
     erfinv = op.erfinv
     exp = op.exp
     def expand_dims(self, axis, inplace=False) -> NDArray:
-        """The array with a new axis of extent 1; a view with ``inplace=True``."""
+        """Insert an axis of size 1; a view with ``inplace=True``."""
     expm1 = op.expm1
     def export(self):
         """Tell that others may read and write the memory from now on."""
@@ -137,7 +137,7 @@ class NDArray:
     fill_element_0index = op.fill_element_0index
     fix = op.fix
     def flatten(self, inplace=False) -> NDArray:
-        """The array as a matrix: the first axis and all others; a view with ``inplace=True``."""
+        """Merge all axes but the first one, to a matrix; a view with ``inplace=True``."""
     flip = op.flip
     floor = op.floor
     ftml_update = op.ftml_update
@@ -150,7 +150,7 @@ class NDArray:
         """NDArray: the gradient that `backward` computes; None without `attach_grad`."""
     @property
     def handle(self) -> NDArray:
-        """NDArray: the same memory, not on the tape; what the constructor takes."""
+        """NDArray: the same memory detached from the tape, for the constructor."""
     hard_sigmoid = op.hard_sigmoid
     def held_read_view(self):
         """What `read_view` returns, for those who hold the array; see `held`."""
@@ -242,7 +242,7 @@ class NDArray:
     relu = op.relu
     repeat = op.repeat
     def reshape(self, *shape, **kwargs) -> NDArray:
-        """A view of the array with another shape of as many elements."""
+        """Return a view of the array with another shape of the same size."""
     reshape_like = op.reshape_like
     reverse = op.reverse
     rint = op.rint
@@ -294,11 +294,11 @@ class NDArray:
     space_to_depth = op.space_to_depth
     split = op.split
     def split_v2(self, *args, **kwargs):
-        """The array in parts along an axis; see `mx.nd.split_v2`."""
+        """Split the array along an axis; see `mx.nd.split_v2`."""
     sqrt = op.sqrt
     square = op.square
     def squeeze(self, axis=None, inplace=False) -> NDArray:
-        """The array without axes of extent 1, or the given ones; a view with ``inplace=True``."""
+        """Remove axes of size 1, all or the given ones; a view with ``inplace=True``."""
     stop_gradient = op.stop_gradient
     @property
     def stype(self) -> str:
@@ -311,12 +311,12 @@ class NDArray:
     tanh = op.tanh
     tile = op.tile
     def to_dlpack_for_read(self):
-        """A DLPack capsule of the array, for reading."""
+        """Make a DLPack capsule of the array for reading."""
     def to_dlpack_for_write(self):
-        """A DLPack capsule of the array, for reading and writing."""
+        """Make a DLPack capsule of the array for reading and writing."""
     topk = op.topk
     def tostype(self, stype) -> NDArray:
-        """A copy with another storage type."""
+        """Convert a copy to another storage type."""
     def touch(self):
         """Tell that the memory was written."""
     transpose = op.transpose

@@ -1,4 +1,4 @@
-"""`mx.nd.op`: the operators with public names."""
+"""`mx.nd.op`: all operators with public names."""
 
 # Written by `python -m tools.stubs --write`.
 

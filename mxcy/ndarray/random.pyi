@@ -10,9 +10,9 @@ from mxcy.ndarray.ndarray import (
 _Out: TypeAlias = NDArray | list[NDArray] | None
 
 def binomial(n=1, p=0.5, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
-    """Draw samples, floating-point numbers, from a binomial distribution."""
+    """Draw samples from a binomial distribution, as floating-point numbers."""
 def categorical(data, shape=..., get_prob=False, out=None, dtype="int32", **kwargs):
-    """Draw indices; another name of `multinomial`."""
+    """Draw indices; alias of `multinomial`."""
 def counted_draws(n, p, shape, dtype) -> NDArray:
     """Count how often each index is drawn; see `multinomial`."""
 def exponential(scale=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
@@ -30,7 +30,7 @@ def gamma_like(
 def generalized_negative_binomial(
     mu=1, alpha=1, shape=..., dtype=..., ctx=None, out=None, **kwargs,
 ) -> NDArray:
-    """Draw samples, floating-point numbers, from a negative binomial distribution with a ..."""
+    """Draw samples from a negative binomial distribution parametrized by its mean."""
 def generalized_negative_binomial_like(
     data: NDArray, mu: float = 1.0, alpha: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -38,9 +38,9 @@ def generalized_negative_binomial_like(
 def multinomial(
     data=None, shape=..., get_prob=False, out=None, dtype=None, *, n=None, p=None, **kwargs,
 ):
-    """Draw indices along the last axis of an array with the probabilities that stand there."""
+    """Draw indices along the last axis of an array of probabilities."""
 def negative_binomial(k=1, p=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
-    """Draw samples, floating-point numbers, from a negative binomial distribution."""
+    """Draw samples from a negative binomial distribution, as floating-point numbers."""
 def negative_binomial_like(
     data: NDArray, k: int = 1, p: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -52,7 +52,7 @@ def normal_like(
 ) -> NDArray:
     """Draw samples with the shape and dtype of an array from the normal distribution ..."""
 def poisson(lam=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
-    """Draw samples, floating-point numbers, from a Poisson distribution."""
+    """Draw samples from a Poisson distribution, as floating-point numbers."""
 def poisson_like(
     data: NDArray, lam: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -60,7 +60,7 @@ def poisson_like(
 def randint(low, high, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
     """Draw integers from the uniform distribution on [low, high)."""
 def randn(*shape, **kwargs) -> NDArray:
-    """Draw samples from a normal distribution; the arguments by position are the shape."""
+    """Draw samples from a normal distribution; positional arguments are the shape."""
 def shuffle(data, **kwargs) -> NDArray:
     """Shuffle an array along its first axis."""
 def uniform(low=0, high=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:

@@ -112,48 +112,48 @@ from mxcy.symbol.symbol import (
 )
 
 def Group(symbols, create_fn=...) -> Symbol:
-    """Put the outputs of several symbols together."""
+    """Group the outputs of several symbols."""
 def Variable(
     name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None,
     profiler_scope=None, **kwargs,
 ) -> Symbol:
-    """Make a variable, to which an array is bound later."""
+    """Create a variable, to which an array is bound later."""
 def arange(
     start, stop=None, step=1.0, repeat=1, infer_range=False, name=None, dtype=None,
 ) -> Symbol:
-    """Evenly spaced numbers."""
+    """Create an array of evenly spaced values."""
 def eye(N, M=0, k=0, dtype=None, **kwargs) -> Symbol:
-    """A matrix with ones on a diagonal."""
+    """Create a matrix with ones on a diagonal."""
 def fromjson(json_str) -> Symbol:
     """Read a symbol from JSON text."""
 def full(shape, val, dtype=None, **kwargs) -> Symbol:
-    """An array filled with a number."""
+    """Create an array filled with a number."""
 def histogram(a, bins=10, range=None, **kwargs) -> Symbol:
-    """Count how many elements fall into bins."""
+    """Compute a histogram."""
 def hypot(left, right) -> Symbol:
-    """The length of the hypotenuse: the root of the sum of squares."""
+    """Return the length of the hypotenuse, ``sqrt(left ** 2 + right ** 2)``."""
 def linspace(start, stop, num, endpoint=True, name=None, dtype=None) -> Symbol:
-    """A given number of evenly spaced numbers."""
+    """Create an array of `num` evenly spaced values."""
 def load(fname) -> Symbol:
     """Read a symbol from a JSON file."""
 def load_json(json_str) -> Symbol:
     """Read a symbol from JSON text."""
 def maximum(left, right) -> Symbol:
-    """The larger of the elements at each place."""
+    """Return the elementwise maximum."""
 def minimum(left, right) -> Symbol:
-    """The smaller of the elements at each place."""
+    """Return the elementwise minimum."""
 def ones(shape, dtype=None, **kwargs) -> Symbol:
-    """Ones; extents of 0 are told by whoever uses the symbol."""
+    """Create ones; dimensions of 0 are inferred from the symbol's users."""
 def pow(base, exp) -> Symbol:
-    """`base` to the power of `exp`."""
+    """Raise `base` to the power of `exp`."""
 def power(base, exp) -> Symbol:
-    """`base` to the power of `exp`, as `pow`."""
+    """Raise `base` to the power of `exp`, like `pow`."""
 def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False) -> Symbol:
     """Split along an axis."""
 def var(
     name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None,
     profiler_scope=None, **kwargs,
 ) -> Symbol:
-    """Make a variable, to which an array is bound later."""
+    """Create a variable, to which an array is bound later."""
 def zeros(shape, dtype=None, **kwargs) -> Symbol:
-    """Zeros; extents of 0 are told by whoever uses the symbol."""
+    """Create zeros; dimensions of 0 are inferred from the symbol's users."""

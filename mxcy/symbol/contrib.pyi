@@ -1,4 +1,4 @@
-"""`mx.sym.contrib`: operators outside the core and control flow, over symbols."""
+"""`mx.sym.contrib`: non-core operators and control flow for symbols."""
 
 # Written by `python -m tools.stubs --write`.
 
@@ -144,7 +144,7 @@ def adamw_update(
     weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0,
     clip_gradient=-1, out=None, name=None, **kwargs,
 ) -> Symbol:
-    """One step of Adam with the weight decay apart from the gradient."""
+    """One step of AdamW: Adam with decoupled weight decay."""
 def allclose(
     a: Symbol | None = None, b: Symbol | None = None, rtol: float = 1e-05, atol: float = 1e-08,
     equal_nan: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
@@ -209,7 +209,7 @@ def calibrate_entropy(
 ) -> Symbol:
     """Find the quantization threshold of minimal KL divergence for a histogram."""
 def cond(pred, then_func, else_func, name="cond"):
-    """One of two results, by a condition."""
+    """Select one of two results by a condition."""
 def count_sketch(
     data: Symbol | None = None, h: Symbol | None = None, s: Symbol | None = None,
     out_dim: int = ..., processing_batch_size: int = 32, name: str | None = None,
@@ -244,9 +244,9 @@ def fft(
 ) -> Symbol:
     """Compute the discrete Fourier transform along the last axis."""
 def foreach(body, data, init_states, name="foreach"):
-    """Call a function for each element of arrays along their first axis."""
+    """Call a function for each slice of arrays along their first axis."""
 def full(shape, val, dtype=None, **kwargs) -> Symbol:
-    """An array filled with a number."""
+    """Create an array filled with a number."""
 def getnnz(
     data: Symbol | None = None, axis: int | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,

@@ -1,4 +1,4 @@
-"""`mx.sym.image`: the operators of that family, over symbols."""
+"""`mx.sym.image`: image operators for symbols."""
 
 # Written by `python -m tools.stubs --write`.
 

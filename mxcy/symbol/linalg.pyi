@@ -1,4 +1,4 @@
-"""`mx.sym.linalg`: the operators of that family, over symbols."""
+"""`mx.sym.linalg`: linear algebra for symbols."""
 
 # Written by `python -m tools.stubs --write`.
 

@@ -1,4 +1,4 @@
-"""`mx.sym.op`: the operators with public names."""
+"""`mx.sym.op`: all operators with public names."""
 
 # Written by `python -m tools.stubs --write`.
 

@@ -1,4 +1,4 @@
-"""`mx.sym.sparse`: the operators of that family, over symbols."""
+"""`mx.sym.sparse`: sparse operators for symbols."""
 
 # Written by `python -m tools.stubs --write`.
 

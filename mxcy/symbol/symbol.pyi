@@ -1,4 +1,4 @@
-"""The class Symbol: outputs of operations that are described, not computed."""
+"""The class Symbol: symbolic outputs of operations."""
 
 # Written by `python -m tools.stubs --write`.
 
@@ -28,30 +28,30 @@ class Symbol:
     argmin = op.argmin
     argsort = op.argsort
     def as_classic_symbol(self) -> Symbol:
-        """The symbol itself."""
+        """Return the symbol itself."""
     def as_in_context(self):
-        """Not for symbols, which have no values."""
+        """Not supported: symbols have no values."""
     def as_nd_ndarray(self) -> Symbol:
-        """The symbol itself."""
+        """Return the symbol itself."""
     def as_np_ndarray(self) -> Symbol:
-        """The same outputs as a symbol of `mx.sym.np`."""
+        """Return a symbol of `mx.sym.np` with the same outputs."""
     def asnumpy(self):
-        """Not for symbols, which have no values."""
+        """Not supported: symbols have no values."""
     def asscalar(self):
-        """Not for symbols, which have no values."""
+        """Not supported: symbols have no values."""
     def attr(self, key) -> str | None:
-        """One attribute of the operation or variable."""
+        """Return an attribute of the operation or variable."""
     def attr_dict(self):
-        """The attributes of all nodes that have some."""
+        """Return the attributes of all nodes that have any."""
     def backward(self):
-        """Not for symbols; executors compute gradients."""
+        """Not supported: executors compute gradients."""
     batch_dot = op.batch_dot
     batch_take = op.batch_take
     def bind(
         self, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None,
         shared_exec=None,
     ):
-        """Make an executor over given arrays."""
+        """Create an executor with given arrays."""
     broadcast_add = op.broadcast_add
     broadcast_axes = op.broadcast_axes
     broadcast_axis = op.broadcast_axis
@@ -84,18 +84,18 @@ class Symbol:
     clip = op.clip
     col2im = op.col2im
     def copy(self) -> Symbol:
-        """Not for symbols; `copy.copy` copies one."""
+        """Not supported; use `copy.copy`."""
     cos = op.cos
     cosh = op.cosh
     crop = op.crop
     ctc_loss = op.ctc_loss
     cumsum = op.cumsum
     def debug_str(self) -> str:
-        """All nodes with their inputs and attributes, for reading."""
+        """List all nodes with their inputs and attributes, for debugging."""
     degrees = op.degrees
     depth_to_space = op.depth_to_space
     def detach(self):
-        """Not for symbols; `mx.sym.BlockGrad` stops gradients."""
+        """Not supported; use `mx.sym.BlockGrad` to stop gradients."""
     diag = op.diag
     digamma = op.digamma
     dot = op.dot
@@ -109,12 +109,12 @@ class Symbol:
         """Compute the outputs."""
     exp = op.exp
     def expand_dims(self, *args, inplace=False, **kwargs):
-        """`mx.sym.expand_dims` of this symbol."""
+        """Apply `mx.sym.expand_dims` to this symbol."""
     expm1 = op.expm1
     fill_element_0index = op.fill_element_0index
     fix = op.fix
     def flatten(self, *args, inplace=False, **kwargs):
-        """`mx.sym.flatten` of this symbol."""
+        """Apply `mx.sym.flatten` to this symbol."""
     flip = op.flip
     floor = op.floor
     ftml_update = op.ftml_update
@@ -123,28 +123,28 @@ class Symbol:
     gammaln = op.gammaln
     gather_nd = op.gather_nd
     def get_backend_symbol(self, backend) -> Symbol:
-        """The symbol as a backend would run it."""
+        """Return the symbol as a backend would run it."""
     def get_children(self) -> Symbol | None:
-        """A group of the inputs of this symbol's operations."""
+        """Return a group of the inputs of this symbol's operations."""
     def get_inputs(self) -> Symbol:
-        """A group of all variables."""
+        """Return a group of all variables."""
     def get_internals(self) -> Symbol:
-        """A group of every output on the way to this symbol's."""
+        """Return a group of all outputs that this symbol depends on."""
     def gradient(self, wrt):
-        """Not offered: gradients are computed by executors."""
+        """Not supported: executors compute gradients."""
     hard_sigmoid = op.hard_sigmoid
     def has_dynamic_shape_op(self) -> bool:
-        """Whether the shape of some output depends on values."""
+        """Return whether the shape of any output depends on values."""
     identity = op.identity
     im2col = op.im2col
     def infer_shape(self, *args, **kwargs):
         """Infer the shapes of all arguments, outputs and auxiliary states."""
     def infer_shape_partial(self, *args, **kwargs):
-        """Infer as many shapes as can be told; see `infer_shape`."""
+        """Infer as many shapes as possible; see `infer_shape`."""
     def infer_type(self, *args, **kwargs):
         """Infer the dtypes of all arguments, outputs and auxiliary states."""
     def infer_type_partial(self, *args, **kwargs):
-        """Infer as many dtypes as can be told; see `infer_type`."""
+        """Infer as many dtypes as possible; see `infer_type`."""
     lamb_update_phase1 = op.lamb_update_phase1
     lamb_update_phase2 = op.lamb_update_phase2
     linalg_det = op.linalg_det
@@ -164,15 +164,15 @@ class Symbol:
     linalg_trmm = op.linalg_trmm
     linalg_trsm = op.linalg_trsm
     def list_arguments(self) -> list[str]:
-        """The names of the variables, without the auxiliary states."""
+        """List the names of the variables, without the auxiliary states."""
     def list_attr(self, recursive=False):
-        """The attributes of the operation or variable."""
+        """Return the attributes of the operation or variable."""
     def list_auxiliary_states(self) -> list[str]:
-        """The names of the variables that operators write, such as BatchNorm's running means."""
+        """List the names of variables that operators write, such as BatchNorm's running means."""
     def list_inputs(self) -> list[str]:
-        """The names of all variables, in order."""
+        """List the names of all variables in order."""
     def list_outputs(self) -> list[str]:
-        """The names of the outputs: ``fc1_output``, or the name itself for a variable."""
+        """List the names of the outputs, such as ``fc1_output``, or a variable's own name."""
     log = op.log
     log10 = op.log10
     log1p = op.log1p
@@ -199,21 +199,21 @@ class Symbol:
     nag_mom_update = op.nag_mom_update
     @property
     def name(self) -> str | None:
-        """str or None: the name of its operation or variable; None for several."""
+        """str or None: name of its operation or variable; None for groups."""
     nanprod = op.nanprod
     nansum = op.nansum
     negative = op.negative
     norm = op.norm
     @property
     def num_outputs(self) -> int:
-        """int: how many outputs it has."""
+        """int: number of outputs."""
     one_hot = op.one_hot
     ones_like = op.ones_like
     def optimize_for(
         self, backend, args=None, aux=None, ctx=None, shape_dict=None, type_dict=None,
         stype_dict=None, skip_infer=False, **kwargs,
     ) -> Symbol:
-        """Let a backend put its fused operators in the place of what it recognises."""
+        """Replace operators by a backend's fused ones."""
     pad = op.pad
     pick = op.pick
     prod = op.prod
@@ -266,7 +266,7 @@ class Symbol:
         self, ctx, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None,
         shared_arg_names=None, shared_exec=None, shared_buffer=None, **kwargs,
     ):
-        """Make an executor and the arrays that it needs, zeros at first."""
+        """Create an executor with new arrays, initially zeros."""
     sin = op.sin
     sinh = op.sinh
     size_array = op.size_array
@@ -286,7 +286,7 @@ class Symbol:
     sqrt = op.sqrt
     square = op.square
     def squeeze(self, *args, inplace=False, **kwargs):
-        """`mx.sym.squeeze` of this symbol."""
+        """Apply `mx.sym.squeeze` to this symbol."""
     stop_gradient = op.stop_gradient
     sum = op.sum
     sum_axis = op.sum_axis
@@ -296,13 +296,13 @@ class Symbol:
     tanh = op.tanh
     tile = op.tile
     def tojson(self, remove_amp_cast=True) -> str:
-        """The graph as JSON text that any MXNet reads."""
+        """Convert the graph to JSON text readable by any MXNet."""
     topk = op.topk
     transpose = op.transpose
     trunc = op.trunc
     unravel_index = op.unravel_index
     def wait_to_read(self):
-        """Not for symbols, which have no values."""
+        """Not supported: symbols have no values."""
     where = op.where
     zeros_like = op.zeros_like
     def __abs__(self) -> Symbol: ...

@@ -1,4 +1,4 @@
-"""`mx.nd.sparse`: sparse arrays, their constructors, and the operators that know of ..."""
+"""`mx.nd.sparse`: sparse arrays, their constructors, and operators with sparse rules."""
 
 # Written by `python -m tools.stubs --write`.
 
@@ -73,7 +73,7 @@ def adam_update(
 ) -> NDArray:
     """Update a weight by Adam, without bias correction, which callers include in `lr`."""
 def add(lhs, rhs) -> NDArray:
-    """The sum, elementwise; arrays of one sparse type give one of that type."""
+    """Add elementwise; arrays of the same sparse type give a result of that type."""
 def add_n(
     *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
@@ -91,7 +91,7 @@ def arctan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def arctanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Inverse hyperbolic tangent."""
 def array(source_array, ctx=None, dtype=None):
-    """A sparse array with the elements of another sparse array."""
+    """Create a sparse array from another sparse array."""
 def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Elementwise sum. Shapes are broadcast."""
 def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -131,11 +131,11 @@ def cos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def cosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Hyperbolic cosine."""
 def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
-    """A `CSRNDArray`, an array in compressed sparse rows."""
+    """Create a `CSRNDArray`, a matrix in compressed sparse row format."""
 def degrees(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Convert radians to degrees."""
 def divide(lhs, rhs) -> NDArray:
-    """The quotient, elementwise; dense, but for a sparse array and a number."""
+    """Divide elementwise; the result is dense, except for a sparse array and a number."""
 def dot(
     lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False,
     forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
@@ -151,7 +151,7 @@ def elemwise_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None 
 def elemwise_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Elementwise difference. Both arrays have the same shape."""
 def empty(stype, shape, ctx=None, dtype=None):
-    """A sparse array that stores nothing."""
+    """Create a sparse array without stored elements."""
 def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Exponential exp(x)."""
 def expm1(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
@@ -186,7 +186,7 @@ def mean(
 ) -> NDArray:
     """Compute the mean over axes; integer results are truncated towards zero."""
 def multiply(lhs, rhs) -> NDArray:
-    """The product, elementwise; a sparse and a dense array give a sparse one."""
+    """Multiply elementwise; a sparse and a dense array give a sparse result."""
 def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Negative: -x."""
 def norm(
@@ -206,7 +206,7 @@ def rint(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def round(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Round to the nearest integer, halves away from zero."""
 def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
-    """A `RowSparseNDArray`, an array that stores some of its rows."""
+    """Create a `RowSparseNDArray`, an array that stores only some of its rows."""
 def rsqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Reciprocal square root: 1 / sqrt(x)."""
 def sgd_mom_update(
@@ -241,7 +241,7 @@ def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def stop_gradient(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Return the input unchanged, but stop gradients."""
 def subtract(lhs, rhs) -> NDArray:
-    """The difference, elementwise; arrays of one sparse type give one of that type."""
+    """Subtract elementwise; arrays of the same sparse type give a result of that type."""
 def sum(
     data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
     out: _Out = None, name: str | None = None,
@@ -258,6 +258,6 @@ def where(
 ) -> NDArray:
     """Choose elements of `x` where `condition` is nonzero, else of `y`."""
 def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
-    """An array of zeros of a storage type: a sparse one stores nothing."""
+    """Create an array of zeros; a sparse one has no stored elements."""
 def zeros_like(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Return an array of zeros with the shape and dtype of the input."""

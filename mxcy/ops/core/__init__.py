@@ -1,1 +1,1 @@
-"""The machinery of operator records; the operators themselves are in the families beside it."""
+"""Infrastructure of operator records; the operators themselves are in the sibling packages."""

@@ -1,7 +1,7 @@
-"""Attribute types of operators: how a value is accepted, normalised, written as text and described.
+"""Attribute types of operators: parsing, normalisation, text form and description of values.
 
-A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3, 3)``; but ``1``,
-``True`` and ``1.0`` are different values, and a type takes only those that it can mean.
+A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3, 3)``. But ``1``,
+``True`` and ``1.0`` are different values, and a type accepts only sensible ones.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,26 +56,26 @@ REQUIRED = object()
 
 
 class AttrType:
-    """A kind of attribute.
+    """The type of an attribute.
 
     Parameters
     ----------
     kind : str
-        The text that operator listings show, such as ``"int (non-negative)"``.
+        Type text in operator listings, such as ``"int (non-negative)"``.
     parse : callable
-        Turns an accepted value into its normal form; raises TypeError or ValueError otherwise.
+        Converts a value to its normal form; raises TypeError or ValueError if it is invalid.
     quoted : bool
-        Whether listings put the default between quotes.
+        Whether listings quote the default.
     digits : int
         Significant digits of float defaults in listings.
     """
 
     dynamic = False
-    single = False  # whether its numbers are rounded to float32
+    single = False  # whether values are rounded to float32
 
     @property
     def generation_2(self) -> "AttrType":
-        """The type that listings of MXNet 2 show."""
+        """The type shown in listings of MXNet 2."""
         return self
 
     def __init__(
@@ -89,11 +89,11 @@ class AttrType:
         self.kind, self.parse, self.quoted, self.digits, self.sep = kind, parse, quoted, digits, sep
 
     def default_text(self, value: Any) -> str:
-        """A default as operator listings spell it."""
+        """Format a default as in operator listings."""
         if isinstance(value, bool):
             return "1" if value else "0"
         if isinstance(value, float):
-            # Listings print float32 values with nine digits and doubles with seventeen.
+            # Listings show nine digits of float32 values and seventeen of doubles.
             text = f"{np.float32(value) if self.digits == 9 else value:.{self.digits}g}"
         elif isinstance(value, tuple):
             text = "[" + ",".join(f"{v:g}" for v in value) + "]"
@@ -102,7 +102,7 @@ class AttrType:
         return f"'{text}'" if self.quoted else text
 
     def text(self, default: Any) -> str:
-        """The registered type text, for instance ``"float, optional, default=0.5"``."""
+        """The type text in listings, for instance ``"float, optional, default=0.5"``."""
         if default is REQUIRED:
             return f"{self.kind}, required"
         return f"{self.kind}{self.sep}optional, default={self.default_text(default)}"
@@ -113,15 +113,15 @@ UInt = AttrType("int (non-negative)", parsers.uint32)
 Long = AttrType("long", parsers.int64)
 ULong = AttrType("long (non-negative)", parsers.uint64)
 Float = AttrType("float", parsers.real, digits=9)
-# Numbers that MXNet computes with in float32 even where the arrays are of float64.
+# Numbers that MXNet uses in float32 even for float64 arrays.
 Single = AttrType("float", parsers.single, digits=9)
 Double = AttrType("double", parsers.real, digits=17)
 Offset = AttrType("int", parsers.saturated, quoted=True)
-Number = AttrType("int", parsers.number, quoted=True)  # where MXNet takes integers only
+Number = AttrType("int", parsers.number, quoted=True)  # MXNet only accepts integers
 Bool = AttrType("boolean", parsers.boolean)
 Str = AttrType("string", parsers.text, quoted=True)
 Shape = AttrType("Shape(tuple)", parsers.or_none(parsers.shape))
-# slice bounds: None is not -1
+# slice bounds, where None differs from -1
 Bounds = AttrType("Shape(tuple)", parsers.tuple_of(parsers.or_none(parsers.int64)))
 ShapeOrNone = AttrType("Shape or None", parsers.or_none(parsers.shape))
 IntOrNone = AttrType("int or None", parsers.or_none(parsers.int32), quoted=True)
@@ -136,9 +136,9 @@ ShapeTuple = AttrType("tuple of <Shape(tuple)>", parsers.tuple_of(parsers.shape)
 
 
 class Enum(AttrType):
-    """One of a few words; None among the choices also accepts the word ``'None'``.
+    """One of several str values; None as a choice also accepts ``'None'``.
 
-    `beyond` are words that MXNet 1.x does not know; `generation_2` is the type with them.
+    `beyond` are choices unknown to MXNet 1.x; `generation_2` is the type that includes them.
     """
 
     def __init__(self, *choices: str | None, beyond: tuple[str, ...] = ()) -> None:
@@ -149,7 +149,7 @@ class Enum(AttrType):
 
     @property
     def generation_2(self) -> AttrType:
-        """The type with all words."""
+        """The type with all choices."""
         return self._whole or self
 
     def _parse(self, value: Any) -> Any:
@@ -165,9 +165,9 @@ class Enum(AttrType):
 
 
 class DType(Enum):
-    """An element type by name; accepts everything that names a dtype.
+    """A dtype name; accepts every dtype specifier.
 
-    `beyond` are types that MXNet does not know, which no listing shows.
+    `beyond` are types unknown to MXNet, which listings omit.
     """
 
     def __init__(self, *choices: str | None, beyond: tuple[str, ...] = ()) -> None:
@@ -184,10 +184,10 @@ class DType(Enum):
 
 
 class Dynamic(AttrType):
-    """A number that changes from call to call (a learning rate, a scalar operand).
+    """A number that varies between calls, such as a learning rate or scalar operand.
 
-    It takes no part in the signature, so neither inference nor the choice of a kernel may read it;
-    kernels get it through the field of the same name in their parameter struct.
+    It is not part of the signature, so neither inference nor kernel selection may use it; kernels
+    read it from the field of the same name in their parameter struct.
     """
 
     dynamic = True
@@ -198,14 +198,14 @@ class Dynamic(AttrType):
 
 
 class DynamicTuple(Dynamic):
-    """Numbers that change from call to call (a learning rate for each of many weights).
+    """A tuple of numbers that vary between calls, such as learning rates of several weights.
 
-    How many there are is part of the signature: before a call runs, the attribute is as many zeros.
-    Kernels get the numbers, each rounded to float32, through the array of the same name in their
-    parameter struct.
+    Their count is part of the signature: until a call runs, the attribute is a tuple of zeros.
+    Kernels read the values, rounded to float32, from the array of the same name in their parameter
+    struct.
     """
 
-    most = 60  # numbers of one attribute
+    most = 60  # maximum number of values
 
     def __init__(self, of: AttrType) -> None:
         super().__init__(of)
@@ -219,7 +219,7 @@ class DynamicTuple(Dynamic):
 
 
 class Unstated(AttrType):
-    """A type whose default operator listings do not state."""
+    """A type whose default is omitted in operator listings."""
 
     def __init__(self, of: AttrType) -> None:
         super().__init__(of.kind, of.parse, of.quoted, of.digits, of.sep)
@@ -229,9 +229,9 @@ class Unstated(AttrType):
 
 
 class Field:
-    """One attribute of an operator: name, type and default (REQUIRED when it has none).
+    """An attribute of an operator: name, type and default (REQUIRED if there is none).
 
-    Signatures show `default`; `value` is what it stands for.
+    Signatures show `default`; `value` is its normal form.
     """
 
     __slots__ = ("name", "type", "default", "text", "value")
@@ -243,22 +243,22 @@ class Field:
 
 
 class Attrs:
-    """The normalised attributes of one call, read as ``a.kernel``; `key` identifies them."""
+    """The normalised attributes of a call, accessed as ``a.kernel``; `key` identifies them."""
 
-    if TYPE_CHECKING:  # they are what the schema says
+    if TYPE_CHECKING:  # attributes depend on the schema
 
         def __getattr__(self, name: str) -> Any: ...
 
-    train = False  # fronts set them for operators that ask
+    train = False  # set by fronts for operators that use them
     numpy_types = False
-    exact = False  # whether mixed precision has had its say
+    exact = False  # whether mixed precision has been applied
 
     def __init__(self, values: Mapping[str, Any], key: Any) -> None:
         self.__dict__.update(values)
         self.__dict__["key"] = key
 
     def with_values(self, names: Iterable[str], values: Iterable[Any]) -> "Attrs":
-        """The same attributes with the dynamic ones filled in."""
+        """Return a copy with the dynamic attributes filled in."""
         attrs = Attrs.__new__(Attrs)
         attrs.__dict__.update(self.__dict__)
         attrs.__dict__.update(zip(names, values, strict=True))
@@ -270,7 +270,7 @@ class Attrs:
 
 
 class Schema:
-    """The fields of an operator in order."""
+    """The attributes of an operator, in order."""
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self.fields = tuple(fields)
@@ -284,7 +284,7 @@ class Schema:
         self._interned: dict[Any, Attrs] = {}
 
     def parse(self, op_name: str, field: Field, value: Any) -> Any:
-        """One value in normal form, or an MXNetError that names operator and attribute."""
+        """Normalise a value, or raise an MXNetError naming operator and attribute."""
         if value is REQUIRED or isinstance(value, _NullType):
             if field.default is REQUIRED:
                 raise MXNetError(
@@ -301,9 +301,9 @@ class Schema:
             ) from None
 
     def check_name(self, op_name: str, name: str) -> None:
-        """Refuse the name of an attribute that the operator does not have.
+        """Check that the operator has an attribute of this name.
 
-        Operators without any ignore it with a warning, because programs rely on that.
+        Operators without attributes only warn, because programs rely on that.
 
         Raises
         ------
@@ -321,13 +321,13 @@ class Schema:
         )
 
     def intern(self, op_name: str, attributes: Mapping[str, Any]) -> Attrs:
-        """The one Attrs object of these static attributes.
+        """Return the unique Attrs object for static attributes.
 
         Parameters
         ----------
         attributes : dict
-            Attribute values by name, in any accepted form; of dynamic tuples, only the length
-            counts, other dynamic ones are ignored.
+            Attribute values by name, in any accepted form. Of dynamic tuples only the length
+            matters; other dynamic attributes are ignored.
         """
         for name in attributes:
             self.check_name(op_name, name)
@@ -339,31 +339,31 @@ class Schema:
         key = tuple((type(v), v) for v in values.values())
         interned = self._interned.get(key)
         if interned is None:
-            if len(self._interned) > 4096:  # attribute values that never repeat must not pile up
+            if len(self._interned) > 4096:  # bound memory for values that never repeat
                 self._interned.clear()
             interned = self._interned[key] = Attrs(values, key)
         return interned
 
     def dynamic_values(self, op_name: str, attributes: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The dynamic attributes' numbers in a row: single ones in schema order, then tuples."""
+        """The values of all dynamic attributes, flattened: scalars in schema order, then tuples."""
         numbers = [self.parse(op_name, f, attributes.get(f.name, REQUIRED)) for f in self.dynamic]
         for f in self.tuples:
             numbers += self.parse(op_name, f, attributes.get(f.name, REQUIRED))
         return tuple(numbers)
 
     def count(self, attrs: Attrs) -> int:
-        """How many numbers `dynamic_values` gives for a call of these attributes."""
+        """The length of `dynamic_values` for these attributes."""
         return len(self.dynamic) + sum(len(getattr(attrs, f.name)) for f in self.tuples)
 
     def numbers_of(self, attrs: Attrs) -> tuple[Any, ...]:
-        """What `dynamic_values` gives, from attributes that hold it."""
+        """The `dynamic_values` stored in attributes."""
         numbers = [getattr(attrs, f.name) for f in self.dynamic]
         for f in self.tuples:
             numbers += getattr(attrs, f.name)
         return tuple(numbers)
 
     def filled(self, attrs: Attrs, numbers: Sequence[Any]) -> Attrs:
-        """The attributes with the dynamic ones out of a row of numbers."""
+        """Return a copy with dynamic attributes set from a flat sequence of values."""
         values, at = list(numbers[: len(self.dynamic)]), len(self.dynamic)
         for f in self.tuples:
             n = len(getattr(attrs, f.name))

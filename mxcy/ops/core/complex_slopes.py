@@ -1,10 +1,10 @@
-"""Gradients of functions of complex numbers, by the rules that records have for real ones.
+"""Complex gradients by the gradient rules for real numbers.
 
-The gradient of a real number L by z = x + iy is dL/dx + i dL/dy. Through a holomorphic function f
-it goes as ``g * conj(f'(z))``. Where f is real on the real axis that is ``g * f'(conj(z))``, which
-is what the rule for real numbers computes of conjugated inputs and outputs; and so do the rules of
-linear functions, and of products, transposes being adjoints then. Records of other functions have
-rules that know of complex numbers: they conjugate back.
+The gradient of a real number L by z = x + iy is dL/dx + i dL/dy. A holomorphic function f maps it
+to ``g * conj(f'(z))``. If f is real on the real axis, this is ``g * f'(conj(z))``, the result of
+the real rule on conjugated inputs and outputs. The same holds for rules of linear functions and of
+products, where transposes become adjoints. Records of other functions have complex rules, which
+undo the conjugation.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from mxcy.ops.core.infer import Spec
 
 __all__ = ["VALUES", "conjugated"]
 
-#: what records say in `complexes` that take complex numbers but have no gradient for them
+#: value of `complexes` of records that accept complex numbers but lack complex gradients
 VALUES = "values"
 
 
 def conjugated(
     op: Any, a: Any, F: Any, ins: Sequence[Any], outs: Sequence[Any], specs: Sequence[Spec]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    """What a call saved, as its gradient rule wants it: complex arrays conjugated.
+    """Conjugate the complex arrays saved by a call, for its gradient rule.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def conjugated(
     F : namespace of operators
     ins, outs : sequence of arrays or None
     specs : sequence of Spec
-        Those of the inputs.
+        Specs of the inputs.
 
     Raises
     ------
     MXNetError
-        When the operator has no gradient for complex numbers.
+        If the operator has no complex gradient.
     """
     if not any(spec.dtype is not None and is_complex(spec.dtype) for spec in specs):
         return ins, outs

@@ -1,7 +1,7 @@
-"""Python functions of operators: what those over arrays and those over symbols have in common.
+"""Generation of operators' Python functions, shared by arrays and symbols.
 
-A function is compiled from source text, so that it has the operator's own parameters: a call binds
-them at the speed of any Python function, and `inspect.signature` tells them.
+A function is compiled from source, so that it has the operator's own parameters: calls bind them at
+the speed of any Python function, and `inspect.signature` shows them.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ __all__ = ["Namespace", "compile_function", "docstring", "operands", "signature"
 
 
 def signature(record: Any, *keywords: str) -> str:
-    """The parameter list of an operator's function as source text.
+    """Make the parameter list of an operator's function, as source text.
 
     Parameters
     ----------
@@ -32,25 +32,25 @@ def signature(record: Any, *keywords: str) -> str:
 
 
 def tuple_source(names: Iterable[str]) -> str:
-    """The source text of a tuple."""
+    """Make the source text of a tuple."""
     return "(" + "".join(f"{name}, " for name in names) + ")"
 
 
 def operands(record: Any) -> str:
-    """The source text of the inputs in such a function."""
+    """Make the source text of the inputs passed on by such a function."""
     return record.variadic or tuple_source(record.inputs)
 
 
 def docstring(record: Any, kind: str, sections: Iterable[str]) -> str:
-    """Summary and parameters from the record, then further lines.
+    """Make a docstring from the record's summary and parameters, and further lines.
 
     Parameters
     ----------
     record : Op
     kind : str
-        The type of inputs.
+        Type of the inputs.
     sections : iterable of str
-        Lines about the other parameters and the returned value.
+        Lines on other parameters and the returned value.
     """
     lines = [record.doc, "", "Parameters", "----------"]
     if record.variadic:
@@ -65,24 +65,24 @@ def docstring(record: Any, kind: str, sections: Iterable[str]) -> str:
 def compile_function(
     record: Any, name: str, source: str, scope: dict[str, Any], module: str, doc: str
 ) -> Callable[..., Any]:
-    """The function that a source text defines.
+    """Compile a function from source text.
 
     Parameters
     ----------
     record : Op
     name : str
-        What the text defines.
+        Name of the function.
     source : str
     scope : dict
-        What the text refers to, `_Null` aside.
+        Names used in the source, except `_Null`.
     module : str
-        The public module that offers the function.
+        The function's public module.
     doc : str
 
     Returns
     -------
     callable
-        Its ``__mx_params__`` tells the types of parameters as MXNet's operator listings have them.
+        A function with the parameter types of MXNet's operator listings in ``__mx_params__``.
     """
     scope = {"_Null": _Null, **scope}
     exec(compile(source, f"<{module} {record.name}>", "exec"), scope)
@@ -97,12 +97,12 @@ def compile_function(
 
 
 class Namespace:
-    """Every operator as an attribute, under each of its names.
+    """A namespace with every operator as an attribute, under each of its names.
 
     Parameters
     ----------
     function_of : callable
-        ``function_of(record, name)`` makes an operator's function.
+        ``function_of(record, name)`` creates an operator's function.
     """
 
     def __init__(self, function_of: Callable[[Any, str], Any]) -> None:

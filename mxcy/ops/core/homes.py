@@ -1,4 +1,4 @@
-"""Where users find an operator: a namespace and a name there, told from its registered name."""
+"""Public locations of operators: namespace and name, derived from the registered name."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ _PREFIXED = ("contrib", "linalg", "sparse", "image")
 
 
 def home(name: str) -> tuple[str | None, str]:
-    """The namespace of an operator and its name there.
+    """Return the namespace of an operator and its name there.
 
     Parameters
     ----------
@@ -37,27 +37,27 @@ def home(name: str) -> tuple[str | None, str]:
 
 
 def names(namespace: str) -> list[str]:
-    """The names that a namespace offers."""
+    """The names in a namespace."""
     entries = (home(name) for name in REGISTRY)
     return sorted(short for where, short in entries if where == namespace)
 
 
 def registered(namespace: str, name: str) -> Op | None:
-    """The record behind a namespace's name, or None."""
+    """The record of a name in a namespace, or None."""
     full = name if namespace in (MAIN, INTERNAL) else f"_{namespace}_{name}"
     if home(full) != (namespace, name):
         return None
-    # Python asks packages for their modules, and for names of its own: no records come for these.
+    # Submodules and special names that Python looks up do not trigger loading of records.
     there = namespace in ("linalg", "sparse") or name.startswith("__")
     return REGISTRY.known(full) if there else REGISTRY.get(full)
 
 
 def _own_signature(record: Op) -> str:
-    """The parameters of a record, in its own order and by its own names."""
+    """The parameters of a record, with its own order and names."""
     inputs = [f"*{record.variadic}"] if record.variadic else []
     if not record.variadic:
         inputs = [f"{n}=None" if n in record.optional else n for n in record.inputs]
-    if any("=" in n for n in inputs):  # what follows a default needs one
+    if any("=" in n for n in inputs):  # after a default all need one
         inputs = [n if "=" in n else f"{n}=None" for n in inputs]
     fields = [f"{name}=_Null" for name in record.schema.names]
     return ", ".join([*inputs, *fields, "out=None", "name=None"])
@@ -65,11 +65,11 @@ def _own_signature(record: Op) -> str:
 
 @cache
 def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
-    """Where `mx.np` and `mx.npx` have operators: (namespace, name) -> the record and its signature.
+    """Operators in `mx.np` and `mx.npx`: (namespace, name) -> (record, signature).
 
     ``('', 'sum')`` is ``mx.np.sum``, ``('linalg', 'det')`` ``mx.np.linalg.det`` and
-    ``('npx', 'relu')`` ``mx.npx.relu``. Names that start with ``_npx_`` are at home there
-    with the operator's own parameters, as are those of ``_npi_`` in ``_internal``.
+    ``('npx', 'relu')`` ``mx.npx.relu``. Names starting with ``_npx_`` are in ``npx`` with the
+    operator's own parameters, as are those starting with ``_npi_`` in ``_internal``.
     """
     homes: dict[tuple[str, str], tuple[Op, Public]] = {}
     for record in dict.fromkeys(REGISTRY.values()):
@@ -93,7 +93,7 @@ def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
 
 
 def public_names(record: Op) -> list[str]:
-    """What users write to call an operator on arrays: ``mx.nd.relu``, ``mx.npx.relu``, ..."""
+    """The public names of an operator on arrays: ``mx.nd.relu``, ``mx.npx.relu``, ..."""
     known = []
     for name in (record.name, *record.aliases):
         namespace, short = home(name)

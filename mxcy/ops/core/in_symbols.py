@@ -1,4 +1,4 @@
-"""What symbols and their files need to know of an operator beyond how to call it."""
+"""Properties of operators that only symbols and their files need."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -7,42 +7,42 @@ __all__ = ["InSymbols", "STATISTICS", "TYPED", "monitored_inputs", "monitored_ou
 
 
 class InSymbols:
-    """An operator's habits in symbols.
+    """Properties of an operator in symbols.
 
     Parameters
     ----------
     initial : dict of str to str
-        Input names -> the initializer (``__init__``) of variables that are put there.
+        Input name -> initializer (``__init__``) of automatically created variables.
     names : callable, optional
-        ``names(a, n)``: the names of `n` variadic inputs; ``arg0``, ``arg1``... by default.
+        ``names(a, n)``: names of `n` variadic inputs, by default ``arg0``, ``arg1``...
     listed : callable or int, optional
-        How many outputs files count, ``listed(a)``; those of the record by default.
+        ``listed(a)``: number of outputs in files, by default the record's.
     named : bool
         Whether outputs are named as in the record; otherwise ``output``, or ``output0``,
-        ``output1``... where files count several.
+        ``output1``... if files list several.
     named_input : bool
-        Whether monitors name an only input ``data``; they call it ``input0`` otherwise.
+        Whether monitors name a single input ``data`` rather than ``input0``.
     precision_cast : bool
-        Whether files may leave the operator out because mixed precision put it in.
+        Whether files may omit the operator, as it was inserted by mixed precision.
     flat_axis : bool
-        Whether ``axis=-1`` meant all axes in files from before 0.9.5.
+        Whether ``axis=-1`` meant all axes in files older than 0.9.5.
     subgraphs : tuple of str
-        Attributes that hold the JSON text of graphs; files keep them apart from the others.
+        Attributes with the JSON text of graphs, stored separately in files.
     noted_as : (str, dict of str to str, dict of str to str), optional
-        The operator as which traces note it down, one that MXNet has, the names of attributes
-        there, and further attributes.
+        The MXNet operator by which traces represent it, renamed attributes, and additional
+        attributes.
     tells : bool
-        Whether traces tell all attributes, since MXNet needs them even where they are usual.
+        Whether traces store all attributes, because MXNet requires even default ones.
     typed : bool
-        Whether these include attribute `dtype`, which the thread's policy may have chosen.
+        Whether these include `dtype`, which may result from the thread's type rules.
     file_name : str
-        The operator's name in files, where that is another's.
+        Name in files, if it is another operator's.
     by_count : dict of int to str
-        For numbers of inputs the operator that files mean by this one's name.
+        Number of inputs -> operator that files mean by this name.
     under_np_shape : str
-        The operator that files with NumPy's shapes mean by this one's name.
+        Operator that files with NumPy shape semantics mean by this name.
     spellings : dict of str to str
-        Names of attributes in files of MXNet 2 that are not those of the record.
+        Attribute names in MXNet 2 files that differ from the record's.
     """
 
     __slots__ = (
@@ -91,15 +91,15 @@ class InSymbols:
         self.under_np_shape = under_np_shape
 
 
-#: arrays made of nothing
+#: array creation operators
 TYPED = InSymbols(typed=True)
 
-#: batch normalisations
+#: batch normalisation operators
 STATISTICS = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
 
 
 def monitored_inputs(op: Any, a: Any, n: int) -> tuple[str, ...]:
-    """The endings of the names by which monitors show `n` inputs of an operator.
+    """The name suffixes by which monitors show `n` inputs of an operator.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def monitored_inputs(op: Any, a: Any, n: int) -> tuple[str, ...]:
 
 
 def monitored_outputs(op: Any, a: Any) -> tuple[str, ...]:
-    """The endings of the names by which monitors show an operator's outputs, hidden ones too.
+    """The name suffixes by which monitors show an operator's outputs, including hidden ones.
 
     Parameters
     ----------

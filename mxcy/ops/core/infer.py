@@ -1,9 +1,8 @@
-"""Specs: what is known of a tensor before it exists, and the helpers that inference rules use.
+"""Specs, the static description of tensors, and helpers for inference rules.
 
-A shape is a tuple with -1 for an unknown extent, or None when not even the rank is known; a dtype
-is a code of mxcy._base.dtypes or None. Inference rules read input specs, may fill in what they can
-deduce about them, and return output specs; they run with everything known (eager) or partly known
-(symbols).
+A shape is a tuple with -1 for unknown dimensions, or None if not even the rank is known; a dtype is
+a code of mxcy._base.dtypes or None. Inference rules read input specs, may complete them, and return
+output specs. They run on complete (eager) or partial (symbols) specs.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,9 +42,9 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 class UnforeseenError(InferError):
-    """A record's rule broke on inputs or attributes that it ought to have refused.
+    """An inference rule crashed on inputs or attributes that it should have rejected.
 
-    Users learn what they passed to which operator; tests take it for a mistake in the record.
+    The message names operator and inputs; tests treat it as a bug in the record.
     """
 
     def __init__(self, name: str, ins: Any, error: BaseException) -> None:
@@ -57,28 +56,28 @@ class UnforeseenError(InferError):
 
 
 class Spec:
-    """Shape and dtype of one tensor, possibly partial."""
+    """Shape and dtype of a tensor, possibly partial."""
 
     __slots__ = ("shape", "dtype")
 
     def __init__(self, shape: Shape | None = None, dtype: int | None = None) -> None:
-        # What rules may rely on they know better than types do.
+        # Typed as known: rules ensure that themselves.
         self.shape: Any = shape
         self.dtype: Any = dtype
 
     @property
     def known(self) -> bool:
-        """Whether shape and dtype are completely known."""
+        """Whether shape and dtype are complete."""
         return self.dtype is not None and self.shape is not None and -1 not in self.shape
 
     @property
     def ndim(self) -> int:
-        """The rank; only when the shape is known."""
+        """The rank; requires a known rank."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """The number of elements; only when the shape is completely known."""
+        """The number of elements; requires a complete shape."""
         n = 1
         for extent in self.shape:
             n *= extent
@@ -86,11 +85,11 @@ class Spec:
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes; only when shape and dtype are completely known."""
+        """The number of bytes; requires a complete spec."""
         return self.size * dtypes.DTYPES[self.dtype].itemsize
 
     def fill(self, name: str, shape: Shape | None = None, dtype: int | None = None) -> "Spec":
-        """Unify with what a rule deduced; contradictions are InferErrors that name the argument."""
+        """Unify with inferred values; contradictions raise an InferError naming the argument."""
         if shape is not None:
             shape = tuple(shape)
             if self.shape is None:
@@ -131,13 +130,13 @@ def require(condition: object, message: str) -> None:
 
 
 def require_value(condition: object, message: str) -> None:
-    """Raise InvalidValueError(message), a ValueError as NumPy's, unless the condition holds."""
+    """Raise InvalidValueError(message), a ValueError as in NumPy, unless the condition holds."""
     if not condition:
         raise InvalidValueError(message)
 
 
 def refuse_complex(op: Any, specs: Sequence[Spec]) -> None:
-    """Refuse complex numbers, unless the record of an operator says that it takes them."""
+    """Reject complex inputs, unless the record declares support."""
     if op.complexes:
         return
     for spec in specs:
@@ -146,13 +145,13 @@ def refuse_complex(op: Any, specs: Sequence[Spec]) -> None:
 
 
 def numbered(count: int, name: str, output: str = "output") -> tuple[str, ...]:
-    """The names of `count` outputs; `name` is that of the attribute which tells how many."""
+    """The names of `count` outputs; `name` is the attribute that specifies the count."""
     require(1 <= count <= 1 << 16, f"{name}: expected 1 to {1 << 16}, got {count}")
     return tuple(f"{output}{i}" for i in range(count))
 
 
 def same_dtype(specs: Sequence[Spec], names: Sequence[str]) -> int | None:
-    """Unify the dtypes of several inputs and return the common one (None when all are unknown)."""
+    """Unify the dtypes of several inputs and return the common one (None if all are unknown)."""
     known = next((s.dtype for s in specs if s.dtype is not None), None)
     if known is not None:
         for spec, name in zip(specs, names, strict=True):
@@ -161,9 +160,9 @@ def same_dtype(specs: Sequence[Spec], names: Sequence[str]) -> int | None:
 
 
 def same_specs(specs: Sequence[Spec], names: Sequence[str]) -> Spec:
-    """Unify the shapes and dtypes of several inputs and return what they have in common."""
+    """Unify the specs of several inputs and return the common one."""
     common = Spec()
-    for _ in range(2):  # what the last one tells goes to the first as well
+    for _ in range(2):  # so that information from the last reaches the first
         for spec, name in zip(specs, names, strict=True):
             common.fill(name, spec.shape, spec.dtype)
             spec.fill(name, common.shape, common.dtype)
@@ -171,14 +170,14 @@ def same_specs(specs: Sequence[Spec], names: Sequence[str]) -> Spec:
 
 
 def normal_axis(axis: int, ndim: int, name: str = "axis") -> int:
-    """A possibly negative axis as 0 <= axis < ndim."""
+    """Normalise an axis to 0 <= axis < ndim."""
     if not -ndim <= axis < ndim:
         raise InvalidAxisError(f"{name}: axis {axis} is out of bounds for {ndim} dimensions")
     return axis + ndim if axis < 0 else axis
 
 
 def normal_axes(axes: Sequence[int], ndim: int, name: str = "axis") -> tuple[int, ...]:
-    """Sorted non-negative axes without repetition."""
+    """Normalise axes: sorted, non-negative and unique."""
     normal = sorted(normal_axis(axis, ndim, name) for axis in axes)
     require(len(set(normal)) == len(normal), f"{name}: repeated axis in {tuple(axes)}")
     return tuple(normal)
@@ -187,7 +186,7 @@ def normal_axes(axes: Sequence[int], ndim: int, name: str = "axis") -> tuple[int
 def broadcast_shapes(
     lhs: Shape | None, rhs: Shape | None, names: tuple[str, str] = ("lhs", "rhs")
 ) -> Shape | None:
-    """NumPy's broadcasting of two shapes; -1 stays unknown unless the other side decides it."""
+    """Broadcast two shapes as NumPy does; -1 remains unknown unless the other side decides it."""
     if lhs is None or rhs is None:
         return None
     n = max(len(lhs), len(rhs))
@@ -204,24 +203,24 @@ def broadcast_shapes(
     return tuple(out)
 
 
-#: the largest stride, dilation or padding: their products with extents fit 64 bits
+#: maximum stride, dilation or padding, so that products with dimensions fit 64 bits
 MOST_STEP = 2**31 - 1
 
 
 def most(value: int, limit: int, name: str) -> None:
-    """Refuse a number beyond what anybody can mean, on which memory or time depend."""
+    """Reject an absurdly large value that determines memory or time."""
     require(value <= limit, f"{name}: expected at most {limit}, got {value}")
 
 
 def whole_shape(shape: Shape | None, name: str = "shape") -> Shape:
-    """A shape that an attribute has to tell completely."""
+    """Check that a shape attribute is complete."""
     if shape is None or min(shape, default=0) < 0:
         raise InferError(f"{name}: expected a complete shape, got {shape}")
     return shape
 
 
 def require_plane(spec: Spec, name: str = "data") -> None:
-    """Images need pixels, and kernels number those of a plane by 32 bits."""
+    """Check that planes have pixels, and few enough for 32-bit indices."""
     if spec.shape is None or -1 in spec.shape[2:]:
         return
     pixels = Spec(spec.shape[2:]).size
@@ -230,25 +229,25 @@ def require_plane(spec: Spec, name: str = "data") -> None:
 
 
 def like_inputs(*specs: Spec) -> tuple[Spec, ...]:
-    """Gradients: Specs that equal those of the inputs."""
+    """The Specs of gradients: those of the inputs."""
     return tuple(Spec(spec.shape, spec.dtype) for spec in specs)
 
 
 def infer_gradients(
     infer: Callable[..., Any], a: Any, grad: Spec, *ins: Spec, name: str = "grads"
 ) -> tuple[Spec, ...]:
-    """The gradients of all inputs of an operator; `grad`, its output's, has to fit.
+    """Infer the gradients of all inputs of an operator, checking the output gradient `grad`.
 
     Parameters
     ----------
     infer : callable
-        The operator's own rule, which checks `ins` and tells what `grad` looks like.
+        The operator's inference rule, which checks `ins` and determines the Spec of `grad`.
     a : Attrs
     grad : Spec
-        Of the first output.
+        Spec of the first output's gradient.
     *ins : Spec
     name : str
-        What messages call `grad`.
+        Name of `grad` in messages.
     """
     outs = infer(a, *ins)
     out = outs if isinstance(outs, Spec) else outs[0]
@@ -260,23 +259,23 @@ def infer_gradients(
 
 
 def back_inputs(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
-    """All inputs have the output's shape and dtype."""
+    """Set the shape and dtype of all inputs to the output's."""
     for i, spec in enumerate(ins):
         spec.fill(f"input {i}", outs[0].shape, outs[0].dtype)
 
 
 def back_data(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
-    """The first input has the first output's shape and dtype."""
+    """Set the shape and dtype of the first input to the first output's."""
     ins[0].fill("data", outs[0].shape, outs[0].dtype)
 
 
 def back_shape(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
-    """The first input has the first output's shape."""
+    """Set the shape of the first input to the first output's."""
     ins[0].fill("data", outs[0].shape)
 
 
 def back_batch(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
-    """The first extents of the first input and the first output are the same, and the dtypes."""
+    """Unify first dimension and dtype of the first input and the first output."""
     data, out = ins[0], outs[0]
     data.fill("data", dtype=out.dtype)
     if data.shape and out.shape:
@@ -284,11 +283,11 @@ def back_batch(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
 
 
 def back_dtype(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
-    """The first input has the first output's dtype."""
+    """Set the dtype of the first input to the first output's."""
     ins[0].fill("data", dtype=outs[0].dtype)
 
 
 def back_dtypes(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
-    """All inputs have the first output's dtype."""
+    """Set the dtypes of all inputs to the first output's."""
     for i, spec in enumerate(ins):
         spec.fill(f"input {i}", dtype=outs[0].dtype)

@@ -1,4 +1,4 @@
-"""A record's native kernels: which kernel of the library computes a call, and how it is called."""
+"""Native kernels in records: selection and calling convention of library kernels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,50 +9,50 @@ __all__ = ["Native", "by_onednn", "native"]
 
 @dataclass(slots=True, eq=False)
 class Native:
-    """One native kernel of a record and how to call it.
+    """A native kernel of a record and its calling convention.
 
-    Functions get the attributes of the call `a`, and the Specs of its inputs and outputs.
+    Functions receive the call's attributes `a` and the Specs of its inputs and outputs.
 
     Parameters
     ----------
     name : str or callable
-        The kernel's name; ``name(a, ins, outs)`` may compute it.
+        The kernel's name, or ``name(a, ins, outs)``.
     struct : Params, optional
-        The parameter struct. Fields that are dynamic attributes are written at each call.
+        The parameter struct. Fields for dynamic attributes are written at each call.
     params : callable, optional
-        ``params(a, ins, outs) -> dict`` of the struct's other fields.
+        ``params(a, ins, outs)``: a dict of the struct's other fields.
     when : callable, optional
-        ``when(a, ins, outs)`` returns a string, the reason for refusing this call, or None.
+        ``when(a, ins, outs)``: the reason for rejecting a call, as str, or None.
     workspace : callable, optional
-        ``workspace(a, ins, outs) -> bytes`` of scratch memory.
+        ``workspace(a, ins, outs)``: size of scratch memory in bytes.
     work : callable, optional
-        ``work(a, ins, outs) -> int``, the cost in elementwise steps that decides on threads;
-        the largest tensor's size by default.
+        ``work(a, ins, outs)``: cost in elementwise steps, as int, for choosing the number of
+        threads; by default the largest tensor's size.
     inplace : bool or callable
-        Whether an output may be the very same memory as any input of its size;
-        ``inplace(a, ins, outs)`` names the positions of the inputs that output 0 may take over.
+        Whether an output may share memory with any input of its size; ``inplace(a, ins, outs)``
+        returns the positions of inputs whose memory output 0 may reuse.
     select : callable, optional
-        ``select(ins, outs) -> dtype code`` that picks the kernel's element type; the first input's
-        (without inputs: the first output's) by default.
+        ``select(ins, outs)``: dtype code of the kernel, by default the first input's (without
+        inputs, the first output's).
     computes : callable, optional
-        ``computes(a, ins, outs) -> dtype code``: the same where attributes matter too.
+        ``computes(a, ins, outs)``: like `select`, if attributes matter as well.
     asks : bool
-        Whether the library is asked if the kernel accepts, and how much workspace it needs.
+        Whether to query the library for acceptance and workspace size.
     pointwise : bool, str or callable
-        Whether the kernel is a line of elemwise.def (``pointwise(a)`` may tell), so that fused
-        programs can do the same; the name of a line stands for its use on all inputs in turn.
+        Whether the kernel is a line of elemwise.def (or ``pointwise(a)``), so that fused programs
+        can use it as a step; a str names a line to apply to all inputs in turn.
     capped : bool
         Whether MXNET_CPU_NNPACK_NTHREADS=1 keeps it to one thread.
     tried : bool
-        Whether a trial on zeros tells what the kernel takes; not where its inputs' values decide.
+        Whether its time can be measured on zeros, as it does not depend on values.
     mixed : bool
-        Whether inputs and outputs may have other element types than the kernel's, as `infer`
-        allows or the kernel finds out; otherwise it refuses such calls.
+        Whether inputs and outputs may have other dtypes than the kernel's, subject to `infer` or
+        the kernel itself; otherwise such calls are rejected.
     packs : bool
-        Whether it reads or writes weights in its own layout, of which attribute `packed` tells the
-        bytes; the library has to agree.
+        Whether it reads or writes weights in its own layout, whose size is attribute `packed`; the
+        library must agree.
     turns : int
-        So many inputs belong to each output, the first of which may be the very memory of it.
+        Number of inputs per output, the first of which may share the output's memory.
     """
 
     name: str | Callable[..., str]
@@ -73,7 +73,7 @@ class Native:
     turns: int = 0
 
 
-native = Native  # as records call it
+native = Native  # its name in records
 
 
 def by_onednn(
@@ -81,15 +81,15 @@ def by_onednn(
     when: Callable[..., str | None] | None = None,
     name: str | Callable[..., str] | None = None,
 ) -> Native:
-    """oneDNN's counterpart of a native kernel: of the same parameters, where oneDNN accepts.
+    """Make the oneDNN counterpart of a native kernel, with the same parameters.
 
     Parameters
     ----------
     kernel : Native
     when : callable, optional
-        A reason for refusing besides the kernel's own.
+        A further condition besides the kernel's own.
     name : str or callable, optional
-        ``<kernel>_onednn`` by default.
+        Kernel name, by default ``<kernel>_onednn``.
     """
 
     def refuse(a: Any, ins: Any, outs: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""What graph passes know of layers: which fused operator does a layer and what follows it."""
+"""Layer properties of records for graph passes: the fused operator of a layer and its epilogue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ __all__ = ["Layer"]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A record's `layer`: it is computed together with the sum and the activation after it.
+    """A record's `layer`: fusion with a subsequent sum and activation.
 
     Attributes
     ----------
     fused : str
-        The operator that does all of it.
+        The fused operator.
     shared : tuple of str
-        The attributes that both have.
+        Attributes that both operators have.
     kind : {'conv', 'dense'}
-        Which switches govern it, and whether a batch normalisation after it is taken in.
+        The kind, which determines settings and whether batch normalisation is fused.
     filters : callable, optional
-        ``filters(a)``: the attributes of `_fold_batch_norm` that tell where the weight has its
-        output channels, if not first.
+        ``filters(a)``: the attributes of `_fold_batch_norm` that specify the weight's output
+        channel axis, if not the first.
     bfloat16 : bool
-        Whether the fused operator also takes arrays of that type, beside parameters of float32.
+        Whether the fused operator also supports bfloat16 arrays, with float32 parameters.
     """
 
     fused: str

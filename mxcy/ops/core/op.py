@@ -1,6 +1,6 @@
-"""What a record holds: the class of operators.
+"""The class of operator records.
 
-Records are made by `mxcy.ops.core.record.op`; the parameters of `Op` are what stands in them.
+Records are created by `mxcy.ops.core.record.op` with the parameters of `Op`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,106 +24,106 @@ __all__ = ["Op"]
 
 
 class Op:
-    """One operator: how it is called, what it computes, and what others may know of it.
+    """An operator: its interface, its computation and its properties.
 
-    The functions among the parameters get the attributes of the call first, `a`.
+    Functions among the parameters receive the call's attributes, `a`, as first argument.
 
     Parameters
     ----------
     name : str
         The registered name.
     fields : iterable of Field
-        The attributes, in the order of the function's parameters.
+        Attributes in the order of the function's parameters.
     inputs : str
-        The names of the inputs; a ``?`` behind one says that calls may leave it out.
+        Names of the inputs; a trailing ``?`` marks optional ones.
     aliases : sequence of str
-        Further registered names.
+        Additional registered names.
     outputs : str or callable
-        The names of the outputs, or ``outputs(a)``, which returns them.
+        Names of the outputs, or ``outputs(a)``.
     visible : int or callable, optional
-        How many of the outputs callers see, or ``visible(a)``; all of them by default.
+        Number of outputs visible to callers, or ``visible(a)``; by default all.
     mutates : sequence of str, or callable
-        Inputs that the operator writes; ``mutates(n)`` returns their positions among `n` inputs.
+        Inputs that the operator writes, or ``mutates(n)``, their positions among `n` inputs.
     variadic : str, optional
-        What inputs are called when there may be any number of them.
+        Name of the inputs if there may be any number of them.
     num_args : str, optional
         The attribute that counts those inputs.
     uses_mode : bool
-        Whether training differs from prediction; ``a.train`` tells which it is.
+        Whether training differs from prediction, given by ``a.train``.
     uses_types : bool
-        Whether its result's element type depends on the thread's policy of types;
-        ``a.numpy_types`` tells whether that is NumPy's (see `result_types`).
+        Whether the result's dtype depends on the thread's type rules, given by ``a.numpy_types``
+        (see `result_types`).
     uses_rng : bool or callable
-        Whether it draws random numbers; ``uses_rng(a)``, whether a call does.
+        Whether it draws random numbers, or ``uses_rng(a)``.
     arguments : callable, optional
-        ``arguments(a)``, the names of the inputs that the attributes ask for; all of them by
-        default, but no `bias` with ``no_bias``.
+        ``arguments(a)``: names of the inputs required by the attributes; by default all, except
+        `bias` with ``no_bias``.
     infer : callable
-        ``infer(a, *specs)``, of variadic inputs ``infer(a, specs)``: the output's Spec or a tuple
-        of them. It raises MXNetError for inputs that do not fit, and may fill in what is unknown.
+        ``infer(a, *specs)``, for variadic inputs ``infer(a, specs)``: the Spec of the output or a
+        tuple of them. Raises MXNetError for inconsistent inputs, and may complete unknown specs.
     grad : callable, optional
-        ``grad(a, F, g, ...)``, the gradients of the inputs, written with the operators `F`. The
-        names of its further parameters ask for inputs and outputs, or are ``out`` (the first
-        output), ``inputs``, ``outs``, ``needs`` and ``specs``; see the method `grad`.
+        ``grad(a, F, g, ...)``: the gradients of the inputs, composed of operators `F`. Further
+        parameters are named after inputs and outputs that it needs, or ``out`` (the first output),
+        ``inputs``, ``outs``, ``needs`` and ``specs``; see the method `grad`.
     ref : callable
-        ``ref(a, xp, *inputs)``, the definition, for any array module.
+        ``ref(a, xp, *inputs)``: the definition, for any array module.
     kernels : sequence of Native
-        The native kernels, best first; `ref` computes what they refuse.
+        Native kernels, best first; `ref` computes calls that all of them reject.
     samples : sequence of Sample
-        What the battery of tests tries.
+        Calls for the test battery.
     domain : (float, float)
-        Where the battery draws inputs.
+        Range of the battery's random inputs.
     dtypes : sequence of str
-        The element types that the battery tries.
+        Dtypes for the test battery.
     doc : str
-        The docstring of the operator's functions.
+        Docstring of the operator's functions.
     names : dict of str to (str, int), optional
-        Further names for `grad` to ask by, such as ``{"x": ("in", 0)}``.
+        Additional parameter names for `grad`, such as ``{"x": ("in", 0)}``.
     like_out : sequence of str
-        Attributes that depend on whether ``out=`` is given, and on its kind.
+        Attributes whose default depends on ``out=``.
     aux : sequence of str, optional
-        Inputs that symbols list as auxiliary states; by default those that it writes.
+        Inputs that are auxiliary states in symbols, by default those it writes.
     eager : callable, optional
-        ``eager(a, F, array, *inputs)`` computes an output whose shape depends on values.
+        ``eager(a, F, array, *inputs)``: computes an output with value-dependent shape.
     infer_back : callable, optional
-        ``infer_back(a, ins, outs)`` fills in the Specs of inputs from the outputs', for symbols.
+        ``infer_back(a, ins, outs)``: completes input Specs from output Specs, for symbols.
     forwards : callable, optional
-        ``forwards(a)``, whether output 0 is input 0 itself.
+        ``forwards(a)``: whether output 0 is input 0 itself.
     epilogue : callable, optional
-        ``epilogue(a)``, the (act, alpha, beta) as which a fused layer applies it, or None.
+        ``epilogue(a)``: the (act, alpha, beta) by which a fused layer applies it, or None.
     layer : Layer, optional
-        How it is computed together with what follows it.
+        Its fusion with subsequent operators.
     quantized : Quantized, optional
-        Which operator computes it among 8-bit integers.
+        Its int8 counterpart.
     out_range : callable, optional
-        ``out_range(a, ranges, ins, outs)``: the (minimum, maximum) of a quantized result, where
-        attributes and the `ranges` of its inputs (None where unknown) tell it; else None.
+        ``out_range(a, ranges, ins, outs)``: (minimum, maximum) of a quantized result, if determined
+        by attributes and the inputs' `ranges` (None if unknown); else None.
     factor : callable, optional
-        ``factor(a)``, the number by which it multiplies its input, or None.
+        ``factor(a)``: the scalar by which it multiplies its input, or None.
     identity : bool
-        Whether the first output has the first input's elements in the same order.
+        Whether the first output has the elements of the first input in the same order.
     ignores : sequence of str
-        Inputs of which only shape and dtype matter.
+        Inputs of which only shape and dtype are used.
     repeatable : bool
-        Whether computing it twice makes no difference although it writes variables.
+        Whether recomputing it is harmless although it writes variables.
     in_symbols : InSymbols, optional
-        Its habits in symbols and their files.
+        Its properties in symbols and their files.
     foreign : object, optional
-        Who runs users' Python code in place of a kernel, see `mxcy.custom`. Such an operator may
-        do anything, so passes leave its nodes as they are.
+        Runner of users' Python code in place of a kernel, see `mxcy.custom`. Such an operator may
+        have any side effect, so passes do not change its nodes.
     stypes : iterable of Rule
-        What to do with sparse arrays.
+        Rules for sparse arrays.
     sparse_gradient : callable, optional
-        ``sparse_gradient(a)``, whether a gradient is sparse although all inputs are dense.
+        ``sparse_gradient(a)``: whether a gradient of dense inputs is sparse.
     complexes : bool or str
-        Whether it takes and returns complex numbers; every other record refuses them.
+        Whether it supports complex numbers, which are rejected otherwise.
     numpy : str, Public, or a tuple of them
-        Under which names and with which signatures `mx.np` and `mx.npx` offer it; see `Public`.
+        Names and signatures in `mx.np` and `mx.npx`; see `Public`.
     onnx : callable, optional
-        ``onnx(a, G, *inputs)``, the same in operators of ONNX; those of most records come from
-        `mxcy.onnx.mx2onnx.converters` when a graph is first exported.
+        ``onnx(a, G, *inputs)``: its expression by ONNX operators; for most records set by
+        `mxcy.onnx.mx2onnx.converters` at the first export.
     amp : str or Precision, optional
-        What mixed precision does with it; see `mxcy.ops.core.precision.read`.
+        Its class under mixed precision; see `mxcy.ops.core.precision.read`.
     """
 
     __slots__ = (
@@ -234,7 +234,7 @@ class Op:
         self._outputs = outputs if callable(outputs) else tuple(outputs.split())
         self._visible, self._arguments = visible, arguments
         self._mutates = mutates if callable(mutates) else tuple(map(self.inputs.index, mutates))
-        self.writes = bool(self._mutates)  # whether there may be inputs that it writes
+        self.writes = bool(self._mutates)  # whether it may write inputs
         self.aux = tuple(aux or () if callable(mutates) or aux is not None else mutates)
         self.uses_mode, self.uses_types, self._draws = uses_mode, uses_types, uses_rng
         self.uses_rng = bool(uses_rng)
@@ -259,9 +259,9 @@ class Op:
         self._grad_needs: tuple[tuple[str, int], ...] | None = None if grad else ()
         self.handles: dict[str, Any] = {}  # front -> its handle for this record
 
-    # --- what a call looks like ---
+    # --- interface ---
     def arguments(self, a: Attrs) -> tuple[str, ...]:
-        """The input names that attributes `a` ask for (without variadic inputs)."""
+        """The names of the inputs for attributes `a`, without variadic ones."""
         if self._arguments is not None:
             return tuple(self._arguments(a))
         if "no_bias" in self.schema.by_name and a.no_bias:
@@ -269,7 +269,7 @@ class Op:
         return self.inputs
 
     def outputs(self, a: Attrs) -> tuple[str, ...]:
-        """The names of all outputs, hidden ones included."""
+        """The names of all outputs, including hidden ones."""
         if not callable(self._outputs):
             return self._outputs
         try:
@@ -278,13 +278,13 @@ class Op:
             raise MXNetError(f"Error in operator {self.name}: {error}") from None
 
     def visible(self, a: Attrs) -> int:
-        """How many of the outputs the caller sees."""
+        """The number of visible outputs."""
         if self._visible is None:
             return len(self.outputs(a))
         return self._visible(a) if callable(self._visible) else self._visible
 
     def mutated(self, n: int) -> tuple[int, ...]:
-        """The positions of the inputs, among `n`, that the operator writes."""
+        """The positions of the inputs written by the operator, among `n`."""
         if callable(self._mutates):
             return tuple(self._mutates(n))
         return tuple(i for i in self._mutates if i < n)
@@ -294,20 +294,20 @@ class Op:
         return bool(self._draws(a) if callable(self._draws) else self._draws)
 
     def input_names(self, n: int) -> tuple[str, ...]:
-        """Names for `n` inputs, for messages; variadic inputs are numbered."""
+        """The names of `n` inputs for messages; variadic inputs are numbered."""
         if self.variadic:
             return tuple(f"{self.variadic}{i}" for i in range(n))
         return self.inputs[:n]
 
     def listed(self, a: Attrs) -> int:
-        """How many outputs symbols' files count."""
+        """The number of outputs in symbols' files."""
         listed = self.in_symbols.listed
         if listed is None:
             return len(self.outputs(a))
         return listed(a) if callable(listed) else listed
 
     def symbol_outputs(self, a: Attrs) -> tuple[str, ...]:
-        """The endings of the visible outputs' names in symbols."""
+        """The name suffixes of visible outputs in symbols."""
         count = self.visible(a)
         if self.in_symbols.named:
             return self.outputs(a)[:count]
@@ -316,14 +316,14 @@ class Op:
         return tuple(f"output{i}" for i in range(count))
 
     def symbol_inputs(self, a: Attrs, n: int) -> tuple[str, ...]:
-        """The names of `n` inputs in symbols, which name the variables made for them."""
+        """The names of `n` inputs in symbols, used for automatically created variables."""
         if not self.variadic:
             return self.arguments(a)
         names = self.in_symbols.names
         return tuple(f"arg{i}" for i in range(n)) if names is None else tuple(names(a, n))
 
     def infer(self, a: Attrs, ins: Sequence[Spec]) -> list[Spec]:
-        """Infer output specs from input specs; input specs may be filled in.
+        """Infer output specs from input specs, which may be completed.
 
         Returns
         -------
@@ -332,8 +332,8 @@ class Op:
         Raises
         ------
         MXNetError
-            When the inputs do not fit each other or the attributes; it names the operator. An
-            `UnforeseenError` where the rule broke instead of refusing them.
+            If inputs or attributes are inconsistent, naming the operator. An `UnforeseenError` if
+            the rule crashed instead of rejecting them.
         """
         try:
             self._check_count(a, len(ins))
@@ -353,7 +353,7 @@ class Op:
         return outs
 
     def _beside(self, a: Attrs, ins: Sequence[Spec], error: MXNetError) -> str:
-        """The shape of the first input, where another one does not fit to it."""
+        """For error messages, the shape of the first input if another one contradicts it."""
         if not isinstance(error, ShapeError) or self.variadic or ins[0].shape is None:
             return ""
         name, shape = self.arguments(a)[0], str(ins[0].shape)
@@ -361,13 +361,13 @@ class Op:
         return "" if is_named else f"; {name} has shape {shape}"
 
     def _check_count(self, a: Attrs, n: int) -> None:
-        """Refuse another number of inputs than the attributes ask for."""
+        """Check the number of inputs."""
         names = self.arguments(a)
         if not self.variadic and n != len(names):
             raise MXNetError(f"expected {len(names)} inputs ({', '.join(names)}), got {n}")
 
     def pointwise(self, a: Attrs) -> Native | None:
-        """The kernel that fused elementwise programs can imitate, or None (see `Native`)."""
+        """The kernel that can be a step of fused programs, or None (see `Native`)."""
         for kernel in self.kernels:
             line = kernel.pointwise
             if line(a) if callable(line) else line:
@@ -377,8 +377,8 @@ class Op:
     # --- gradient ---
     @property
     def grad_needs(self) -> tuple[tuple[str, int], ...]:
-        """For each named parameter of the gradient rule: its kind and its index."""
-        if self._grad_needs is None:  # of most operators a program never asks
+        """The kind and index of each named parameter of the gradient rule."""
+        if self._grad_needs is None:  # lazily, as programs use few gradients
             outputs = () if callable(self._outputs) else self._outputs
             self._grad_needs = needs_of(
                 self.name, self.grad_rule, self.inputs, outputs, self._grad_names
@@ -395,7 +395,7 @@ class Op:
         needs: Sequence[bool],
         specs: Sequence[Spec],
     ) -> list[Any]:
-        """The gradients of the inputs.
+        """Compute the gradients of the inputs.
 
         Parameters
         ----------
@@ -404,7 +404,7 @@ class Op:
         g : array, or a list of arrays (None for hidden outputs) when there are several outputs
         ins, outs : sequences of arrays; only those named by the rule have to be present
         needs : sequence of bool
-            Which inputs' gradients are wanted.
+            Which inputs require gradients.
         specs : sequence of Spec
             The inputs' shapes and dtypes.
 
@@ -422,7 +422,7 @@ class Op:
                 asked.append(outs[i] if kind == "out" else whole[kind])
         rule = self.grad_rule(a, F, g, *asked)
         gradients = list(rule) if isinstance(rule, (tuple, list)) else [rule]
-        # Rules may leave out trailing inputs, or speak of optional ones that a call does not have.
+        # Rules may omit trailing inputs, or return gradients of missing optional ones.
         return (gradients + [None] * (len(ins) - len(gradients)))[: len(ins)]
 
     def __repr__(self) -> str:

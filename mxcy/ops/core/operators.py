@@ -1,11 +1,11 @@
-"""The operators behind Python's ``+ - * / % ** == != > >= < <=``, in the order fronts number them.
+"""Operators of Python's ``+ - * / % ** == != > >= < <=``, in the order of the fronts' numbering.
 
-Arrays, graph values and symbols all take them from here.
+Used by arrays, graph values and symbols.
 """
 
 __all__ = ["TABLE", "METHODS"]
 
-#: (array with array, array with number, number with array)
+#: records for (array, array), (array, scalar), (scalar, array)
 TABLE = (
     ("broadcast_add", "_plus_scalar", "_plus_scalar"),
     ("broadcast_sub", "_minus_scalar", "_rminus_scalar"),
@@ -21,7 +21,7 @@ TABLE = (
     ("broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar"),
 )
 
-#: the special methods of the same operations: (operand on the left, operand on the right or None)
+#: special methods of the same operations: (normal, reflected or None)
 METHODS = (
     ("__add__", "__radd__"),
     ("__sub__", "__rsub__"),

@@ -1,4 +1,4 @@
-"""How values of attributes are accepted and normalised, kind by kind."""
+"""Parsers that validate and normalise attribute values."""
 
 import ast
 import ctypes
@@ -29,21 +29,21 @@ __all__ = [
 
 
 def literal(value: Any) -> Any:
-    """A string as the Python literal it spells, an array without axes as its number."""
+    """Evaluate a str as a Python literal, and a 0-d array as its number."""
     if not isinstance(value, str):
         return value.item() if getattr(value, "shape", None) == () else value
     try:
         return ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise ValueError("cannot read it") from None
+        raise ValueError("cannot parse it") from None
 
 
 def integer(low: int, high: int, wanted: str = "an integer") -> Callable[[Any], int]:
-    """A parser of integers from `low` up to `high`."""
+    """Make a parser of integers from `low` to `high`, inclusive."""
 
     def parse(value: Any) -> int:
-        """An integer between the bounds."""
-        if type(value) is not int:  # it is by far the most frequent
+        """Parse an integer within the bounds."""
+        if type(value) is not int:  # by far the most frequent type
             value = literal(value)
             if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
                 raise TypeError("expected an integer")
@@ -62,7 +62,7 @@ uint64 = integer(0, (1 << 64) - 1, "a non-negative integer")
 
 
 def real(value: Any) -> float:
-    """A number as a float, ``"inf"`` and ``"nan"`` among them."""
+    """Parse a float, including ``"inf"`` and ``"nan"``."""
     if isinstance(value, str) and value.strip().lstrip("+-").lower() in ("inf", "nan", "infinity"):
         return float(value)
     value = literal(value)
@@ -74,12 +74,12 @@ def real(value: Any) -> float:
 
 
 def single(value: Any) -> float:
-    """A number rounded to float32; what is too large for that is infinite."""
+    """Parse a number rounded to float32, infinite if out of range."""
     return ctypes.c_float(real(value)).value
 
 
 def saturated(value: Any) -> int:
-    """The number of a diagonal: beyond any matrix all are alike."""
+    """Parse a diagonal's index, saturated beyond the size of any matrix."""
     value = literal(value)
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         value = max(-_INT32, min(int(value), _INT32))
@@ -87,13 +87,13 @@ def saturated(value: Any) -> int:
 
 
 def number(value: Any) -> int | float:
-    """An integer as an int, so that files say what MXNet's say."""
+    """Parse a number, keeping integers as int, as in MXNet's files."""
     value = real(value)
     return int(value) if value.is_integer() else value
 
 
 def boolean(value: Any) -> bool:
-    """A truth value, which texts and 0 and 1 name as well."""
+    """Parse a bool, also given as str, 0 or 1."""
     if value is True or value is False:
         return value
     if isinstance(value, str):
@@ -110,17 +110,17 @@ def boolean(value: Any) -> bool:
 
 
 def text(value: Any) -> str:
-    """Anything as its text."""
+    """Convert any value to str."""
     if value is None:
         return "None"
     return str(value)
 
 
 def tuple_of(parse: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """A parser of sequences, whose elements `parse` takes; a single value is a sequence of one."""
+    """Make a parser of sequences with elements for `parse`; a single value is a 1-tuple."""
 
     def parse_tuple(value: Any) -> tuple[Any, ...]:
-        """A sequence as a tuple."""
+        """Parse a sequence to a tuple."""
         if type(value) is tuple:
             return tuple([parse(v) for v in value])
         value = literal(value)
@@ -132,14 +132,14 @@ def tuple_of(parse: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def or_none(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A parser that takes None as well."""
+    """Make a parser that also accepts None."""
     return lambda value: None if value is None or value == "None" else parse(value)
 
 
 def extent(value: Any) -> int:
-    """An extent; None means that it is unknown, -1."""
+    """Parse a dimension; None means unknown, -1."""
     return -1 if value is None or value == "None" else int64(value)
 
 
-#: a parser of shapes
+#: parser of shapes
 shape = tuple_of(extent)

@@ -1,8 +1,8 @@
-"""Mixed precision: what it does with an operator, which its record says, and the policy in force.
+"""Mixed precision: operators' classes, declared by records, and the current policy.
 
 Under a policy some operators run in a 16-bit type, the target, and others in float32: their inputs
-are cast. Eager calls ask `casts` when they are prepared, symbols when they are made (see
-`mxcy.symbol.mixed`), and `mxcy.graph.passes.amp` asks for whole graphs.
+are cast. `casts` is called when eager calls are prepared and when symbols are created (see
+`mxcy.symbol.mixed`); `mxcy.graph.passes.amp` converts whole graphs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,9 +14,9 @@ from mxcy._base.dtypes import CODES
 __all__ = ["CONSTRAINT", "TARGETS", "Policy", "Precision"]
 __all__ += ["casts", "changes", "is_exempt", "mixed", "read"]
 
-#: the attribute of symbols' nodes that tells which optimizations leave them alone
+#: node attribute with flags of optimizations that must not be applied
 CONSTRAINT = "__opt_constraint__"
-_NO_MIXED_PRECISION = 1  # its bit
+_NO_MIXED_PRECISION = 1  # the flag of mixed precision
 
 #: the 16-bit types
 TARGETS = ("float16", "bfloat16")
@@ -25,26 +25,25 @@ _FLOAT32 = CODES["float32"]
 
 
 def is_exempt(attrs: dict[str, str]) -> bool:
-    """Whether the attributes of a symbol's node say that it runs in float32."""
+    """Whether a node's attributes exempt it from mixed precision."""
     return int(attrs.get(CONSTRAINT, "0")) & _NO_MIXED_PRECISION != 0
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """What mixed precision does with an operator.
+    """The treatment of an operator by mixed precision.
 
     Parameters
     ----------
     float16, bfloat16 : str
-        For each target ``'lp16'``: inputs are cast to the target; ``'fp32'``: to float32;
-        ``'either'``: it runs in the type that arrives; ``'widest'``: if one input is float32, all
-        are.
+        Class per target: ``'lp16'`` casts inputs to the target, ``'fp32'`` to float32; ``'either'``
+        casts nothing; ``'widest'`` casts all inputs to float32 if one is.
     loss : bool
-        Whether it makes the gradients of a loss, which its attribute `grad_scale` scales.
+        Whether it is a loss whose gradients its attribute `grad_scale` scales.
     fp32_when : (str, tuple of str), optional
-        An attribute, and the values with which it runs in float32.
+        An attribute and the values for which it runs in float32.
     fp32_inputs : tuple of str
-        Inputs that are float32 also where the others are not.
+        Inputs that remain float32 even if others are not.
     """
 
     float16: str
@@ -58,21 +57,21 @@ class Precision:
             raise ValueError(f"expected classes of {_KINDS}, got {self.float16}, {self.bfloat16}")
 
     def of(self, target: str) -> str:
-        """The class under a target."""
+        """The class for a target."""
         return self.float16 if target == "float16" else self.bfloat16
 
 
 def read(text: str | Precision | None, name: str) -> Precision:
-    """What a record says, spelled out.
+    """Parse a record's specification.
 
     Parameters
     ----------
     text : str or Precision or None
-        One class for both targets, or two with a slash between; ``'loss'`` runs in float32. None
-        is ``'either'``, which for bfloat16 is float32 unless the operator is NumPy's: MXNet's list
-        for that type is a short one.
+        One class for both targets, or two separated by a slash; ``'loss'`` runs in float32. None is
+        ``'either'``, which for bfloat16 means float32 unless it is a NumPy operator, because
+        MXNet's list for that type is short.
     name : str
-        The operator's.
+        The operator's name.
     """
     if isinstance(text, Precision):
         return text
@@ -85,18 +84,18 @@ def read(text: str | Precision | None, name: str) -> Precision:
 
 
 class Policy:
-    """Which operators run in which type.
+    """The types in which operators run.
 
     Parameters
     ----------
     target : str
         One of `TARGETS`.
     lp16, fp32 : iterable of str, optional
-        The operators that run in the target and in float32, in place of what records say.
+        Operators that run in the target and in float32, overriding records.
     conditional : iterable of (str, str, list of str), optional
-        Operators that run in float32 if an attribute has one of some values, likewise.
+        Operators that run in float32 for some values of an attribute, overriding records.
     find : callable
-        ``find(name)``: the record of a name, or None for operators that users write in Python.
+        ``find(name)``: the record of a name, or None for custom operators.
     """
 
     def __init__(
@@ -119,7 +118,7 @@ class Policy:
                 rows.append((attribute, set(map(str, values))))
 
     def kind(self, op: Any, a: Any) -> str:
-        """What happens to the inputs of a call: a class of `Precision`.
+        """The class (see `Precision`) of a call.
 
         Parameters
         ----------
@@ -132,7 +131,7 @@ class Policy:
         if self._meets(op, a):
             return "fp32"
         own = op.amp.of(self.target)
-        # What is in a list by its record, but not in the given one, runs in either type.
+        # Operators listed by their record but not in the given list run in either type.
         return own if own == "widest" or self._in_force(own) else "either"
 
     def _listed(self, op: Any) -> str | None:
@@ -145,7 +144,7 @@ class Policy:
         return kind == "either" or self._lists[kind == "fp32"] is None
 
     def has_condition(self, op: Any, a: Any) -> bool:
-        """Whether a condition makes a call run in float32, not a list."""
+        """Whether a call runs in float32 because of a condition rather than a list."""
         return self._listed(op) is None and self._meets(op, a)
 
     def _meets(self, op: Any, a: Any) -> bool:
@@ -159,17 +158,16 @@ class Policy:
 
 
 class Mixed:
-    """What is in force in this process.
+    """The current state of mixed precision in this process.
 
     Attributes
     ----------
     policy : Policy or None
-        None while mixed precision is off.
+        The policy; None if mixed precision is off.
     scaler : object or None
-        Its `loss_scale` is the factor of the gradients of loss outputs.
+        Object whose `loss_scale` is the factor of loss outputs' gradients.
     has_exemptions : bool
-        Whether there may be scopes whose calls run in float32, so that calls with 16-bit inputs
-        have to ask.
+        Whether there may be exempt scopes, so that calls with 16-bit inputs must be checked.
     """
 
     policy: Policy | None = None
@@ -188,7 +186,7 @@ def casts(
     floats: Iterable[int] | None = None,
     exempt: bool = False,
 ) -> list[int | None] | None:
-    """To which types the inputs of an eager call are cast; None where none is.
+    """Determine the types to which an eager call's inputs are cast; None if none is cast.
 
     Parameters
     ----------
@@ -196,16 +194,16 @@ def casts(
     op : Op
     a : Attrs
     codes : sequence of int
-        The inputs' element types.
+        Dtype codes of the inputs.
     floats : iterable of int, optional
-        The types that are cast at all, which depend on the device.
+        Types that may be cast, depending on the device.
     exempt : bool
-        Whether the call runs in float32, whatever it is.
+        Whether the call is in an exempt scope.
     """
-    exempt = exempt and not op.in_symbols.precision_cast  # which does just what it is asked for
+    exempt = exempt and not op.in_symbols.precision_cast  # an explicit cast
     kind = "fp32" if exempt else policy.kind(op, a)
     if kind == "either" and op.variadic:
-        kind = "widest"  # arrays of two types would not go together
+        kind = "widest"  # mixed input types would be rejected
     if kind == "either" or not codes:
         return None
     written = op.mutated(len(codes))
@@ -220,7 +218,7 @@ def casts(
 
 
 def changes(op: Any, a: Any, codes: Sequence[int]) -> bool:
-    """Whether the policy in force has something to do with an eager call."""
+    """Whether the current policy changes an eager call."""
     policy = mixed.policy
     if policy is None or a.exact:
         return False

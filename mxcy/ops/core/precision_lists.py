@@ -1,4 +1,4 @@
-"""Lists of operators' names, derived from what records say of mixed precision."""
+"""Lists of operator names by mixed-precision class, derived from records."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["fp32_inputs", "list_of", "name_of_target", "offer", "record_of"]
 
 
 def name_of_target(target_dtype: Any) -> str | None:
-    """A target type's name.
+    """Return the name of a target type.
 
     Parameters
     ----------
@@ -21,28 +21,28 @@ def name_of_target(target_dtype: Any) -> str | None:
     Returns
     -------
     str or None
-        None for types that are no targets.
+        None for types that are not targets.
     """
     try:
         name = dtypes.name_of(dtypes.code_of(target_dtype))
-    except Exception:  # a user's object may raise anything when it is taken for a dtype
+    except Exception:  # dtype conversion of a user's object may raise anything
         return None
     return name if name in TARGETS else None
 
 
 def record_of(name: str) -> Op | None:
-    """The record of an operator's name; None for users' operators, which have several.
+    """Return the record of an operator name; None for custom operators, which have several.
 
     Raises
     ------
     MXNetError
-        When there is no such operator.
+        If there is no such operator.
     """
     return None if name in MAKERS else ONLY_SYMBOLS.get(name) or find(name)
 
 
 def _records(aliases: bool) -> list[tuple[str, Op]]:
-    """(name, record) of every operator but those of gradient rules, or of each of its names."""
+    """(name, record) of all operators or all their names, except those of gradient rules."""
     everything = {**ONLY_SYMBOLS, **dict(REGISTRY.items())}
     return [
         (name, op)
@@ -52,7 +52,7 @@ def _records(aliases: bool) -> list[tuple[str, Op]]:
 
 
 def list_of(kind: str, target: str, aliases: bool = False) -> list[Any]:
-    """The names of the operators of a class.
+    """List the names of the operators of a class.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def list_of(kind: str, target: str, aliases: bool = False) -> list[Any]:
     Returns
     -------
     list
-        Of names; of (name, attribute, list of values) for ``'conditional'``.
+        Names; (name, attribute, list of values) for ``'conditional'``.
     """
     records = _records(aliases)
     if kind == "conditional":
@@ -79,12 +79,12 @@ def list_of(kind: str, target: str, aliases: bool = False) -> list[Any]:
 
 
 def fp32_inputs(aliases: bool = False) -> dict[str, list[str]]:
-    """The inputs that stay float32 beside others of bfloat16, by operator.
+    """The inputs that remain float32 with bfloat16 ones, by operator.
 
     Returns
     -------
     dict of str to list of str
-        The names of the inputs, empty for those that do not stay so.
+        Input names, empty for inputs that do not.
     """
     return {
         name: [key if key in op.amp.fp32_inputs else "" for key in op.inputs]
@@ -96,14 +96,14 @@ def fp32_inputs(aliases: bool = False) -> dict[str, list[str]]:
 def offer(
     module: str, target: str, aliases: bool
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the functions that compute a module's lists when they are requested, and name them.
+    """Make the functions that compute a module's lists at access, and list their names.
 
     Parameters
     ----------
     module : str
     target : str
     aliases : bool
-        Whether the lists have all names of an operator.
+        Whether the lists contain all names of an operator.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Prepare a call: from (operator, attributes, input specs) to the kernel that will run.
+"""Preparation of calls: from (operator, attributes, input specs) to the kernel to run.
 
-The result is cached by the fronts under the call's signature, so this file is about clarity.
+The fronts cache results by signature, so clarity matters here more than speed.
 """
 
 import math
@@ -19,10 +19,10 @@ from mxcy.ops.core.record import Op
 
 __all__ = ["Call", "prepare", "prepare_eager"]
 
-_MOST_BYTES = 1 << 46  # or elements of an array: more than a process can address
+_MOST_BYTES = 1 << 46  # or elements per array: beyond a process's address space
 _MOST_WORK = 1 << 62
 _NOTHING = Native("nothing", mixed=True)
-_TRACED = 8  # inputs and outputs of which traces tell; some operators take hundreds
+_TRACED = 8  # maximum number of inputs and outputs in traces; some operators have hundreds
 
 
 class Call:
@@ -33,29 +33,29 @@ class Call:
     op, attrs
         The record and the normalised attributes.
     ins, outs : list of Spec
-        All outputs, hidden ones included; `visible` of them are returned.
+        Input specs and all output specs, of which `visible` are returned.
     kernel : str or None
         The kernel's name, or None for the reference.
     dtype : int
-        The element type under which the kernel is found.
+        The dtype code by which the kernel is looked up.
     params : bytes or None
         The parameter struct.
     patches : tuple of (int, int)
         (index of a dynamic number, byte offset in params) to write before each run.
     workspace, work : int
-        Scratch bytes; cost in elementwise steps.
+        Scratch memory in bytes; cost in elementwise steps.
     threads : int
-        The most threads it may use: 1, or `mxcy._machine.tuning.ALL`, or a cap.
+        The maximum number of threads: 1, `mxcy._machine.tuning.ALL`, or a cap.
     inplace : bool
         Whether outputs may share memory with any input of their size.
     has_complex : bool
         Whether an input or an output is complex.
     mixed : bool
-        Whether mixed precision changes the call first; then it only says so.
+        Whether mixed precision must change the call first; the rest is then unset.
     overwrites : tuple of int
-        The inputs whose memory output 0 may take over, when that is not so of all.
+        The inputs whose memory output 0 may reuse, if not any.
     turns : int
-        Unless 0, output i may take over the memory of input i * turns.
+        Unless 0, output i may reuse the memory of input i * turns.
     """
 
     __slots__ = (
@@ -92,8 +92,8 @@ class Call:
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
 
     def traced(self, node: str = "") -> str:
-        """Node, shapes and element types as members of a JSON object, for the profiler."""
-        import json  # not before a profiler asks
+        """Format node, shapes and dtypes as JSON object members, for the profiler."""
+        import json  # only needed for profiling
 
         about: dict[str, object] = {"node": node} if node else {}
         about["inputs"] = [_shown(spec) for spec in self.ins[:_TRACED]]
@@ -106,24 +106,24 @@ def _shown(spec: Spec) -> str:
 
 
 def prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any = None) -> "Call":
-    """Infer the outputs and choose the first kernel that accepts.
+    """Infer the outputs and select the first kernel that accepts.
 
     Parameters
     ----------
     op : Op
     attrs : Attrs
     ins : list of Spec
-        Completely known.
+        Complete input specs.
     library
-        Offers ``has_kernel(name, dtype)`` and ``query(name, params, ins, outs, what)``: the module
-        `native` of a front.
+        Module `native` of a front, with ``has_kernel(name, dtype)`` and ``query(name, params, ins,
+        outs, what)``: the module
     force : str, optional
-        Only this kernel may be chosen; ``"ref"`` for the reference.
+        Name of the only kernel to consider; ``"ref"`` for the reference.
 
     Raises
     ------
     MXNetError
-        When the inputs do not fit, or the forced kernel refuses.
+        If the inputs are inconsistent, or the forced kernel rejects the call.
     """
     try:
         return _prepare(op, attrs, ins, library, force)
@@ -134,7 +134,7 @@ def prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any 
 
 
 def prepare_eager(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any) -> "Call":
-    """Prepare a call of a user's, as which mixed precision may want another one.
+    """Prepare a user's call, which mixed precision may have to change.
 
     Parameters
     ----------
@@ -185,9 +185,9 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
 
 
 def _kernels(call: "Call", force: Any) -> Sequence[Native]:
-    """The kernels to choose from; all of the record's but where there is nothing to compute.
+    """The candidate kernels: the record's, or none if there is nothing to compute.
 
-    Kernels run over some axes before they notice that another one is empty, which may take hours.
+    Kernels might loop for hours over other axes before they notice an empty one.
     """
     op = call.op
     computes = any(spec.size for spec in call.outs) or op.writes or op.foreign is not None
@@ -195,7 +195,7 @@ def _kernels(call: "Call", force: Any) -> Sequence[Native]:
 
 
 def _check_output(op: Op, i: int, spec: Spec) -> None:
-    """Refuse an output of which something is unknown, or which cannot exist."""
+    """Check that an output's spec is complete and possible."""
     if not spec.known:
         problem = "shape or dtype of output {} cannot be inferred ({})"
     elif any(extent < 0 for extent in spec.shape):
@@ -208,13 +208,13 @@ def _check_output(op: Op, i: int, spec: Spec) -> None:
 
 
 def _other_type(dtype: int, ins: Sequence[Spec], outs: Sequence[Spec]) -> str | None:
-    """Why a kernel that reads and writes one element type refuses; None if there is one only."""
+    """The reason why a single-dtype kernel rejects a call with several dtypes, or None."""
     other = next((spec for spec in (*ins, *outs) if spec.dtype != dtype), None)
     return None if other is None else f"its element type is not that of {other}"
 
 
 def _other_layout(name: str, params: bytes | None, call: Any, library: Any) -> str | None:
-    """Why packed weights are not in a kernel's layout; None if they are as far as can be told."""
+    """The reason why packed weights cannot be in a kernel's layout, or None."""
     try:
         size = library.query(name, params, call.ins, call.outs, "packed")
     except MXNetError as error:
@@ -226,10 +226,10 @@ def _other_layout(name: str, params: bytes | None, call: Any, library: Any) -> s
 
 
 def _adopt(call: Any, kernel: Any, name: str, dtype: int, library: Any) -> str | None:
-    """Fill `call` with what running `kernel` needs; returns the library's reason for refusing."""
+    """Set the fields of `call` for `kernel`; return the library's reason for rejecting it."""
     a, ins, outs = call.attrs, call.ins, call.outs
     params, patches, values = None, [], {}
-    dynamic: dict[str, tuple[int, int]] = {}  # fields -> the first number of an attribute, how many
+    dynamic: dict[str, tuple[int, int]] = {}  # field -> (first dynamic value, count)
     if kernel.struct is not None:
         values = dict(kernel.params(a, ins, outs)) if kernel.params else {}
         schema, number = call.op.schema, 0

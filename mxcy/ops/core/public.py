@@ -1,4 +1,4 @@
-"""What `mx.np` calls an operator: names and signature, which a record's part `numpy` tells."""
+"""NumPy interface of operators: names and signatures in `mx.np`, from a record's `numpy`."""
 
 import ast
 from typing import Any
@@ -9,19 +9,19 @@ __all__ = ["Public", "parameters"]
 
 
 class Public:
-    """A function of `mx.np` or `mx.npx` behind which one operator stands.
+    """A function of `mx.np` or `mx.npx` that is one operator.
 
     Parameters
     ----------
     text : str
         Home, names and signature: ``"sum(a, axis=None, dtype=None, out=None, keepdims=False)"``,
         ``"linalg.det(a)"``, ``"npx.relu(data)"``, ``"abs absolute(x, out=None, **kwargs)"``.
-        Parameters that the operator does not know, besides ``out``, have to keep their default on
-        the quick way; Python sees to the others.
+        Parameters unknown to the operator, except ``out``, must keep their default on the fast
+        path; others are handled in Python.
     number, number_first : str, optional
-        The operators of an array and a number that stand behind a function of two arrays.
+        Operators for (array, scalar) and (scalar, array), for functions of two arrays.
     rename : dict of str to str, optional
-        Parameters whose attributes have other names.
+        Parameter name -> attribute name, where they differ.
     """
 
     __slots__ = ("text", "number", "number_first", "rename")
@@ -37,7 +37,7 @@ class Public:
         self.rename = rename or {}
 
     def names(self) -> list[tuple[str, str]]:
-        """All (namespace, name): ``('', 'sum')`` is ``mx.np.sum``."""
+        """All (namespace, name) pairs: ``('', 'sum')`` is ``mx.np.sum``."""
         pairs = []
         for full in self.text.partition("(")[0].split():
             home, _, name = full.rpartition(".")
@@ -51,7 +51,7 @@ class Public:
 
 
 def parameters(signature: str) -> list[tuple[str, Any]]:
-    """The parameters of a signature without starred ones, each with its default or Ellipsis."""
+    """The non-starred parameters of a signature, with their default or Ellipsis."""
     function = ast.parse(f"def f({signature}): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
     names = [argument.arg for argument in function.args.args]

@@ -1,4 +1,4 @@
-"""What the quantization pass knows of a float operator: which one computes it among int8 arrays."""
+"""Int8 counterparts of float operators, for the quantization pass."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,35 +13,35 @@ def _always(a: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Quantized:
-    """A record's `quantized`: the operator that stands for it in a quantized graph.
+    """A record's `quantized`: its replacement in a quantized graph.
 
-    That operator has the float operator's inputs, then a minimum and a maximum for each input in
+    The replacement has the float operator's inputs, then a minimum and a maximum for each input in
     `ranged`, and returns the result with its minimum and maximum.
 
     Attributes
     ----------
     op : str
-        The operator among 8-bit numbers.
+        The int8 operator.
     must : bool
-        Whether it is worth the conversions before and after it. The others are quantized by mode
-        ``'full'``, and by ``'smart'`` where they lie between two of these.
+        Whether it is worth conversions before and after it. Others are quantized in mode
+        ``'full'``, and in mode ``'smart'`` between two of these.
     ranged : tuple of str, optional
-        The inputs that become 8-bit numbers with a range; the others stay as they are. All inputs
-        of a variadic operator by default.
+        Inputs to quantize, with a range; the others are unchanged. By default all inputs of a
+        variadic operator.
     by_channel : tuple of str, optional
-        The same where each output channel of a weight is to have a range of its own; such an
-        operator finds these itself and is told by ``channel_wise_quantize``.
+        Like `ranged`, if weights should have a range per output channel; such an operator computes
+        these itself, as requested by ``channel_wise_quantize``.
     refusal : callable
-        ``refusal(a)``: why a node with attributes `a` stays float, or None.
+        ``refusal(a)``: the reason for keeping a node with attributes `a` in float, or None.
     wide : bool
-        Whether the result has 32 bits and needs `_contrib_requantize`; with `calibrates`, unless it
-        has a calibrated range.
+        Whether the result is int32 and needs `_contrib_requantize`; with `calibrates`, only without
+        a calibrated range.
     calibrates : bool
-        Whether it takes `min_calib_range` and `max_calib_range`, the float result's range, itself.
+        Whether it has attributes `min_calib_range` and `max_calib_range`, its float range.
     by : str
-        The operator that quantizes its data and gives two more arrays.
+        The operator that quantizes its data, with minimum and maximum.
     renamed : callable, optional
-        ``renamed(a)``: attributes of the quantized operator that differ from the float one's.
+        ``renamed(a)``: attributes that differ between the two operators.
     """
 
     op: str
@@ -55,5 +55,5 @@ class Quantized:
     renamed: Callable[[Any], dict[str, Any]] | None = None
 
     def range_names(self, inputs: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of a node's `inputs` that have a range, in their order."""
+        """The inputs with a range, in order."""
         return tuple(name for name in inputs if self.ranged is None or name in self.ranged)

@@ -1,6 +1,6 @@
 """Operator records: everything mxcy knows about one operator, in one place.
 
-A record is made by the decorator `op` on a class (or by a family constructor such as `unary`)::
+A record is created by the decorator `op` on a class (or by a family constructor such as `unary`)::
 
     @op("FullyConnected", aliases=("_npx_fully_connected",), inputs="data weight bias?")
     class FullyConnected:
@@ -8,13 +8,13 @@ A record is made by the decorator `op` on a class (or by a family constructor su
         num_hidden: Int
         no_bias: Bool = False
 
-        def arguments(a): ...                     # input names that these attributes ask for
+        def arguments(a): ...                     # input names for these attributes
         def infer(a, data, weight, bias=None): ... # Specs in, Spec (or a tuple of them) out
-        def grad(a, F, g, data, weight): ...      # asks by name for inputs, outputs, out, ...
+        def grad(a, F, g, data, weight): ...      # parameters name inputs, outputs, out, ...
         def ref(a, xp, data, weight, bias=None): ...  # the definition, for any array module
         kernels = (native("fully_connected", ...),)  # best first; ref is always last
         samples = (sample((2, 3), (4, 3), (4,), num_hidden=4),)
-        stypes = (...)                       # what to do with sparse arrays; see stypes.py
+        stypes = (...)                       # rules for sparse arrays; see stypes.py
 
 The functions in the class body are plain functions: `a` is the call's `Attrs`, never `self`.
 """
@@ -56,24 +56,24 @@ __all__ = [
 
 #: every registered name (aliases included) -> Op
 REGISTRY: Registry[Op] = Registry()
-#: names of operators whose records depend on the attributes -> ``make(attrs)``, of texts by name
+#: name -> ``make(attrs)`` for operators whose records depend on attributes, a dict of str
 MAKERS: dict[str, Callable[[dict[str, str]], Op]] = {}
-#: name -> Op of operators over subgraphs: symbols and their files have them, arrays do not
+#: name -> Op for operators with subgraphs, which exist only in symbols and their files
 ONLY_SYMBOLS: dict[str, Op] = {}
 
 
 def stop(a: Attrs, F: Any, g: Any) -> None:
-    """The gradient rule of operators through which no gradient flows: all are zero."""
+    """The gradient rule of operators whose gradients are zero."""
     return None
 
 
 def register(name: str, **parts: Any) -> Op:
-    """Enter an operator under its name and aliases; `parts` are the parameters of `Op`.
+    """Register an operator under its name and aliases; `parts` are the parameters of `Op`.
 
     Raises
     ------
     ValueError
-        When a name is taken, or the record lacks `infer` or `ref`.
+        If a name is taken, or the record lacks `infer` or `ref`.
     """
     record = Op(name, **parts)
     if record._infer is None or record.ref is None:
@@ -86,7 +86,7 @@ def register(name: str, **parts: Any) -> Op:
 
 
 def _kinds(body: type) -> dict[str, Any]:
-    """The annotated attributes of a class: those of its bases, in their order, then its own."""
+    """The annotated attributes of a class: its bases' in order, then its own."""
     kinds: dict[str, Any] = {}
     for base in body.__bases__:
         kinds.update(_kinds(base))
@@ -100,8 +100,8 @@ _PARTS = set(Op.__init__.__kwdefaults__ or ()) - {"fields", "doc"}
 def op(name: str, **parts: Any) -> Callable[[type], Op]:
     """Class decorator that registers a record.
 
-    Annotated attributes of the class become the schema, after those of its bases, and its docstring
-    `doc`; every other parameter of `Op` may stand in the class or among `parts`.
+    Annotated attributes of the class, after those of its bases, become the schema, and its
+    docstring becomes `doc`; every other parameter of `Op` may be in the class or in `parts`.
     """
 
     def decorate(body: type) -> Op:
@@ -118,12 +118,12 @@ def op(name: str, **parts: Any) -> Callable[[type], Op]:
 
 
 def find(name: str) -> Op:
-    """The record of a name or alias.
+    """Return the record of a name or alias.
 
     Raises
     ------
     MXNetError
-        When no operator has that name.
+        If no operator has that name.
     """
     try:
         return REGISTRY[name]

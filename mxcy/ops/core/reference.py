@@ -1,6 +1,6 @@
-"""Run an operator's reference on arrays of a front, through NumPy views of their memory.
+"""Execution of an operator's reference on a front's arrays, through NumPy views.
 
-Who calls this holds the arrays; see `held` of the fronts.
+The caller must hold the arrays; see `held` of the fronts.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ __all__ = ["compute", "run", "store"]
 
 
 def widen(bits: Any, xp: Any = np) -> Any:
-    """bfloat16 bits (uint16) as float32, in an array module."""
+    """Convert bfloat16 bits (uint16) to float32, in an array module."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def narrow(values: Any, xp: Any = np) -> Any:
-    """float32 as bfloat16 bits, rounded to nearest even; NaN stays NaN."""
+    """Convert float32 to bfloat16 bits, rounding to nearest even; NaN stays NaN."""
     bits = xp.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
     return xp.where(xp.isnan(values), np.uint16(0x7FC0), rounded)
@@ -32,7 +32,7 @@ def _read(array: Any) -> np.ndarray:
 
 
 def store(target: Any, values: Any, add: bool = False) -> None:
-    """Write (or add) values, a NumPy array or another front array, to a front array."""
+    """Write or add values, a NumPy or front array, to a front array."""
     values = values if isinstance(values, (np.ndarray, np.generic)) else _read(values)
     view = target.held_view()
     if add:
@@ -41,19 +41,19 @@ def store(target: Any, values: Any, add: bool = False) -> None:
 
 
 def compute(op: Any, attrs: Any, inputs: Sequence[Any], xp: Any = np) -> Sequence[Any]:
-    """What an operator's definition makes of arrays of a module, NumPy by default.
+    """Evaluate an operator's definition on arrays of a module, by default NumPy.
 
     Raises
     ------
     MXNetError, IndexError
-        What it raises itself, and MXNetError when the module refuses.
+        Errors of the definition, and an MXNetError for other errors.
     """
     try:
         with np.errstate(all="ignore"):
             results = op.ref(attrs, xp, inputs) if op.variadic else op.ref(attrs, xp, *inputs)
     except (MXNetError, IndexError) as error:
         raise type(error)(f"Error in operator {op.name}: {error}") from error
-    except Exception as error:  # of element types or sizes that only kernels take
+    except Exception as error:  # for dtypes or sizes that only kernels support
         shown = ", ".join(f"{x.dtype}{x.shape}" for x in map(xp.asarray, inputs))
         raise MXNetError(
             f"Error in operator {op.name}: its definition cannot work with inputs ({shown}) "
@@ -65,7 +65,7 @@ def compute(op: Any, attrs: Any, inputs: Sequence[Any], xp: Any = np) -> Sequenc
 def run(call: Any, attrs: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
     """Compute `call` by its reference and store the results.
 
-    A reference returns the outputs, followed by the new values of mutated inputs, if any.
+    A reference returns the outputs, followed by the new values of mutated inputs.
     """
     op = call.op
     results = compute(op, attrs, [_read(array) for array in inputs])
@@ -81,7 +81,7 @@ def run(call: Any, attrs: Any, inputs: Sequence[Any], outputs: Sequence[Any]) ->
                 raise MXNetError(
                     f"Error in operator {op.name}: the reference returned shape "
                     f"{np.shape(values)}, "
-                    f"inference said {target.shape}"
+                    f"inference gave {target.shape}"
                 )
             if values is not None:
                 store(target, values)

@@ -1,4 +1,4 @@
-"""Records by name, of which those for `mx.np` come when they are first asked for."""
+"""The registry of records, which loads those of `mx.np` on demand."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -10,12 +10,12 @@ R = TypeVar("R")
 
 
 class Registry(dict[str, R]):
-    """A dict that calls `load_rest` before it misses a name or shows all of them.
+    """A dict that calls `load_rest` before a name is missed or names are listed.
 
     Attributes
     ----------
     load_rest : callable or None
-        Enters the records that are not there yet.
+        Registers the remaining records.
     """
 
     def __init__(self) -> None:
@@ -27,23 +27,23 @@ class Registry(dict[str, R]):
     def _fill(self) -> None:
         if self._complete:
             return
-        with self._loading:  # other threads wait; what the loading asks for is as far as it came
+        with self._loading:  # other threads wait; the loading thread sees the partial registry
             load, self.load_rest = self.load_rest, None
             if load is None:
                 return
             try:
                 load()
             except BaseException:
-                self.load_rest = load  # the next one who asks gets the same error
+                self.load_rest = load  # the next access raises the same error
                 raise
             self._complete = True
 
     def known(self, name: str) -> R | None:
-        """The record of a name that has been entered so far, or None."""
+        """Return the record of a name among those loaded so far, or None."""
         return super().get(name)
 
     def all_known(self) -> Any:
-        """The names and records that have been entered so far."""
+        """The names and records loaded so far."""
         return super().items()
 
     def __missing__(self, name: str) -> R:
@@ -59,7 +59,7 @@ class Registry(dict[str, R]):
         return super().__contains__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The record of a name, or `default`."""
+        """Return the record of a name, or `default`."""
         return self[name] if name in self else default
 
     def __iter__(self) -> Iterator[str]:
@@ -76,7 +76,7 @@ class Registry(dict[str, R]):
         return super().keys()
 
     def values(self) -> Any:
-        """All records, once for each name."""
+        """All records, once per name."""
         self._fill()
         return super().values()
 

@@ -1,10 +1,10 @@
-"""The element types of results of `mx.np`: one rule per family, each for both policies.
+"""Result dtypes of `mx.np`: one rule per operator family, each for both sets of type rules.
 
-Policies: MXNet's, in which a floating type wins over any integer one and float32 stands for "some
-floating type", and NumPy's, with its promotion and float64; complex types go with the floating ones
-of their parts. Records name a rule and leave the
-policy to it: ``RULE(a, *specs)`` tells the code of the result, None where an input's is unknown.
-Rules also tell in which type kernels compute, since many results (of comparisons) have another.
+MXNet's rules: floating types take precedence over integers, and float32 is the default floating
+type. NumPy's rules: its promotion, with float64. Complex types follow the floating types of their
+parts. Records refer to a rule: ``RULE(a, *specs)`` returns the code of the result, or None if an
+input's is unknown. Rules also determine the type in which kernels compute, since many results (of
+comparisons) have another.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ _CODE = dtypes.CODES
 _BOOL, _HALF, _SINGLE, _DOUBLE = (_CODE[name] for name in ("bool", "float16", "float32", "float64"))
 _LONG, _BFLOAT16 = _CODE["int64"], _CODE["bfloat16"]
 _NARROW = frozenset(_CODE[name] for name in ("bool", "int8", "uint8", "int16"))
-#: kernels have no rows for these: another type whose bits or values do
+#: types without kernels -> type with compatible bits or values
 _ROWS = {
     _BOOL: _CODE["uint8"],
     _CODE["int16"]: _CODE["int32"],
@@ -59,37 +59,37 @@ _ROWS = {
 
 
 def asked(word: str, spec: Spec) -> int:
-    """The element type that a call asks for with `dtype`, which hides no imaginary parts."""
+    """The dtype requested by attribute `dtype`, which must not discard imaginary parts."""
     code = dtypes.code_of(word)
     require(
         spec.dtype is None or dtypes.is_complex(code) or not dtypes.is_complex(spec.dtype),
-        f"dtype: {dtypes.name_of(spec.dtype or 0)} cannot become {word}: take .real",
+        f"dtype: {dtypes.name_of(spec.dtype or 0)} cannot be cast to {word}: use .real",
     )
     return code
 
 
 def row_type(code: int) -> int:
-    """The element type in which kernels compute on arrays of another."""
+    """The dtype in which kernels compute for a given dtype."""
     return _ROWS.get(code, code)
 
 
 def default_float(numpy_types: bool) -> int:
-    """The floating type of what comes without one."""
+    """The default floating type."""
     return _DOUBLE if numpy_types else _SINGLE
 
 
 def default_complex(numpy_types: bool) -> int:
-    """The complex type of what comes without one."""
+    """The default complex type."""
     return dtypes.complex_of(default_float(numpy_types))
 
 
 @lru_cache(1024)
 def promote(numpy_types: bool, *codes: int) -> int:
-    """The element type in which arrays of several types meet."""
+    """The common dtype of arrays."""
     if len(set(codes)) == 1:
         return codes[0]
     floats = {code for code in codes if dtypes.is_inexact(code)}
-    if _BFLOAT16 in floats:  # which NumPy does not know
+    if _BFLOAT16 in floats:  # unknown to NumPy
         if any(map(dtypes.is_complex, floats)):
             return promote(numpy_types, *floats - {_BFLOAT16})
         return _BFLOAT16 if len(floats) == 1 else promote(numpy_types, *floats - {_BFLOAT16})
@@ -100,7 +100,7 @@ def promote(numpy_types: bool, *codes: int) -> int:
 
 @lru_cache(1024)
 def real_type(numpy_types: bool, code: int) -> int:
-    """The floating type of a function of real numbers, which complex ones may be as well."""
+    """The result type of a floating-point function, also for complex inputs."""
     if dtypes.is_inexact(code):
         return code
     if not numpy_types:
@@ -109,7 +109,7 @@ def real_type(numpy_types: bool, code: int) -> int:
 
 
 def with_number(numpy_types: bool, code: int, is_int: bool) -> int:
-    """The element type in which an array meets a Python number, which is weak."""
+    """The common dtype of an array and a Python number, which is weakly typed."""
     if dtypes.is_inexact(code):
         return code
     if not is_int:
@@ -125,18 +125,18 @@ def _refuse(code: int | None, kinds: str, what: str) -> None:
 
 
 class TypeRule:
-    """How element types of inputs decide that of the result.
+    """Maps input dtypes to the result dtype.
 
     Parameters
     ----------
     result : callable
-        ``result(numpy_types, computed)``, the result's code, from the one that is computed in.
+        ``result(numpy_types, computed)``: the result's code, given the computation's.
     computed : callable
-        ``computed(numpy_types, *codes)``, in which type to compute.
+        ``computed(numpy_types, *codes)``: the type of the computation.
     number : callable
-        ``number(numpy_types, code, is_int)``, the same for an array and a number.
+        ``number(numpy_types, code, is_int)``: likewise for an array and a number.
     check : callable
-        ``check(*codes)`` refuses types by raising InferError.
+        ``check(*codes)``: raises InferError for unsupported types.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class TypeRule:
         self._check = check
 
     def computed(self, a: Any, *codes: int) -> int:
-        """The type in which inputs of known types are computed."""
+        """The type of the computation for known input types."""
         if hasattr(a, "is_int"):
             return self._number(a.numpy_types, codes[0], a.is_int)
         return self._computed(a.numpy_types, *codes)
@@ -167,7 +167,7 @@ class TypeRule:
 
 def _no_bool(*codes: int) -> None:
     for code in codes:
-        _refuse(code, "b", "arrays of booleans")
+        _refuse(code, "b", "boolean arrays")
 
 
 def _no_two_bools(*codes: int) -> None:
@@ -178,7 +178,7 @@ def _no_two_bools(*codes: int) -> None:
 def _only_integers(*codes: int) -> None:
     require(not any(map(dtypes.is_inexact, codes)), "floating types are not supported")
     signed = dtypes.is_float(promote(True, *codes))
-    require(not signed, "no integer type holds both the signed and the unsigned operand")
+    require(not signed, "no integer type can represent both the signed and the unsigned operand")
 
 
 def _shiftable(*codes: int) -> None:
@@ -215,7 +215,7 @@ def _signed_number(numpy_types: bool, code: int, is_int: bool) -> int:
 
 
 def _scaled(numpy_types: bool, *codes: int) -> int:
-    """The type of numbers times powers of two, which decide nothing if they are integers."""
+    """The type of scaling by powers of two: integer exponents are ignored."""
     if numpy_types and not dtypes.is_inexact(codes[-1]):
         return real_type(True, codes[0])
     return _signed(numpy_types, *codes)
@@ -256,39 +256,39 @@ def _sum(numpy_types: bool, code: int) -> int:
     return code
 
 
-#: functions of real numbers: integers become floating
+#: floating-point functions: integers become floating
 REAL = TypeRule(computed=real_type)
-#: the input's own type
+#: the input's type
 KEEP = TypeRule()
-#: the input's own type, of complex numbers that of their parts
+#: the input's type, for complex inputs that of their parts
 MAGNITUDE = TypeRule(_part)
-#: the input's own type, which is no boolean
+#: the input's type; booleans are rejected
 NUMBERS = TypeRule(check=_no_bool)
-#: where two arrays, or an array and a number, meet
+#: promotion of two arrays, or an array and a number
 PROMOTE = TypeRule()
-#: the same, refusing two arrays of booleans
+#: the same, rejecting two boolean arrays
 SUBTRACT = TypeRule(check=_no_two_bools)
-#: quotients
+#: true division
 DIVIDE = TypeRule(computed=_quotient, number=_quotient_number)
-#: where two arrays meet in a floating type
+#: promotion of two arrays to a floating type
 FLOATING = TypeRule(computed=_floating, number=_floating_number)
-#: where two arrays meet, of functions that MXNet has for integers too
+#: promotion, for functions that MXNet also defines on integers
 SIGNED = TypeRule(computed=_signed, number=_signed_number)
-#: the same, but NumPy's types are those of the first operand
+#: the same, but under NumPy's rules the first operand's type
 SCALE = TypeRule(computed=_scaled, number=_signed_number)
-#: functions that round: integers stay
+#: rounding: integers are unchanged
 WHOLE = TypeRule(computed=_whole)
-#: the same, but MXNet makes integers floating
+#: the same, but under MXNet's rules integers become floating
 FIX = TypeRule(computed=lambda numpy_types, code: code if numpy_types else real_type(False, code))
-#: tests of one array's elements: booleans
+#: elementwise predicates: boolean
 TEST = TypeRule(_truth)
-#: comparisons: booleans, computed where no operand loses anything
+#: comparisons: boolean, computed without loss of precision
 COMPARE = TypeRule(_truth, lambda numpy_types, *codes: promote(True, *codes), _compared_number)
 #: integers and booleans
 BITS = TypeRule(number=_whole_number, check=_only_integers)
 #: integers
 SHIFT = TypeRule(number=_whole_number, check=_shiftable)
-#: sums and products of many: NumPy widens integers, MXNet booleans only
+#: sums and products: NumPy widens integers, MXNet only booleans
 ACCUMULATE = TypeRule(computed=_sum)
-#: means: floating types stay, others become the default one
+#: means: floating types are unchanged, others become the default one
 MEAN = TypeRule(computed=_quotient)

@@ -1,4 +1,4 @@
-"""Gradient rules: those that refuse, and what a rule asks for by the names of its parameters."""
+"""Gradient rules: the undefined gradient, and the parameters of rules."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -11,15 +11,15 @@ __all__ = ["needs_of", "no_rule", "refusing"]
 
 
 def no_rule(a: Attrs, F: Any, g: Any) -> None:
-    """The gradient rule of operators that depend on their inputs, but whose slope is not known.
+    """The gradient rule of operators without an implemented gradient.
 
-    A record's rule says which operator it is (`refusing`); none at all means that no gradient
-    flows, so an operator without slope would silently count as a constant.
+    In a record it is replaced by `refusing`, which names the operator. Omitting the rule would mean
+    zero gradients, so the operator would silently count as a constant.
     """
 
 
 def refusing(name: str) -> Callable[..., Any]:
-    """The rule of the operator `name` that stands for `no_rule`."""
+    """Make the rule that replaces `no_rule` for operator `name`."""
 
     def rule(a: Attrs, F: Any, g: Any) -> None:
         raise MXNetError(f"Error in operator {name}: it has no gradient, but one was requested")
@@ -34,7 +34,7 @@ def needs_of(
     outputs: Sequence[str],
     names: Mapping[str, tuple[str, int]],
 ) -> tuple[tuple[str, int], ...]:
-    """For each named parameter of a rule: its kind and its index.
+    """Determine the kind and index of each named parameter of a rule.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def needs_of(
     rule : callable
     inputs, outputs : sequence of str
     names : dict of str to (str, int)
-        What the record calls inputs and outputs besides.
+        Additional names of inputs and outputs in the record.
 
     Raises
     ------
     ValueError
-        When the rule asks for something else.
+        If a parameter has any other name.
     """
     known = {name: ("in", i) for i, name in enumerate(inputs)}
     for i, name in enumerate(outputs):

@@ -1,4 +1,4 @@
-"""Samples: the inputs and attributes with which the tests try a record."""
+"""Samples: calls with which tests exercise a record."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["Sample", "sample", "values"]
 
 
 class Sample:
-    """Inputs and attributes with which the battery tries an operator.
+    """Inputs and attributes of one test call of an operator.
 
     Parameters
     ----------
@@ -17,11 +17,11 @@ class Sample:
         A shape (filled from the record's domain), an array, or a function ``rng -> array``
         (see `values`). Arrays given directly keep their dtype.
     dtypes : tuple of str, optional
-        Element types to try; the record's by default.
+        Dtypes to test, by default the record's.
     grad : bool
-        Whether the gradient is checked against finite differences for this sample.
+        Whether to check gradients against finite differences.
     tol : float
-        Factor on the battery's tolerances.
+        Factor of the battery's tolerances.
     train : bool
         Whether the operator runs in training mode.
     **attrs
@@ -43,13 +43,13 @@ class Sample:
         self.grad, self.tol, self.train = grad, tol, train
 
 
-sample = Sample  # as records call it
+sample = Sample  # its name in records
 
 
 def values(
     low: float, high: float, shape: tuple[int, ...], dtype: str | None = None
 ) -> "Callable[[np.random.Generator], np.ndarray]":
-    """A sample input drawn uniformly from [low, high); integers when `dtype` is an integer type."""
+    """A sample input drawn uniformly from [low, high); integers if `dtype` is an integer type."""
 
     def draw(rng: "np.random.Generator") -> np.ndarray:
         if dtype is not None and dtype.startswith(("int", "uint")):

@@ -1,4 +1,4 @@
-"""How a kernel's parameters lie in the bytes that it gets."""
+"""Memory layout of kernel parameter structs."""
 
 import re
 import struct as _struct
@@ -7,13 +7,13 @@ from typing import Any
 __all__ = ["Params", "STRUCTS"]
 
 STRUCTS: dict[str, "Params"] = {}
-_CODES = {"i32": ("i", 4), "i64": ("q", 8), "f64": ("d", 8)}  # as `struct` has them, and sizes
+_CODES = {"i32": ("i", 4), "i64": ("q", 8), "f64": ("d", 8)}  # ctype -> (`struct` code, size)
 
 
 class Params:
     """The layout of one kernel parameter struct, ``mx_<name>_params`` in C.
 
-    It stands in the header of its family of kernels, ``params/<family>.gen.h``.
+    It is declared in the header of its kernel family, ``params/<family>.gen.h``.
     """
 
     def __init__(self, family: str, name: str, doc: str, /, **fields: str) -> None:
@@ -44,7 +44,7 @@ class Params:
         Raises
         ------
         OverflowError
-            When a value does not fit into its field.
+            If a value does not fit its field.
         """
         known, flat = dict(values), []
         for field, base, length in self.fields:

@@ -1,15 +1,15 @@
-"""Storage types in records: which combinations of sparse arrays an operator takes as they are.
+"""Storage type rules of records: combinations of sparse arrays that an operator supports.
 
-The field ``stypes`` of a record is a tuple of rules. A call with a sparse array among its inputs
-takes the first rule that fits; without one, its inputs become dense and a warning tells so::
+The field ``stypes`` of a record is a tuple of rules. A call with a sparse input uses the first rule
+that matches; without one, its inputs are converted to dense arrays, with a warning::
 
     stypes=(
         rule("csr csr -> csr", lambda a, F, lhs, rhs: merged(F, lhs, rhs, "add")),
         densely("csr default", "default csr"),
     )
 
-A rule's function gets the attributes, the operators `F`, and the inputs: dense arrays as they are,
-sparse ones as their parts, `Csr` or `RowSparse`. It returns the output likewise.
+A rule's function receives the attributes, the operators `F`, and the inputs: dense arrays
+unchanged, sparse ones as their parts, `Csr` or `RowSparse`. It returns the output likewise.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,7 @@ __all__ = [
 class Csr(NamedTuple):
     """The parts of a csr array (rows, columns): row i has the entries indptr[i] to indptr[i + 1].
 
-    `data` and `indices`, the columns, have an element for each entry; `indptr` has rows + 1. Both
+    `data` and `indices` (the columns) have one element per entry; `indptr` has rows + 1. Indices
     are int64.
     """
 
@@ -57,7 +57,7 @@ class Csr(NamedTuple):
 
 
 class RowSparse(NamedTuple):
-    """The parts of a row_sparse array: `data` has its rows `indices`, int64; others are zero."""
+    """The parts of a row_sparse array: `data` has the rows `indices` (int64), others are zero."""
 
     data: Any
     indices: Any
@@ -75,31 +75,31 @@ class RowSparse(NamedTuple):
 
 
 class UnorderedRows(RowSparse):
-    """Parts as a program gave them, whose indices do not ascend; rules never see them."""
+    """Parts with unsorted indices, as given by a program; rules never receive them."""
 
     __slots__ = ()
 
 
 class Rule:
-    """What an operator does with inputs of some storage types; made by `rule` and its kin.
+    """The treatment of a combination of storage types, created by `rule`, `update` etc.
 
     Attributes
     ----------
     ins : tuple of str
         The inputs' storage types.
     repeated : bool
-        Whether the only type in `ins`, or ``'any'``, is that of any number of inputs.
+        Whether the single type in `ins`, or ``'any'``, applies to any number of inputs.
     out : str
         The output's storage type.
     run : callable, or one of DENSE and STORED
-        ``run(a, F, *inputs)``; DENSE: the operator itself on dense inputs; STORED: the operator
-        itself on what the sparse input stores.
+        ``run(a, F, *inputs)``; DENSE: run the operator on dense inputs; STORED: run the operator on
+        the stored values of the sparse input.
     when : callable or None
-        ``when(a, *specs)``: whether the rule holds for these attributes and inputs.
+        ``when(a, *specs)``: whether the rule applies to these attributes and inputs.
     updates : bool
         Whether `run` writes to the first input in place and returns nothing.
     warns : bool
-        Whether the fall-back is told of.
+        Whether to warn about the dense fallback.
     """
 
     __slots__ = ("ins", "repeated", "out", "run", "when", "updates", "warns")
@@ -118,7 +118,7 @@ class Rule:
         self.run, self.when, self.updates, self.warns = run, when, updates, warns
 
     def fits(self, stypes: tuple[str, ...]) -> bool:
-        """Whether the rule is about inputs of these storage types."""
+        """Whether the rule matches inputs of these storage types."""
         if self.repeated:
             return all(self.ins[0] in ("any", stype) for stype in stypes)
         return stypes == self.ins
@@ -134,27 +134,27 @@ def rule(
     when: Callable[..., bool] | None = None,
     warns: bool = False,
 ) -> Rule:
-    """A rule such as ``rule("csr default -> csr", run)``; see `Rule`."""
+    """Make a rule such as ``rule("csr default -> csr", run)``; see `Rule`."""
     return Rule(pattern, run, when, warns=warns)
 
 
 def update(pattern: str, run: Callable[..., None], when: Callable[..., bool] | None = None) -> Rule:
-    """The rule of an optimizer that writes to its first input in place."""
+    """Make the rule of an optimizer that updates its first input in place."""
     return Rule(pattern, run, when, updates=True)
 
 
 def densely(*patterns: str, when: Callable[..., bool] | None = None) -> tuple[Rule, ...]:
-    """Rules of inputs that are made dense without a warning, since the result is dense anyway."""
+    """Make rules that densify inputs without a warning, as the result is dense anyway."""
     return tuple(Rule(f"{pattern} -> default", DENSE, when) for pattern in patterns)
 
 
 def on_stored(*stypes: str, when: Callable[..., bool] | None = None) -> tuple[Rule, ...]:
-    """Rules of operators of one input that map zero to zero: they work on what is stored."""
+    """Make rules of unary operators that map zero to zero, to run on stored values."""
     return tuple(Rule(f"{stype} -> {stype}", STORED, when) for stype in stypes)
 
 
 def refuse(pattern: str, reason: str, when: Callable[..., bool] | None = None) -> Rule:
-    """A rule of inputs that the operator does not take."""
+    """Make a rule that rejects a combination of storage types."""
 
     def run(a: Any, F: Any, *inputs: Any) -> NoReturn:
         raise MXNetError(reason)
@@ -163,13 +163,13 @@ def refuse(pattern: str, reason: str, when: Callable[..., bool] | None = None) -
 
 
 def flat(rules: Iterable[Rule | tuple[Rule, ...]]) -> tuple[Rule, ...]:
-    """The rules of a record as one tuple, out of rules and tuples of rules."""
+    """Flatten rules and tuples of rules."""
     listed = [each if isinstance(each, tuple) else (each,) for each in rules]
     return tuple(one for each in listed for one in each)
 
 
 def find(op: Any, a: Any, stypes: tuple[str, ...], specs: Sequence[Any]) -> Rule | None:
-    """The rule of a record for inputs of these storage types, None to fall back."""
+    """Return the matching rule of a record, or None for the dense fallback."""
     for each in op.stypes:
         if each.fits(stypes) and (each.when is None or each.when(a, *specs)):
             return each
@@ -177,5 +177,5 @@ def find(op: Any, a: Any, stypes: tuple[str, ...], specs: Sequence[Any]) -> Rule
 
 
 def makes_sparse(op: Any, a: Any, specs: Sequence[Any]) -> bool:
-    """Whether a call of a record makes something sparse of dense inputs."""
+    """Whether a call on dense inputs has a sparse result."""
     return bool(op.stypes) and find(op, a, ("default",) * len(specs), specs) is not None

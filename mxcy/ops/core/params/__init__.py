@@ -1,12 +1,11 @@
 """Parameter structs that kernels receive, declared once for C, Cython and Python.
 
-A module for each family of kernels, whose structs stand in a header of its own,
-``kernels/params/<family>.gen.h``; ``python -m tools.params --write`` makes these, and a test keeps
-them fresh. A kernel includes the headers of its parameters alone, and is not compiled again when
-others change.
+Each module has a kernel family's structs, which generate a header ``kernels/params/<family>.gen.h``
+by ``python -m tools.params --write``; a test checks that it is up to date. A kernel includes only
+its own family's header, so it is not recompiled when others change.
 
 A field is ``name=ctype`` with ctype ``i32``, ``i64``, ``f64`` or an array of them, ``i64[3]``.
-A struct packs keyword values to the bytes that ``mx_call.params`` points to.
+A struct packs keyword values into the bytes at ``mx_call.params``.
 """
 
 from mxcy.ops.core.params.activation import *  # noqa: F403
