@@ -1,10 +1,10 @@
-"""Every environment variable that mxcy reads, once: name, type, default, meaning, reader, test.
+"""All environment variables that mxcy reads: name, type, default, meaning, reader, test.
 
-No other module looks at the environment: it calls ``env.get(name)``. ``python -m mxcy.env``
-prints the table with the values in force. The rows are in `mxcy/env/table`, by topic.
+No other module accesses the environment: they call ``env.get(name)``. ``python -m mxcy.env`` prints
+the table with current values. The rows are in `mxcy/env/table`, by topic.
 
 A variable is read at import ("I"), at first use ("F"; both are then fixed for the process) or at
-each use ("C"). Unset and empty mean the default; a bad value raises `EnvError` when it is read.
+each use ("C"). Unset and empty mean the default; an invalid value raises `EnvError` when read.
 """
 
 import os
@@ -35,8 +35,8 @@ __all__ = [
 
 
 def _reports() -> bool:
-    """Whether this process runs ``-m mxcy.env`` or ``mxcy.diagnose``, which tell of bad values."""
-    arguments = getattr(sys, "argv", [])  # programs that embed Python may have none
+    """Whether this process runs ``-m mxcy.env`` or ``mxcy.diagnose``, which report bad values."""
+    arguments = getattr(sys, "argv", [])  # may be missing in embedded Python
     start = sys.orig_argv[-len(arguments) - 1 :][:2]
     return start in (["-m", __name__], ["-m", "mxcy.diagnose"])
 
@@ -52,12 +52,12 @@ report = _process.report
 
 
 def raw(name: str) -> str | None:
-    """The text of any environment variable, for ``mx.util.getenv``."""
+    """Return the value of any environment variable as str, for ``mx.util.getenv``."""
     return os.environ.get(name)
 
 
 def set_raw(name: str, text: str | None, target: MutableMapping[str, str] = os.environ) -> None:
-    """Set the text of any environment variable, or remove it with None, for ``mx.util.setenv``."""
+    """Set any environment variable, or remove it with None, for ``mx.util.setenv``."""
     if text is None:
         target.pop(name, None)
         return

@@ -10,14 +10,14 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the table, the page of the documentation, or what is wrong; returns the exit status."""
+    """Print the table, the documentation page, or problems; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m mxcy.env", description="Environment variables that mxcy reads."
     )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--markdown", action="store_true", help="print docs/environment.md")
     choice.add_argument(
-        "--check", action="store_true", help="list unknown names and bad values; fail if any"
+        "--check", action="store_true", help="list unknown names and invalid values; fail if any"
     )
     asked = parser.parse_args(arguments)
     if asked.markdown:

@@ -1,4 +1,4 @@
-"""The table for people: as text with the values in force, and as a page of the documentation."""
+"""Human-readable forms of the table: text with current values, and the documentation page."""
 
 from typing import Any
 
@@ -14,36 +14,36 @@ _HEAD = """\
 
 <!-- Made from the table in mxcy/env/table by `python -m mxcy.env --markdown`; do not edit. -->
 
-They are set before the program starts: `MXNET_ENGINE_TYPE=NaiveEngine python train.py`.
+Set them before the program starts: `MXNET_ENGINE_TYPE=NaiveEngine python train.py`.
 
-Unset and empty both mean the default. A value that is not accepted raises an error when it is read,
-which names the variable and what it accepts. What is read *at import* or *at first use* keeps its
-value for the process; what is read *at each use* follows `os.environ` and `mx.util.setenv`. Old
-names work, with one warning. A name beginning with `MXNET_` or `MXCY_` that is not here, and a
-value that can do nothing on this machine, give one warning; with `MXNET_ENV_STRICT=1` an error.
+Unset and empty both mean the default. An invalid value raises an error when it is read, naming the
+variable and what is expected. Variables read *at import* or *at first use* keep their value for the
+process; those read *at each use* follow `os.environ` and `mx.util.setenv`. Old names work, with one
+warning. An unknown name beginning with `MXNET_` or `MXCY_`, and a value without effect on this
+machine, give one warning, or an error with `MXNET_ENV_STRICT=1`.
 
 * `python -m mxcy.env` prints every variable with its value, its default and its state;
   `mx.runtime.env.report()` returns the same as dicts.
-* `python -m mxcy.env --check` lists what is wrong with the environment, and fails if anything is.
+* `python -m mxcy.env --check` lists problems of the environment, and fails if there are any.
 """
 
 
 _TAIL = """\
-## Names that are no variables
+## Names that are not variables
 
 `USE_MKL2017`, `USE_MKL2017_EXPERIMENTAL`, `USE_MKLDNN`, `USE_ONEDNN`, `USE_PROFILER` and `USE_CUDA`
-switched parts of MXNet's build on. mxcy opens oneDNN at run time where it is installed, and its
-profiler is always built; `mx.runtime.Features()` tells what there is.
+are build options of MXNet. mxcy loads oneDNN at run time if installed, and always includes its
+profiler; `mx.runtime.Features()` shows the available features.
 """
 
 
 def listing(report: list[dict[str, Any]]) -> str:
-    """The variables with the values in force.
+    """List the variables with their current values.
 
     Parameters
     ----------
     report : list of dict
-        What `Environment.report` returned.
+        Result of `Environment.report`.
     """
     entries = {entry["name"]: entry for entry in report}
     lines = []
@@ -60,7 +60,7 @@ def listing(report: list[dict[str, Any]]) -> str:
 
 
 def page() -> str:
-    """The page of the documentation, the same on every machine."""
+    """Generate the documentation page, which does not depend on the machine."""
     parts = [_HEAD]
     for title, rows in TOPICS.items():
         if rows:
@@ -84,14 +84,14 @@ def page() -> str:
 
 
 def unproven() -> list[str]:
-    """The names of variables that have neither a test nor a reason to do nothing."""
+    """The names of variables without a test or a reason for having no effect."""
     return [row.name for row in VARIABLES.values() if not row.test and not row.always_inert]
 
 
 def _proof(row: Variable, mark: str = "") -> str:
     if row.always_inert:
-        return f"Does nothing: {row.inert}."
-    return f"Proven by {mark}tests/{row.test}{mark}." if row.test else "Not proven."
+        return f"No effect: {row.inert}."
+    return f"Tested by {mark}tests/{row.test}{mark}." if row.test else "Not proven."
 
 
 def _default(row: Variable) -> str:
@@ -99,7 +99,7 @@ def _default(row: Variable) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as users would write it."""
+    """Format a value as users would write it."""
     if value is None or value == "":
         return "not set"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Reading variables: when, under which names, and what is said about names and values."""
+"""Reading of variables, with their aliases, and warnings about names and values."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,16 +14,16 @@ _OURS = ("MXNET_", "MXCY_")
 
 
 class Environment:
-    """The variables of one mapping of texts, normally ``os.environ``.
+    """The variables in a mapping, normally ``os.environ``.
 
     Parameters
     ----------
     source : mapping of str to str
-        Names and texts.
+        Variable name -> value as str.
     table : iterable of Variable, optional
-        The variables there are.
+        The known variables.
     lenient : bool
-        A bad value counts as not set, instead of raising; for those who report bad values.
+        Treat an invalid value as unset instead of raising; for reports.
     """
 
     def __init__(
@@ -37,14 +37,14 @@ class Environment:
         self._warned: set[str] = set()
 
     def get(self, name: str) -> Any:
-        """The value of a variable, fixed at the first call unless it is read at each use.
+        """Return the value of a variable, fixed at the first call unless read at each use.
 
         Raises
         ------
         KeyError
-            When no row of the table has that name.
+            If the table has no row with that name.
         EnvError
-            When its text is not accepted.
+            If its value is invalid.
         """
         if name in self._fixed:
             return self._fixed[name]
@@ -55,21 +55,21 @@ class Environment:
         return value
 
     def is_set(self, name: str) -> bool:
-        """Whether a variable has a text now, under any of its names."""
+        """Whether a variable is currently set, under any of its names."""
         return bool(self._find(self._table[name])[1])
 
     def read_import_time(self) -> None:
-        """Read all variables that are fixed at import, and look at the names and values of others.
+        """Read all variables fixed at import, and check the names and values of others.
 
         Warns
         -----
         UserWarning
-            Once for each variable that is unknown, or is set but does nothing here.
+            Once for each variable that is unknown, or set without effect on this machine.
 
         Raises
         ------
         EnvError
-            For a bad value; with MXNET_ENV_STRICT=1 also instead of those warnings.
+            For an invalid value; with MXNET_ENV_STRICT=1 also instead of those warnings.
         """
         for row in self._table.values():
             if row.when == "I":
@@ -79,7 +79,7 @@ class Environment:
                 self.notice(name)
 
     def notice(self, name: str) -> None:
-        """Warn of a name that is unknown or whose value does nothing; see `read_import_time`."""
+        """Warn about an unknown name or a value without effect; see `read_import_time`."""
         row = self._known.get(name)
         if row is None:
             if self._is_unknown(name):
@@ -89,12 +89,12 @@ class Environment:
             try:
                 differs = self._value(row) != row.default
             except EnvError:
-                return  # raised when the variable is read; what is never read need not be right
+                return  # raised when the variable is read, if ever
             if differs:
                 self._object(row.name, f"{name} has no effect: {row.inert}")
 
     def problems(self) -> list[str]:
-        """What is wrong with the environment: unknown names, bad values."""
+        """List problems of the environment: unknown names and invalid values."""
         messages = []
         for name in self._source:
             if self._is_unknown(name):
@@ -111,18 +111,18 @@ class Environment:
         return threads if most is None else min(threads, most)
 
     def report(self) -> list[dict[str, Any]]:
-        """One dict per variable: name, raw, value, default, when, read_already, status, why, test.
+        """Return dicts with name, raw, value, default, when, read_already, status, why, test.
 
-        `status` is ``active`` (set and obeyed), ``default``, ``inert`` (set, but nothing acts on
-        it here), ``superseded`` (another variable takes its effect away), ``late`` (changed after
-        it was read) or ``bad`` (not accepted); `why` explains. `test` proves the effect.
+        `status` is ``active`` (set and effective), ``default``, ``inert`` (set without effect on
+        this machine), ``superseded`` (overridden by another variable), ``late`` (changed after it
+        was read) or ``bad`` (invalid); `why` explains it. `test` is the test of the effect.
         """
         return [self._describe(row) for row in self._table.values()]
 
     # --- inside ---------------------------------------------------------------------------------
 
     def _value(self, row: Variable) -> Any:
-        """The value of a row's text now."""
+        """The current value of a row's variable."""
         spelled, text = self._find(row)
         if not text:
             return row.default
@@ -170,7 +170,7 @@ class Environment:
             return False
 
     def _find(self, row: Variable, warn: bool = True) -> tuple[str, str | None]:
-        """The spelling that counts and its text; the documented name wins over aliases."""
+        """The effective spelling and its value; the documented name has precedence over aliases."""
         texts = list(self._given(row))
         if not texts:
             return row.name, None
@@ -179,7 +179,7 @@ class Environment:
             if len({other for _, other in texts}) > 1:
                 self._warned.add(row.name)
                 losers = ", ".join(f"{other}={value}" for other, value in texts[1:])
-                warnings.warn(f"{name}={text} wins over {losers}", stacklevel=4)
+                warnings.warn(f"{name}={text} takes precedence over {losers}", stacklevel=4)
             elif name != row.name:
                 self._warned.add(row.name)
                 warnings.warn(f"{name} is an old name of {row.name}", stacklevel=4)
@@ -200,7 +200,7 @@ class Environment:
         return f"mxcy knows no environment variable {name}{hint}"
 
     def _object(self, name: str, message: str) -> None:
-        """Warn once, or raise where MXNET_ENV_STRICT says so."""
+        """Warn once, or raise with MXNET_ENV_STRICT=1."""
         if self._lenient:
             return
         if self.get("MXNET_ENV_STRICT"):

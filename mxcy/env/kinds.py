@@ -1,4 +1,4 @@
-"""Kinds of variables: the words for what is accepted, and a parser that raises ValueError."""
+"""Types of variables: descriptions of accepted values, and parsers that raise ValueError."""
 
 import math
 import os
@@ -27,14 +27,14 @@ __all__ = [
 
 
 class Kind:
-    """How the text of a variable becomes a value.
+    """A type of variables.
 
     Attributes
     ----------
     accepts : str
-        What is accepted, in words that follow "expected".
+        Description of accepted values, to follow "expected".
     parse : callable
-        From text to value; raises ValueError or KeyError for what is not accepted.
+        Converts a str to a value; raises ValueError or KeyError if it is invalid.
     """
 
     def __init__(self, accepts: str, parse: Callable[[str], Any]):
@@ -68,12 +68,12 @@ def _bounded(value: Any, low: Any, high: Any) -> Any:
 
 
 def integer(low: int, high: int | None = None) -> Kind:
-    """Integers from `low` to `high`, both included."""
+    """Integers from `low` to `high`, inclusive."""
     return Kind(_range(low, high), lambda text: _bounded(_parse_int(text), low, high))
 
 
 def count(low: int) -> Kind:
-    """Integers from `low` on, which may also be written like ``1e6``."""
+    """Integers of at least `low`, which may be written like ``1e6``."""
 
     def parse(text: str) -> int:
         if re.fullmatch(r"\s*\+?[0-9]+[eE]\+?[0-9]{1,2}\s*", text):
@@ -85,7 +85,7 @@ def count(low: int) -> Kind:
 
 
 def number(low: float, high: float | None = None, open_low: bool = False) -> Kind:
-    """Numbers from `low` to `high`, both included unless `open_low` leaves out the former."""
+    """Numbers from `low` (exclusive with `open_low`) to `high`, inclusive."""
 
     def parse(text: str) -> float:
         value = float(text)
@@ -98,7 +98,7 @@ def number(low: float, high: float | None = None, open_low: bool = False) -> Kin
 
 
 def integers(low: int) -> Kind:
-    """A comma list of integers from `low` on, as a tuple."""
+    """A comma-separated list of integers of at least `low`, as a tuple."""
 
     def parse(text: str) -> tuple[int, ...]:
         return tuple(_bounded(_parse_int(part), low, None) for part in text.split(","))
@@ -107,12 +107,12 @@ def integers(low: int) -> Kind:
 
 
 def one_of(*choices: str) -> Kind:
-    """Exactly one of some words."""
+    """One of several words."""
     return Kind("one of " + ", ".join(choices), lambda text: choices[choices.index(text)])
 
 
 def words(*choices: str) -> Kind:
-    """A comma list of some words, as a frozenset."""
+    """A comma-separated list of words, as a frozenset."""
 
     def parse(text: str) -> frozenset[str]:
         return frozenset(choices[choices.index(word.strip())] for word in text.split(","))
@@ -121,7 +121,7 @@ def words(*choices: str) -> Kind:
 
 
 def _parse_team(text: str) -> int:
-    """The outermost level of OpenMP's comma list of team sizes."""
+    """Parse the outermost level of OpenMP's list of team sizes."""
     sizes = [_parse_int(part) for part in text.split(",")]
     if min(sizes) < 1:
         raise ValueError(text)

@@ -1,4 +1,4 @@
-"""One row of the table of environment variables."""
+"""A row of the table of environment variables."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,19 +10,19 @@ __all__ = ["EnvError", "Variable"]
 
 
 class EnvError(MXNetError, ValueError):
-    """An environment variable holds a value that mxcy does not accept."""
+    """An environment variable has an invalid value."""
 
     def __init__(self, *args: object):
-        RuntimeError.__init__(self, *args)  # without what variables add to the text
+        RuntimeError.__init__(self, *args)  # without native frames, which depend on variables
 
 
 class Condition:
-    """Why variables do nothing on this machine, which a module above the table knows.
+    """The reason why variables have no effect, provided by a higher-level module.
 
     Attributes
     ----------
     ask : callable
-        ``ask() -> str``, "" where the variables work. The module that knows sets it.
+        ``ask()``: the reason as str, "" if the variables work; set by that module.
     """
 
     def __init__(self) -> None:
@@ -33,34 +33,34 @@ class Condition:
 
 
 class Variable:
-    """A variable: its type, its default, when it is read, by whom, and what for.
+    """A variable: type, default, time of reading, reader and purpose.
 
     Parameters
     ----------
     name : str
-        The documented name; `aliases` are accepted too, and `name` wins over them.
+        The documented name, which takes precedence over `aliases`.
     kind : Kind
         Type, accepted values and parser.
     default : object
-        The value when unset; a function is called to find it.
+        The value if unset, or a function that computes it.
     when : {'I', 'F', 'C'}
-        Read at import, at first use, at each use.
+        When it is read: at import, at first use, at each use.
     reader : str
-        The module that acts on it.
+        The module that uses it.
     doc : str
-        What it does, in a sentence or two.
+        Its effect, in a sentence or two.
     aliases : tuple of str
         Older names.
     test : str
-        The test that proves what it does: a pytest id below ``tests``, such as
+        The test of its effect: a pytest id below ``tests``, such as
         ``"env/test_threads.py::test_team_size"``.
     inert : str or callable
-        Why setting it to something else than the default does nothing, where that is so; a
-        function is called to find out, and returns "" where the variable works.
+        The reason why a non-default value has no effect, if so; or a function that returns it, ""
+        if the variable works.
     silent : bool
-        Whether nothing is said when an inert variable is set: it is no more than an offer.
+        Whether to omit the warning if it is set but inert.
     under : tuple of str
-        Variables that take this one's effect away when they are not at their defaults.
+        Variables that override this one if not at their defaults.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Variable:
 
     @property
     def default(self) -> Any:
-        """The value of the unset variable."""
+        """The default value."""
         return self._default() if callable(self._default) else self._default
 
     @property
@@ -93,21 +93,21 @@ class Variable:
 
     @property
     def inert(self) -> str:
-        """Why setting the variable does nothing here; empty where it does something."""
+        """The reason why the variable has no effect on this machine, or ""."""
         return self._inert() if callable(self._inert) else self._inert
 
     @property
     def always_inert(self) -> bool:
-        """Whether the variable does nothing on any machine."""
+        """Whether the variable has no effect on any machine."""
         return isinstance(self._inert, str) and bool(self._inert)
 
     def parse(self, text: str, spelled: str | None = None) -> Any:
-        """The value of a text.
+        """Parse a value.
 
         Raises
         ------
         EnvError
-            When the text is none of the accepted values; it names variable, value and choices.
+            If the value is invalid, naming variable, value and accepted values.
         """
         try:
             return self.kind.parse(text)
@@ -115,7 +115,7 @@ class Variable:
             raise self.error(text, spelled) from None
 
     def error(self, value: object, spelled: str | None = None) -> EnvError:
-        """The error for a bad value; also for readers with conditions that no type can express."""
+        """Make the error for an invalid value, also for conditions that no type can express."""
         return EnvError(
             f"environment variable {spelled or self.name}={value!r}: expected {self.kind.accepts}"
         )

@@ -27,8 +27,9 @@ class Conversions:
 
         Parameters
         ----------
-        An array of the same shape, with any dtype and storage type, or the context of a new array.
-            array shall be.
+        other : NDArray or Context
+            An array of the same shape, with any dtype and storage type, or the context of a new
+            array.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""`mx.profiler`: what ran when and for how long, as a trace for Perfetto and as tables.
+"""`mx.profiler`: execution traces for Perfetto, and statistics.
 
 >>> mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename="profile.json")
 >>> mx.profiler.set_state("run")
@@ -7,9 +7,9 @@
 >>> print(mx.profiler.dumps())
 >>> mx.profiler.dump()
 
-`session` keeps configuration and state, `trace` writes the file, `tables` the statistics, `memory`
-the list of allocations, and `objects` are what programs mark their own work with. The native
-library records the events (``kernels/core/profile/profiler.cc``).
+`session` has configuration and state, `trace` writes the file, `tables` the statistics, `memory`
+the list of allocations, and `objects` are annotations for programs. The native library records the
+events (``kernels/core/profile/profiler.cc``).
 """
 
 from mxcy._base import older_paths
@@ -53,6 +53,6 @@ __all__ = [
     "stop",
 ]
 
-# the store that was set last
+# the most recently set store
 __getattr__ = older_paths.offer(__name__, "mxcy.profiler.control", ("profiler_kvstore_handle",))
 __dir__ = listing(__name__)

@@ -1,4 +1,4 @@
-"""MXNET_PROFILER_AUTOSTART=1: importing this starts the profiler; it writes its file in the end."""
+"""MXNET_PROFILER_AUTOSTART=1: importing this module starts the profiler, which dumps at exit."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ __all__ = []
 
 
 def _terminated(number, frame):
-    """Write the file when the process is asked to end."""
+    """Write the file upon SIGTERM."""
     session.finish()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

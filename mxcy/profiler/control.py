@@ -26,15 +26,15 @@ __all__ = [
 
 _FORMATS = {"table": tables.as_table, "json": tables.as_json}
 _STATES = {"run": True, "stop": False}
-PROFILER = 5  # the command to servers, by MXNet's number
+PROFILER = 5  # MXNet's command code for servers
 SERVER_CALLS = ("set_config", "set_state", "pause", "resume", "dump")
 
 
 class _Servers:
-    """Whose servers ``profile_process='server'`` means."""
+    """The store whose servers ``profile_process='server'`` refers to."""
 
-    handle = None  # what `set_kvstore_handle` was called with
-    latest = None  # a weak reference to the last store of several processes
+    handle = None  # argument of `set_kvstore_handle`
+    latest = None  # weak reference to the last distributed store
 
     @classmethod
     def store(cls):
@@ -45,7 +45,7 @@ class _Servers:
 
 
 def note_store(store):
-    """Mean the servers of a new store, unless the program says otherwise.
+    """Refer to the servers of a new store, unless the program chose another.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def __getattr__(name):
 
 
 def set_kvstore_handle(handle):
-    """Tell which key-value store ``profile_process='server'`` means: its ``handle``.
+    """Set the key-value store for ``profile_process='server'``, by its ``handle``.
 
-    Without a call it is the last one of several processes that was created.
+    The default is the most recently created distributed store.
     """
     _Servers.handle = getattr(handle, "handle", handle)
 
@@ -76,7 +76,7 @@ def _check(argument, value, choices):
 
 
 def _on_servers(profile_process, call, **arguments):
-    """Whether servers are meant, who then have done it."""
+    """Forward a command if it is for servers; return whether it was."""
     _check("profile_process", profile_process, ("worker", "server"))
     if profile_process == "worker":
         return False
@@ -93,35 +93,35 @@ def _on_servers(profile_process, call, **arguments):
 
 
 def set_config(**kwargs):
-    """Choose what is recorded and where it is written; an existing output file is deleted.
+    """Configure recording and output; an existing output file is deleted.
 
     Parameters
     ----------
     filename : str, default 'profile.json'
-        The trace. It is replaced as a whole, never half written.
+        Path of the trace, which is replaced atomically.
     profile_all : bool, default False
-        Everything below.
+        Whether to record all of the following.
     profile_symbolic, profile_imperative, profile_api, profile_memory : bool, default True
-        Operators of graphs, operators called one by one, calls of the interface, allocations.
+        Whether to record operators in graphs, eager operators, API calls, allocations.
     aggregate_stats : bool, default False
-        Keep statistics for `dumps`.
+        Whether to keep statistics for `dumps`.
     continuous_dump : bool, default True
-        Write the file again and again while the profiler runs.
+        Whether to update the file periodically while the profiler runs.
     dump_period : float, default 1.0
-        Every so many seconds; less often if that took more than a tenth of the time.
+        Update interval in seconds; increased if updates take more than a tenth of the time.
     gpu_memory_profile_filename_prefix : str, default ''
-        If not empty, `dump` writes the allocations that live to ``<prefix>-pid_<number>.csv``,
-        those on CPUs as well.
+        If not empty, `dump` writes the live allocations, also those on CPUs, to
+        ``<prefix>-pid_<number>.csv``.
     profile_process : {'worker', 'server'}
-        The processes that are meant: this one, or all servers of the job, whose number N makes the
-        name of each one's file ``rank<N>_<filename>``. See `set_kvstore_handle`.
+        The processes to configure: this one, or all servers of the job, whose files are
+        ``rank<N>_<filename>`` with the server's number N. See `set_kvstore_handle`.
     max_events : int, default 8000000
-        The most events that wait in memory to be written; further ones are dropped and counted.
+        Maximum number of unwritten events; further ones are dropped and counted.
 
     Raises
     ------
     MXNetError
-        For unknown options and values of the wrong type.
+        If an option is unknown or a value has the wrong type.
     """
     process = kwargs.pop("profile_process", "worker")
     if not _on_servers(process, "set_config", **kwargs):
@@ -152,13 +152,13 @@ def stop(profile_process="worker"):
 
 
 def pause(profile_process="worker"):
-    """Record nothing until `resume`."""
+    """Suspend recording until `resume`."""
     if not _on_servers(profile_process, "pause"):
         session.set_paused(True)
 
 
 def resume(profile_process="worker"):
-    """Record again after `pause`."""
+    """Resume recording after `pause`."""
     if not _on_servers(profile_process, "resume"):
         session.set_paused(False)
 
@@ -168,30 +168,28 @@ def dump(finished=True, profile_process="worker"):
 
     Parameters
     ----------
-    finished : bool
-        Whether recording stops and the file is final. Otherwise later dumps write it again, with
-        what came since.
+    Whether to stop recording and finalize the file. Otherwise later dumps extend it.
     profile_process : {'worker', 'server'}
 
     Raises
     ------
     MXNetError
-        When the profiler has not run since the last time, or the file cannot be written.
+        If the profiler has not run since the last dump, or the file cannot be written.
     """
     if not _on_servers(profile_process, "dump", finished=bool(finished)):
         session.dump(bool(finished))
 
 
 def dumps(reset=False, format="table", sort_by="total", ascending=False):
-    """The statistics as a text; ``""`` unless ``set_config(aggregate_stats=True)`` was called.
+    """Return the statistics as str; ``""`` without ``set_config(aggregate_stats=True)``.
 
     Parameters
     ----------
     reset : bool
-        Whether to start the statistics afresh.
+        Whether to reset the statistics.
     format : {'table', 'json'}
     sort_by : {'total', 'avg', 'min', 'max', 'count'}
-        The order of the rows of each category.
+        The sort key of rows within each category.
     ascending : bool
 
     Returns

@@ -1,4 +1,4 @@
-"""The list of allocations that live, as a table that spreadsheets read."""
+"""The list of live allocations, as a CSV table."""
 
 import csv
 import io
@@ -14,12 +14,12 @@ _COLUMNS = ("Attribute Name", "Requested Size", "Device", "Actual Size", "Reuse?
 
 
 def write_allocations(prefix):
-    """Write all allocations since profiling began that still live, and totals by device.
+    """Write all live allocations made since profiling began, and totals per device.
 
     Parameters
     ----------
     prefix : str
-        The file is ``<prefix>-pid_<number of the process>.csv``.
+        Prefix of the file name, ``<prefix>-pid_<number of the process>.csv``.
 
     Returns
     -------

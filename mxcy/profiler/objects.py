@@ -1,4 +1,4 @@
-"""What programs mark their own work with: domains, tasks, frames, events, counters, markers."""
+"""Annotations for programs: domains, tasks, frames, events, counters, markers."""
 
 import threading
 
@@ -7,12 +7,12 @@ from mxcy.base import MXNetError
 
 __all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
 
-# Kinds of sources in mxcy_profiler.h.
+# Source kinds of mxcy_profiler.h.
 _TASK, _FRAME, _SPAN, _ASYNC, _COUNTER, _MARKER = 3, 4, 5, 6, 7, 8
 
 
 class Domain:
-    """A category of a program's own.
+    """A user-defined category.
 
     Parameters
     ----------
@@ -26,24 +26,24 @@ class Domain:
         return self.name
 
     def new_task(self, name):
-        """A `Task` of this domain."""
+        """Create a `Task` of this domain."""
         return Task(self, name)
 
     def new_frame(self, name):
-        """A `Frame` of this domain."""
+        """Create a `Frame` of this domain."""
         return Frame(self, name)
 
     def new_counter(self, name, value=None):
-        """A `Counter` of this domain, which starts with `value`."""
+        """Create a `Counter` of this domain with initial `value`."""
         return Counter(self, name, value)
 
     def new_marker(self, name):
-        """A `Marker` of this domain."""
+        """Create a `Marker` of this domain."""
         return Marker(self, name)
 
 
 class _Duration:
-    """Work between `start` and `stop`; recorded if the profiler runs at its end."""
+    """A duration from `start` to `stop`, recorded if the profiler runs at its end."""
 
     def __init__(self, kind, category, name):
         self.name = name
@@ -51,11 +51,11 @@ class _Duration:
         self._began = None
 
     def start(self):
-        """The work begins."""
+        """Start the duration."""
         self._began = front.recorder.now()
 
     def stop(self):
-        """The work ends; without `start` nothing happens."""
+        """Stop the duration; ignored without `start`."""
         if self._began is not None:
             front.recorder.add(self._source, self._began, front.recorder.now())
             self._began = None
@@ -65,7 +65,7 @@ class _Duration:
 
 
 class Task(_Duration):
-    """A piece of work; tasks of one name are counted together.
+    """A task; tasks with the same name are aggregated.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Task(_Duration):
 
 
 class Frame(_Duration):
-    """A pass of a loop, such as a batch.
+    """An iteration of a loop, such as a batch.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ _open_events = _OpenEvents()
 
 
 class Event(_Duration):
-    """Work of one thread, in the thread's row of the trace.
+    """An event of one thread, shown in the thread's row of the trace.
 
     Parameters
     ----------
@@ -109,17 +109,17 @@ class Event(_Duration):
     def __init__(self, name):
         super().__init__(_SPAN, "event", name)
         self._stack = None  # of the thread that started it
-        self._crossing = None  # the source of events that do not end where the innermost one does
+        self._crossing = None  # source for events that are not properly nested
 
     def start(self):
-        """The work begins."""
+        """Start the event."""
         if self._began is None:
             self._stack = _open_events.stack
             self._stack.append(self)
         super().start()
 
     def stop(self):
-        """The work ends; without `start` nothing happens."""
+        """Stop the event; ignored without `start`."""
         if self._began is None:
             return
         nests = self._stack is _open_events.stack and self._stack[-1] is self
@@ -133,14 +133,14 @@ class Event(_Duration):
 
 
 class Counter:
-    """A number that changes over time.
+    """A value that varies over time.
 
     Parameters
     ----------
     domain : Domain
     name : str
     value : int, optional
-        What it starts with.
+        Initial value.
     """
 
     def __init__(self, domain, name, value=None):
@@ -151,17 +151,17 @@ class Counter:
             self.set_value(value)
 
     def set_value(self, value):
-        """Set the number."""
+        """Set the value."""
         with self._lock:
             self._store(int(value))
 
     def increment(self, delta=1):
-        """Add to the number."""
+        """Add to the value."""
         with self._lock:
             self._store(self._value + int(delta))
 
     def decrement(self, delta=1):
-        """Subtract from the number."""
+        """Subtract from the value."""
         self.increment(-int(delta))
 
     def _store(self, value):
@@ -181,7 +181,7 @@ class Counter:
 
 
 class Marker:
-    """An instant.
+    """A point in time.
 
     Parameters
     ----------
@@ -195,12 +195,12 @@ class Marker:
         self.name, self.domain = name, domain
 
     def mark(self, scope="process"):
-        """It is now.
+        """Record the current time.
 
         Parameters
         ----------
         scope : {'process', 'thread', 'global', 'task', 'marker'}
-            How far the line that viewers draw reaches.
+            Extent of the line drawn by viewers.
 
         Raises
         ------

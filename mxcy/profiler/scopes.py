@@ -1,4 +1,4 @@
-"""Names of parts of a program, under which memory is listed."""
+"""Named scopes for attributing memory."""
 
 import contextlib
 import contextvars
@@ -15,14 +15,14 @@ _current = contextvars.ContextVar("profiler_scope", default="<unk>:")
 
 @contextlib.contextmanager
 def scope(name="<unk>:", append_mode=True):
-    """A scope whose allocations are listed with `name` before their own.
+    """A scope that prefixes the names of its allocations with `name`.
 
     Parameters
     ----------
     name : str
-        A colon is added where there is none at its end.
+        The prefix; a colon is appended if it does not end with one.
     append_mode : bool
-        Whether the names of the scopes around come first.
+        Whether to prepend the enclosing scopes' names.
 
     Yields
     ------

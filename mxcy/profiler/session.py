@@ -1,4 +1,4 @@
-"""The profiler of this process: its configuration, its state, and when files are written."""
+"""The profiler session of this process: configuration, state and file output."""
 
 import atexit
 import os
@@ -17,17 +17,17 @@ from mxcy.profiler.trace import TraceFile
 
 __all__ = ["Session", "session"]
 
-# Bits of mxcy_profiler.h, by the option that asks for them.
+# Option -> flag of mxcy_profiler.h.
 BITS = {"profile_symbolic": 1, "profile_imperative": 2, "profile_api": 4, "profile_memory": MEMORY}
 _RUNNING = 16
-_PUBLISHING = 0.1  # the most of the time that may go into files while the program runs
+_PUBLISHING = 0.1  # maximum fraction of run time spent on updating files
 
 
 def _boolean(value):
     return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
 
 
-#: option of `set_config` -> (its type in words, how a value is read, default)
+#: option of `set_config` -> (description of its type, parser, default)
 OPTIONS = {
     "profile_all": ("boolean", _boolean, False),
     "profile_symbolic": ("boolean", _boolean, True),
@@ -52,13 +52,13 @@ class Session:
         self._options = {name: default for name, (_, _, default) in OPTIONS.items()}
         self._bits = env.get("MXNET_PROFILER_MODE")
         self._running = self._paused = False
-        self._unsaved = False  # it ran since the last file
-        self._dropped = 0  # events, until the file began
+        self._unsaved = False  # whether it ran since the last dump
+        self._dropped = 0  # dropped events before the current file
         self._trace = self._thread = None
         self._wake = threading.Event()
 
     def configure(self, settings):
-        """Take options, the others go back to their defaults.
+        """Set options; others are reset to their defaults.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class Session:
             if name not in OPTIONS:
                 known = ", ".join(OPTIONS)
                 near = did_you_mean(name, OPTIONS)
-                raise MXNetError(f"profiler: there is no option {name!r}; there are {known}{near}")
+                raise MXNetError(f"profiler: unknown option {name!r}, expected {known}{near}")
             kind, read, _ = OPTIONS[name]
             try:
                 options[name] = read(value)
@@ -80,7 +80,7 @@ class Session:
         bits = sum(bit for name, bit in BITS.items() if everything or options[name])
         with self._lock:
             if options["aggregate_stats"] and not self._options["aggregate_stats"]:
-                front.recorder.count(False)  # what was not asked for before stays out
+                front.recorder.count(False)  # discard events not requested so far
             self._drop_trace()
             front.recorder.write(-1, True)
             if os.path.isfile(options["filename"]):
@@ -91,7 +91,7 @@ class Session:
             self._apply()
 
     def record_everything(self):
-        """Record all kinds of events, whatever was configured."""
+        """Record all kinds of events, regardless of the configuration."""
         self._bits = sum(BITS.values())
 
     def set_running(self, running):
@@ -107,7 +107,7 @@ class Session:
                     self._start_thread()
 
     def set_paused(self, paused):
-        """Leave out what happens from now on, or not any longer."""
+        """Suspend or resume recording."""
         with self._lock:
             self._paused = paused
             self._apply()
@@ -115,20 +115,20 @@ class Session:
     def _apply(self):
         bits = 0
         if self._running:
-            # Memory is followed in pauses too, so that what lives is known afterwards.
+            # Memory is tracked during pauses as well, so that live allocations are known.
             bits = self._bits & MEMORY if self._paused else self._bits | _RUNNING
         front.recorder.set_bits(bits)
-        # Statistics tell of single operations.
+        # Statistics are per operation.
         front.allow_bulk(not (self._running and self._options["aggregate_stats"]))
 
     # --- files ---
     def dump(self, finished=True):
-        """Write the trace, and the list of allocations if it has a name.
+        """Write the trace and, if configured, the list of allocations.
 
         Raises
         ------
         MXNetError
-            When the profiler has not run since the last time, or a file cannot be written.
+            If the profiler has not run since the last dump, or a file cannot be written.
         """
         with self._lock:
             if not self._unsaved:
@@ -158,29 +158,29 @@ class Session:
                 )
 
     def publish(self):
-        """Write what there is to the file, which is not final."""
+        """Write all events so far to the file, which is not final."""
         if self._unsaved:
             self.dump(False)
 
     def finish(self):
-        """Write what was not written yet, when the process ends."""
+        """Write unwritten events at exit."""
         if self._unsaved:
             self.dump()
 
     def finish_all(self):
-        """`finish`, after everything that was called has run."""
+        """Run `finish` after all pending operations."""
         if self._running:
             front.settle_all()
         self.finish()
 
     def _append(self):
-        """Take what was recorded into the statistics and the trace."""
+        """Move recorded events to the statistics and the trace."""
         front.recorder.count(self._options["aggregate_stats"])
         trace, self._trace = self._trace, None
         if trace is None:
             trace = TraceFile(self._options["filename"])
         trace.append()
-        self._trace = trace  # one that cannot be written is given up
+        self._trace = trace  # dropped if it cannot be written
 
     def _drop_trace(self):
         trace, self._trace = self._trace, None
@@ -196,7 +196,7 @@ class Session:
         """Keep the visible file up to date while the profiler runs."""
         pause = 0.0
         while True:
-            changed = self._wake.wait(pause)  # other options, perhaps
+            changed = self._wake.wait(pause)  # options may have changed
             began = time.perf_counter()
             with self._lock:
                 self._wake.clear()
@@ -216,7 +216,7 @@ class Session:
 
     # --- statistics ---
     def statistics(self, reset, text, sort_by, ascending):
-        """The statistics as `text` makes them; "" when they are not kept."""
+        """Format the statistics by `text`; "" if they are not kept."""
         with self._lock:
             if not self._options["aggregate_stats"]:
                 return ""
@@ -224,13 +224,13 @@ class Session:
             report = text(tables.grouped(front.recorder.stats(), sort_by, ascending))
             if reset:
                 front.recorder.reset()
-            # Events that nobody writes would be dropped some day.
+            # Unwritten events would eventually be dropped.
             if self._unsaved and front.recorder.waiting() > self._options["max_events"] // 2:
                 self._append()
             return report
 
     def forget(self):
-        """In a forked child: nothing runs, and the files are the parent's."""
+        """Reset after a fork: recording is off, and the files belong to the parent."""
         trace = self._trace
         self.__init__()
         if trace is not None:

@@ -12,7 +12,7 @@ _MEMORY = "Device Storage"
 
 
 class _Row:
-    """Events of one name. Times are in milliseconds, memory in kB, other counters as they are."""
+    """Events with the same name. Times in milliseconds, memory in kB, other counters as is."""
 
     def __init__(self, kind, category):
         self._counts = kind == _COUNTER
@@ -31,7 +31,7 @@ class _Row:
 
     @property
     def total(self):
-        """The sum of times; of a counter its last value."""
+        """The total time, or the last value of a counter."""
         return (self._column(4)[-1] if self._counts else sum(self._column(1))) / self._unit
 
     @property
@@ -48,19 +48,19 @@ class _Row:
 
 
 def grouped(stats, sort_by, ascending):
-    """Rows by name, by category.
+    """Group rows by category and name.
 
     Parameters
     ----------
     stats : list of tuple
-        (kind, category, name, count, total, least, most, last), several for one name perhaps.
+        (kind, category, name, count, total, least, most, last), possibly several per name.
     sort_by : {'total', 'avg', 'min', 'max', 'count'}
     ascending : bool
 
     Returns
     -------
     dict of str to dict of str to row
-        Categories by name, rows in the order asked for.
+        Category -> name -> row, in the requested order.
     """
     groups = {}
     for kind, category, name, *figures in stats:
@@ -81,7 +81,7 @@ def grouped(stats, sort_by, ascending):
 
 
 def as_table(groups):
-    """The text of `grouped` rows, in columns."""
+    """Format `grouped` rows as a table."""
     lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
     for category, rows in groups.items():
         if category == _MEMORY:
@@ -105,7 +105,7 @@ def _line(name, count, figures):
 
 
 def as_json(groups):
-    """The text of `grouped` rows as JSON, with times in ms and memory in kB."""
+    """Format `grouped` rows as JSON, with times in ms and memory in kB."""
     time, memory = {}, {}
     for category, rows in groups.items():
         for name, row in rows.items():

@@ -1,4 +1,4 @@
-"""The trace file: Chrome's trace format, which Perfetto opens as well."""
+"""The trace file in Chrome's trace format, which Perfetto opens as well."""
 
 import contextlib
 import json
@@ -15,10 +15,10 @@ _CPU = {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "cpu/0"}}
 
 
 class TraceFile:
-    """A trace that grows in a file beside the one that programs see.
+    """A trace that is written to a temporary file next to the visible one.
 
-    The visible file is always a whole one: it is replaced, never written to. Only what is no
-    regular file, such as a pipe or ``os.devnull``, is written to.
+    The visible file is always complete: it is replaced atomically. Only something other than a
+    regular file, such as a pipe or ``os.devnull``, is written to directly.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class TraceFile:
     Raises
     ------
     MXNetError
-        When no file can be written there.
+        If no file can be written there.
     """
 
     def __init__(self, path):
@@ -49,7 +49,7 @@ class TraceFile:
 
     @contextlib.contextmanager
     def _writing(self):
-        """Give the growing file up when it cannot be written; the visible one stays as it was."""
+        """Discard the temporary file if it cannot be written; the visible one is unchanged."""
         try:
             yield
         except (OSError, MXNetError) as error:
@@ -61,14 +61,14 @@ class TraceFile:
             content = content[os.write(self._fd, content) :]
 
     def append(self):
-        """Take in what was recorded since the last time."""
+        """Append newly recorded events."""
         fresh, self._fresh = self._fresh, False
         with self._writing():
             front.recorder.write(self._fd, fresh)
 
     def publish(self, dropped):
-        """Bring the visible file up to date, which tells how many events were dropped."""
-        import shutil  # which imports compression libraries
+        """Update the visible file, including the number of dropped events."""
+        import shutil  # slow to import
 
         size = os.fstat(self._fd).st_size
         if size == self._published:
@@ -82,7 +82,7 @@ class TraceFile:
         self._published = size
 
     def finish(self, dropped):
-        """Make it the visible file, as `publish` does, and close it."""
+        """Replace the visible file, like `publish`, and close the trace."""
         if self._special:
             self.publish(dropped)
             self.abandon()
@@ -93,10 +93,10 @@ class TraceFile:
         os.close(self._fd)
 
     def abandon(self):
-        """Close it and leave no trace of it, if this process made it."""
+        """Close the trace and delete its file, if this process created it."""
         os.close(self._fd)
         if self._growing.endswith(f".{os.getpid()}.part"):
-            with contextlib.suppress(FileNotFoundError):  # perhaps with its folder
+            with contextlib.suppress(FileNotFoundError):  # the folder may be gone too
                 os.unlink(self._growing)
 
 

@@ -116,7 +116,7 @@ def test_env_strict():
 def test_the_command_prints_the_table():
     done = python("-m", "mxcy.env", MXNET_ENABLE_CYTHON="0", MXCY_ISA="v9")
     assert "MXNET_ENABLE_CYTHON = 0  (active)" in done.out
-    assert "Read at import by mxcy._library.front. Proven by tests/env/test_loading.py" in done.out
+    assert "Read at import by mxcy._library.front. Tested by tests/env/test_loading.py" in done.out
     assert "MXCY_ISA='v9': expected" in done.out  # invalid values do not prevent it from starting
 
 

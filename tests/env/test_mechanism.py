@@ -116,7 +116,9 @@ def test_aliases(row):
         assert old.get(row.name) == old.get(row.name) == expected
     assert len(caught) == 1
     assert env.Environment({alias: text, row.name: text}).get(row.name) == expected
-    with pytest.warns(UserWarning, match=f"{row.name}={text} wins over {alias}={other}"):
+    with pytest.warns(
+        UserWarning, match=f"{row.name}={text} takes precedence over {alias}={other}"
+    ):
         assert env.Environment({alias: other, row.name: text}).get(row.name) == expected
 
 

@@ -7,7 +7,7 @@ import pytest
 import mxcy as mx
 from mxcy._base.docstrings import fill_docstring
 
-SHARED = "shape : int or tuple of ints, optional\n    The shape of the samples:"
+SHARED = "shape : int or tuple of ints, optional\n    The shape of the samples"
 
 
 @pytest.mark.parametrize("indent", ["", "    "])  # as stored by Python 3.13 and by older ones

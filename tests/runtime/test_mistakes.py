@@ -246,7 +246,7 @@ MISTAKES = {
     "extents as arguments": (
         lambda: nd.zeros(2, 3),
         TypeError,
-        "not int; several extents are one tuple",
+        "not int; pass a shape as one tuple",
     ),
     "rows as arguments": (
         lambda: nd.array([1, 2], [3, 4]),

@@ -47,7 +47,7 @@ def test_search_order(variables, monkeypatch, tmp_path):
 
 def test_named_file_must_exist(variables, tmp_path):
     variables(MXCY_ONEDNN_LIBRARY=str(tmp_path / "none.so"))
-    with pytest.raises(env.EnvError, match="MXCY_ONEDNN_LIBRARY.*no such file"):
+    with pytest.raises(env.EnvError, match="MXCY_ONEDNN_LIBRARY.*file not found"):
         onednn.find_libraries()
 
 

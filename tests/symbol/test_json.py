@@ -135,7 +135,7 @@ def set_in(node, **fields):
         ("", "cannot read"),
         ("[1]", "object"),
         ("{}", "'nodes' is missing"),
-        ('{"nodes": [], "heads": []}', "no heads"),
+        ('{"nodes": [], "heads": []}', "heads are missing"),
         (set_in(3, op="NoSuchOperator"), "Failed loading Op conv0 of type NoSuchOperator"),
         (set_in(3, op=3), "'op'"),
         (set_in(3, name=None), "'name'"),

@@ -71,7 +71,7 @@ def test_operations_and_memory(capsys):
     everywhere = S.Pooling(x, global_pool=True, pool_type="avg")
     assert flops(everywhere, capsys, x=(1, 2, 4, 4)) == (2 * 16, 8)
     assert flops(S.Flatten(S.exp(x)), capsys, x=(2, 3, 4)) == (24, 192)
-    with pytest.raises(ValueError, match="give shape"):
+    with pytest.raises(ValueError, match="requires shape"):
         mx.viz.print_summary(dense, flops=True)
 
 

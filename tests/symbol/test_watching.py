@@ -114,7 +114,7 @@ def test_arrays_through_pointers():
     executor.set_monitor_callback(callback)
     executor.forward()
     assert sums == {"power_output": 6}
-    with pytest.raises(mx.MXNetError, match="points to no array"):
+    with pytest.raises(mx.MXNetError, match="does not point to a recently cast array"):
         mx.nd.NDArray(NDArrayHandle(12345))
 
 

@@ -1,4 +1,4 @@
-"""The rows of all topics. A new variable is a row in the file of its topic."""
+"""All rows, by topic. A new variable is a row in the file of its topic."""
 
 from mxcy.env.table import (
     engine,
@@ -41,14 +41,14 @@ TOPICS = {
 
 ROWS = tuple(row for rows in TOPICS.values() for row in rows)
 
-#: name -> row, aliases not included
+#: name -> row, without aliases
 VARIABLES = {row.name: row for row in ROWS}
 
-#: names of the project's tests and benchmarks, which mxcy itself does not read
+#: variables of the project's tests and benchmarks, which mxcy itself does not read
 FOREIGN = (
     *("MXCY_REAL_MXNET_19", "MXCY_REAL_MXNET_20", "MXCY_BENCH_TORCH"),
     *(f"MXCY_STANDIN_{word}" for word in "ORDER DEVICES MEMORY CACHE CXX VERBOSE".split()),
 )
 
-#: the variables that passes over graphs and the memory planner obey
+#: the variables used by graph passes and the memory planner
 PLANNING = ("MXCY_VERBOSE", *(r.name for r in ROWS if r.reader.startswith("mxcy.graph.")))

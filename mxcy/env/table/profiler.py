@@ -15,12 +15,12 @@ mode = Kind(f"0 to 15, or one of {', '.join(_WORDS)}", _parse_mode)
 
 ROWS = (
     Variable("MXNET_PROFILER_AUTOSTART", flag, False, "I", "mxcy",
-             "1: the profiler runs from import on and writes profile.json in the end, also after "
+             "1: the profiler runs from import on and writes profile.json at exit, also after "
              "an exception or SIGTERM.",
              test="env/test_profiler.py::test_autostart_writes_a_file"),
     Variable("MXNET_PROFILER_MODE", mode, 13, "I", "mxcy.profiler.session",
              "What the profiler records until profiler.set_config() is called: the sum of 1 "
-             "(operators of graphs), 2 (operators called one by one), 4 (calls of the interface) "
-             "and 8 (memory). With MXNET_PROFILER_AUTOSTART=1 and without this it is all of them.",
+             "(operators in graphs), 2 (eager operators), 4 (API calls) "
+             "and 8 (memory). With MXNET_PROFILER_AUTOSTART=1 the default is all of them.",
              test="env/test_profiler.py::test_modes"),
 )

@@ -6,14 +6,14 @@ from typing import Any
 from mxcy.env.kinds import Kind, integer, one_of
 from mxcy.env.variable import Variable
 
-#: what a family of variables is named after -> what it governs
+#: name of a family of variables -> the memory it configures
 _FAMILIES = {"CPU": "the CPU", "CPU_PINNED": "pinned CPU memory", "GPU": "each GPU"}
 
 
 def _pool(
     name: str, kind: Kind, default: Any, doc: str, test: str, **more: Callable[[str], Any]
 ) -> tuple[Variable, ...]:
-    """The same variable of every family."""
+    """Make rows for one variable of all families."""
     return tuple(
         Variable(
             f"MXNET_{family}_MEM_{name}", kind, default, "F", "mxcy.storage", f"{doc} For {what}.",
@@ -29,32 +29,32 @@ def _unpooled(family: str) -> tuple[str, ...]:
 
 ROWS = (
     *_pool("POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive",
-           "How freed memory is kept: by exact size, by powers of two, or not at all.",
+           "Caching of freed memory: by exact size, by powers of two, or none.",
            "test_pool_type", under=_unpooled),
     *_pool("POOL_PAGE_SIZE", integer(32), 4096,
            "Sizes are rounded up to a multiple of this; a power of two with Round.",
            "test_page_size", aliases=lambda family: (f"MXNET_{family}_POOL_PAGE_SIZE",)),
     *_pool("LARGE_ALLOC_ROUND_SIZE", integer(1), 2097152,
-           "Naive: sizes above this are rounded up to a multiple of it; 1 switches that off.",
+           "Naive: sizes above this are rounded up to a multiple of it; 1 disables this.",
            "test_large_alloc_round_size", under=_unpooled),
     *_pool("POOL_ROUND_LINEAR_CUTOFF", integer(20, 34), 24,
            "Round: up to 2^this bytes sizes go to powers of two, above to multiples of it.",
            "test_round_linear_cutoff", under=_unpooled),
     *_pool("POOL_RESERVE", integer(0, 100), 5,
-           "Percentage of memory to keep free; kept memory is given back before it is touched.",
+           "Percentage of memory to keep free; cached memory is released to preserve it.",
            "test_reserve", under=_unpooled),
     Variable("MXNET_USE_NAIVE_STORAGE_MANAGERS", integer(0), 0, "F", "mxcy.storage",
-             "Not 0: no memory pools, whatever their types.",
+             "Nonzero: no memory pools, whatever their types.",
              aliases=("MXNET_USE_NAIVE_STORAGE_MANAGER",),
              test="env/test_storage.py::test_use_naive_storage_managers"),
     Variable("MXNET_CPU_TEMP_COPY", integer(1, 1024), 4, "F", "mxcy.storage",
-             "How many operators on the CPU may use temporary space at the same time; default: "
+             "Number of CPU operators that may use temporary space concurrently; default: "
              "MXNET_EXEC_NUM_TEMP if that is set.",
              test="env/test_storage.py::test_temp_copy"),
     Variable("MXNET_GPU_TEMP_COPY", integer(1, 1024), 1, "F", "mxcy.storage",
              "The same for each GPU.", test="env/test_storage.py::test_temp_copy"),
     Variable("MXNET_CPU_PARALLEL_RAND_COPY", integer(1, 1024), 1, "F", "mxcy._devices.streams",
-             "Sets of random streams on the CPU, which random operators take in turn.",
+             "Number of sets of random streams on the CPU, used in turn by random operators.",
              test="env/test_numerics.py::test_sets_of_streams",
              under=("MXNET_ENFORCE_DETERMINISM",)),
     Variable("MXNET_GPU_PARALLEL_RAND_COPY", integer(1, 1024), 4, "F", "mxcy._devices.streams",
@@ -62,7 +62,7 @@ ROWS = (
              under=("MXNET_ENFORCE_DETERMINISM",)),
     Variable("MXNET_GPU_CUDNN_DROPOUT_STATE_COPY", integer(1, 1024), 4, "F",
              "mxcy._devices.streams",
-             "Sets of random streams on each GPU that only Dropout takes, in turn.",
+             "Number of sets of random streams per GPU reserved for Dropout, used in turn.",
              test="env/test_storage.py::test_random_copies_of_gpus",
              under=("MXNET_ENFORCE_DETERMINISM",)),
 )

@@ -295,8 +295,9 @@ class BaseSparseNDArray(NDArray):
 
         Parameters
         ----------
-        A dense array, or one of the same storage type, with the same shape and any dtype, or the
-        context of a new array.
+        other : NDArray or Context
+            A dense array, or one of the same storage type, with the same shape and any dtype, or
+            the context of a new array.
 
         Returns
         -------
