@@ -9,11 +9,11 @@ __all__ = ["numpy_arithmetic", "numpy_operator", "set_operators", "use_numpy"]
 
 _handles = []
 _numpy_handles, _unusual = [], []
-_MOST_EXACT = 1 << 53  # integers up to here are doubles
+_MOST_EXACT = 1 << 53  # the largest integer up to which doubles are exact
 
 
 def set_operators(table):
-    """Tell the operators behind +, -, *, ...; see `_cy/arithmetic.pyx`."""
+    """Set the operators of +, -, *, ...; see `_cy/arithmetic.pyx`."""
     _handles[:] = [tuple(map(bind, row)) for row in table]
 
 
@@ -25,7 +25,7 @@ def use_numpy(cls, table, unusual, store):
 
 
 def _is_number(value):
-    """Whether a value is a float, or an int that a double holds."""
+    """Whether a value is a float, or an int exactly representable as a double."""
     return type(value) is float or (type(value) is int and -_MOST_EXACT <= value <= _MOST_EXACT)
 
 
@@ -36,7 +36,7 @@ def with_number(handle, array, number, out):
 
 
 def numpy_arithmetic(operation, lhs, rhs):
-    """What an operator gives for arrays of `mx.np`, by its number."""
+    """Apply an operator, given by its number, to arrays of `mx.np`."""
     both, number, number_first = _numpy_handles[operation]
     if isinstance(lhs, NDArrayBase):
         if isinstance(rhs, NDArrayBase):
@@ -49,7 +49,7 @@ def numpy_arithmetic(operation, lhs, rhs):
 
 
 def numpy_operator(operation, reflected=False):
-    """A method that does what `numpy_arithmetic` does, by the number of an operator."""
+    """Make a method for `numpy_arithmetic` with an operator's number."""
     if reflected:
         return lambda array, other: numpy_arithmetic(operation, other, array)
     return lambda array, other: numpy_arithmetic(operation, array, other)

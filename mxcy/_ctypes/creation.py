@@ -20,7 +20,7 @@ _CPU_SHARED = 5
 
 
 def empty(shape, dtype, context, cls=None):
-    """An array with uninitialised elements, of `mx.nd` unless a class is given."""
+    """Allocate an uninitialised array, of `mx.nd` unless a class is given."""
     if context.device_typeid == _CPU_SHARED and 0 not in shape:
         return services.shared_array(shape, dtype, context).detached(cls)
     kind = memory_type(dtype)
@@ -41,7 +41,7 @@ def empty(shape, dtype, context, cls=None):
 
 
 def from_memory(address, owner, shape, dtype, context, replaceable=False):
-    """An array over memory at an address, which `owner` keeps alive."""
+    """Make an array over memory at an address, which `owner` keeps alive."""
     kind = memory_type(dtype)
     octets = (ctypes.c_char * (math.prod(shape) * kind.itemsize)).from_address(address)
     array = wrap(np.frombuffer(octets, kind).reshape(shape), dtype, context)
@@ -50,7 +50,7 @@ def from_memory(address, owner, shape, dtype, context, replaceable=False):
 
 
 def make_sparse(array, dtype, context):
-    """Make a blank array, of a class of sparse arrays, one whose elements lie in other arrays."""
+    """Initialise a blank array of a sparse class, whose elements are in other arrays."""
     array._memory, array.dtype_code, array.context = np.empty(0), dtype, pool_of(context).context
     array.address, array._storage = 0, Storage(array._memory, array.context)
     array.writable, array.node, array.node_index = True, None, 0
@@ -58,9 +58,9 @@ def make_sparse(array, dtype, context):
 
 
 def from_numpy(source, dtype, context, copy=True, cls=None):
-    """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
+    """Make an array from a C-contiguous NumPy array of the corresponding dtype.
 
-    With ``copy=False`` it shares the memory, which has to be writable and the host's.
+    With ``copy=False`` it shares the memory, which must be writable and on the host.
     """
     memory = source.view(np.uint16) if dtype == _BF16 else source
     if copy:
@@ -79,7 +79,7 @@ def from_numpy(source, dtype, context, copy=True, cls=None):
 
 
 def detach_parts(values, positions, shapes, codes, addresses):
-    """Views, not on the tape, of some arrays among many, or None unless all fit as they are.
+    """Make detached views of some arrays; None unless all match.
 
     Those fit that are dense, of the given shapes and types, and in the host's memory; instead of
     an array there may be a list of one. Where they lie is written to `addresses`.

@@ -36,7 +36,7 @@ __all__ = [
 READS, WRITES = 1, 2
 TYPES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 PROPERTIES = {"normal": 0, "copy_from": 1, "copy_to": 2, "prioritized": 3, "async": 4, "noskip": 5}
-_SLICE = 50  # milliseconds between looks for signals
+_SLICE = 50  # milliseconds between checks for signals
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _DROP = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -132,13 +132,13 @@ wait_for = wait_var
 
 
 def settle_var(var, access):
-    """The same, but the error stays for later."""
+    """Likewise, without raising the error."""
     if var and not held.mx_var_idle(var):
         _repeat(pending.mx_engine_settle, var, access)
 
 
 def wait_all():
-    """Wait until everything is done; raises the first error that no wait has raised."""
+    """Wait for all operations; raise the first error not raised yet."""
     _repeat(pending.mx_engine_wait_all)
 
 
@@ -146,12 +146,12 @@ def wait_all():
 
 
 class Var:
-    """Something that operations read and write, and that is no array.
+    """An engine variable other than an array.
 
     Attributes
     ----------
     var : int
-        Its address in the engine.
+        Address of the variable in the engine.
     """
 
     def __init__(self):
@@ -166,7 +166,7 @@ class Var:
 
     @property
     def idle(self):
-        """Whether no operation uses it, waits for it or has left an error on it."""
+        """Whether no operation uses it, waits for it or left an error on it."""
         return bool(held.mx_var_idle(self.var))
 
     @property
@@ -176,15 +176,15 @@ class Var:
 
     @property
     def version(self):
-        """How often operations have written it."""
+        """The number of writes."""
         return held.mx_var_version(self.var)
 
     def wait_to_read(self):
-        """Wait for the operations that write it; raises its error."""
+        """Wait for its writers; raise its error."""
         wait_var(self.var, READS)
 
     def wait_to_write(self):
-        """Wait for all operations that use it; raises its error."""
+        """Wait for all its users; raise its error."""
         wait_var(self.var, WRITES)
 
 
@@ -192,23 +192,23 @@ class Var:
 
 
 class Completion:
-    """What an asynchronous function is called with, to be called when its work is done."""
+    """Callback passed to an asynchronous function, to be called upon completion."""
 
     def __init__(self):
         self.ticket = held.mx_engine_ticket()
 
     def __call__(self, error=None):
-        """End the operation, with the text of an error if it has failed."""
+        """Complete the operation, with an error text if it failed."""
         ticket, self.ticket = self.ticket, None
         if ticket is None:
-            raise MXNetError("the operation is over already")
+            raise MXNetError("the operation is already complete")
         held.mx_engine_complete(ticket, None if error is None else str(error).encode())
 
     _complete = held.mx_engine_complete
 
     def __del__(self):
         if self.ticket is not None:
-            self._complete(self.ticket, b"its completion was thrown away")
+            self._complete(self.ticket, b"its completion callback was discarded")
 
 
 _jobs = {}  # payload -> function, arguments, what it uses
@@ -223,7 +223,7 @@ def _run(payload):
         function(completion) if asynchronous else function()
     except BaseException as error:
         if asynchronous:
-            if completion.ticket is None:  # it is over, and has said how
+            if completion.ticket is None:  # already completed
                 return 0
             completion.ticket = None
         kind = "" if type(error) is MXNetError else f"{type(error).__name__}: "
@@ -240,7 +240,7 @@ _RUN_ADDRESS, _DROP_ADDRESS = (ctypes.cast(f, ctypes.c_void_p).value for f in (_
 
 
 class _Chosen:
-    naive = False  # operations run where they are pushed
+    naive = False  # operations run synchronously
 
 
 def is_naive():
@@ -289,7 +289,7 @@ def configure_engine(kind, *settings):
 
 
 def engine_stats():
-    """Settings and figures of the engine, as a dict."""
+    """Return settings and statistics of the engine as a dict."""
     counts = _Counts()
     held.mx_engine_stats(ctypes.byref(counts))
     figures = {name: getattr(counts, name) for name, _ in _Counts._fields_[1:]}
@@ -303,24 +303,24 @@ def engine_stats():
 
 
 def set_bulk_size(size):
-    """Set how many operations of this thread are queued as one; returns the size before."""
+    """Set the bulk size of this thread; return the previous one."""
     return held.mx_engine_set_bulk(size)
 
 
 def allow_bulk(allow):
-    """Let bulk sizes count, or not."""
+    """Enable or disable bulking."""
     held.mx_engine_allow_bulk(allow)
 
 
 def stop_engine():
-    """Finish what was pushed, end all workers, and hold back what comes then; for fork and exit."""
+    """Finish pushed operations, stop all workers and block new operations; for fork and exit."""
     status = 1
     while status == 1:
         status = pending.mx_engine_stop(_SLICE)
-        if status == 0:  # nobody may have come in while this thread waited for the Python lock
+        if status == 0:  # no operation may have been pushed while waiting for the GIL
             status = held.mx_engine_stop(0)
 
 
 def start_engine(child):
-    """Go on after `stop_engine`; `child`: in the new process after a fork."""
+    """Restart after `stop_engine`; `child`: in the forked process."""
     held.mx_engine_start(child)

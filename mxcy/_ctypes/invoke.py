@@ -16,7 +16,7 @@ __all__ = ["call", "clashes", "invoke", "record_view"]
 
 
 def _record(handle, prepared, inputs, outputs, numbers, context):
-    """Put a call on the tape if one of its inputs is there."""
+    """Record a call on the tape if one of its inputs is recorded."""
     if not state.deferred and not any([history(array) is not None for array in inputs]):
         return
     node = Node()
@@ -41,7 +41,7 @@ def _record(handle, prepared, inputs, outputs, numbers, context):
 
 
 def clashes(prepared, number, out, inputs):
-    """Whether writing `out`, output `number`, could destroy an input that is still to be read."""
+    """Whether writing `out`, output `number`, could overwrite an input before it is read."""
     return any(
         array.shares_memory(out)
         and not (
@@ -59,7 +59,7 @@ def clashes(prepared, number, out, inputs):
 
 
 def _given_outputs(prepared, out):
-    """The output arrays of a call with out=, checked; None where one of them is sparse."""
+    """The output arrays of a call with out=, checked; None if one of them is sparse."""
     call = prepared.call
     name, outputs = call.op.name, list(out) if isinstance(out, (list, tuple)) else [out]
     if len(outputs) not in (call.visible, len(call.outs)):
@@ -90,7 +90,7 @@ def _given_outputs(prepared, out):
 
 
 def _copy_memory(source, target):
-    """Copy the elements of an array that nobody else refers to, to one that does not overlap."""
+    """Copy the elements of an unshared array to one that does not overlap."""
     uses = Uses(target.context)
     uses.add(source._storage, READS)
     uses.add_output(target)
@@ -108,9 +108,9 @@ def _copy_memory(source, target):
 
 
 def invoke(variant, inputs, numbers, out, cls=None):
-    """Run an operator on arrays; returns the visible outputs, one array or a list.
+    """Run an operator on arrays; return the visible outputs, an array or a list.
 
-    Results have class `cls`; None: as the inputs say.
+    Results have class `cls`; None: determined by the inputs.
     """
     if not profiler.profiled.value & profiler.CALLS:
         return _perform(variant, inputs, numbers, out, cls)
@@ -171,7 +171,7 @@ def _perform(variant, inputs, numbers, out, cls):
 
 
 def _other_type(prepared, out):
-    """Whether `out` is an array that only differs in its element type from the one result."""
+    """Whether `out` is an array that differs from the single result only in dtype."""
     if len(prepared.outs) != 1 or not isinstance(out, NDArrayBase):
         return False
     shape, dtype = prepared.outs[0]
@@ -179,7 +179,7 @@ def _other_type(prepared, out):
 
 
 def _perform_mixed(variant, inputs, numbers, out, cls):
-    """Run a call that mixed precision changes, but for gradient rules and into given arrays."""
+    """Run a call that mixed precision changes, unless in gradient rules or with out=."""
     factor = 1.0
     if out is None and state.casting:
         inputs, factor = services.mixed_inputs(variant.handle.op, variant.attrs, inputs)
@@ -187,7 +187,7 @@ def _perform_mixed(variant, inputs, numbers, out, cls):
 
 
 def _perform_sparse(variant, inputs, numbers, out):
-    """Have a call run that has to do with sparse arrays."""
+    """Run a call that involves sparse arrays."""
     op, attrs = variant.handle.op, variant.attrs
     if state.deferred:
         raise TracedValueError("deferred computation: sparse arrays cannot be recorded")
@@ -196,7 +196,7 @@ def _perform_sparse(variant, inputs, numbers, out):
 
 
 def _given_inputs(op, inputs):
-    """Inputs without the optional ones that are None, wherever they stand."""
+    """Drop optional inputs that are None, at any position."""
     return tuple(
         x
         for x, name in zip(inputs, op.inputs, strict=False)
@@ -205,7 +205,7 @@ def _given_inputs(op, inputs):
 
 
 def _checked_inputs(variant, inputs):
-    """Inputs without the optional ones that were not given."""
+    """Check inputs, dropping missing optional ones."""
     op, n = variant.handle.op, len(inputs)
     if variant.arguments is not None:
         while n > variant.arguments and inputs[n - 1] is None:

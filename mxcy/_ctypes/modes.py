@@ -54,7 +54,7 @@ def is_deferred():
 
 
 def set_deferred(number):
-    """Note down all operations with this number, none with 0; returns the number before."""
+    """Record all operations with this id, none with 0; return the previous id."""
     before, state.deferred = state.deferred, int(number)
     return before
 
@@ -65,12 +65,12 @@ def is_training():
 
 
 def has_numpy_types():
-    """Whether operators of `mx.np` choose element types as NumPy does."""
+    """Whether operators of `mx.np` follow NumPy's type rules."""
     return state.numpy_types
 
 
 def set_numpy_types(flag):
-    """Switch NumPy's element types for this thread; returns the previous state."""
+    """Switch NumPy's type rules for this thread; returns the previous state."""
     before, state.numpy_types = state.numpy_types, bool(flag)
     return before
 
@@ -96,10 +96,10 @@ def set_training(flag):
 
 
 def is_np_shape():
-    """Whether this thread uses NumPy's shapes: ``()`` is a scalar and 0 an extent like others."""
+    """Whether this thread uses NumPy shape semantics: ``()`` is a scalar, and 0 a valid size."""
     return _Process.np_shape or state.np_shape
 
 
 def set_np_shape(active, everywhere):
-    """Switch NumPy's shapes for this thread, and for all of them."""
+    """Switch NumPy shape semantics for this thread, and optionally all threads."""
     state.np_shape, _Process.np_shape = active, everywhere

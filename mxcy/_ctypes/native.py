@@ -108,12 +108,12 @@ def check(status, what):
 
 
 def initialise(isa, threads, parallel_size):
-    """Prepare the native library; see mx_init in mxcy.h."""
+    """Initialise the native library; see mx_init in mxcy.h."""
     check(lib.mx_init(isa, threads, parallel_size), "")
 
 
 def set_threads(threads):
-    """Set the size of the parallel team; returns the size before."""
+    """Set the size of the parallel team; return the previous size."""
     if threads < 1:
         raise ValueError(f"the number of threads must be positive, got {threads}")
     before = lib.mx_threads()
@@ -122,7 +122,7 @@ def set_threads(threads):
 
 
 def flush_denormals(flush):
-    """Have numbers too small for a full mantissa count as zero; returns the state before."""
+    """Flush denormal numbers to zero or not; return the previous state."""
     return bool(lib.mx_flush_denormals(bool(flush)))
 
 
@@ -132,7 +132,7 @@ def threads():
 
 
 def block():
-    """Channels side by side in blocked layouts: as many as a vector register holds floats."""
+    """The number of channels per block: the number of floats in a vector register."""
     return 16 if lib.mx_isa() >= 4 else 8
 
 
@@ -144,7 +144,7 @@ def find_kernel(name, dtype):
 
 
 def has_kernel(name, dtype):
-    """Whether the kernel table holds `name` for an element type."""
+    """Whether the kernel table contains `name` for a dtype."""
     return bool(lib.mx_kernel_find(name.encode(), dtype, None))
 
 
@@ -187,7 +187,7 @@ def measure(name, dtype, params, ins, outs, workspace, work, budget):
 
 
 def region_time(threads, budget):
-    """Nanoseconds of a parallel region of some threads."""
+    """Measure the time of a parallel region in nanoseconds."""
     return lib.mx_region_time(threads, budget)
 
 
@@ -204,5 +204,5 @@ def race(name, dtype, params, ins, outs, workspace, team, budget):
 
 
 def second_cache():
-    """Bytes of a core's own second-level cache."""
+    """The size of a core's second-level cache in bytes."""
     return lib.mx_second_cache()

@@ -38,12 +38,12 @@ class Operations:
 
 
 def home_of(context):
-    """Where results of operators on arrays of a context live."""
+    """The context of results of operators on a context's arrays."""
     return context if context.device_typeid == _CPU else context.home
 
 
 def mixes(context, other):
-    """Whether an operator takes arrays of both contexts: the CPU's all lie in the same memory."""
+    """Whether an operator accepts arrays of both contexts, as all CPU contexts share memory."""
     return context == other or context.home.device_typeid == other.home.device_typeid == _CPU
 
 
@@ -73,7 +73,7 @@ def _nothing():
 
 
 class NDArrayBase:
-    """Memory, shape, element type and place on the tape; `mx.nd.NDArray` derives from it."""
+    """Memory, shape, dtype and tape node; the base of `mx.nd.NDArray`."""
 
     __slots__ = (
         "_memory",
@@ -97,15 +97,15 @@ class NDArrayBase:
         return array
 
     def __init__(self, handle=None, writable=True):
-        raise TypeError("an NDArray is not made by its class, but by mx.nd.array, mx.nd.zeros ...")
+        raise TypeError("create arrays with mx.nd.array, mx.nd.zeros and so on, not by the class")
 
     @property
     def blank(self):
-        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory yet."""
+        """Whether the array, created by ``cls.__new__(cls)``, has no memory yet."""
         return self._storage is _nothing()
 
     def become(self, other):
-        """Share memory, shape and type of another array, as an unpickled, still blank one must."""
+        """Share memory, shape and dtype of another array; for blank arrays in unpickling."""
         if (not self.blank and self.size) or other.blank:
             raise MXNetError("only a blank array, or one without elements, can become another")
         for name in NDArrayBase.__slots__:
@@ -134,30 +134,28 @@ class NDArrayBase:
 
     @property
     def on_device(self):
-        """Whether the host cannot touch the memory."""
+        """Whether the host cannot access the memory."""
         return self._storage.device
 
     def numpy_view(self):
-        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.
+        """Make a NumPy array that shares the memory; bfloat16 as uint16 bits.
 
         It waits until nothing uses them. Whoever keeps the NumPy array beyond the next call of an
         operator, and reads or writes it, calls `export`.
         """
         self._check_look()
         if self._storage.device:
-            raise MXNetError(f"the host cannot touch the memory of {self.context}: use asnumpy()")
+            raise MXNetError(f"the host cannot access the memory of {self.context}: use asnumpy()")
         wait(self._storage.var, WRITES)
         return self.held_view()
 
     def _check_look(self):
         """Refuse to show values of which deferred computation has recorded how they are made."""
         if state.deferred and self.node is not None:
-            raise TracedValueError(
-                "deferred computation: the program looks at the values of an array"
-            )
+            raise TracedValueError("deferred computation: the program reads the values of an array")
 
     def read_view(self):
-        """The same for reading only; of a device's memory a copy."""
+        """Likewise for reading only; a copy for device memory."""
         self._check_look()
         wait(self._storage.var, READS)
         if self._storage.device:
@@ -167,9 +165,9 @@ class NDArrayBase:
         return view
 
     def held_view(self):
-        """What `numpy_view` returns, for those who hold the array; see `held`.
+        """Like `numpy_view`, for callers that hold the array; see `held`.
 
-        Of a device's memory it only tells where elements lie.
+        For device memory it is only valid for index computations.
         """
         self._storage.wrote()
         if self.writable:
@@ -179,7 +177,7 @@ class NDArrayBase:
         return view
 
     def held_read_view(self):
-        """What `read_view` returns, for those who hold the array; see `held`."""
+        """Like `read_view`, for callers that hold the array; see `held`."""
         if self._storage.device:
             return services.download(self)
         view = self._memory.view()
@@ -192,13 +190,13 @@ class NDArrayBase:
         Raises
         ------
         MXNetError
-            Or what else the operation failed with that should have computed them.
+            Or another exception of the operation that should have computed them.
         """
         wait(self._storage.var, READS)
         self._settle_on_device(False)
 
     def wait_to_write(self) -> None:
-        """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
+        """Wait until no operation reads or writes the elements; raises like `wait_to_read`."""
         wait(self._storage.var, WRITES)
         self._settle_on_device(True)
 
@@ -211,12 +209,12 @@ class NDArrayBase:
 
     @property
     def var(self):
-        """Address of the engine's tag of the memory, an mx_var."""
+        """Address of the memory's engine variable, an mx_var."""
         return self._storage.var_of()
 
     @property
     def failed(self):
-        """Whether the operation failed that should have computed the elements."""
+        """Whether the operation that should have computed the elements failed."""
         return self._storage.var is not None and bool(locked.mx_var_failed(self._storage.var))
 
     @property
@@ -227,11 +225,11 @@ class NDArrayBase:
         return self._storage.version
 
     def touch(self):
-        """Tell that the memory was written."""
+        """Mark the memory as written."""
         self._storage.wrote()
 
     def export(self):
-        """Tell that others may read and write the memory from now on."""
+        """Mark the memory as accessible to others from now on."""
         self._storage.exported = True
 
     def __array__(self, dtype=None, copy=None):
@@ -253,24 +251,24 @@ class NDArrayBase:
         return array
 
     def detached(self, cls=None):
-        """A view of the whole array, of its class or another, that is not on the tape."""
+        """Make a detached view of the whole array, optionally of another class."""
         return self._derive(self._memory, cls)
 
     def view_as(self, shape):
-        """A view with another shape of as many elements, not on the tape."""
+        """Make a detached view with another shape of equal size."""
         try:
             return self._derive(self._memory.reshape(shape))
         except ValueError:
             raise MXNetError(f"cannot view shape {self.shape} as {shape}") from None
 
     def view_rows(self, begin, end):
-        """A view of the rows begin <= row < end of the first axis, not on the tape."""
+        """Make a detached view of the rows begin <= row < end of the first axis."""
         if not self.shape or not 0 <= begin <= end <= self.shape[0]:
             raise IndexError(f"rows {begin}:{end} are out of bounds for shape {self.shape}")
         return self._derive(self._memory[begin:end])
 
     def view_bytes(self, offset, shape, dtype):
-        """A view of `shape` and `dtype` of the memory from byte `offset` on, not on the tape."""
+        """Make a detached view with `shape` and `dtype` of the memory from byte `offset` on."""
         kind, size = memory_type(dtype), math.prod(shape)
         octets = self._memory.reshape(-1).view(np.uint8)
         if offset < 0 or offset + size * kind.itemsize > octets.size:

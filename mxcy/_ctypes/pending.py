@@ -24,7 +24,7 @@ _AT_ONCE = 64
 _MOST_OPERATIONS = 512
 _MOST_BYTES = 256 << 20  # may wait to be written
 
-_ahead: set = set()  # threads that never wait for others
+_ahead: set = set()  # threads exempt from the limit
 _kept: dict = {}  # token -> (references, address of a var that the operation writes, bytes)
 
 
@@ -34,7 +34,7 @@ class _Counts:
 
 
 def keep(references, written, size):
-    """Keep what an operation refers to that writes `size` bytes; returns its token."""
+    """Keep the references of an operation that writes `size` bytes; return its token."""
     drain()
     while _kept and (len(_kept) >= _MOST_OPERATIONS or _Counts.bytes + size > _MOST_BYTES):
         if get_ident() in _ahead:
@@ -42,7 +42,7 @@ def keep(references, written, size):
         oldest = list(_kept.values())[:1]  # their vars live on when another thread drains
         for _, var, _ in oldest:
             settle(var, engine.READS)
-        drain()  # settle leaves it to us when the operation has just ended
+        drain()  # settle does not drain if the operation has just ended
     _Counts.newest += 1
     _kept[_Counts.newest] = references, written, size
     _Counts.bytes += size
@@ -50,19 +50,19 @@ def keep(references, written, size):
 
 
 def run_ahead():
-    """Let this thread push operations however many wait: they may be what the others wait for."""
+    """Exempt this thread from the limit: others may wait for its operations."""
     _ahead.add(get_ident())
 
 
 def forget(token):
-    """Drop what was kept for an operation."""
+    """Drop the references of an operation."""
     entry = _kept.pop(token, None)
     if entry is not None:
         _Counts.bytes -= entry[2]
 
 
 def drain():
-    """Drop what was kept for the operations that are done."""
+    """Drop the references of completed operations."""
     n = _AT_ONCE
     while n == _AT_ONCE and _kept:
         tokens = (ctypes.c_int64 * _AT_ONCE)()
@@ -79,14 +79,14 @@ def wait(var, access):
 
 
 def settle(var, access):
-    """The same, but the error stays for later."""
+    """Likewise, without raising the error."""
     if var and not locked.mx_var_idle(var):
         engine.settle_var(var, access)
         drain()
 
 
 def wait_all():
-    """Wait for all operations, and raise the first error that nobody was told of."""
+    """Wait for all operations, and raise the first error not raised yet."""
     try:
         engine.wait_all()
         if lib.mx_gpu_wait_all():
@@ -96,12 +96,12 @@ def wait_all():
 
 
 def settle_all():
-    """Wait for all operations that were pushed so far, but leave their errors for later.
+    """Wait for all operations pushed so far, without raising their errors.
 
     Returns
     -------
     int
-        How many have let go of what was kept for them.
+        Number of operations whose references were dropped.
     """
     before = len(_kept)
     for _, var, _ in list(_kept.values()):
@@ -111,6 +111,6 @@ def settle_all():
 
 
 def unfinished():
-    """How many operations keep what they refer to."""
+    """The number of operations that keep references."""
     drain()
     return len(_kept)

@@ -63,11 +63,11 @@ class _Range:
     """What some consecutive steps of a plan use; see `_cy/plan.pyx`."""
 
     def __init__(self, steps, places, fresh):
-        # Steps may use scratch memory beyond the arena's tensors.
+        # Steps may use scratch memory in the arena, besides its tensors.
         used = {0: WRITES if fresh else READS | WRITES}
         for step in steps:
             for place in step.ins:
-                # What these steps wrote before, they need not have from others.
+                # Values written by these steps are not needed from others.
                 if not used.get(places[place][0], 0) & WRITES:
                     used[places[place][0]] = READS
             for position in step.call.op.mutated(len(step.ins)):
@@ -201,13 +201,13 @@ class Plan:
             profiler.add(self._sources[number], began, profiler.now())
 
     def array(self, place, bases):
-        """The tensor of a place, as a view."""
+        """Make a view of a place's tensor."""
         base, offset, spec = self._places[place]
         return bases[base].view_bytes(offset, tuple(spec.shape), spec.dtype)
 
 
 def _create(places, steps):
-    """The native plan of places and steps."""
+    """Create the native plan of places and steps."""
     shapes = [(ctypes.c_int64 * max(len(spec.shape), 1))(*spec.shape) for _, _, spec in places]
     native_places = (_Place * max(len(places), 1))()
     for place, (base, offset, spec), shape in zip(native_places, places, shapes, strict=False):

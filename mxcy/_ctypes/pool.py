@@ -88,41 +88,41 @@ class Pool:
             self._destroy(self.address)
 
     def round_size(self, size):
-        """The bytes that a request of `size` takes."""
+        """The rounded size in bytes of a request of `size`."""
         return lib.mx_pool_round(self._at, size)
 
     def bucket(self, size):
-        """The number under which freed memory of a request of `size` is kept."""
+        """The bucket for freed memory of a request of `size`."""
         return lib.mx_pool_bucket(self._at, size)
 
     def must_drop(self, size, free, total):
-        """Whether everything kept has to go before `size` bytes more are taken from the device."""
+        """Whether all cached memory must be released before `size` more bytes are allocated."""
         return bool(lib.mx_pool_must_drop(self._at, self.round_size(size), free, total))
 
     def take(self, size):
-        """The address of `size` bytes."""
+        """Allocate `size` bytes; return the address."""
         address = _take(self.address, size) or 0
         if not address and size:
             raise MXNetError(lib.mx_last_error().decode())
         return address
 
     def give(self, address, size):
-        """Take back what `take` gave for `size` bytes."""
+        """Free the memory that `take` returned for `size` bytes."""
         _give(self.address, address, size)
 
     def take_temp(self, size):
-        """The address of `size` bytes of temporary space, which `give_temp` takes back."""
+        """Allocate `size` bytes of temporary space, to be freed by `give_temp`."""
         address = lib.mx_temp_take(self.address, size, 1)
         if not address:
             raise MXNetError(lib.mx_last_error().decode())
         return address
 
     def give_temp(self, address, size):
-        """Take back what `take_temp` gave."""
+        """Free the memory that `take_temp` returned."""
         lib.mx_temp_give(self.address, address, size)
 
     def drop(self):
-        """Give all memory that is kept back to the system."""
+        """Release all cached memory to the system."""
         lib.mx_pool_drop(self.address)
 
     def _read(self):
@@ -142,7 +142,7 @@ class Pool:
         }
 
     def temp_stats(self):
-        """Of the temporary space: how many buffers it may have, how many it has, their bytes."""
+        """Statistics of temporary space: maximum and current number of buffers, their size."""
         now = self._read()
         return now.temp_copies, now.temp_used, now.temp_bytes
 
@@ -178,13 +178,13 @@ def memory_of(pool, size, shape, kind):
 
 
 class _Last:
-    """The pool last asked for; most programs ask for the same one again and again."""
+    """The most recently used pool."""
 
     pool = None
 
 
 def pool_of(context):
-    """The pool that serves a context."""
+    """Return the pool of a context."""
     pool = _Last.pool
     if pool is None or context is not pool.context:
         pool = _Last.pool = services.pool_of(context)
@@ -192,7 +192,7 @@ def pool_of(context):
 
 
 def host_memory(root=""):
-    """(free, total) bytes of this machine for this process; /proc and /sys hang below `root`."""
+    """(free, total) bytes of this machine for this process; /proc and /sys are below `root`."""
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     lib.mx_host_memory(root.encode(), ctypes.byref(free), ctypes.byref(total))
     return free.value, total.value

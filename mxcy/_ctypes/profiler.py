@@ -74,12 +74,12 @@ def source(kind, category, name, args=""):
 
 
 def operator_source(call, node=""):
-    """The source of a prepared call, of `node` in a graph."""
+    """The event source of a prepared call, or of `node` in a graph."""
     return source(OPERATOR, "operator", call.op.name, call.traced(node))
 
 
 def bits():
-    """The bits of what is recorded now."""
+    """The bits of what is currently recorded."""
     return profiled.value
 
 
@@ -90,12 +90,12 @@ def add(number, begin, end):
 
 
 def api_begin():
-    """The time now if API calls or waits are recorded, else 0."""
+    """The current time if API calls or waits are recorded, else 0."""
     return lib.mx_profile_now() if profiled.value & (API | IMPERATIVE) else 0
 
 
 def api_end(name, begin):
-    """Record an API call that began at `begin`, which `api_begin` returned."""
+    """Record an API call that began at `begin`, the result of `api_begin`."""
     if profiled.value & API:
         lib.mx_profile_add(
             _named_source(_API_CALL, "MXNET_C_API", name), begin, lib.mx_profile_now()
@@ -103,7 +103,7 @@ def api_end(name, begin):
 
 
 def wait_end(name, begin):
-    """Record that the wait `name`, which shows among the operators, began at `begin`."""
+    """Record the wait `name`, shown among the operators, which began at `begin`."""
     if profiled.value & IMPERATIVE:
         lib.mx_profile_add(_named_source(OPERATOR, "operator", name), begin, lib.mx_profile_now())
 
@@ -120,7 +120,7 @@ def _named_source(kind, category, name):
 
 
 def set_scope(name):
-    """Put `name` before the names of this thread's allocations."""
+    """Set the name prefix of this thread's allocations."""
     lib.mx_profile_scope(name.encode())
 
 
@@ -141,7 +141,7 @@ def stats():
 
 
 def allocations():
-    """Allocations that live: (name, bytes, device type, device id, bytes taken, reused)."""
+    """List live allocations: (name, bytes, device type, device id, bytes taken, reused)."""
     most = lib.mx_profile_live(None, 0)
     rows = (_Allocation * max(most, 1))()
     count = min(most, lib.mx_profile_live(rows, most))

@@ -11,7 +11,7 @@ services = _Later()
 
 
 def use_services(above):
-    """Take over what the layers above offer.
+    """Set the services of the higher layers.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Storage:
     remote : bool
         Whether all operations on the memory go through the engine.
     device : bool
-        Whether the host cannot touch the memory.
+        Whether the host cannot access the memory.
     """
 
     __slots__ = (
@@ -66,7 +66,7 @@ class Storage:
             self._destroy(self.var)
 
     def wrote(self):
-        """Tell that the memory was written."""
+        """Mark the memory as written."""
         self.version = next(_writes)
 
     def var_of(self):

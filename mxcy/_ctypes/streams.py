@@ -14,14 +14,14 @@ lib.mx_rng_for_dropout.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 
 class Streams:
-    """The random streams of one device, which operations use one after the other.
+    """The random streams of a device, used by operations in sequence.
 
     Parameters
     ----------
     copies : int
-        Sets of streams that random operators take in turn.
+        Number of sets of streams, used in turn by random operators.
     dropout : int, default 0
-        As many sets are for Dropout only, which takes no others then.
+        Number of sets reserved for Dropout, which then uses no others.
     """
 
     def __init__(self, copies, dropout=0):
@@ -44,14 +44,14 @@ class Streams:
         return bool(locked.mx_var_idle(self.tag))
 
     def seed(self, device, seed):
-        """Start all streams afresh."""
+        """Seed all streams."""
         settle(self.tag, WRITES)
         lib.mx_rng_seed(self.address, device, seed)
         if self._own:
             lib.mx_rng_seed(self._own, device, seed)
 
     def get_state(self):
-        """The places of all streams but those of Dropout, as bytes."""
+        """Return the state of all streams except Dropout's, as bytes."""
         settle(self.tag, WRITES)
         size = lib.mx_rng_save(self.address, None, 0)
         state = ctypes.create_string_buffer(size)
@@ -60,6 +60,6 @@ class Streams:
         return state.raw
 
     def set_state(self, state):
-        """Put these streams where they were when `get_state` returned `state`."""
+        """Restore the state that `get_state` returned."""
         settle(self.tag, WRITES)
         check(lib.mx_rng_restore(self.address, bytes(state), len(state)), "")

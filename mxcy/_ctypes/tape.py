@@ -9,14 +9,14 @@ def take_over(target, source):
 
 
 def history(array):
-    """The node that made an array; None where there is none, or backward has freed its graph."""
+    """The node of an array; None if there is none, or backward has freed its graph."""
     if array.node is not None and array.node.released:
         array.node, array.node_index = None, 0
     return array.node
 
 
 class Node:
-    """One recorded operation, or (without parents) a variable with a gradient."""
+    """A recorded operation or, without parents, a variable with a gradient."""
 
     __slots__ = (
         "call",
@@ -39,6 +39,6 @@ class Node:
         self.fresh, self.released = 0, False
 
     def release(self):
-        """Forget the graph behind the node and everything kept for the gradient."""
+        """Drop the graph behind the node and everything saved for the gradient."""
         self.saved_inputs = self.saved_outputs = self.custom = None
         self.parents, self.released = (), True

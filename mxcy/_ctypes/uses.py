@@ -15,7 +15,7 @@ from mxcy._ctypes.services import services
 __all__ = ["Uses", "held", "is_heavy", "set_heavy_work"]
 
 _COPY_FROM, _COPY_TO = 1, 2
-_SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer
+_SMALL_BYTES = 500  # NumPy keeps the GIL for smaller arrays
 
 
 class _Limits:
@@ -23,7 +23,7 @@ class _Limits:
 
 
 def set_heavy_work(work):
-    """Set from how much work on calls are left to the engine, in elementwise steps."""
+    """Set the work, in elementwise steps, from which calls are pushed to the engine."""
     _Limits.heavy_work = work
 
 
@@ -64,7 +64,7 @@ class Uses:
         self.context, self.target = context, None
 
     def add(self, storage, access):
-        """Note a use of a storage."""
+        """Add a use of a storage."""
         self.quiet = self.quiet and storage.is_quiet()
         self.exported = self.exported or storage.exported
         self.device = self.device or storage.device
@@ -74,12 +74,12 @@ class Uses:
         self.add_var(storage.var_of(), access)
 
     def add_var(self, var, access):
-        """Note a use of what a var stands for."""
+        """Add a use of an engine variable."""
         self.vars.append(var)
         self.access.append(access)
 
     def add_output(self, array):
-        """Note that an array is overwritten."""
+        """Add an array as output."""
         storage = array._storage
         whole = array._memory.nbytes >= storage.size
         self.target = array.context
@@ -90,7 +90,7 @@ class Uses:
         return (ctypes.c_void_p * n)(*self.vars), (ctypes.c_int32 * n)(*self.access), n
 
     def hold(self):
-        """Wait for the turn and hold all; False when one that is read carries an error."""
+        """Wait for and hold all storages; False if an input has an error."""
         status, self.nested = 1, bool(locked.mx_engine_on_worker())
         self.strict = self.strict or self.nested
         while status == 1:
@@ -105,7 +105,7 @@ class Uses:
         return status == 0
 
     def raise_error(self):
-        """Raise the error of one that is read, after `hold` returned False."""
+        """Raise the error of an input, after `hold` returned False."""
         for var, access in zip(self.vars, self.access, strict=True):
             if access & READS:
                 wait(var, READS)
@@ -156,7 +156,7 @@ class Uses:
             raise error
 
     def hand_on(self):
-        """Give the error of what is read to what is to be written, after `hold` returned False."""
+        """Propagate the inputs' error to the outputs, after `hold` returned False."""
         if self.strict:
             self.raise_error()
         self.push(None, locked.mx_push_nothing)

@@ -50,7 +50,7 @@ class _Frame:
 
 
 class Prepared:
-    """A call that is ready to run for one signature."""
+    """A prepared call of one signature."""
 
     def __init__(self, handle, attrs, inputs, force=None):
         specs = [services.spec(a.shape, a.dtype_code) for a in inputs]
@@ -76,7 +76,7 @@ class Prepared:
         self._frames = []  # those that no thread is using
 
     def _on_device(self, inputs, outputs, writes):
-        """The same call by a device's kernel; None where its definition has to do.
+        """Get the call with a device's kernel; None to use the definition.
 
         See `for_device` of `_cy/running.pyx`.
         """
@@ -115,7 +115,7 @@ class Prepared:
     def run(self, inputs, outputs, numbers, context, writes=None, strict=False):
         """Compute `outputs` from `inputs`, or leave it to the engine.
 
-        `strict`: it has run when this returns, and raises its error here.
+        `strict`: it has run when this returns, raising errors here.
         """
         for position in self._mutated:
             inputs[position].touch()
@@ -156,7 +156,7 @@ class Prepared:
         return self._start(inputs, outputs, numbers, context, writes, streams, uses, how, strict)
 
     def _uses(self, inputs, outputs, writes, streams, context):
-        """What a call reads and writes."""
+        """Collect the storages that a call reads and writes."""
         uses = Uses(context)
         for array in inputs:
             uses.add(array._storage, READS)
@@ -173,7 +173,7 @@ class Prepared:
         return uses
 
     def _run_by_reference(self, inputs, outputs, numbers, uses):
-        """Run a call whose arrays are held by its definition, or as their device does."""
+        """Run a call with held arrays by its definition, or on their device."""
         call = self.call
         attrs = call.op.schema.filled(call.attrs, numbers) if numbers else call.attrs
         began = profiler.api_begin()
@@ -232,7 +232,7 @@ class Prepared:
             uses.release()
 
     def _fail(self, text, inputs, outputs, uses, strict):
-        """Deal with a failed kernel; `uses` is None when nothing is held."""
+        """Handle a failed kernel; `uses` is None if nothing is held."""
         error = kernel_error(f"Error in operator {self.call.op.name}: ", text)
         if uses is None:
             if strict or is_naive():
@@ -260,7 +260,7 @@ class Variant:
         self._prepared = LRUCache(services.most_signatures)
 
     def exact(self, factor):
-        """The variant of calls with which mixed precision has done what it does."""
+        """The variant of calls after mixed precision was applied."""
         if self._final is None or self._factor != factor:
             variant = self._final = copy.copy(self)
             self._factor, variant._prepared = factor, LRUCache(services.most_signatures)
@@ -285,12 +285,12 @@ class Variant:
 
 
 def _is_plain(value):
-    """Whether a value may be part of a key: (1, 2) and (True, 2.0) are equal and hash alike."""
+    """Whether a value may be part of a key, given that (1, 2) == (True, 2.0)."""
     return not isinstance(value, tuple) or all(x is None or type(x) is int for x in value)
 
 
 class OpHandle:
-    """A record as this front sees it."""
+    """The data of a record in this front."""
 
     def __init__(self, op):
         self.op, self.schema = op, op.schema
@@ -302,7 +302,7 @@ class OpHandle:
         self.forget()
 
     def forget(self):
-        """Forget all calls that were prepared."""
+        """Discard all prepared calls."""
         most = services.most_signatures
         self._variants, self._known = LRUCache(most), LRUCache(most)
 
@@ -326,7 +326,7 @@ class OpHandle:
         key = (*self._mode(), *map(type, static), *static)
         try:
             variant = self._known.get(key)
-        except (TypeError, NotImplementedError):  # a list or an array among the values
+        except (TypeError, NotImplementedError):  # unhashable values, such as a list or array
             return self.variant(self.attributes(raw))
         if variant is None:
             variant = self.variant(self.attributes(raw))
@@ -351,7 +351,7 @@ class OpHandle:
 
 
 def bind(op):
-    """The handle of a record."""
+    """Return the handle of a record."""
     handle = op.handles.get("ctypes")
     if handle is None:
         handle = op.handles["ctypes"] = OpHandle(op)

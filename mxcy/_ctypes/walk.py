@@ -4,7 +4,7 @@ __all__ = ["tape_order", "walk"]
 
 
 def tape_order(heads):
-    """The nodes that the heads depend on, each after those it depends on."""
+    """The nodes that the heads depend on, in topological order."""
     done, order = set(), []
     stack = [(head.node, False) for head in heads]
     while stack:
@@ -52,26 +52,26 @@ class _Sums:
 
 
 def _is_new(gradient, gradients, node, arrived):
-    """Whether a rule made this one of its gradients, rather than hand on an array that it got."""
+    """Whether a rule created this gradient, rather than passing on an array it received."""
     received = (*arrived.values(), *(node.saved_inputs or ()), *(node.saved_outputs or ()))
     times = sum(other is gradient for other in gradients)
     return node.custom is None and times == 1 and not any(x is gradient for x in received)
 
 
 def walk(order, seeds, wanted, create_graph, keep, rules):
-    """Send gradients through a graph.
+    """Propagate gradients through a graph.
 
     Parameters
     ----------
     order : list of Node
-        What `tape_order` returned.
+        Result of `tape_order`.
     seeds : list of (Node, int, NDArray)
         Outputs of nodes and their gradients.
     wanted : dict or None
         Its keys, (id of a node, output), get the gradients that arrive there as values; with None
         the variables get theirs.
     create_graph, keep : bool
-        Whether the walk is recorded, and whether the graph is used again.
+        Whether to record the walk, and whether to keep the graph.
     rules : object
         What `mxcy.ndarray.gradients` knows: `gradients` of a node, `deliver` to a variable,
         `add_in_place`, `refuse_released`.
@@ -102,5 +102,5 @@ def walk(order, seeds, wanted, create_graph, keep, rules):
         for node in order:
             if node.parents:
                 node.release()
-            elif node.grad_req == "null":  # a variable no longer, as in MXNet
+            elif node.grad_req == "null":  # no longer a variable, as in MXNet
                 node.grad = None

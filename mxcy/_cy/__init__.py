@@ -1,4 +1,4 @@
 """The Cython front: arrays, memory pools, cached calls, the autograd tape and kernels."""
 
-import mxcy._cy.oplib  # noqa: F401 - enters its kernels in the kernel table
-import mxcy._cy.slices  # noqa: F401 - enters how arrays read and write by keys
+import mxcy._cy.oplib  # noqa: F401 - registers its kernels
+import mxcy._cy.slices  # noqa: F401 - registers indexing of arrays

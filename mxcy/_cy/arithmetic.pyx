@@ -1,4 +1,4 @@
-"""Arithmetic between arrays and numbers: what the operators of NDArrayBase run."""
+"""Arithmetic between arrays and numbers, for the operators of NDArrayBase."""
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 
@@ -14,19 +14,19 @@ cdef list arrays_handles = [None] * 12
 cdef list number_handles = [None] * 12
 cdef list reversed_handles = [None] * 12
 
-# The same for arrays of `mx.np`, and what Python does with other operands.
+# Likewise for arrays of `mx.np`, with the Python fallback for other operands.
 cdef list numpy_handles = []
 
-cdef long long MOST_EXACT = 1 << 53  # integers up to here are doubles
+cdef long long MOST_EXACT = 1 << 53  # the largest integer up to which doubles are exact
 
 
 def set_operators(list table):
-    """Tell the operators behind +, -, *, /, %, **, ==, !=, >, >=, <, <=.
+    """Set the operators of +, -, *, /, %, **, ==, !=, >, >=, <, <=.
 
     Parameters
     ----------
     table : list
-        For each of them (array with array, array with number, number with array), all records.
+        Records of each for (array, array), (array, scalar) and (scalar, array).
     """
     for i, (both, number, number_first) in enumerate(table):
         arrays_handles[i], number_handles[i] = bind(both), bind(number)
@@ -34,14 +34,14 @@ def set_operators(list table):
 
 
 def use_numpy(cls, list table, unusual, store):
-    """Tell what arrays of `mx.np` do.
+    """Set the arithmetic of arrays of `mx.np`.
 
     Parameters
     ----------
     cls : type
-        Their class.
+        The array class.
     table : list
-        For each operator, in the order of `set_operators` and beyond: its records.
+        Records of each operator, in the order of `set_operators`, with further ones.
     unusual : callable
         ``unusual(operation, lhs, rhs)``: arithmetic with other operands.
     store : callable
@@ -52,18 +52,18 @@ def use_numpy(cls, list table, unusual, store):
 
 
 def numpy_arithmetic(int operation, lhs, rhs):
-    """What an operator gives for arrays of `mx.np`, by its number."""
+    """Apply an operator, given by its number, to arrays of `mx.np`."""
     return in_numpy(operation, lhs, rhs)
 
 
 def numpy_operator(int operation, bint reflected=False):
-    """A method that does what `numpy_arithmetic` does, by the number of an operator.
+    """Make a method for `numpy_arithmetic` with an operator's number.
 
     Parameters
     ----------
     operation : int
     reflected : bool
-        Whether the array is the operand on the right.
+        Whether the array is the right operand.
     """
     def operator(array, other):
         if reflected:
@@ -74,7 +74,7 @@ def numpy_operator(int operation, bint reflected=False):
 
 
 cdef bint is_number(object value):
-    """Whether a value is a float, or an int that a double holds."""
+    """Whether a value is a float, or an int exactly representable as a double."""
     cdef long long number
     cdef int overflow = 0
     if PyFloat_CheckExact(value):
@@ -86,7 +86,7 @@ cdef bint is_number(object value):
 
 
 cdef object with_number(OpHandle handle, tuple inputs, object value, object out):
-    """Call an operator of arrays and a number."""
+    """Call an operator with a scalar operand."""
     cdef double number = value_of(value)
     return invoke(
         handle.number_variant(PyLong_CheckExact(value)), inputs, &number, out, services.numpy_class
@@ -131,7 +131,7 @@ cdef object arithmetic(int operation, object lhs, object rhs):
         isinstance(lhs, services.numpy_class) or isinstance(rhs, services.numpy_class)
     ):
         return in_numpy(operation, lhs, rhs)
-    # What is left are sparse arrays, and what is unusual.
+    # Sparse arrays and unusual operands remain.
     if isinstance(lhs, NDArrayBase):
         if isinstance(rhs, NDArrayBase):
             return of_arrays(operation, lhs, rhs)

@@ -1,4 +1,4 @@
-"""Memory of arrays as Python's buffers, and buffers of other objects."""
+"""Python's buffer protocol: memory of arrays, and buffers of other objects."""
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE
 from cpython.buffer cimport PyBuffer_Release, PyObject_GetBuffer
 from libc.stdlib cimport free, malloc
@@ -14,7 +14,7 @@ cdef list FORMATS = [
 
 
 cdef class Export:
-    """A buffer of another object, held until the arrays over it are gone."""
+    """A buffer of another object, held as long as arrays use it."""
 
     def __cinit__(self, source):
         PyObject_GetBuffer(source, &self.view, PyBUF_ND | PyBUF_WRITABLE)
@@ -24,7 +24,7 @@ cdef class Export:
 
 
 cdef class _Window:
-    """The memory of an array as a buffer: without waiting, and without calling it exported."""
+    """An array's memory as a buffer, without waiting or marking it as exported."""
 
     cdef object array  # keeps the memory alive
     cdef char *data
@@ -41,7 +41,7 @@ cdef class _Window:
 
 
 cdef object window(object array, char *data, Shape layout, int dtype, bint writable):
-    """The elements of an array as a NumPy array, right now."""
+    """Make a NumPy array over an array's current elements."""
     cdef _Window exporter = _Window.__new__(_Window)
     exporter.array, exporter.data, exporter.layout = array, data, layout
     exporter.dtype, exporter.writable = dtype, writable
@@ -49,7 +49,7 @@ cdef object window(object array, char *data, Shape layout, int dtype, bint writa
 
 
 cdef int describe(Py_buffer *view, char *data, Shape layout, int dtype, int flags) except -1:
-    """Describe the memory of an array, all but `view.obj` and `view.readonly`."""
+    """Describe the memory of an array, except for `view.obj` and `view.readonly`."""
     cdef int i, ndim = layout.ndim
     cdef Py_ssize_t stride = itemsize[dtype]
     cdef Py_ssize_t *extents = <Py_ssize_t *>malloc(16 * max(ndim, 1))

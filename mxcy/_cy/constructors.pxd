@@ -2,7 +2,7 @@ from cpython.object cimport PyObject
 
 from mxcy._cy.direct_calls cimport Shortcut
 
-cdef dict codes  # what names an element type -> its code
+cdef dict codes  # dtype specifier -> code
 
 
 cdef object make_empty(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords)

@@ -1,4 +1,4 @@
-"""Functions in C that make arrays: empty, zeros, ones, full, arange, array."""
+"""Fast C implementations of array constructors: empty, zeros, ones, full, arange, array."""
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
@@ -23,9 +23,9 @@ from mxcy._cy.variants cimport NOGIL_WORK
 from mxcy._base import dtypes
 
 cdef PyObject *NONE = <PyObject *>None
-cdef long long MOST_EXACT = 1 << 53  # integers up to here are doubles
-codes = {None: MX_F32}  # what names an element type -> its code
-for _code in range(13):  # complex numbers go the long way
+cdef long long MOST_EXACT = 1 << 53  # the largest integer up to which doubles are exact
+codes = {None: MX_F32}  # dtype specifier -> code
+for _code in range(13):  # complex dtypes take the slow path
     for _name in (dtypes.name_of(_code), dtypes.dtype_of(_code), dtypes.type_of(_code)):
         codes[_name] = _code
 codes[bool] = MX_BOOL
@@ -33,7 +33,7 @@ codes[bool] = MX_BOOL
 
 cdef NDArrayBase new_array(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords,
                            PyObject **places):
-    """An array as the arguments describe it, not filled yet; None for unusual arguments."""
+    """Allocate an array as specified by the arguments; None for unusual arguments."""
     cdef PyObject **entries
     cdef PyObject *single
     cdef int64_t extents[MOST_AXES]
@@ -48,25 +48,25 @@ cdef NDArrayBase new_array(Shortcut self, PyObject **args, Py_ssize_t n, PyObjec
         if extents[i] <= 0 or size > NOGIL_WORK:
             return None
         size *= extents[i]
-    # What is large, or unknown in MXNet's shapes, is unusual.
+    # Large arrays, and shapes unknown to MXNet's semantics, take the slow path.
     if ndim < (1 if self.cls is None else 0) or size > NOGIL_WORK:
         return None
     return placed(self, places, shape_with(ndim, extents), ngiven - 1)
 
 
 cdef NDArrayBase placed(Shortcut self, PyObject **places, Shape layout, Py_ssize_t ngiven):
-    """An array of the given type in the given place; None where they, or others, are unusual."""
+    """Allocate an array with the given dtype and context; None for unusual arguments."""
     cdef object context = None, code = MX_F32
     if self.cls is not None and (self.dtype < 0 or places[self.dtype] == NULL):
         code = MX_F64 if numpy_types() else MX_F32
-        if self.number >= 0:  # of whose value mx.np chooses a type
+        if self.number >= 0:  # whose type mx.np derives from the value
             if places[self.number] == NULL:
                 return None
             if PyLong_CheckExact(<object>places[self.number]):
                 code = MX_I64
             elif not PyFloat_CheckExact(<object>places[self.number]):
                 return None
-        elif self.shape < 0 and numpy_types():  # of a range in NumPy's way too
+        elif self.shape < 0 and numpy_types():  # also for a range with NumPy's types
             return None
     if self.number >= 0 and places[self.number] != NULL:
         ngiven -= 1
@@ -111,7 +111,7 @@ cdef object make_zeros(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *k
 
 
 cdef object make_filled(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """Of ones, or of what the call says."""
+    """Implement ``ones`` and ``full``."""
     cdef PyObject *places[MOST_PLACES]
     cdef char bits[8]
     cdef NDArrayBase array = new_array(self, args, n, keywords, places)
@@ -126,7 +126,7 @@ cdef object make_filled(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *
 
 
 cdef bint is_real(PyObject *argument, double absent, double *number):
-    """Read a Python number; an argument that is absent, or None, has a default."""
+    """Read a Python number, with a default if it is absent or None."""
     if argument == NULL or argument == NONE:
         number[0] = absent
     elif PyFloat_CheckExact(<object>argument) or PyLong_CheckExact(<object>argument):
@@ -137,7 +137,7 @@ cdef bint is_real(PyObject *argument, double absent, double *number):
 
 
 cdef object make_range(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``arange(start, stop, step)``: the places of these are 0, 1 and 2."""
+    """Implement ``arange(start, stop, step)``, at argument positions 0, 1 and 2."""
     cdef PyObject *places[MOST_PLACES]
     cdef double start = 0, stop = 0, step = 1, values
     cdef int64_t count, i
@@ -175,7 +175,7 @@ cdef object make_range(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *k
     elif array.dtype_code == MX_I32 or array.dtype_code == MX_I64:
         if count * abs(step) > INT32_MAX:
             return REFUSED
-        for i in range(count):  # in the element type, as MXNet does it
+        for i in range(count):  # in the element type, as in MXNet
             if array.dtype_code == MX_I32:
                 (<int32_t *>array.data)[i] = <int32_t>(<int64_t>start + i * <int64_t>step)
             else:
@@ -185,11 +185,11 @@ cdef object make_range(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *k
     return array
 
 
-# --- of lists ------------------------------------------------------------------------------------
+# --- from lists ----------------------------------------------------------------------------------
 
 
 cdef int measure(PyObject *nested, int64_t *extents) noexcept:
-    """The extents of nested lists, by their first entries; returns how many, -1 for too many."""
+    """Infer the shape of nested lists from their first entries; return ndim, -1 if too large."""
     cdef PyObject **entries
     cdef PyObject *single
     cdef int ndim = 0
@@ -206,7 +206,7 @@ cdef int measure(PyObject *nested, int64_t *extents) noexcept:
 
 cdef char *store(PyObject *nested, const int64_t *extents, int ndim, int dtype, int size,
                  char *to) except? NULL:
-    """Store the numbers of nested lists from an address on; NULL where there are others."""
+    """Store the numbers of nested lists at an address; NULL for other elements."""
     cdef PyObject **entries
     cdef PyObject *single
     cdef int64_t i, whole
@@ -221,7 +221,7 @@ cdef char *store(PyObject *nested, const int64_t *extents, int ndim, int dtype, 
             if to == NULL:
                 return NULL
             continue
-        if is_int(entries[i]):  # NumPy may make floating-point numbers of them first
+        if is_int(entries[i]):  # NumPy may convert them to floating point first
             whole = as_int64(entries[i], &overflow)
             if overflow or not -MOST_EXACT <= whole <= MOST_EXACT:
                 return NULL
@@ -234,7 +234,7 @@ cdef char *store(PyObject *nested, const int64_t *extents, int ndim, int dtype, 
 
 
 cdef object make_of_list(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``array(lists)`` of Python's numbers."""
+    """Implement ``array(lists)`` for Python numbers."""
     cdef PyObject *places[MOST_PLACES]
     cdef int64_t extents[MOST_AXES]
     cdef int64_t size = 1

@@ -1,4 +1,4 @@
-"""Arrays over new memory, memory at an address, and memory of NumPy's arrays."""
+"""Arrays over new memory, given addresses, and NumPy arrays."""
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -13,14 +13,14 @@ from mxcy._cy.storage cimport Storage, place_storage, wrote
 
 
 def empty(tuple shape, int dtype, context, cls=None):
-    """An array with uninitialised elements, of `mx.nd` unless a class is given."""
+    """Allocate an uninitialised array, of `mx.nd` unless a class is given."""
     return make_array(
         shape_of(shape), dtype, context, services.array_class if cls is None else cls
     )
 
 
 def make_sparse(NDArrayBase array not None, int dtype, context):
-    """Make a blank array, of a class of sparse arrays, one whose elements lie in other arrays."""
+    """Initialise a blank array of a sparse class, whose elements are in other arrays."""
     cdef Storage storage = Storage.__new__(Storage)
     cdef Pool pool = pool_of(context)
     storage.pool = pool.native
@@ -32,9 +32,9 @@ def make_sparse(NDArrayBase array not None, int dtype, context):
 def from_memory(
     size_t address, owner not None, tuple shape, int dtype, context, bint replaceable=False
 ):
-    """An array over memory at an address, which `owner` keeps alive.
+    """Make an array over memory at an address, which `owner` keeps alive.
 
-    What is `replaceable` nobody else knows, so that the array may get other memory.
+    `replaceable` memory has no other users, so the array may later use other memory.
     """
     cdef NDArrayBase array = bare(services.array_class)
     cdef Storage storage = Storage.__new__(Storage)
@@ -49,9 +49,9 @@ def from_memory(
 
 
 def from_numpy(source, int dtype, context, bint copy=True, cls=None):
-    """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
+    """Make an array from a C-contiguous NumPy array of the corresponding dtype.
 
-    With ``copy=False`` it shares the memory, which has to be writable and the host's.
+    With ``copy=False`` it shares the memory, which must be writable and on the host.
     """
     cdef Export export
     cdef NDArrayBase array
@@ -80,10 +80,10 @@ def from_numpy(source, int dtype, context, bint copy=True, cls=None):
 
 
 def detach_parts(values, list positions, list shapes, list codes, int64_t[::1] addresses):
-    """Views, not on the tape, of some arrays among many, or None unless all fit as they are.
+    """Make detached views of some arrays; None unless all match.
 
-    Those fit that are dense, of the given shapes and types, and in the host's memory; instead of
-    an array there may be a list of one. Where they lie is written to `addresses`.
+    Arrays match if they are dense, have the given shapes and dtypes, and are in host memory; a list
+    of a single array may stand for it. Their addresses are written to `addresses`.
     """
     cdef NDArrayBase array
     cdef Py_ssize_t i

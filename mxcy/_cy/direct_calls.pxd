@@ -21,7 +21,7 @@ cdef extern from "Python.h":
     long long as_int64 "PyLong_AsLongLongAndOverflow"(PyObject *number, int *overflow)
 
 cdef enum:
-    MOST_PLACES = 8  # of arguments
+    MOST_PLACES = 8  # maximum number of arguments
     MOST_EXTENT = 1 << 30
     ANY_PROFILE = MX_PROFILE_API | MX_PROFILE_IMPERATIVE | MX_PROFILE_MEMORY
 
@@ -32,23 +32,23 @@ cdef class Shortcut:
     cdef vectorcallfunc vectorcall
     cdef object plain
     cdef Attempt attempt
-    cdef tuple names  # of the arguments by place
-    # Where the arguments are of a function that makes arrays; -1 for those that it lacks.
+    cdef tuple names  # argument names by position
+    # Argument positions of array constructors; -1 if missing.
     cdef int shape, number, context, dtype
-    cdef object cls  # of the arrays that it makes; None for those of mx.nd
-    cdef OpHandle handle  # of an operator that does it
-    cdef tuple absent  # its attributes when none is given
+    cdef object cls  # class of created arrays; None for mx.nd's
+    cdef OpHandle handle  # equivalent operator
+    cdef tuple absent  # the operator's default attributes
     cdef dict __dict__
     cdef object __weakref__
 
 
-cdef object REFUSED  # what an attempt returns that leaves the call to Python
+cdef object REFUSED  # returned to fall back to Python
 cdef object serve(object function, PyObject **args, size_t flagged, PyObject *keywords)
 
 
 cdef inline Py_ssize_t bind(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords,
                             PyObject **places) noexcept:
-    """Put arguments in their places, NULL where there is none; returns how many, -1 for unusual."""
+    """Map arguments to positions, NULL if absent; return their number, -1 if unusual."""
     cdef Py_ssize_t size = tuple_size(<PyObject *>self.names), named = 0, i, place
     cdef PyObject *name
     if keywords != NULL:
@@ -69,7 +69,7 @@ cdef inline Py_ssize_t bind(Shortcut self, PyObject **args, Py_ssize_t n, PyObje
 
 
 cdef inline int entries_of(PyObject *sequence, PyObject ***entries, PyObject **single) noexcept:
-    """The entries of a tuple or list, or a number as the only one; returns how many, else -1."""
+    """Get the entries of a tuple or list, or a single number; return their count, else -1."""
     if is_tuple(sequence):
         entries[0] = (<PyTupleObject *>sequence).ob_item
         return tuple_size(sequence)
@@ -82,7 +82,7 @@ cdef inline int entries_of(PyObject *sequence, PyObject ***entries, PyObject **s
 
 
 cdef inline int numbers_of(PyObject **entries, Py_ssize_t n, int64_t *numbers) noexcept:
-    """Read exact integers; returns how many, -1 for others."""
+    """Read exact integers; return their count, -1 for other types."""
     cdef Py_ssize_t i
     cdef int overflow = 0
     if n > MOST_AXES:

@@ -1,4 +1,4 @@
-"""Calls that C serves before a function in Python: the usual ones, whose arguments it reads."""
+"""Calls served in C for common arguments, before falling back to Python functions."""
 from cpython.object cimport PyObject
 
 cimport cython
@@ -17,7 +17,7 @@ REFUSED = object()
 
 @cython.final
 cdef class Shortcut:
-    """A function before another, `__wrapped__`, which does what the first one refuses."""
+    """A C fast path for a function, `__wrapped__`, which handles all other calls."""
 
     def __call__(self, *args, **kwargs):
         return self.plain(*args, **kwargs)
@@ -35,7 +35,7 @@ cdef class Shortcut:
 cdef object serve(object function, PyObject **args, size_t flagged, PyObject *keywords):
     """Call a Shortcut."""
     cdef Shortcut self = <Shortcut>function
-    if deferred():  # every step has to be recorded
+    if deferred():  # every operation must be recorded
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     result = self.attempt(self, args, PyVectorcall_NARGS(flagged), keywords)
     if result is REFUSED:

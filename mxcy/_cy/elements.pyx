@@ -1,4 +1,4 @@
-"""Elements in memory: their sizes, moving them, and Python's numbers as elements and back."""
+"""Elements in memory: sizes, moves, and conversion from and to Python numbers."""
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
@@ -44,7 +44,7 @@ cdef void move_line(Word *target, int64_t to, const Word *source, int64_t by, in
 
 cdef void move(char *target, const int64_t *to, const char *source, const int64_t *by,
                const int64_t *extents, int ndim, int size) noexcept:
-    """Copy elements of a size; `to` and `by` are strides in elements."""
+    """Copy elements of one size; `to` and `by` are strides in elements."""
     cdef int64_t n = extents[ndim - 1] if ndim else 1
     cdef int64_t along = to[ndim - 1] if ndim else 1, beside = by[ndim - 1] if ndim else 1
     cdef int64_t i
@@ -69,7 +69,7 @@ cdef void move(char *target, const int64_t *to, const char *source, const int64_
 
 
 cdef object number_at(const char *data, int dtype):
-    """An element as a Python number; None where Python has no such type."""
+    """Convert an element to a Python number; None if Python has no such type."""
     if dtype == MX_F32:
         return (<const float *>data)[0]
     if dtype == MX_F64:
@@ -88,12 +88,12 @@ cdef object number_at(const char *data, int dtype):
 
 
 cdef bint is_within(double number, double least, double end) noexcept:
-    """Whether a number, cut to an integer, is one of those from `least` to below `end`."""
+    """Whether a number, truncated to an integer, is in [least, end)."""
     return least - 1 < number < end
 
 
 cdef bint is_element(int dtype, object number, char *bits) noexcept:
-    """Store a Python number as an element of a type; False where only NumPy knows how."""
+    """Store a Python number as an element; False if NumPy is needed."""
     cdef int64_t whole
     cdef double real
     cdef int overflow = 0
@@ -108,7 +108,7 @@ cdef bint is_element(int dtype, object number, char *bits) noexcept:
         if dtype == MX_BOOL:
             bits[0] = real != 0
             return True
-        # What does not fit in an integer becomes what the processor makes of it: NumPy's affair.
+        # Out-of-range conversion to integers is processor-specific: left to NumPy.
         if not is_within(real, -2147483648.0, 2147483648.0):
             return False
         whole = <int64_t>real
@@ -155,6 +155,6 @@ cdef bint is_element(int dtype, object number, char *bits) noexcept:
 
 
 cdef void fill(char *data, int64_t count, int size, const char *bits) noexcept:
-    """Give all elements the same bits."""
+    """Fill elements with the same bits."""
     cdef int64_t one = 1, none = 0
     move(data, &one, bits, &none, &count, 1, size)

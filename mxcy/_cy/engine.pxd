@@ -1,4 +1,4 @@
-# The engine (kernels/include/mxcy_engine.h) as Cython sees it, and waits that mind signals.
+# Declarations of the engine (kernels/include/mxcy_engine.h), and interruptible waits.
 from libc.stdint cimport int32_t, int64_t
 
 cdef extern from "mxcy_engine.h" nogil:
@@ -80,9 +80,9 @@ cdef extern from "mxcy_engine.h" nogil:
     int32_t mx_engine_on_worker()
 
 
-cdef bint is_naive() noexcept  # whether operations run where they are pushed
-cdef int raise_stored() except -1  # mx_last_error as the exception that it tells of
-# Called with the Python lock, which they give up; errors of the engine are raised.
+cdef bint is_naive() noexcept  # whether operations run synchronously
+cdef int raise_stored() except -1  # raise mx_last_error as an exception
+# Called with the GIL, which they release; errors of the engine are raised.
 cdef int wait_var(mx_var *var, int32_t access) except -1
 cdef int settle_var(mx_var *var, int32_t access) except -1
 cdef int wait_everything() except -1

@@ -1,7 +1,7 @@
 """The dependency engine: variables, Python functions as operations, waiting, settings.
 
-Requests are made with the Python lock held, so what is idle stays idle until the lock is given up;
-waiting gives it up, and looks for signals now and then.
+Requests are made with the GIL held, so what is idle remains idle until the GIL is released; waiting
+releases it and checks for signals periodically.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -15,7 +15,7 @@ from mxcy._cy.native cimport mx_fail, mx_last_error
 from mxcy._base.errors import MXNetError, kernel_error
 
 cdef enum:
-    SLICE = 50  # milliseconds between looks for signals
+    SLICE = 50  # milliseconds between checks for signals
 
 cdef tuple TYPES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 cdef dict PROPERTIES = {
@@ -24,7 +24,7 @@ cdef dict PROPERTIES = {
 }
 
 cdef struct Chosen:
-    bint naive  # operations run where they are pushed
+    bint naive  # operations run synchronously
 
 cdef Chosen chosen
 chosen.naive = False
@@ -81,7 +81,7 @@ cdef int wait_everything() except -1:
 
 
 def wait_all():
-    """Wait until everything is done; raises the first error that no wait has raised."""
+    """Wait for all operations; raise the first error not raised yet."""
     wait_everything()
 
 
@@ -94,12 +94,12 @@ def wait_for(size_t var, int access):
 
 @cython.final
 cdef class Var:
-    """Something that operations read and write, and that is no array.
+    """An engine variable other than an array.
 
     Attributes
     ----------
     var : int
-        Its address in the engine.
+        Address of the variable in the engine.
     """
 
     cdef mx_var *address
@@ -118,7 +118,7 @@ cdef class Var:
 
     @property
     def idle(self):
-        """Whether no operation uses it, waits for it or has left an error on it."""
+        """Whether no operation uses it, waits for it or left an error on it."""
         return mx_var_idle(self.address) != 0
 
     @property
@@ -128,15 +128,15 @@ cdef class Var:
 
     @property
     def version(self):
-        """How often operations have written it."""
+        """The number of writes."""
         return mx_var_version(self.address)
 
     def wait_to_read(self):
-        """Wait for the operations that write it; raises its error."""
+        """Wait for its writers; raise its error."""
         wait_var(self.address, MX_READS)
 
     def wait_to_write(self):
-        """Wait for all operations that use it; raises its error."""
+        """Wait for all its users; raise its error."""
         wait_var(self.address, MX_WRITES)
 
 
@@ -144,16 +144,16 @@ cdef class Var:
 
 @cython.final
 cdef class Completion:
-    """What an asynchronous function is called with, to be called when its work is done."""
+    """Callback passed to an asynchronous function, to be called upon completion."""
 
     cdef mx_ticket *ticket
 
     def __call__(self, error=None):
-        """End the operation, with the text of an error if it has failed."""
+        """Complete the operation, with an error text if it failed."""
         cdef mx_ticket *ticket = self.ticket
         cdef bytes text
         if ticket == NULL:
-            raise MXNetError("the operation is over already")
+            raise MXNetError("the operation is already complete")
         self.ticket = NULL
         if error is None:
             mx_engine_complete(ticket, NULL)
@@ -163,11 +163,11 @@ cdef class Completion:
 
     def __dealloc__(self):
         if self.ticket != NULL:
-            mx_engine_complete(self.ticket, "its completion was thrown away")
+            mx_engine_complete(self.ticket, "its completion callback was discarded")
 
 
 cdef int tell_failure(error) noexcept:
-    """Make an exception the error text of this thread."""
+    """Set this thread's error text to an exception."""
     cdef bytes text
     try:
         kind = "" if type(error) is MXNetError else f"{type(error).__name__}: "
@@ -195,7 +195,7 @@ cdef int run_asynchronous(void *payload) noexcept with gil:
     try:
         job[0](completion)
     except BaseException as error:
-        if completion.ticket == NULL:  # it is over, and has said how
+        if completion.ticket == NULL:  # already completed
             return 0
         completion.ticket = NULL
         return tell_failure(error)
@@ -208,16 +208,16 @@ cdef void drop_function(void *payload) noexcept with gil:
 
 def push(function, list reads, list writes, str name, str place, int priority, str property,
          int device_type, int device_id):
-    """Have a function called once those before it that use the same variables are done.
+    """Schedule a function to run after preceding operations on the same variables.
 
     Parameters
     ----------
     function : callable
-        Without arguments; with property ``'async'`` it gets a `Completion`.
+        Called without arguments, or with a `Completion` for property ``'async'``.
     reads, writes : list
         Arrays and `Var` objects, by their attribute `var`.
     name, place : str
-        What it is called in errors, and where the call is.
+        Name in errors, and location of the call.
     priority : int
     property : str
         A key of `PROPERTIES`.
@@ -246,7 +246,7 @@ def push(function, list reads, list writes, str name, str place, int priority, s
         operation.vars, operation.access, operation.nvars = vars, access, count
         operation.device_type, operation.device_id = device_type, device_id
         Py_INCREF(job)
-        # It may run here, and others must then.
+        # It may run here, which requires draining.
         if chosen.naive or operation.property == MX_OP_ASYNC:
             with nogil:
                 status = mx_engine_push(&operation)
@@ -263,7 +263,7 @@ def push(function, list reads, list writes, str name, str place, int priority, s
 
 def configure_engine(str kind, int workers, int priority_workers, int gpu_workers,
                      int gpu_copy_workers, bint info):
-    """Choose the type of engine, a member of `TYPES`, and the threads of its queues."""
+    """Set the engine type, a member of `TYPES`, and the thread counts of its queues."""
     cdef mx_engine_settings settings
     cdef int status
     settings.type = TYPES.index(kind)
@@ -278,7 +278,7 @@ def configure_engine(str kind, int workers, int priority_workers, int gpu_worker
 
 
 def engine_stats():
-    """Settings and figures of the engine, as a dict."""
+    """Return settings and statistics of the engine as a dict."""
     cdef mx_engine_counts counts
     cdef char name[32]
     cdef int32_t threads
@@ -309,26 +309,26 @@ def engine_stats():
 
 
 def set_bulk_size(int size):
-    """Set how many operations of this thread are queued as one; returns the size before."""
+    """Set the bulk size of this thread; return the previous one."""
     return mx_engine_set_bulk(size)
 
 
 def allow_bulk(bint allow):
-    """Let bulk sizes count, or not."""
+    """Enable or disable bulking."""
     mx_engine_allow_bulk(allow)
 
 
 def stop_engine():
-    """Finish what was pushed, end all workers, and hold back what comes then; for fork and exit."""
+    """Finish pushed operations, stop all workers and block new operations; for fork and exit."""
     cdef int status = 1
     while status == 1:
         with nogil:
             status = mx_engine_stop(SLICE)
-        if status == 0:  # nobody may have come in while this thread waited for the Python lock
+        if status == 0:  # no operation may have been pushed while waiting for the GIL
             status = mx_engine_stop(0)
         PyErr_CheckSignals()
 
 
 def start_engine(bint child):
-    """Go on after `stop_engine`; `child`: in the new process after a fork."""
+    """Restart after `stop_engine`; `child`: in the forked process."""
     mx_engine_start(child)

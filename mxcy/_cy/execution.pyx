@@ -1,4 +1,4 @@
-"""One call with a kernel of choice, for tests and tools."""
+"""Execution of single calls with a chosen kernel, for tests and tools."""
 from libc.stdint cimport int32_t
 
 from mxcy._cy.homes cimport home_of
@@ -15,9 +15,9 @@ from mxcy._cy.variants import bind
 
 def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, kernel=None,
             train=False):
-    """Run one call without caches or tape, with a kernel of choice; for tests and tools.
+    """Run one call with a chosen kernel, without caches or tape; for tests and tools.
 
-    It has run when this returns.
+    Synchronous.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
     inputs : tuple of NDArrayBase
     attrs : dict
     outputs : list of NDArrayBase, optional
-        All outputs, hidden ones included; allocated when not given.
+        All outputs, including hidden ones; allocated by default.
     reqs : list of int, optional
         0 null, 1 write, 3 add for each output.
     kernel : str, optional

@@ -1,4 +1,4 @@
-"""Operators' functions that find their arguments without running Python code."""
+"""Operator functions that bind their arguments without running Python code."""
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
@@ -34,21 +34,21 @@ cdef enum:
 
 @cython.final
 cdef class Function:
-    """A function made of another, `__wrapped__`, which is asked when arguments are unusual."""
+    """A fast function that falls back to `__wrapped__` for unusual arguments."""
 
     cdef vectorcallfunc vectorcall
     cdef object plain  # the function in Python
     cdef OpHandle handle
-    cdef tuple names  # of the arguments by place: inputs, attributes, out
-    cdef tuple absent  # the attributes of a call that gives none
+    cdef tuple names  # argument names by position: inputs, attributes, out
+    cdef tuple absent  # attributes if none is given
     cdef Py_ssize_t ninputs
-    cdef tuple places  # of a function of mx.np: where each argument goes, -1 for nowhere
-    cdef tuple defaults  # what an argument is when it is not given
-    cdef bint optional  # whether it can do without some inputs
-    cdef bint direct  # whether the inputs are its first arguments, in their order
-    cdef int joins  # 1: its first argument is a sequence of inputs of one type, 2: and one shape
-    cdef bint simple  # whether it leaves all but arrays with elements and plain values to Python
-    cdef OpHandle number, number_first  # its operators of an array and a number
+    cdef tuple places  # for functions of mx.np: position of each argument, -1 for none
+    cdef tuple defaults  # defaults of arguments
+    cdef bint optional  # whether some inputs are optional
+    cdef bint direct  # whether its first arguments are the inputs in order
+    cdef int joins  # 1: the first argument is a sequence of inputs of one dtype, 2: and shape
+    cdef bint simple  # whether only non-empty arrays and plain values are handled here
+    cdef OpHandle number, number_first  # its operators for an array and a scalar
     cdef dict __dict__
     cdef object __weakref__
 
@@ -61,7 +61,7 @@ cdef class Function:
     def __getattr__(self, name):
         if name in ("accumulate", "at", "outer", "reduce", "reduceat"):
             raise AttributeError(
-                f"{self.__name__} is no ufunc and has no method {name!r}: there are functions like "
+                f"{self.__name__} is not a ufunc and has no method {name!r}: use functions such as "
                 "np.sum and np.cumsum, and np.outer"
             )
         raise AttributeError(f"'function' object has no attribute {name!r}")
@@ -74,7 +74,7 @@ cdef class Function:
 
 
 cdef tuple packed(PyObject **arguments, Py_ssize_t n):
-    """The arguments as a tuple."""
+    """Pack arguments into a tuple."""
     cdef tuple items = PyTuple_New(n)
     cdef Py_ssize_t i
     for i in range(n):
@@ -84,7 +84,7 @@ cdef tuple packed(PyObject **arguments, Py_ssize_t n):
 
 
 cdef tuple filled(PyObject **places, Py_ssize_t n, tuple absent):
-    """The arguments of some places, with others where they are absent."""
+    """Pack arguments, with defaults for absent ones."""
     cdef tuple arguments = PyTuple_New(n)
     cdef Py_ssize_t i
     for i in range(n):
@@ -98,7 +98,7 @@ cdef tuple filled(PyObject **places, Py_ssize_t n, tuple absent):
 
 
 cdef tuple attributes(Function self, PyObject **places):
-    """The attributes of a call: often all the same as in the call before."""
+    """Pack the attributes of a call, reusing those of the previous call if equal."""
     cdef Variant last = self.handle.last
     cdef PyObject *argument
     cdef Py_ssize_t i
@@ -115,10 +115,10 @@ cdef tuple attributes(Function self, PyObject **places):
 
 
 cdef bint lay(Function self, PyObject **slots, Py_ssize_t which, PyObject *argument):
-    """Put an argument in its place; False where Python has to look at it."""
+    """Store an argument at its position; False to fall back to Python."""
     cdef Py_ssize_t place = <Py_ssize_t>self.places[which]
     if argument == PyTuple_GET_ITEM(<PyObject *>self.defaults, which):
-        return True  # as if it were not given
+        return True  # treated as absent
     if place < 0:
         return False
     slots[place] = argument
@@ -126,7 +126,7 @@ cdef bint lay(Function self, PyObject **slots, Py_ssize_t which, PyObject *argum
 
 
 cdef bint are_arrays(PyObject **arguments, Py_ssize_t n):
-    """Whether arguments are arrays."""
+    """Whether all arguments are arrays."""
     cdef Py_ssize_t i
     for i in range(n):
         if not isinstance(<object>arguments[i], NDArrayBase):
@@ -140,7 +140,7 @@ cdef bint has_elements(NDArrayBase array):
 
 
 cdef bint is_plain(PyObject *value):
-    """Whether an attribute's value is a number, a text, or a tuple of integers."""
+    """Whether an attribute's value is a number, str, or tuple of integers."""
     cdef Py_ssize_t i
     if value == NULL:
         return True
@@ -155,7 +155,7 @@ cdef bint is_plain(PyObject *value):
 
 
 cdef tuple one_kind(PyObject *sequence, bint one_shape):
-    """The arrays of a sequence, if they have one element type, and one shape; else None."""
+    """Get the arrays of a sequence if they have equal dtype and, if requested, shape; else None."""
     cdef tuple arrays
     cdef NDArrayBase first, array
     if sequence == NULL or not isinstance(<object>sequence, (tuple, list)):
@@ -176,7 +176,7 @@ cdef tuple one_kind(PyObject *sequence, bint one_shape):
 
 
 cdef object serve_numpy(object function, PyObject **args, size_t flagged, PyObject *keywords):
-    """Call a Function of `mx.np`, whose arguments come in an order of their own."""
+    """Call a Function of `mx.np`, whose arguments have their own order."""
     cdef Function self = <Function>function
     cdef PyObject *slots[MOST_PLACES]
     cdef Py_ssize_t n = PyVectorcall_NARGS(flagged), size = len(self.names), i, which
@@ -204,7 +204,7 @@ cdef object serve_numpy(object function, PyObject **args, size_t flagged, PyObje
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     out = None if slots[nslots - 1] == NULL else <object>slots[nslots - 1]
     if self.simple:
-        usual = not deferred()  # the function knows what MXNet records
+        usual = not deferred()  # the function knows how MXNet records it
         for i in range(self.ninputs, nslots - 1):
             usual = usual and is_plain(slots[i])
         for i in range(0 if self.joins else self.ninputs):
@@ -239,7 +239,7 @@ cdef object serve_numpy(object function, PyObject **args, size_t flagged, PyObje
 
 
 cdef object beside_number(Function self, PyObject **slots, object out):
-    """A call with a number as the last input or the one before it; None where this is none."""
+    """Call with a scalar as one of the last two inputs; None if there is none."""
     cdef Py_ssize_t last = self.ninputs - 1, i
     cdef PyObject *array
     cdef tuple inputs
@@ -260,7 +260,7 @@ cdef object beside_number(Function self, PyObject **slots, object out):
 
 
 cdef object serve(object function, PyObject **args, size_t flagged, PyObject *keywords):
-    """Call a Function; `keywords` are the names of the last arguments."""
+    """Call a Function; `keywords` are the names of the trailing arguments."""
     cdef Function self = <Function>function
     if keywords == NULL and PyVectorcall_NARGS(flagged) == self.ninputs:
         return call_operator(
@@ -293,12 +293,12 @@ cdef object serve_places(Function self, PyObject **args, size_t flagged, PyObjec
 
 
 def function(plain, OpHandle handle not None, inputs, fields):
-    """What calls an operator as a function in Python does, but faster.
+    """Make a fast version of an operator's Python function.
 
     Parameters
     ----------
     plain : function
-        It takes inputs, attributes and ``out`` in this order.
+        Function of inputs, attributes and ``out``, in this order.
     handle : OpHandle
     inputs, fields : sequence of str
         Names of the inputs and of the attributes.
@@ -315,30 +315,29 @@ def function(plain, OpHandle handle not None, inputs, fields):
 def numpy_function(plain, OpHandle handle not None, names, places, defaults, absent,
                    OpHandle number=None, OpHandle number_first=None, int joins=0,
                    bint simple=False):
-    """What calls an operator as a function of `mx.np` does, but faster.
+    """Make a fast version of an operator's function in `mx.np`.
 
     Parameters
     ----------
     plain : function
-        It is asked when arguments are unusual: no arrays, for instance.
+        Fallback for unusual arguments, such as non-arrays.
     handle : OpHandle
     names : sequence of str
-        Of the parameters, in their order.
+        Names of the parameters in order.
     places : sequence of int
-        For each parameter its place among inputs, attributes and, last, ``out``; -1 when the
-        operator knows nothing of it.
+        Position of each parameter among inputs, attributes and, last, ``out``; -1 if the operator
+        lacks it.
     defaults : sequence
-        For each parameter its default, with which it counts as not given.
+        Default of each parameter, which counts as absent.
     absent : sequence
-        The attributes of a call that gives none.
+        Attributes if none is given.
     number, number_first : OpHandle, optional
-        Of a function of arrays: the operators where the last of them, or the one before it, is a
-        number.
+        For functions of arrays: operators for a scalar as the last input, or as the one before it.
     joins : int
-        1: the first parameter is a sequence of arrays, 2: of one shape.
+        1: the first parameter is a sequence of arrays, 2: of equal shape.
     simple : bool
-        Whether all but arrays with dimensions and elements, numbers, texts and tuples of integers
-        are left to `plain`.
+        Whether everything but non-empty arrays, numbers, str and tuples of integers is left to
+        `plain`.
     """
     cdef Function self = Function.__new__(Function)
     self.vectorcall, self.plain, self.handle = serve_numpy, plain, handle

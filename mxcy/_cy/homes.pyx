@@ -1,4 +1,4 @@
-"""Where arrays live: what the front knows of contexts."""
+"""Properties of contexts, cached for the front."""
 cimport cython
 
 from mxcy._cy.services cimport services
@@ -10,17 +10,17 @@ cdef enum:
 
 @cython.final
 cdef class Place:
-    """What is known of one context."""
+    """Properties of a context."""
 
     cdef object context
-    cdef object home  # the context where results of operators on its arrays live
-    cdef bint cpu  # whether its arrays lie in the host's memory
-    cdef bint shared  # whether processes share that memory
+    cdef object home  # context of results of operators on its arrays
+    cdef bint cpu  # whether its arrays are in host memory
+    cdef bint shared  # whether that memory is shared between processes
 
 
 @cython.final
 cdef class LastPlace:
-    """The place last asked about: mostly the same one."""
+    """The most recently used place."""
 
     cdef Place place
 
@@ -30,7 +30,7 @@ last.place = Place.__new__(Place)
 
 
 cdef Place place_of(object context):
-    """What is known of a context."""
+    """Get the properties of a context."""
     cdef Place place = last.place
     if context is not place.context:
         place = Place.__new__(Place)
@@ -42,19 +42,19 @@ cdef Place place_of(object context):
 
 
 cdef object home_of(object context):
-    """Where results of operators on arrays of a context live."""
+    """The context of results of operators on a context's arrays."""
     return context if context is services.default_context else place_of(context).home
 
 
 cdef bint mixes(object context, object other) except -1:
-    """Whether an operator takes arrays of both contexts: the CPU's all lie in the same memory."""
+    """Whether an operator accepts arrays of both contexts, as all CPU contexts share memory."""
     if (context is last.place.home and other is last.place.context) or context == other:
         return True
     return place_of(context).cpu and place_of(other).cpu
 
 
 cdef bint is_shared(object context) except -1:
-    """Whether processes share the memory of a context's arrays."""
+    """Whether a context's memory is shared between processes."""
     if context is services.default_context or context is last.place.home:
         return False
     return place_of(context).shared

@@ -28,12 +28,12 @@ from mxcy._base.suggestions import kind_of
 from mxcy.base import _Null
 
 cdef enum:
-    MANY_OUTPUTS = 8  # with more of them, inputs are looked up by storage
+    MANY_OUTPUTS = 8  # above this, inputs are looked up by storage
 
 
 cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase only, list outputs,
                    const double *numbers, object context):
-    """Put a call on the tape if an input is there; `only` is the output when there is one."""
+    """Record a call if an input is recorded; `only` is the output if there is just one."""
     cdef int i
     cdef NDArrayBase array
     cdef Node node
@@ -70,7 +70,7 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
     if only is not None:
         if handle.need_all_out or handle.need_out:
             keep_output(node, only)
-        if not prepared.has_complex:  # whose rules want conjugated arrays
+        if not prepared.has_complex:  # complex rules need conjugated arrays
             node.handle = handle
         only.node, only.node_index = node, 0
         return
@@ -85,9 +85,9 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
 
 
 cdef bint clashes(Prepared prepared, int number, NDArrayBase out, tuple inputs, dict places):
-    """Whether writing `out`, output `number`, could destroy an input that is still to be read.
+    """Whether writing `out`, output `number`, could overwrite an input before it is read.
 
-    `places` are the positions of inputs by their storages; without it all are looked at.
+    `places` are the positions of inputs by storage; without it all are checked.
     """
     cdef NDArrayBase array
     for position in range(len(inputs)) if places is None else places.get(out.storage, ()):
@@ -107,7 +107,7 @@ cdef bint clashes(Prepared prepared, int number, NDArrayBase out, tuple inputs, 
 
 
 cdef dict places_of(tuple inputs):
-    """The positions of inputs by their storages."""
+    """Map storages to positions of inputs."""
     cdef dict places = {}
     cdef int i
     for i in range(len(inputs)):
@@ -116,9 +116,9 @@ cdef dict places_of(tuple inputs):
 
 
 cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies):
-    """The list of output arrays for a call with out=; those that clash go to `copies`.
+    """Make the list of output arrays for out=; those that clash are added to `copies`.
 
-    None where one of them is sparse.
+    None if one of them is sparse.
     """
     cdef list outputs = list(out) if isinstance(out, (list, tuple)) else [out]
     cdef NDArrayBase array
@@ -128,7 +128,7 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
     name = prepared.call.op.name
     if len(outputs) != prepared.visible and len(outputs) != prepared.nout:
         raise MXNetError(
-            f"Error in operator {name}: out takes {prepared.visible} arrays, got {len(outputs)}"
+            f"Error in operator {name}: out: expected {prepared.visible} arrays, got {len(outputs)}"
         )
     for i in range(len(outputs)):
         if not isinstance(outputs[i], NDArrayBase):
@@ -158,7 +158,7 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
 
 
 cdef int copy_memory(NDArrayBase source, NDArrayBase target) except -1:
-    """Copy the elements of an array that nobody else refers to, to one that does not overlap."""
+    """Copy the elements of an unshared array to one that does not overlap."""
     cdef mx_operation about
     cdef size_t size = target.layout.size * itemsize[target.dtype_code]
     cdef char *read = source.data
@@ -187,7 +187,7 @@ cdef int32_t api_source = mx_profile_source(
 
 
 cdef object class_for(tuple inputs):
-    """The class of a call's results: that of `mx.np` as soon as an input has it."""
+    """The class of a call's results: that of `mx.np` if any input has it."""
     for array in inputs:
         if type(array) is not services.array_class and isinstance(array, services.numpy_class):
             return services.numpy_class
@@ -195,9 +195,9 @@ cdef object class_for(tuple inputs):
 
 
 cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out, object cls):
-    """Run an operator on arrays; returns the visible outputs, one array or a list.
+    """Run an operator on arrays; return the visible outputs, an array or a list.
 
-    Results have class `cls`; None: as the inputs say.
+    Results have class `cls`; None: determined by the inputs.
     """
     cdef int64_t began = mx_profile_begin(MX_PROFILE_API | MX_PROFILE_MEMORY)
     results = perform(variant, inputs, numbers, out, cls)
@@ -209,7 +209,7 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
 
 
 cdef bint other_type(Prepared prepared, object out):
-    """Whether `out` is an array that only differs in its element type from the one result."""
+    """Whether `out` is an array that differs from the single result only in dtype."""
     cdef NDArrayBase array
     if prepared.nout != 1 or not isinstance(out, NDArrayBase):
         return False
@@ -221,7 +221,7 @@ cdef bint other_type(Prepared prepared, object out):
 
 
 cdef object perform(Variant variant, tuple inputs, const double *numbers, object out, object cls):
-    """`invoke`, not counted as an API call."""
+    """Run `invoke` without counting an API call."""
     cdef OpHandle handle = variant.handle
     cdef Prepared prepared = variant.find(inputs)
     cdef list outputs, copies = None
@@ -291,7 +291,7 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
 
 cdef object perform_mixed(Variant variant, tuple inputs, const double *numbers, object out,
                           object cls):
-    """Run a call that mixed precision changes, but for gradient rules and into given arrays."""
+    """Run a call that mixed precision changes, unless in gradient rules or with out=."""
     cdef double factor = 1.0
     if out is None and casting():
         inputs, factor = services.mixed_inputs(variant.handle.op, variant.attrs, inputs)
@@ -299,7 +299,7 @@ cdef object perform_mixed(Variant variant, tuple inputs, const double *numbers, 
 
 
 cdef object perform_sparse(Variant variant, tuple inputs, const double *numbers, object out):
-    """Have a call run that has to do with sparse arrays."""
+    """Run a call that involves sparse arrays."""
     schema, attrs = variant.handle.op.schema, variant.attrs
     if deferred():
         raise TracedValueError("deferred computation: sparse arrays cannot be recorded")
@@ -309,7 +309,7 @@ cdef object perform_sparse(Variant variant, tuple inputs, const double *numbers,
 
 
 cdef tuple given_inputs(op, tuple inputs):
-    """Inputs without the optional ones that are None, wherever they stand."""
+    """Drop optional inputs that are None, at any position."""
     return tuple([
         x for x, name in zip(inputs, op.inputs, strict=False)
         if x is not None or name not in op.optional
@@ -317,7 +317,7 @@ cdef tuple given_inputs(op, tuple inputs):
 
 
 cdef tuple checked_inputs(Variant variant, tuple inputs):
-    """Inputs without the optional ones that were not given."""
+    """Check inputs, dropping missing optional ones."""
     cdef int n = len(inputs), i
     op = variant.handle.op
     if variant.arguments >= 0:
@@ -368,7 +368,7 @@ def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra, cls
 
 def record_view(OpHandle handle not None, NDArrayBase source not None, dict attrs,
                 NDArrayBase view not None):
-    """Put `view`, which shares the memory of `source`, on the tape as an operator's only output."""
+    """Record `view`, which shares the memory of `source`, as an operator's only output."""
     cdef double numbers[CALL_NUMBERS]
     cdef tuple raw = tuple([attrs.get(name, _Null) for name in handle.schema.names])
     cdef Variant variant = handle.variant(raw, numbers, None, 1)

@@ -1,9 +1,9 @@
-"""The modes of each thread: recording, training, element types, casts, shapes."""
+"""Thread-local modes: recording, training, type rules, casts, shape semantics."""
 from mxcy._base.errors import TracedValueError
 
 cdef extern from *:
     """
-    /* `taping`: 1 records for autograd; half of the rest notes down for deferred computation. */
+    /* `taping`: 1 records for autograd; half of the rest is the id for deferred computation. */
     static __thread struct mx_modes {
       int taping, training, numpy_types, exact, np_shape;
     } mx_here = {0, 0, 0, 0, 0};
@@ -53,12 +53,12 @@ def is_taping():
 
 
 def is_deferred():
-    """Whether this thread notes down all operations: deferred computation."""
+    """Whether this thread is in deferred computation, recording all operations."""
     return deferred() != 0
 
 
 def set_deferred(int number):
-    """Note down all operations with this number, none with 0; returns the number before."""
+    """Record all operations with this id, none with 0; return the previous id."""
     cdef int before = deferred()
     mx_here.taping = (mx_here.taping & 1) | number << 1
     return before
@@ -82,12 +82,12 @@ def is_training():
 
 
 def has_numpy_types():
-    """Whether operators of `mx.np` choose element types as NumPy does."""
+    """Whether operators of `mx.np` follow NumPy's type rules."""
     return mx_here.numpy_types != 0
 
 
 def set_numpy_types(bint flag):
-    """Switch NumPy's element types for this thread; returns the previous state."""
+    """Switch NumPy's type rules for this thread; returns the previous state."""
     cdef int before = mx_here.numpy_types
     mx_here.numpy_types = flag
     return before != 0
@@ -110,10 +110,10 @@ def set_training(bint flag):
 
 
 def is_np_shape():
-    """Whether this thread uses NumPy's shapes: ``()`` is a scalar and 0 an extent like others."""
+    """Whether this thread uses NumPy shape semantics: ``()`` is a scalar, and 0 a valid size."""
     return np_shape() != 0
 
 
 def set_np_shape(bint active, bint everywhere):
-    """Switch NumPy's shapes for this thread, and for all of them."""
+    """Switch NumPy shape semantics for this thread, and optionally all threads."""
     mx_here.np_shape, process.np_shape = active, everywhere

@@ -1,4 +1,4 @@
-# The kernel ABI (kernels/include/mxcy.h) as Cython sees it.
+# The kernel ABI (kernels/include/mxcy.h) as Cython declarations.
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef extern from "mxcy.h" nogil:

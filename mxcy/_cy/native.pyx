@@ -1,4 +1,4 @@
-"""The native library: its start, its threads, its kernel table."""
+"""The native library: initialisation, threads, kernel table."""
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -20,13 +20,13 @@ cdef dict QUERIES = {"accepts": 0, "workspace": 1, "packed": 2, "format": 3}
 
 
 def initialise(int isa, int threads, long parallel_size):
-    """Prepare the native library; see mx_init in mxcy.h."""
+    """Initialise the native library; see mx_init in mxcy.h."""
     if mx_init(isa, threads, parallel_size) != 0:
         raise MXNetError(mx_last_error().decode())
 
 
 def set_threads(int threads):
-    """Set the size of the parallel team; returns the size before."""
+    """Set the size of the parallel team; return the previous size."""
     cdef int before = mx_threads()
     if threads < 1:
         raise ValueError(f"the number of threads must be positive, got {threads}")
@@ -35,7 +35,7 @@ def set_threads(int threads):
 
 
 def flush_denormals(flush):
-    """Have numbers too small for a full mantissa count as zero; returns the state before."""
+    """Flush denormal numbers to zero or not; return the previous state."""
     return bool(mx_flush_denormals(bool(flush)))
 
 
@@ -45,12 +45,12 @@ def threads():
 
 
 def block():
-    """Channels side by side in blocked layouts: as many as a vector register holds floats."""
+    """The number of channels per block: the number of floats in a vector register."""
     return 16 if mx_isa() >= 4 else 8
 
 
 def has_kernel(str name, int dtype):
-    """Whether the kernel table holds `name` for an element type."""
+    """Whether the kernel table contains `name` for a dtype."""
     return mx_kernel_find(name.encode(), dtype, NULL) != NULL
 
 
@@ -92,7 +92,7 @@ cdef class _Question:
 
 
 def query(str name, bytes params, list ins, list outs, str what):
-    """Ask a kernel about a signature.
+    """Query a kernel about a signature.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def query(str name, bytes params, list ins, list outs, str what):
         The parameter struct.
     ins, outs : list of Spec
     what : {'accepts', 'workspace', 'packed', 'format'}
-        Whether the kernel takes it (None, or the reason for refusing); bytes of workspace; bytes of
-        the weights in the kernel's own layout, and a number of that layout.
+        Whether the kernel accepts (None, or the reason for rejecting); size of the workspace; size
+        and id of its own weight layout.
     """
     cdef _Question question = _Question(params, ins, outs)
     cdef int64_t answer = mx_kernel_query(name.encode(), &question.call, QUERIES[what])
@@ -115,9 +115,9 @@ def query(str name, bytes params, list ins, list outs, str what):
 
 def measure(str name, int dtype, bytes params, list ins, list outs, size_t workspace, int64_t work,
             int64_t budget):
-    """The least time of some runs of a kernel on memory of its own, in nanoseconds.
+    """Measure the minimum time of a kernel on separate memory, in nanoseconds.
 
-    `budget` is about how long the runs may take together; `work` decides on threads.
+    `budget` is the approximate total time; `work` determines the number of threads.
     """
     cdef _Question question = _Question(params, ins, outs)
     cdef bytes text = name.encode()
@@ -135,7 +135,7 @@ def measure(str name, int dtype, bytes params, list ins, list outs, size_t works
 # --- operator tuning: see mxcy_tuning.h ----------------------------------------------------------
 
 def region_time(int threads, int64_t budget):
-    """Nanoseconds of a parallel region of some threads."""
+    """Measure the time of a parallel region in nanoseconds."""
     cdef double cost
     with nogil:
         cost = mx_region_time(threads, budget)
@@ -144,7 +144,7 @@ def region_time(int threads, int64_t budget):
 
 def race(str name, int dtype, bytes params, list ins, list outs, size_t workspace, int team,
          int64_t budget):
-    """Nanoseconds of a kernel with one thread and with a team, on memory of its own."""
+    """Measure a kernel with one thread and with a team, in nanoseconds."""
     cdef _Question question = _Question(params, ins, outs)
     cdef bytes text = name.encode()
     cdef const char *kernel = text
@@ -160,5 +160,5 @@ def race(str name, int dtype, bytes params, list ins, list outs, size_t workspac
 
 
 def second_cache():
-    """Bytes of a core's own second-level cache."""
+    """The size of a core's second-level cache in bytes."""
     return mx_second_cache()

@@ -10,7 +10,7 @@ cdef class NDArrayBase:
     cdef Shape layout
     cdef readonly int dtype_code
     cdef public bint writable
-    cdef public object node  # the tape node that made the array, or None
+    cdef public object node  # the tape node of the array, or None
     cdef public int node_index
 
     cdef int wait_for(self, int32_t access) except -1
@@ -18,7 +18,7 @@ cdef class NDArrayBase:
     cdef object number(self)
 
 
-# What modules above this one do for the operators of arrays; each enters its own.
+# Implementations of arrays' operators, registered by the modules above this one.
 ctypedef object (*Calculate)(int operation, object lhs, object rhs)
 ctypedef object (*Read)(NDArrayBase array, object key)
 ctypedef int (*Write)(NDArrayBase array, object key, object value) except -1

@@ -1,4 +1,4 @@
-"""The array type of the Cython front: its views, rows, operators, buffers.
+"""The array type of the Cython front: views, rows, operators, buffers.
 
 Arrays are always C-contiguous.
 """
@@ -32,7 +32,7 @@ cdef tuple NO_ARGS = ()
 
 
 cdef int settle_on_device(NDArrayBase array, bint writes) except -1:
-    """Wait until what was launched on an array's device has come to an end there."""
+    """Wait for the operations launched on an array's device."""
     cdef int status, device = array.storage.context.device_id
     cdef void *data = array.data
     with nogil:
@@ -43,7 +43,7 @@ cdef int settle_on_device(NDArrayBase array, bint writes) except -1:
 
 
 cdef object class_of(NDArrayBase array):
-    """Which of the two classes of dense arrays what is made of an array has."""
+    """The class, of the two dense ones, of arrays derived from an array."""
     if services.numpy_class is not None and type(array) is not services.array_class:
         if isinstance(array, services.numpy_class):
             return services.numpy_class
@@ -51,22 +51,22 @@ cdef object class_of(NDArrayBase array):
 
 
 cdef int check_look(NDArrayBase array) except -1:
-    """Refuse to show the values of an array that deferred computation has noted down."""
+    """Reject reading values of an array recorded by deferred computation."""
     if array.node is not None and deferred():
-        raise TracedValueError("deferred computation: the program looks at the values of an array")
+        raise TracedValueError("deferred computation: the program reads the values of an array")
     return 0
 
 
 cdef NDArrayBase bare(object cls):
-    """An array without memory, shape and type, which the caller gives it."""
+    """Make an array without memory, shape and dtype, to be set by the caller."""
     return <NDArrayBase>mx_new(cls, NO_ARGS)
 
 
-cdef Storage EMPTY = Storage.__new__(Storage)  # of all blank arrays
+cdef Storage EMPTY = Storage.__new__(Storage)  # storage of all blank arrays
 
 
 cdef object make_blank(object cls, object args, PyObject *kwargs):
-    """What ``cls.__new__(cls)`` returns: no elements, until it becomes another array."""
+    """Implement ``cls.__new__(cls)``: an array without elements, until it becomes another."""
     cdef NDArrayBase array = <NDArrayBase>mx_bare(cls, args, kwargs)
     if EMPTY.context is None:
         EMPTY.context = services.default_context
@@ -75,7 +75,7 @@ cdef object make_blank(object cls, object args, PyObject *kwargs):
 
 
 cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls):
-    """A new array over uninitialised memory of the pool."""
+    """Allocate an array over uninitialised memory of the pool."""
     cdef NDArrayBase array
     if context is not services.default_context and layout.size and is_shared(context):
         array = <NDArrayBase>services.shared_array(layout.dims, dtype, context)
@@ -91,7 +91,7 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls)
 
 
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset, object cls):
-    """An array over the memory of another from element `offset` on."""
+    """Make an array over another's memory from element `offset` on."""
     cdef NDArrayBase array = <NDArrayBase>mx_new(cls, NO_ARGS)
     array.layout = layout
     array.storage = base.storage
@@ -103,17 +103,17 @@ cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset, objec
 
 @cython.c_api_binop_methods(True)
 cdef class NDArrayBase:
-    """Memory, shape, element type and place on the tape; `mx.nd.NDArray` derives from it."""
+    """Memory, shape, dtype and tape node; the base of `mx.nd.NDArray`."""
 
     def __cinit__(self):
         self.writable = True
 
     def __init__(self, handle=None, writable=True):
-        raise TypeError("an NDArray is not made by its class, but by mx.nd.array, mx.nd.zeros ...")
+        raise TypeError("create arrays with mx.nd.array, mx.nd.zeros and so on, not by the class")
 
     @property
     def shape(self):
-        """Tuple of the extents."""
+        """Tuple of the dimensions."""
         return self.layout.dims
 
     @property
@@ -155,53 +155,53 @@ cdef class NDArrayBase:
         Raises
         ------
         MXNetError
-            Or what else the operation failed with that should have computed them.
+            Or another exception of the operation that should have computed them.
         """
         self.wait_for(MX_READS)
         if self.storage.device:
             settle_on_device(self, False)
 
     def wait_to_write(self):
-        """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
+        """Wait until no operation reads or writes the elements; raises like `wait_to_read`."""
         self.wait_for(MX_WRITES)
         if self.storage.device:
             settle_on_device(self, True)
 
     @property
     def var(self):
-        """Address of the engine's tag of the memory, an mx_var."""
+        """Address of the memory's engine variable, an mx_var."""
         return <size_t>var_of(self.storage)
 
     @property
     def failed(self):
-        """Whether the operation failed that should have computed the elements."""
+        """Whether the operation that should have computed the elements failed."""
         return self.storage.var != NULL and mx_var_failed(self.storage.var) != 0
 
     @property
     def owner(self):
-        """What keeps the memory alive, None when it is the pool's."""
+        """The object that keeps the memory alive, None for pool memory."""
         return self.storage.owner
 
     @property
     def on_device(self):
-        """Whether the host cannot touch the memory."""
+        """Whether the host cannot access the memory."""
         return self.storage.device
 
     def numpy_view(self):
-        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.
+        """Make a NumPy array that shares the memory; bfloat16 as uint16 bits.
 
-        It waits until nothing uses them. Whoever keeps the NumPy array beyond the next call of an
-        operator, and reads or writes it, calls `export`.
+        Waits until no operation uses the elements. Callers that keep the NumPy array beyond the
+        next operator call and access it must call `export`.
         """
         check_look(self)
         if self.storage.device:
-            raise MXNetError(f"the host cannot touch the memory of {self.context}: use asnumpy()")
+            raise MXNetError(f"the host cannot access the memory of {self.context}: use asnumpy()")
         self.wait_for(MX_WRITES)
         wrote(self.storage)
         return window(self, self.data, self.layout, self.dtype_code, self.writable)
 
     def read_view(self):
-        """The same for reading only; of a device's memory a copy."""
+        """Likewise for reading only; a copy for device memory."""
         check_look(self)
         self.wait_for(MX_READS)
         if self.storage.device:
@@ -209,15 +209,15 @@ cdef class NDArrayBase:
         return window(self, self.data, self.layout, self.dtype_code, False)
 
     def held_view(self):
-        """What `numpy_view` returns, for those who hold the array; see `held`.
+        """Like `numpy_view`, for callers that hold the array; see `held`.
 
-        Of a device's memory it only tells where elements lie.
+        For device memory it is only valid for index computations.
         """
         wrote(self.storage)
         return window(self, self.data, self.layout, self.dtype_code, self.writable)
 
     def held_read_view(self):
-        """What `read_view` returns, for those who hold the array; see `held`."""
+        """Like `read_view`, for callers that hold the array; see `held`."""
         if self.storage.device:
             return services.download(self)
         return window(self, self.data, self.layout, self.dtype_code, False)
@@ -230,20 +230,20 @@ cdef class NDArrayBase:
         return self.storage.version
 
     def touch(self):
-        """Tell that the memory was written."""
+        """Mark the memory as written."""
         wrote(self.storage)
 
     def export(self):
-        """Tell that others may read and write the memory from now on."""
+        """Mark the memory as accessible to others from now on."""
         self.storage.exported = True
 
     @property
     def blank(self):
-        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory yet."""
+        """Whether the array, created by ``cls.__new__(cls)``, has no memory yet."""
         return self.layout is BLANK
 
     def become(self, NDArrayBase other not None):
-        """Share memory, shape and type of another array, as an unpickled, still blank one must."""
+        """Share memory, shape and dtype of another array; for blank arrays in unpickling."""
         if self.layout.size != 0 or other.layout is BLANK:
             raise MXNetError("only a blank array, or one without elements, can become another")
         self.storage, self.data, self.layout = other.storage, other.data, other.layout
@@ -254,18 +254,18 @@ cdef class NDArrayBase:
         return self.storage is other.storage
 
     def detached(self, cls=None):
-        """A view of the whole array, of its class or another, that is not on the tape."""
+        """Make a detached view of the whole array, optionally of another class."""
         return make_view(self, self.layout, 0, class_of(self) if cls is None else cls)
 
     def view_as(self, tuple shape):
-        """A view with another shape of as many elements, not on the tape."""
+        """Make a detached view with another shape of equal size."""
         cdef Shape layout = shape_of(shape)
         if layout.size != self.layout.size:
             raise MXNetError(f"cannot view shape {self.shape} as {shape}")
         return make_view(self, layout, 0, class_of(self))
 
     def view_rows(self, int64_t begin, int64_t end):
-        """A view of the rows begin <= row < end of the first axis, not on the tape."""
+        """Make a detached view of the rows begin <= row < end of the first axis."""
         cdef int64_t row = 0
         if self.layout.ndim == 0 or not 0 <= begin <= end <= self.layout.extents[0]:
             raise IndexError(f"rows {begin}:{end} are out of bounds for shape {self.shape}")
@@ -276,7 +276,7 @@ cdef class NDArrayBase:
         )
 
     def view_bytes(self, int64_t offset, tuple shape, int dtype):
-        """A view of `shape` and `dtype` of the memory from byte `offset` on, not on the tape."""
+        """Make a detached view with `shape` and `dtype` of the memory from byte `offset` on."""
         cdef Shape layout = shape_of(shape)
         cdef NDArrayBase array
         if offset < 0 or offset + layout.size * itemsize[dtype] > (
@@ -294,7 +294,7 @@ cdef class NDArrayBase:
         return self.layout.extents[0]
 
     cdef object number(self):
-        """The only element as a Python number; None where that is not simple."""
+        """The only element as a Python number; None if not simple."""
         if (self.layout is SPARSE or self.layout.size != 1 or not is_quiet(self.storage)
                 or (self.node is not None and deferred())
                 or mx_profiled(MX_PROFILE_API)):
@@ -322,7 +322,7 @@ cdef class NDArrayBase:
                     stop += rows
                 elif stop > rows:
                     stop = rows
-                # Empty and odd slices go the long way, where their rules are.
+                # Empty and unusual slices take the slow path.
                 if 0 <= start < stop:
                     row = self.layout.size // rows
                     return make_view(
@@ -333,7 +333,7 @@ cdef class NDArrayBase:
     def __setitem__(self, key, value):
         operations.write(self, key, value)
 
-    # One C slot serves both operand orders, so that derived classes inherit it without a detour.
+    # One C slot serves both operand orders, so derived classes inherit it directly.
     def __add__(lhs, rhs):
         return operations.calculate(0, lhs, rhs)
 
@@ -372,7 +372,7 @@ cdef class NDArrayBase:
         return <size_t><void *>self >> 4
 
     def __array__(self, dtype=None, copy=None):
-        # NumPy asks for a buffer first, and here for the reason why there was none.
+        # NumPy tries a buffer first; this raises the reason why there was none.
         values = self.read_view() if self.storage.device else np.asarray(memoryview(self))
         if dtype is not None and values.dtype != dtype:
             return values.astype(dtype)
@@ -380,10 +380,10 @@ cdef class NDArrayBase:
 
     def __getbuffer__(self, Py_buffer *view, int flags):
         if self.layout is SPARSE:
-            raise BufferError("a sparse array is no single piece of memory")
+            raise BufferError("a sparse array is not a single block of memory")
         check_look(self)
         if self.storage.device:
-            raise BufferError(f"the host cannot touch the memory of {self.context}")
+            raise BufferError(f"the host cannot access the memory of {self.context}")
         if self.writable:
             self.storage.exported = True
         self.wait_for(MX_WRITES if self.writable else MX_READS)

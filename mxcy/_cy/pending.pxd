@@ -1,4 +1,4 @@
-# Operations of the engine that are not done: mxcy_operations.h and what Python keeps for them.
+# Pending engine operations: mxcy_operations.h, and the references that Python keeps for them.
 from libc.stdint cimport int32_t, int64_t
 
 from mxcy._cy.engine cimport mx_operation, mx_var

@@ -1,7 +1,7 @@
-"""Operations that the engine has not finished: what they refer to, and waiting for them.
+"""Pending engine operations: the references they need, and waiting for them.
 
-The engine knows nothing of Python: what an operation refers to is kept here until it is done. All
-of this happens with the Python lock held, but the waiting itself.
+The engine knows nothing of Python: objects used by an operation are kept here until it is done. All
+of this requires the GIL, except the waiting itself.
 """
 from threading import get_ident
 
@@ -19,10 +19,10 @@ cdef enum:
     AT_ONCE = 64
     MOST_OPERATIONS = 512
 
-# So much memory may wait to be written: a program that runs ahead of the engine must not take all.
+# Limit on memory pending to be written, for programs that run ahead of the engine.
 cdef size_t MOST_BYTES = 256 << 20
 
-cdef set ahead = set()  # threads that never wait for others
+cdef set ahead = set()  # threads exempt from the limit
 cdef dict kept = {}  # token -> (references, address of a var that the operation writes, bytes)
 
 cdef struct Counts:
@@ -34,14 +34,14 @@ counts.newest, counts.bytes = 0, 0
 
 
 cdef int64_t keep(object references, mx_var *written, size_t size) except -1:
-    """Keep what an operation refers to that writes `size` bytes; returns its token."""
+    """Keep the references of an operation that writes `size` bytes; return its token."""
     drain()
     while kept and (len(kept) >= MOST_OPERATIONS or counts.bytes + size > MOST_BYTES):
         if ahead and get_ident() in ahead:
             break
-        oldest = next(iter(kept.values()))  # its var lives on when another thread drains
+        oldest = next(iter(kept.values()))  # keep its var alive if another thread drains
         settle(<mx_var *><size_t>oldest[1], MX_READS)
-        drain()  # settle leaves it to us when the operation has just ended
+        drain()  # settle does not drain if the operation has just ended
     counts.newest += 1
     kept[counts.newest] = (references, <size_t>written, size)
     counts.bytes += size
@@ -49,7 +49,7 @@ cdef int64_t keep(object references, mx_var *written, size_t size) except -1:
 
 
 cdef int forget(int64_t token) except -1:
-    """Drop what was kept for an operation."""
+    """Drop the references of an operation."""
     entry = kept.pop(token, None)
     if entry is not None:
         counts.bytes -= entry[2]
@@ -57,7 +57,7 @@ cdef int forget(int64_t token) except -1:
 
 
 cdef int drain() except -1:
-    """Drop what was kept for the operations that are done."""
+    """Drop the references of completed operations."""
     cdef int64_t tokens[AT_ONCE]
     cdef int32_t i, n = AT_ONCE
     while n == AT_ONCE and kept:
@@ -68,7 +68,7 @@ cdef int drain() except -1:
 
 
 cdef int wait(mx_var *var, int32_t access) except -1:
-    """Wait for the writers (MX_READS) or all users (MX_WRITES) of a var; raises its error."""
+    """Wait for the writers (MX_READS) or all users (MX_WRITES) of a var; raise its error."""
     if mx_var_idle(var):
         return 0
     wait_var(var, access)
@@ -76,7 +76,7 @@ cdef int wait(mx_var *var, int32_t access) except -1:
 
 
 cdef int settle(mx_var *var, int32_t access) except -1:
-    """The same, but the error stays for later."""
+    """Likewise, without raising the error."""
     if mx_var_idle(var):
         return 0
     settle_var(var, access)
@@ -84,17 +84,17 @@ cdef int settle(mx_var *var, int32_t access) except -1:
 
 
 def run_ahead():
-    """Let this thread push operations however many wait: they may be what the others wait for."""
+    """Exempt this thread from the limit: others may wait for its operations."""
     ahead.add(get_ident())
 
 
 def wait_all():
-    """Wait for all operations, and raise the first error that nobody was told of.
+    """Wait for all operations, and raise the first error not raised yet.
 
     Raises
     ------
     MXNetError
-        Or what else the operation failed with; arrays that it should have written stay failed.
+        Or another exception of the operation; its output arrays remain failed.
     """
     cdef int status
     try:
@@ -108,9 +108,9 @@ def wait_all():
 
 
 cdef int settle_everything() except -1:
-    """Wait for all operations that were pushed so far, but leave their errors for later.
+    """Wait for all operations pushed so far, without raising their errors.
 
-    Returns how many have let go of what was kept for them.
+    Returns the number of operations whose references were dropped.
     """
     cdef int before = len(kept)
     for _, var, _ in list(kept.values()):
@@ -120,17 +120,17 @@ cdef int settle_everything() except -1:
 
 
 def settle_all():
-    """Wait for all operations that were pushed so far, but leave their errors for later.
+    """Wait for all operations pushed so far, without raising their errors.
 
     Returns
     -------
     int
-        How many have let go of what was kept for them.
+        Number of operations whose references were dropped.
     """
     return settle_everything()
 
 
 def unfinished():
-    """How many operations keep what they refer to."""
+    """The number of operations that keep references."""
     drain()
     return len(kept)

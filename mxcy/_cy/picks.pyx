@@ -1,4 +1,4 @@
-"""Elements of small arrays of `mx.np` by an array of places or a mask, picked here and now."""
+"""Synchronous selection from small arrays of `mx.np` by index arrays or masks."""
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -25,7 +25,7 @@ ctypedef fused Place:
     int32_t
     int64_t
 
-ctypedef fused Compared:  # elements that are compared as they are
+ctypedef fused Compared:  # elements compared directly
     float
     double
     uint8_t
@@ -35,7 +35,7 @@ ctypedef fused Compared:  # elements that are compared as they are
 
 cdef bint move_words(Word *target, const Word *source, const Place *places, int64_t n,
                      int64_t extent) noexcept:
-    """Gather words; False for a place out of bounds."""
+    """Gather words; False for an index out of bounds."""
     cdef int64_t i, at
     for i in range(n):
         at = places[i]
@@ -49,7 +49,7 @@ cdef bint move_words(Word *target, const Word *source, const Place *places, int6
 
 cdef bint move_rows(char *target, const char *source, const Place *places, int64_t n,
                     int64_t extent, int64_t size) noexcept:
-    """Gather rows of some bytes; False for a place out of bounds."""
+    """Gather rows by size in bytes; False for an index out of bounds."""
     cdef int64_t i, at
     if size == 4:
         return move_words[uint32_t, Place](
@@ -71,9 +71,9 @@ cdef bint move_rows(char *target, const char *source, const Place *places, int64
 
 cdef void move_masked(Word *target, const Word *source, const uint8_t *mask, int64_t n,
                       int64_t count) noexcept:
-    """Gather words where a mask is set, `count` of them."""
+    """Gather `count` words where a mask is set."""
     cdef int64_t i, kept = 0
-    for i in range(n):  # without branches: one word more is written, and overwritten
+    for i in range(n):  # branch-free: an extra word is written and overwritten
         if kept == count:
             break
         target[kept] = source[i]
@@ -81,7 +81,7 @@ cdef void move_masked(Word *target, const Word *source, const uint8_t *mask, int
 
 
 cdef NDArrayBase pick_masked(NDArrayBase array, NDArrayBase mask):
-    """The elements where a mask of the array's shape is set; None where there are none."""
+    """Select the elements where a mask of the array's shape is set; None if there are none."""
     cdef const uint8_t *bits = <const uint8_t *>mask.data
     cdef int64_t i, count = 0
     cdef int size = itemsize[array.dtype_code]
@@ -115,11 +115,10 @@ cdef NDArrayBase pick_masked(NDArrayBase array, NDArrayBase mask):
 
 
 cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
-    """The elements at places along the first axis, or of the flattened array; None for unusual.
+    """Select elements at indices along the first or flattened axis; None if unusual.
 
-    Unusual are recorded arrays, large ones unless it is a mask that picks, those that are not
-    computed yet, places out of bounds, and those told by other types than integers of 4 or 8 bytes
-    or a mask of the array's shape.
+    Unusual are recorded arrays, large ones (except with masks), pending ones, indices out of
+    bounds, and index types other than 4- or 8-byte integers or a mask of the array's shape.
     """
     cdef int64_t extents[MOST_AXES]
     cdef int64_t extent, row = 1, size = 1
@@ -172,13 +171,13 @@ cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
 
 
 cdef bint is_comparable(NDArrayBase array) noexcept:
-    """Whether `distinct` knows the element type."""
+    """Whether `distinct` supports the dtype."""
     cdef int code = array.dtype_code
     return code in (MX_F32, MX_F64, MX_I32, MX_I64, MX_U8, MX_I8)
 
 
 cdef int64_t drop_repeats(Compared *values, int64_t n) noexcept:
-    """Keep the first of equal neighbours, NaN being equal; returns how many remain."""
+    """Keep the first of equal neighbours, treating NaN as equal; return how many remain."""
     cdef int64_t i, kept = 1
     cdef Compared before
     for i in range(1, n):
@@ -193,7 +192,7 @@ cdef int64_t drop_repeats(Compared *values, int64_t n) noexcept:
 
 
 cdef NDArrayBase distinct(NDArrayBase ordered):
-    """The distinct elements of a vector in order, whose memory is used up."""
+    """Compute the distinct elements of a sorted vector, in its memory."""
     cdef int64_t n = ordered.layout.size
     cdef int code = ordered.dtype_code
     cdef NDArrayBase values

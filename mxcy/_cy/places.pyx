@@ -1,4 +1,4 @@
-"""Where elements are not zero, and how often small numbers occur, told here and now."""
+"""Synchronous nonzero positions and bin counts."""
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -15,9 +15,9 @@ from mxcy._cy.storage cimport is_quiet
 from mxcy._cy.variants cimport NOGIL_WORK
 
 cdef enum:
-    RUN = 64  # elements whose places are written without looking at how many are left
-    TABLES = 4  # so that equal neighbours are counted in different places
-    MOST_NUMBERS = 4096  # that are counted in several tables
+    RUN = 64  # elements processed without checking the remaining count
+    TABLES = 4  # so that equal neighbours use different counters
+    MOST_NUMBERS = 4096  # maximum number of bins for several tables
 
 ctypedef fused Word:
     uint8_t
@@ -34,18 +34,18 @@ ctypedef fused Counted:
 # --- places --------------------------------------------------------------------------------------
 
 
-cdef struct Columns:  # of coordinates, one for each axis
+cdef struct Columns:  # coordinates, one column per axis
     int64_t *of[MOST_AXES]
-    int64_t hop  # from the coordinate of one place to that of the next
+    int64_t hop  # stride between consecutive coordinates
     int64_t extents[MOST_AXES]
     int ndim
-    int64_t count  # of places
+    int64_t count  # number of positions
 
 
 cdef int64_t count_set(const Word *words, int64_t n, Word kept) noexcept nogil:
-    """How many words are not zero, of which some bits count."""
+    """Count words that are nonzero in some bits."""
     cdef int64_t i, begin, end, total = 0
-    cdef Word few  # as wide as the elements, so that vectors of them are added as they are
+    cdef Word few  # same width as the elements, for vectorized addition
     for begin in range(0, n, 128):
         end, few = min(begin + 128, n), 0
         for i in range(begin, end):
@@ -56,11 +56,11 @@ cdef int64_t count_set(const Word *words, int64_t n, Word kept) noexcept nogil:
 
 cdef inline int64_t note_row(const Word *words, int64_t n, Word kept, int64_t *out,
                              int64_t hop, int64_t left) noexcept nogil:
-    """Write where words of a row are not zero, `left` of them at most; returns how many are."""
+    """Write at most `left` positions of nonzero words of a row; return their number."""
     cdef int64_t i = 0, noted = 0, end
     while i < n:
         end = min(i + RUN, n)
-        if noted + RUN < left:  # without branches: a place too many is written, and overwritten
+        if noted + RUN < left:  # branch-free: an extra position is written and overwritten
             for i in range(i, end):
                 out[noted * hop] = i
                 noted += (words[i] & kept) != 0
@@ -74,13 +74,13 @@ cdef inline int64_t note_row(const Word *words, int64_t n, Word kept, int64_t *o
 
 
 cdef void note_places(const Word *words, Word kept, Columns *c) noexcept nogil:
-    """Write the coordinates of the words that are not zero."""
+    """Write the coordinates of nonzero words."""
     cdef int64_t at[MOST_AXES]
     cdef int64_t row = c.extents[c.ndim - 1], noted = 0, fresh, i
     cdef int axis, last = c.ndim - 1
     memset(at, 0, sizeof(at))
     while noted < c.count:
-        if c.hop == 1:  # which the compiler then knows
+        if c.hop == 1:  # lets the compiler specialize
             fresh = note_row(words, row, kept, c.of[last] + noted, 1, c.count - noted)
         else:
             fresh = note_row(words, row, kept, c.of[last] + noted * c.hop, c.hop, c.count - noted)
@@ -97,7 +97,7 @@ cdef void note_places(const Word *words, Word kept, Columns *c) noexcept nogil:
 
 
 cdef int64_t visit(NDArrayBase array, Columns *c) noexcept nogil:
-    """Count the elements that are not zero, or write their coordinates where `c` is not NULL."""
+    """Count nonzero elements or, if `c` is not NULL, write their coordinates."""
     cdef int code = array.dtype_code, size = itemsize[code]
     cdef bint signed_zero = code in (MX_F16, MX_BF16, MX_F32, MX_F64)
     cdef uint64_t kept = (<uint64_t>1 << (8 * size - 1)) - 1 if signed_zero else <uint64_t>-1
@@ -122,7 +122,7 @@ cdef int64_t visit(NDArrayBase array, Columns *c) noexcept nogil:
 
 
 cdef NDArrayBase plain_array(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """The only argument, where it is an array of `mx.np` whose real elements can be read now."""
+    """Get the only argument, if it is a readable real array of `mx.np`."""
     cdef NDArrayBase array
     if n != 1 or keywords != NULL or not isinstance(<object>args[0], services.numpy_class):
         return None
@@ -137,7 +137,7 @@ cdef NDArrayBase plain_array(Shortcut self, PyObject **args, Py_ssize_t n, PyObj
 
 
 cdef void start(Columns *c, NDArrayBase array, bint flat) noexcept:
-    """Count the places and tell their axes."""
+    """Count the positions and set up their axes."""
     cdef int axis
     c.ndim = 1 if flat else array.layout.ndim
     if flat:
@@ -150,7 +150,7 @@ cdef void start(Columns *c, NDArrayBase array, bint flat) noexcept:
 
 
 cdef object nonzero(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``nonzero(array)``: coordinates, an array for each axis."""
+    """Implement ``nonzero(array)``: coordinates, one array per axis."""
     cdef Columns c
     cdef NDArrayBase array = plain_array(self, args, n, keywords), column
     cdef int axis
@@ -171,7 +171,7 @@ cdef object nonzero(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyw
 
 
 cdef NDArrayBase as_rows(NDArrayBase array, bint flat):
-    """Coordinates, a row for each place, or the places in the flattened array."""
+    """Compute coordinates, one row per position, or flat positions."""
     cdef Columns c
     cdef int64_t extents[2]
     cdef int axis
@@ -190,19 +190,19 @@ cdef NDArrayBase as_rows(NDArrayBase array, bint flat):
 
 
 cdef object flatnonzero(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``flatnonzero(array)``."""
+    """Implement ``flatnonzero(array)``."""
     cdef NDArrayBase array = plain_array(self, args, n, keywords)
     return REFUSED if array is None else as_rows(array, True)
 
 
 cdef object argwhere(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``argwhere(array)``."""
+    """Implement ``argwhere(array)``."""
     cdef NDArrayBase array = plain_array(self, args, n, keywords)
     return REFUSED if array is None else as_rows(array, False)
 
 
 cdef object count_nonzero(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``count_nonzero(array)``."""
+    """Implement ``count_nonzero(array)``."""
     cdef Columns c
     cdef NDArrayBase array = plain_array(self, args, n, keywords), number
     if array is None:
@@ -213,11 +213,11 @@ cdef object count_nonzero(Shortcut self, PyObject **args, Py_ssize_t n, PyObject
     return number
 
 
-# --- numbers -------------------------------------------------------------------------------------
+# --- bin counts ----------------------------------------------------------------------------------
 
 
 cdef int64_t reach(const Counted *numbers, int64_t n) noexcept nogil:
-    """One more than the largest number; 0 where one is negative."""
+    """Return the maximum plus one; 0 if any number is negative."""
     cdef int64_t i
     cdef Counted least = numbers[0], most = numbers[0]
     for i in range(n):
@@ -228,7 +228,7 @@ cdef int64_t reach(const Counted *numbers, int64_t n) noexcept nogil:
 
 cdef void count_numbers(const Counted *numbers, int64_t n, int64_t *out,
                         int64_t length) noexcept nogil:
-    """How often each number below `length` occurs."""
+    """Count the occurrences of each number below `length`."""
     cdef int64_t several[TABLES][MOST_NUMBERS]
     cdef int64_t i, whole = 0
     cdef int table
@@ -250,7 +250,7 @@ cdef void count_numbers(const Counted *numbers, int64_t n, int64_t *out,
 
 
 cdef int64_t tally(NDArrayBase numbers, int64_t *out, int64_t length) noexcept nogil:
-    """Count numbers, or tell one more than the largest where `out` is NULL."""
+    """Count numbers or, if `out` is NULL, return the maximum plus one."""
     cdef int64_t n = numbers.layout.size
     cdef int code = numbers.dtype_code
     if code == MX_I64:
@@ -269,7 +269,7 @@ cdef int64_t tally(NDArrayBase numbers, int64_t *out, int64_t length) noexcept n
 
 
 cdef object bincount(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``bincount(array)`` of a vector of integers that are not negative, nor huge."""
+    """Implement ``bincount(array)`` for a vector of small nonnegative integers."""
     cdef NDArrayBase array = plain_array(self, args, n, keywords), counts
     cdef int64_t length
     if array is None or array.layout.ndim != 1:

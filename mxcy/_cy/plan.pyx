@@ -1,4 +1,4 @@
-"""Plans of the Cython front: a graph's flat list of calls, run by the native library."""
+"""Plans of the Cython front: flat lists of calls, run by the native library."""
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
@@ -29,27 +29,27 @@ cdef enum:
 
 @cython.final
 cdef class _Range:
-    """What some consecutive steps of a plan use.
+    """The bases used by consecutive steps of a plan.
 
     Parameters
     ----------
     steps : list of mxcy.graph.planning.plan.Step
     places : list
-        The plan's.
+        Places of the plan.
     fresh : bool
-        Whether they need nothing that other steps left in the arena.
+        Whether they need no results of other steps in the arena.
     """
 
-    cdef list bases, access  # numbers of bases, and how they are used
+    cdef list bases, access  # indices of bases, and their access modes
     cdef int64_t work
     cdef bint uses_rng
 
     def __init__(self, list steps, list places, bint fresh):
-        # Steps may use scratch memory beyond the arena's tensors.
+        # Steps may use scratch memory in the arena, besides its tensors.
         used = {0: MX_WRITES if fresh else MX_READS | MX_WRITES}
         for step in steps:
             for place in step.ins:
-                # What these steps wrote before, they need not have from others.
+                # Values written by these steps are not needed from others.
                 if not used.get(places[place][0], 0) & MX_WRITES:
                     used[places[place][0]] = MX_READS
             for position in step.call.op.mutated(len(step.ins)):
@@ -64,29 +64,29 @@ cdef class _Range:
 
 @cython.final
 cdef class Plan:
-    """A `mxcy.graph.planning.plan.Plan` that is ready to run.
+    """An executable `mxcy.graph.planning.plan.Plan`.
 
     Parameters
     ----------
     plan : mxcy.graph.planning.plan.Plan
     graphs : mxcy.gpu.graphs.Graphs, optional
-        What runs steps on a device as CUDA graphs.
+        Runs steps on a device as CUDA graphs.
 
     Attributes
     ----------
     arena : int
-        Bytes of base 0 that a run needs.
+        Size of base 0 in bytes.
     """
 
     cdef mx_plan *native
     cdef list places, steps
-    cdef list own  # the numbers of the steps that the reference runs
-    cdef list sources  # what the profiler calls the steps; None until it asks
+    cdef list own  # indices of the steps run by the reference
+    cdef list sources  # the steps' profiler sources; None until needed
     cdef readonly size_t arena
     cdef size_t scratch_at
-    cdef int begin  # of the forward pass
+    cdef int begin  # first step of the forward pass
     cdef dict ranges  # (first, last) -> _Range
-    cdef list labels  # what errors call the steps
+    cdef list labels  # the steps' names in errors
     cdef const char **native_labels
     cdef object graphs
     cdef mx_gpu_graphs *native_graphs
@@ -114,17 +114,17 @@ cdef class Plan:
             mx_plan_destroy(self.native)
 
     def run(self, int first, int last, list bases, context):
-        """Run steps first <= i < last, or leave them to the engine as one operation.
+        """Run steps first <= i < last, or push them to the engine as one operation.
 
-        Steps without a kernel are operations of their own and run here.
+        Steps without a kernel are separate operations and run here.
 
         Parameters
         ----------
         first, last : int
         bases : list of NDArrayBase
-            The memory of each base, the arena first.
+            Memory of each base, the arena first.
         context : Context
-            Whose random streams are drawn from.
+            Context of the random streams.
         """
         cdef int i = first
         if mx_profiled(MX_PROFILE_SYMBOLIC):
@@ -142,7 +142,7 @@ cdef class Plan:
         self.run_native(i, last, bases, context)
 
     cdef _Range range_of(self, int first, int last):
-        """What is to be known of some steps, found out once."""
+        """The cached `_Range` of some steps."""
         known = self.ranges.get((first, last))
         if known is None:
             known = self.ranges[first, last] = _Range(
@@ -151,7 +151,7 @@ cdef class Plan:
         return <_Range>known
 
     cdef Uses uses_of(self, _Range steps, list bases, context):
-        """What some steps read and write."""
+        """The storages that some steps read and write."""
         cdef Uses uses = uses_on(context)
         cdef Streams streams
         cdef Storage storage, arena = (<NDArrayBase>bases[0]).storage
@@ -164,7 +164,7 @@ cdef class Plan:
                 uses.add_output(<NDArrayBase>bases[base])
             storage = (<NDArrayBase>bases[base]).storage
             if storage.device != arena.device or (arena.device and storage.pool != arena.pool):
-                raise MXNetError(f"arrays of a graph on {context} live on {storage.context}, too")
+                raise MXNetError(f"arrays of a graph on {context} must not be on {storage.context}")
         uses.target = None
         if steps.uses_rng:
             streams = <Streams>services.streams_of(context)
@@ -253,14 +253,14 @@ cdef class Plan:
         return 0
 
     cdef int run_foreign(self, step, bint fresh, list bases, context) except -1:
-        """Have users' Python code run; its operator pushes it."""
+        """Run a custom operator, which pushes its Python code itself."""
         ins = [self.array(place, bases) for place in step.ins]
         outs = [self.array(place, bases) for place in step.outs]
         step.call.op.foreign.run(step, ins, outs, bases[0], fresh, context)
         return 0
 
     cdef name_for_profiler(self):
-        """Tell the profiler the names of the steps."""
+        """Register the names of the steps with the profiler."""
         cdef int i
         sources = [operator_source(step.call, step.name) for step in self.steps]
         cdef int32_t *numbers = <int32_t *>malloc(max(len(sources), 1) * sizeof(int32_t))
@@ -273,13 +273,13 @@ cdef class Plan:
         self.sources = sources
 
     def array(self, int place, list bases):
-        """The tensor of a place, as a view."""
+        """Make a view of a place's tensor."""
         base, offset, spec = self.places[place]
         return bases[base].view_bytes(offset, tuple(spec.shape), spec.dtype)
 
 
 cdef mx_plan *create(list places, list steps) except NULL:
-    """The native plan of places and steps."""
+    """Create the native plan of places and steps."""
     cdef int i
     cdef int64_t extents = sum([len(spec.shape) for _, _, spec in places])
     cdef int64_t operands = sum([len(step.ins) + len(step.outs) for step in steps])

@@ -43,12 +43,12 @@ cdef extern from "mxcy_storage.h" nogil:
 cdef class Pool:
     cdef mx_pool *native
     cdef mx_pool_policy policy
-    cdef readonly object context  # of the arrays in its memory
+    cdef readonly object context  # context of the arrays in its memory
 
 
 cdef class LastPool:
     cdef Pool pool
-    cdef object context  # it serves that one, perhaps by another name than its own
+    cdef object context  # the context it serves, possibly an alias of its own
 
 
 cdef LastPool last

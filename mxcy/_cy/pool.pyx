@@ -1,4 +1,4 @@
-"""Memory pools: what Python sees of kernels/core/memory/pool.h, and each context's pool."""
+"""Memory pools: the interface of kernels/core/memory/pool.h, and each context's pool."""
 
 cimport cython
 
@@ -12,24 +12,24 @@ cdef tuple STRATEGIES = ("Naive", "Round", "Unpooled")
 
 @cython.final
 cdef class Pool:
-    """The memory of one device.
+    """The memory pool of a device.
 
     Parameters
     ----------
     strategy : {'Naive', 'Round', 'Unpooled'}
-        How sizes are rounded and freed memory is kept; see mxcy_storage.h.
+        Strategy for rounding sizes and caching freed memory; see mxcy_storage.h.
     page, large : int
-        Sizes are rounded up to multiples of `page`, and with Naive, beyond `large`, of that.
+        Sizes are rounded up to multiples of `page` and, with Naive, of `large` above that.
     cutoff : int
         log2 of the size up to which Round uses powers of two.
     reserve : int
         Percentage of the device's memory that should stay free.
     temp : int, default 1
-        How many operators may borrow temporary space at the same time.
+        Maximum number of operators that use temporary space concurrently.
     context : Context, optional
-        The device; ``cpu(0)`` when not given.
+        The device; by default ``cpu(0)``.
     source : int, default 0
-        The address of an ``mx_pool_source``, or 0 for this machine's memory.
+        The address of an ``mx_pool_source``, or 0 for host memory.
     """
 
     def __cinit__(self, str strategy, size_t page, size_t large, int cutoff, int reserve,
@@ -51,43 +51,43 @@ cdef class Pool:
             mx_pool_destroy(self.native)
 
     def round_size(self, size_t size):
-        """The bytes that a request of `size` takes."""
+        """The rounded size in bytes of a request of `size`."""
         return mx_pool_round(&self.policy, size)
 
     def bucket(self, size_t size):
-        """The number under which freed memory of a request of `size` is kept."""
+        """The bucket for freed memory of a request of `size`."""
         return mx_pool_bucket(&self.policy, size)
 
     def must_drop(self, size_t size, size_t free, size_t total):
-        """Whether everything kept has to go before `size` bytes more are taken from the device."""
+        """Whether all cached memory must be released before `size` more bytes are allocated."""
         return mx_pool_must_drop(&self.policy, mx_pool_round(&self.policy, size), free, total) != 0
 
     def take(self, size_t size):
-        """The address of `size` bytes."""
+        """Allocate `size` bytes; return the address."""
         cdef void *data = mx_pool_take(self.native, size)
         if data == NULL and size:
             raise MXNetError(mx_last_error().decode())
         return <size_t>data
 
     def give(self, size_t address, size_t size):
-        """Take back what `take` gave for `size` bytes."""
+        """Free the memory that `take` returned for `size` bytes."""
         mx_pool_give(self.native, <void *>address, size)
 
     def take_temp(self, size_t size):
-        """The address of `size` bytes of temporary space, which `give_temp` takes back."""
+        """Allocate `size` bytes of temporary space, to be freed by `give_temp`."""
         cdef void *data
-        with nogil:  # until somebody gives a buffer back
+        with nogil:  # until a buffer is freed
             data = mx_temp_take(self.native, size, 1)
         if data == NULL:
             raise MXNetError(mx_last_error().decode())
         return <size_t>data
 
     def give_temp(self, size_t address, size_t size):
-        """Take back what `take_temp` gave."""
+        """Free the memory that `take_temp` returned."""
         mx_temp_give(self.native, <void *>address, size)
 
     def drop(self):
-        """Give all memory that is kept back to the system."""
+        """Release all cached memory to the system."""
         with nogil:
             mx_pool_drop(self.native)
 
@@ -110,7 +110,7 @@ cdef class Pool:
         }
 
     def temp_stats(self):
-        """Of the temporary space: how many buffers it may have, how many it has, their bytes."""
+        """Statistics of temporary space: maximum and current number of buffers, their size."""
         cdef mx_pool_stats now
         mx_pool_read_stats(self.native, &now)
         return now.temp_copies, now.temp_used, now.temp_bytes
@@ -118,28 +118,28 @@ cdef class Pool:
 
 @cython.final
 cdef class LastPool:
-    """The pool last asked for; most programs ask for the same one again and again."""
+    """The most recently used pool."""
 
 
 cdef LastPool last = LastPool.__new__(LastPool)
 
 
 cdef int look_up(object context) except -1:
-    """Have `last` be the pool that serves a context."""
+    """Set `last` to the pool of a context."""
     last.pool = services.pool_of(context)
     last.context = context
     return 0
 
 
 cdef Pool pool_of(object context):
-    """The pool that serves a context."""
+    """Return the pool of a context."""
     if last.pool is None or (context is not last.pool.context and context is not last.context):
         look_up(context)
     return last.pool
 
 
 def host_memory(str root=""):
-    """(free, total) bytes of this machine for this process; /proc and /sys hang below `root`."""
+    """(free, total) bytes of this machine for this process; /proc and /sys are below `root`."""
     cdef size_t available, total
     mx_host_memory(root.encode(), &available, &total)
     return available, total

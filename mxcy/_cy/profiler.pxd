@@ -1,4 +1,4 @@
-# The profiler (kernels/include/mxcy_profiler.h) as Cython sees it.
+# The profiler (kernels/include/mxcy_profiler.h) as Cython declarations.
 from libc.stdint cimport int32_t, int64_t
 
 from mxcy._cy.native cimport mx_call, mx_kernel, mx_plan

@@ -1,4 +1,4 @@
-"""The native library's profiler, for `mxcy.profiler` and the other modules of this front."""
+"""The native profiler, for `mxcy.profiler` and the other modules of this front."""
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
@@ -15,38 +15,38 @@ import sys
 
 from mxcy._base.errors import MXNetError
 
-recorder = sys.modules[__name__]  # under this name `mxcy._library.front` offers these functions
+recorder = sys.modules[__name__]  # the name of these functions in `mxcy._library.front`
 
 cdef dict named = {}  # sources of API calls and waits, by name
 
 
 cdef int32_t operator_source(call, str node="") except -1:
-    """The source of a prepared call, of `node` in a graph."""
+    """The event source of a prepared call, or of `node` in a graph."""
     return source(MX_EVENT_OPERATOR, "operator", call.op.name, call.traced(node))
 
 
 def source(int kind, str category, str name, str args=""):
-    """The number of a source of events; see mx_profile_source in mxcy_profiler.h."""
+    """Return the id of an event source; see mx_profile_source in mxcy_profiler.h."""
     return mx_profile_source(kind, category.encode(), name.encode(), args.encode())
 
 
 def set_bits(int32_t wanted):
-    """Record what these bits say from now on; see mxcy_profiler.h."""
+    """Set what is recorded, by bits of mxcy_profiler.h."""
     mx_profile_set(wanted)
 
 
 def bits():
-    """The bits of what is recorded now."""
+    """The bits of what is currently recorded."""
     return mx_profiled(-1)
 
 
 def set_limit(int64_t events):
-    """Drop events while so many wait to be written."""
+    """Set the number of unwritten events above which events are dropped."""
     mx_profile_limit(events)
 
 
 def now():
-    """The time that events are stamped with, in nanoseconds."""
+    """The current time of events, in nanoseconds."""
     return mx_profile_now()
 
 
@@ -57,23 +57,23 @@ def add(int32_t number, int64_t begin, int64_t end):
 
 
 def inside(int32_t number):
-    """Have this thread's operators told as parts of a source's; returns the one before."""
+    """Attribute this thread's operators to a source; return the previous one."""
     return mx_profile_inside(number)
 
 
 def api_begin():
-    """The time now if API calls or waits are recorded, else 0."""
+    """The current time if API calls or waits are recorded, else 0."""
     return mx_profile_begin(MX_PROFILE_API | MX_PROFILE_IMPERATIVE)
 
 
 def api_end(str name, int64_t begin):
-    """Record an API call that began at `begin`, which `api_begin` returned."""
+    """Record an API call that began at `begin`, the result of `api_begin`."""
     if mx_profiled(MX_PROFILE_API):
         mx_profile_add(named_source(MX_EVENT_API, "MXNET_C_API", name), begin, mx_profile_now())
 
 
 def wait_end(str name, int64_t begin):
-    """Record that the wait `name`, which shows among the operators, began at `begin`."""
+    """Record the wait `name`, shown among the operators, which began at `begin`."""
     if mx_profiled(MX_PROFILE_IMPERATIVE):
         mx_profile_add(named_source(MX_EVENT_OPERATOR, "operator", name), begin, mx_profile_now())
 
@@ -86,12 +86,12 @@ cdef int32_t named_source(int kind, str category, str name) except -1:
 
 
 def set_scope(str name):
-    """Put `name` before the names of this thread's allocations."""
+    """Set the name prefix of this thread's allocations."""
     mx_profile_scope(name.encode())
 
 
 def write(int fd, bint fresh):
-    """Append the events that were not written yet to a trace; see mxcy_profiler.h."""
+    """Append unwritten events to a trace; see mxcy_profiler.h."""
     cdef int status
     with nogil:
         status = mx_profile_write(fd, fresh)
@@ -100,13 +100,13 @@ def write(int fd, bint fresh):
 
 
 def count(bint wanted):
-    """Bring the statistics up to date, or leave out of them what happened until now."""
+    """Update the statistics, or discard pending events from them."""
     with nogil:
         mx_profile_count(wanted)
 
 
 def reset():
-    """Forget the statistics."""
+    """Reset the statistics."""
     mx_profile_reset()
 
 
@@ -126,7 +126,7 @@ def stats():
 
 
 def allocations():
-    """Allocations that live: (name, bytes, device type, device id, bytes taken, reused)."""
+    """List live allocations: (name, bytes, device type, device id, bytes taken, reused)."""
     cdef int64_t n = mx_profile_live(NULL, 0), i
     cdef mx_allocation *rows = <mx_allocation *>malloc(max(n, 1) * sizeof(mx_allocation))
     if rows == NULL:
@@ -143,15 +143,15 @@ def allocations():
 
 
 def waiting():
-    """Roughly how many events wait to be written."""
+    """The approximate number of unwritten events."""
     return mx_profile_waiting()
 
 
 def dropped():
-    """How many events were dropped."""
+    """The number of dropped events."""
     return mx_profile_dropped()
 
 
 def epoch():
-    """Where time 0 of events lies, in nanoseconds since 1970."""
+    """The time origin of events, in nanoseconds since 1970."""
     return mx_profile_epoch()

@@ -1,4 +1,4 @@
-"""Running prepared calls: here, holding the arrays, or on a worker of the engine."""
+"""Execution of prepared calls, here or on a worker of the engine."""
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -25,9 +25,9 @@ from mxcy._cy.variants cimport HOST, MAX_PARAMS, NOGIL_WORK, SMALL_PARAMS, Prepa
 from mxcy._base.errors import MXNetError, kernel_error
 
 cdef enum:
-    STACK_TENSORS = 16  # calls with more inputs and outputs take their tensors from the heap
+    STACK_TENSORS = 16  # calls with more inputs and outputs allocate tensors on the heap
 
-# Where a call runs: here with the Python lock, here without it, or on a worker of the engine.
+# Where a call runs: here with the GIL, here without it, or on a worker of the engine.
 cdef enum:
     LOCKED = 0
     HELD = 1
@@ -42,7 +42,7 @@ cdef inline void fill_tensor(mx_tensor *tensor, NDArrayBase array) noexcept:
 
 
 cdef int name_for_profiler(Prepared prepared, object context) except -1:
-    """Tell a listening profiler what runs where; outputs are then listed under its name."""
+    """Report a call to an active profiler, which names the outputs' allocations after it."""
     if mx_profiled(MX_PROFILE_IMPERATIVE | MX_PROFILE_MEMORY):
         if context is not None:
             mx_profile_device(context.device_typeid, context.device_id)
@@ -55,10 +55,10 @@ cdef int name_for_profiler(Prepared prepared, object context) except -1:
 
 cdef int run(Prepared prepared, tuple inputs, list outputs, const double *numbers, object context,
              const int32_t *reqs, bint strict) except -1:
-    """Run a prepared call on arrays, or leave it to the engine.
+    """Run a prepared call on arrays, or push it to the engine.
 
-    An output may be None when `reqs` says MX_NULL for it. `strict`: it has run when this returns,
-    and raises its error here.
+    An output may be None if its request is MX_NULL. `strict`: run synchronously,
+    raising errors here.
     """
     cdef Streams streams = None
     cdef Uses uses
@@ -98,7 +98,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
 
 
 cdef bint inputs_quiet(Prepared prepared, tuple inputs) noexcept:
-    """Whether no input is written by others, and none used that is written here."""
+    """Whether no input is being written, and no input written here is in use."""
     cdef int i
     cdef Storage storage
     for i in range(prepared.nin):
@@ -127,7 +127,7 @@ cdef inline bint outputs_quiet(Prepared prepared, list outputs) noexcept:
 
 cdef Uses uses_of(Prepared prepared, tuple inputs, list outputs, const int32_t *reqs,
                   Streams streams, object context):
-    """What a call reads and writes."""
+    """Collect the storages that a call reads and writes."""
     cdef Uses uses = uses_on(context)
     cdef int i
     for i in range(prepared.nin):
@@ -149,10 +149,10 @@ cdef Uses uses_of(Prepared prepared, tuple inputs, list outputs, const int32_t *
 
 
 cdef Prepared for_device(Prepared prepared, tuple inputs, list outputs, const int32_t *reqs):
-    """The kernel that a device has for a call; None where its definition has to do.
+    """Get a device's kernel for a call; None to use the definition.
 
-    That is so when not all arrays lie there, or when an output overlaps an input otherwise than
-    the kernel can bear.
+    That is the case if not all arrays are on the device, or if an output overlaps an input in a way
+    that the kernel does not support.
     """
     cdef Prepared there
     cdef NDArrayBase array, other
@@ -192,7 +192,7 @@ cdef Prepared for_device(Prepared prepared, tuple inputs, list outputs, const in
 
 cdef int run_by_reference(Prepared prepared, tuple inputs, list outputs, const double *numbers,
                           Uses uses) except -1:
-    """Run a call whose arrays are held by its definition, or as their device does."""
+    """Run a call with held arrays by its definition, or on their device."""
     cdef int64_t began = mx_profile_begin(MX_PROFILE_IMPERATIVE)
     values = prepared.call.attrs
     schema = prepared.call.op.schema
@@ -214,7 +214,7 @@ cdef int run_by_reference(Prepared prepared, tuple inputs, list outputs, const d
 cdef int start(Prepared prepared, tuple inputs, list outputs, const double *numbers,
                object context, const int32_t *reqs, Streams streams, Uses uses, int how,
                bint strict) except -1:
-    """Run the kernel of a call in one of the three ways."""
+    """Run the kernel of a call in one of the three modes."""
     cdef mx_tensor tensors[STACK_TENSORS]
     cdef int32_t writes[STACK_TENSORS]
     cdef char params[MAX_PARAMS]
@@ -288,7 +288,7 @@ cdef int start(Prepared prepared, tuple inputs, list outputs, const double *numb
 
 cdef int fail(Prepared prepared, str text, tuple inputs, list outputs, Uses uses,
               bint strict) except -1:
-    """Deal with a failed kernel; `uses` is None when nothing is held."""
+    """Handle a failed kernel; `uses` is None if nothing is held."""
     error = kernel_error(f"Error in operator {prepared.call.op.name}: ", text)
     if uses is None:
         if strict or is_naive():
@@ -304,7 +304,7 @@ cdef int fail(Prepared prepared, str text, tuple inputs, list outputs, Uses uses
 
 cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbers, object context,
                             object cls):
-    """What `run` does for a simple call, into a new array."""
+    """Like `run` for a simple call with a new output."""
     cdef mx_tensor tensors[4]
     cdef char params[SMALL_PARAMS]
     cdef int32_t req = MX_WRITE

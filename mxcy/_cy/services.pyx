@@ -1,17 +1,17 @@
-"""What this front asks of the layers above it; see `mxcy._library.services.Services`."""
+"""Services provided by higher layers; see `mxcy._library.services.Services`."""
 cimport cython
 
 
 @cython.final
 cdef class Services:
-    """The fields of `mxcy._library.services.Services` that calls read, where C finds them."""
+    """C fields for those of `mxcy._library.services.Services` that calls use."""
 
 
 cdef Services services = Services.__new__(Services)
 
 
 def use_services(above):
-    """Take over what the layers above offer.
+    """Set the services of the higher layers.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ cdef class Shape:
     cdef int64_t *extents
     cdef readonly int64_t size
     cdef readonly int ndim
-    # One remembered derivative: this shape with another first extent (what a[i:j] needs).
+    # Cache of this shape with another first dimension, as needed for a[i:j].
     cdef int64_t sliced_rows
     cdef Shape sliced
 

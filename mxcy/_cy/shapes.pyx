@@ -1,4 +1,4 @@
-"""Interned shapes: arrays of one shape share one Shape, so that signatures compare by pointer."""
+"""Interned shapes: equal shapes share one Shape, so that signatures compare by pointer."""
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp
@@ -8,7 +8,7 @@ cimport cython
 from mxcy._base.errors import MXNetError
 
 cdef enum:
-    NEAR = 1024  # shapes that are found by their extents
+    NEAR = 1024  # number of shapes indexed by dimensions
 
 cdef dict interned = {}
 cdef list near = [None] * NEAR
@@ -26,12 +26,12 @@ cdef class Shape:
 
 
 cdef Shape shape_of(tuple dims):
-    """The Shape of a tuple of non-negative integers."""
+    """Return the Shape of a tuple of non-negative integers."""
     cdef Shape shape = interned.get(dims)
     if shape is not None:
         return shape
     shape = make_shape(dims)
-    if len(interned) > 65536:  # programs with ever new shapes must not grow without bound
+    if len(interned) > 65536:  # bound memory for programs with ever new shapes
         interned.clear()
         near[:] = [None] * NEAR
     interned[shape.dims] = shape
@@ -39,7 +39,7 @@ cdef Shape shape_of(tuple dims):
 
 
 cdef Shape shape_with(int ndim, const int64_t *extents):
-    """The Shape with some extents, none of them negative."""
+    """Return the Shape with some non-negative dimensions."""
     cdef uint64_t mixed = ndim
     cdef int i
     for i in range(ndim):
@@ -55,7 +55,7 @@ cdef Shape shape_with(int ndim, const int64_t *extents):
 
 
 cdef Shape make_shape(tuple dims):
-    """A Shape that is not interned."""
+    """Make a Shape without interning it."""
     cdef Shape shape = Shape.__new__(Shape)
     cdef int i
     shape.dims = tuple([int(d) for d in dims])
@@ -66,7 +66,7 @@ cdef Shape make_shape(tuple dims):
     shape.size = 1
     for i in range(shape.ndim):
         if dims[i] < 0:
-            raise MXNetError(f"shape {dims}: extents must not be negative")
+            raise MXNetError(f"shape {dims}: dimensions must not be negative")
         shape.extents[i] = dims[i]
         if shape.extents[i] and shape.size > (<int64_t>1 << 60) // shape.extents[i]:
             raise MXNetError(f"shape {dims}: too many elements")
@@ -76,14 +76,14 @@ cdef Shape make_shape(tuple dims):
 
 
 cdef Shape with_rows(Shape shape, int64_t rows):
-    """`shape` with another first extent."""
+    """Return `shape` with another first dimension."""
     if shape.sliced_rows != rows:
         shape.sliced = shape_of((rows,) + shape.dims[1:])
         shape.sliced_rows = rows
     return shape.sliced
 
 
-#: the Shape of all sparse arrays: they have no elements of their own, so no prepared call fits
+#: the Shape of all sparse arrays: it matches no prepared call
 SPARSE = make_shape((0,))
-#: the Shape of blank arrays, whose memory is still to come; not interned either
+#: the Shape of blank arrays, without memory; not interned either
 BLANK = make_shape((0,))

@@ -1,4 +1,4 @@
-"""Functions in C for usual arguments, before those in Python, which take all others."""
+"""Fast C implementations of common calls, before the Python functions that handle all others."""
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -39,11 +39,11 @@ cdef list memory_types = [dtypes.dtype_of(code) for code in range(15)]
 cdef list type_names = [dtypes.name_of(code) for code in range(15)]
 
 
-# --- arrays of other shapes ----------------------------------------------------------------------
+# --- reshaping -----------------------------------------------------------------------------------
 
 
 cdef object reshape(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``reshape(array, *shape)`` with extents, 0 (copied) and one -1 (what remains)."""
+    """Implement ``reshape(array, *shape)`` with sizes, 0 (copied) and one -1 (inferred)."""
     cdef PyObject **entries
     cdef PyObject *single
     cdef int64_t extents[MOST_AXES]
@@ -86,7 +86,7 @@ cdef object reshape(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyw
 
 
 cdef bint is_readable(NDArrayBase array) noexcept:
-    """Whether an array's elements can be read here and now."""
+    """Whether an array's elements can be read without waiting."""
     return (
         array.layout is not SPARSE and is_quiet(array.storage) and array.dtype_code != MX_BF16
         and not mx_profiled(MX_PROFILE_API)
@@ -94,7 +94,7 @@ cdef bint is_readable(NDArrayBase array) noexcept:
 
 
 cdef object asnumpy(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``asnumpy(array)``."""
+    """Implement ``asnumpy(array)``."""
     cdef Py_buffer view
     cdef NDArrayBase array
     if n != 1 or keywords != NULL or not isinstance(<object>args[0], NDArrayBase):
@@ -110,7 +110,7 @@ cdef object asnumpy(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyw
 
 
 cdef object asscalar(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``asscalar(array)``: a NumPy scalar."""
+    """Implement ``asscalar(array)``: a NumPy scalar."""
     cdef NDArrayBase array
     if n != 1 or keywords != NULL or not isinstance(<object>args[0], NDArrayBase):
         return REFUSED
@@ -120,7 +120,7 @@ cdef object asscalar(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *key
 
 
 cdef object item(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``item(array)``: a Python number."""
+    """Implement ``item(array)``: a Python number."""
     if n != 1 or keywords != NULL or not isinstance(<object>args[0], NDArrayBase):
         return REFUSED
     value = (<NDArrayBase>args[0]).number()
@@ -131,7 +131,7 @@ cdef object item(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyword
 
 
 cdef object take(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``take(array, places, axis)`` along the first axis, or of the flattened array."""
+    """Implement ``take(array, indices, axis)`` along the first or flattened axis."""
     cdef PyObject *places[MOST_PLACES]
     cdef NDArrayBase result
     cdef bint flat
@@ -155,7 +155,7 @@ cdef object take(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyword
 
 
 cdef object astype(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``astype(array, dtype)``: a cast, by the operator that stands behind this function."""
+    """Implement ``astype(array, dtype)`` by the cast operator."""
     if n != 2 or keywords != NULL or recording() or not isinstance(<object>args[0], NDArrayBase):
         return REFUSED
     try:
@@ -173,7 +173,7 @@ cdef object astype(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywo
 
 
 cdef object unique(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
-    """``unique(array)`` of a few numbers, by the operator that sorts."""
+    """Implement ``unique(array)`` for small arrays by the sort operator."""
     cdef NDArrayBase array, ordered
     cdef int64_t size
     if n != 1 or keywords != NULL or recording():
@@ -229,7 +229,7 @@ cdef Attempt attempt_of(str name) except NULL:
 
 
 cdef int place_of(tuple names, tuple wanted):
-    """The place of the argument that has one of some names, or -1."""
+    """The position of the argument with one of some names, or -1."""
     for i, name in enumerate(names):
         if name in wanted:
             return i
@@ -237,16 +237,16 @@ cdef int place_of(tuple names, tuple wanted):
 
 
 def shortcut(plain, cls=None, op=None):
-    """Decorate a function or method that this front has in C for usual arguments.
+    """Decorate a function or method with this front's C implementation for common arguments.
 
     Parameters
     ----------
     plain : function
-        Its name says which; it is called for all other arguments.
+        The function, identified by name; fallback for other arguments.
     cls : type, optional
-        Of the arrays that a function makes, where those are not of `mx.nd`.
+        Class of created arrays, if not `mx.nd`'s.
     op : Op, optional
-        The operator that does what a function is for.
+        The equivalent operator.
     """
     cdef Shortcut function = Shortcut.__new__(Shortcut)
     code = plain.__code__

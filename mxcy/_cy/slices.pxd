@@ -4,11 +4,11 @@ from mxcy._cy.ndarray cimport NDArrayBase
 
 
 cdef enum:
-    MOST_AXES = 8  # of an array
-    MOST_ENTRIES = 16  # of a key, and axes of what it picks
+    MOST_AXES = 8  # maximum number of axes of an array
+    MOST_ENTRIES = 16  # maximum number of entries of a key, and axes of its result
 
 
-cdef struct Region:  # elements of an array, those that a key picks
+cdef struct Region:  # the elements of an array selected by a key
     int64_t first
     int ndim
     int64_t extents[MOST_ENTRIES]

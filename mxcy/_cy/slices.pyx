@@ -1,7 +1,7 @@
-"""Keys of numbers, slices, None and Ellipsis: what they pick, and reading and writing it in C.
+"""Basic indexing in C: keys of integers, slices, None and Ellipsis.
 
-Everything unusual is left to `mxcy.ndarray._indexing.access`, which has the rules: arrays in keys,
-what is empty, recorded, large or not computed yet, and all errors.
+Everything else is left to `mxcy.ndarray._indexing.access`, which has all rules: arrays in keys;
+empty, recorded, large or pending arrays; and all errors.
 """
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
@@ -26,7 +26,7 @@ cdef extern from "Python.h":
         PyObject *step
     int is_slice "PySlice_Check"(PyObject *entry)
     int is_tuple "PyTuple_CheckExact"(PyObject *key)
-    # Errors are cleared here: the long way raises them again.
+    # Errors are cleared here: the slow path raises them again.
     int unpack "PySlice_Unpack"(PyObject *entry, Py_ssize_t *start, Py_ssize_t *stop,
                                 Py_ssize_t *step)
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t length, Py_ssize_t *start, Py_ssize_t *stop,
@@ -45,17 +45,17 @@ cdef object numpy_array = np.ndarray
 cdef object numpy_integer = np.int64
 cdef Shape ELEMENT = shape_of((1,))
 cdef Shape SCALAR = shape_of(())
-# How NumPy's buffers tell element types, by code; it has no bfloat16.
+# Buffer format characters by dtype code; NumPy has no bfloat16.
 cdef list formats = [
     b"f", b"d", b"e", b"B", b"i", b"b", b"l", b"?", b"h", b"H", b"I", b"L", b"", b"Zf", b"Zd",
 ]
 
 
-# --- what a key picks ----------------------------------------------------------------------------
+# --- parsing keys --------------------------------------------------------------------------------
 
 
 cdef bint add_axis(Region *region, int64_t extent, int64_t stride) noexcept:
-    """Give a region one more axis."""
+    """Add an axis to a region."""
     if region.ndim == MOST_ENTRIES:
         return False
     region.extents[region.ndim], region.strides[region.ndim] = extent, stride
@@ -64,7 +64,7 @@ cdef bint add_axis(Region *region, int64_t extent, int64_t stride) noexcept:
 
 
 cdef bint add_slice(Region *region, PyObject *entry, int64_t extent, int64_t pitch) noexcept:
-    """Have a region follow a slice of an axis; False for empty ones."""
+    """Apply a slice of an axis to a region; False for empty ones."""
     cdef Py_ssize_t start, stop, step, count
     if unpack(entry, &start, &stop, &step) < 0:
         PyErr_Clear()
@@ -75,7 +75,7 @@ cdef bint add_slice(Region *region, PyObject *entry, int64_t extent, int64_t pit
 
 
 cdef int64_t place(PyObject *entry, int64_t extent) noexcept:
-    """The place that a number means on an axis, -1 for none."""
+    """Normalise an index on an axis; -1 if out of bounds."""
     cdef int overflow = 0
     cdef int64_t at = as_int64(entry, &overflow)
     if overflow:
@@ -87,7 +87,7 @@ cdef int64_t place(PyObject *entry, int64_t extent) noexcept:
 
 cdef bint add_rest(Region *region, Shape layout, const int64_t *pitch, int *axis,
                    int behind) noexcept:
-    """Give a region all axes from one on, but some at the end."""
+    """Add all axes from one on to a region, except some at the end."""
     while axis[0] < layout.ndim - behind:
         if not add_axis(region, layout.extents[axis[0]], pitch[axis[0]]):
             return False
@@ -96,7 +96,7 @@ cdef bint add_rest(Region *region, Shape layout, const int64_t *pitch, int *axis
 
 
 cdef bint understand(Shape layout, PyObject *key, Region *region) noexcept:
-    """Find out what a key picks; False for unusual keys."""
+    """Parse a key; False for unusual keys."""
     cdef int64_t pitch[MOST_AXES]
     cdef int64_t at, stride = 1
     cdef int axis, behind
@@ -147,7 +147,7 @@ cdef bint understand(Shape layout, PyObject *key, Region *region) noexcept:
 
 
 cdef int joined(Region *region, int64_t *extents, int64_t *strides) noexcept:
-    """The region in as few axes as possible; returns how many, 0 for one element."""
+    """Merge the region's axes; return their number, 0 for one element."""
     cdef int n = 0, i
     for i in range(region.ndim):
         if region.extents[i] == 1:
@@ -162,7 +162,7 @@ cdef int joined(Region *region, int64_t *extents, int64_t *strides) noexcept:
 
 
 cdef bint is_usual(NDArrayBase array) noexcept:
-    """Whether the elements may be read and written here and now."""
+    """Whether the elements may be accessed without waiting."""
     return array.layout is not SPARSE and is_quiet(array.storage)
 
 
@@ -170,7 +170,7 @@ cdef bint is_usual(NDArrayBase array) noexcept:
 
 
 cdef object read(NDArrayBase array, object key):
-    """What ``array[key]`` is."""
+    """Evaluate ``array[key]``."""
     cdef int64_t extents[MOST_ENTRIES]
     cdef int64_t strides[MOST_ENTRIES]
     cdef int64_t dense[MOST_ENTRIES]
@@ -189,7 +189,7 @@ cdef object read(NDArrayBase array, object key):
         return array._get_index(key)
     cls = class_of(array)
     if region.ndim == 0:
-        # An element of mx.nd has shape (1,) in MXNet's own shape semantics.
+        # An element of mx.nd has shape (1,) under MXNet's own shape semantics.
         like_numpy = cls is not services.array_class or np_shape()
         layout = SCALAR if like_numpy else ELEMENT
     elif is_slice(<PyObject *>key) and (<PySliceObject *>key).start == NONE and (
@@ -273,7 +273,7 @@ cdef bint put_numpy(NDArrayBase array, Region *region, object value):
         PyObject_GetBuffer(value, &view, PyBUF_FORMAT | PyBUF_STRIDES)
     except (BufferError, ValueError):
         return False
-    # Arrays over NumPy's memory may overlap with the value: they go the long way.
+    # Arrays over NumPy's memory may overlap with the value: use the slow path.
     if (view.ndim <= MOST_AXES and not array.storage.exported
             and strcmp(view.format, <bytes>formats[array.dtype_code]) == 0):
         done = True
@@ -288,7 +288,7 @@ cdef bint put_numpy(NDArrayBase array, Region *region, object value):
 
 
 cdef bint put_value(NDArrayBase array, PyObject *key, object value):
-    """Do ``array[key] = value`` if that is simple."""
+    """Execute ``array[key] = value`` if that is simple."""
     cdef char bits[8]
     cdef int64_t by[MOST_ENTRIES]
     cdef Region region
@@ -307,7 +307,7 @@ cdef bint put_value(NDArrayBase array, PyObject *key, object value):
         size *= region.extents[i]
     if size >= NOGIL_WORK:
         return False
-    if region.ndim == 0:  # an element also takes arrays of one element
+    if region.ndim == 0:  # an element also accepts arrays of one element
         add_axis(&region, 1, 1)
     if is_array:
         return put_array(array, &region, <NDArrayBase>value)
@@ -322,7 +322,7 @@ cdef bint put_value(NDArrayBase array, PyObject *key, object value):
 
 
 cdef int write(NDArrayBase array, object key, object value) except -1:
-    """Do ``array[key] = value``."""
+    """Execute ``array[key] = value``."""
     if not put_value(array, <PyObject *>key, value):
         array._set_index(key, value)
     return 0

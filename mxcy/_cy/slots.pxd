@@ -1,10 +1,10 @@
-# What Cython does not offer of the slots of its types; each module that uses them has its own copy.
+# Type slots that Cython does not expose; each module that uses them has its own copy.
 from cpython.object cimport PyObject
 
 cdef extern from *:
     """
-    // Arrays of our own making get memory and shape at once. Whoever calls `cls.__new__(cls)` from
-    // Python gets a blank array: one that shares an empty storage, so that nothing in it is NULL.
+    // Arrays created here get memory and shape at once. Calling `cls.__new__(cls)` from
+    // Python returns a blank array, which shares an empty storage, so that nothing in it is NULL.
     static newfunc mx_bare_new, mx_blank_new;
     static inline PyObject *mx_new(PyObject *cls, PyObject *no_args) {
       newfunc make = ((PyTypeObject *)cls)->tp_new;
@@ -25,8 +25,8 @@ cdef extern from *:
 
 cdef extern from *:
     """
-    // Cython stores operators as methods too, which hide their slots: a derived class would look
-    // the method up at each call. Slots under wrappers, as Python's own types have, are inherited.
+    // Cython also stores operators as methods, which hide their slots: a derived class would look
+    // up the method at each call. Slots behind wrappers, as in Python's own types, are inherited.
     static inline int mx_wrap_operators(PyObject *cls) {
       PyTypeObject *type = (PyTypeObject *)cls;
       PyNumberMethods *slots = type->tp_as_number;

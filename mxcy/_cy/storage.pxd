@@ -7,19 +7,19 @@ from mxcy._cy.pool cimport mx_pool
 cdef class Storage:
     cdef void *data
     cdef size_t bytes
-    cdef mx_pool *pool  # where the memory is from, unless it has an owner
-    cdef object owner  # keeps foreign memory alive; None when the memory is the pool's
+    cdef mx_pool *pool  # the pool of the memory, unless it has an owner
+    cdef object owner  # keeps foreign memory alive; None for pool memory
     cdef readonly object context
-    cdef int64_t version  # changes with each write; no two storages ever have the same
-    cdef bint replaceable  # nobody else knows the memory, although it has an owner
-    cdef bint exported  # others may read or write the memory without our knowing
-    cdef mx_var *var  # the engine's tag of the memory; NULL before the first asynchronous use
+    cdef int64_t version  # changes with each write, unique among storages
+    cdef bint replaceable  # the memory has no other users, although it has an owner
+    cdef bint exported  # others may access the memory unnoticed
+    cdef mx_var *var  # the memory's engine variable; NULL before the first asynchronous use
     cdef bint remote  # on a device whose operations always go through the engine
-    cdef bint device  # the host cannot touch the memory
+    cdef bint device  # the host cannot access the memory
 
 
 cdef struct Clock:
-    int64_t writes  # to all storages together
+    int64_t writes  # number of writes to all storages
 
 
 cdef Clock clock
@@ -29,16 +29,16 @@ cdef int place_storage(Storage storage, object context) except -1
 
 
 cdef inline bint is_quiet(Storage storage) noexcept:
-    """Whether an operation may run on a storage here and now; one with var NULL is always quiet."""
+    """Whether an operation may use a storage without waiting; always if var is NULL."""
     return storage.var == NULL or (not storage.remote and mx_var_idle(storage.var) != 0)
 
 
 cdef inline bint is_readable(Storage storage) noexcept:
-    """Whether a storage may be read here and now: others may be reading it."""
+    """Whether a storage may be read without waiting, possibly with other readers."""
     return storage.var == NULL or (not storage.remote and mx_var_readable(storage.var) != 0)
 
 
 cdef inline void wrote(Storage storage) noexcept:
-    """Tell that memory was written, or is new."""
+    """Mark memory as written or new."""
     clock.writes += 1
     storage.version = clock.writes

@@ -1,4 +1,4 @@
-"""The memory that arrays share, with the engine's tag and the count of writes to it."""
+"""The memory shared by arrays, with its engine variable and version."""
 cimport cython
 
 from mxcy._cy.engine cimport mx_var, mx_var_create, mx_var_destroy
@@ -24,7 +24,7 @@ cdef class Storage:
 
 
 cdef mx_var *var_of(Storage storage) except NULL:
-    """The engine's tag of a storage, made when it is first asked for."""
+    """Return the engine variable of a storage, created at first access."""
     if storage.var == NULL:
         storage.var = mx_var_create()
         if storage.var == NULL:
@@ -33,7 +33,7 @@ cdef mx_var *var_of(Storage storage) except NULL:
 
 
 cdef int place_storage(Storage storage, object context) except -1:
-    """Note the context of a new storage."""
+    """Set the context of a new storage."""
     storage.context = context
     if is_remote(context):
         storage.remote, storage.device = True, services.device_memory
@@ -42,7 +42,7 @@ cdef int place_storage(Storage storage, object context) except -1:
 
 
 cdef Storage allocate(size_t bytes, object context):
-    """Uninitialised memory of the pool that serves a context; `data` is NULL where it has none."""
+    """Allocate uninitialised memory of a context's pool; `data` is NULL on failure."""
     cdef Storage storage = Storage.__new__(Storage)
     if last.pool is None or (context is not last.pool.context and context is not last.context):
         look_up(context)

@@ -15,14 +15,14 @@ from mxcy._base.errors import MXNetError
 
 @cython.final
 cdef class Streams:
-    """The random streams of one device, which operations use one after the other.
+    """The random streams of a device, used by operations in sequence.
 
     Parameters
     ----------
     copies : int
-        Sets of streams that random operators take in turn.
+        Number of sets of streams, used in turn by random operators.
     dropout : int, default 0
-        As many sets are for Dropout only, which takes no others then.
+        Number of sets reserved for Dropout, which then uses no others.
     """
 
     def __cinit__(self, int copies, int dropout=0):
@@ -44,7 +44,7 @@ cdef class Streams:
         return mx_var_idle(self.var) != 0
 
     def seed(self, uint32_t device, uint32_t seed):
-        """Start all streams afresh."""
+        """Seed all streams."""
         settle(self.var, MX_WRITES)
         with nogil:
             mx_rng_seed(self.rng, device, seed)
@@ -52,7 +52,7 @@ cdef class Streams:
                 mx_rng_seed(self.own, device, seed)
 
     def get_state(self):
-        """The places of all streams but those of Dropout, as bytes."""
+        """Return the state of all streams except Dropout's, as bytes."""
         settle(self.var, MX_WRITES)
         cdef int64_t size = mx_rng_save(self.rng, NULL, 0)
         state = bytearray(size)
@@ -62,7 +62,7 @@ cdef class Streams:
         return bytes(state)
 
     def set_state(self, const unsigned char[::1] state not None):
-        """Put these streams where they were when `get_state` returned `state`."""
+        """Restore the state that `get_state` returned."""
         settle(self.var, MX_WRITES)
         if mx_rng_restore(self.rng, &state[0] if state.shape[0] else NULL, state.shape[0]) != 0:
             raise MXNetError(mx_last_error().decode())

@@ -1,4 +1,4 @@
-"""The nodes of the autograd tape of the Cython front; `walk.pyx` goes along them."""
+"""The nodes of the autograd tape of the Cython front, which `walk.pyx` traverses."""
 cimport cython
 from cpython.ref cimport Py_REFCNT
 
@@ -8,7 +8,7 @@ from mxcy._cy.shapes cimport SPARSE
 from mxcy._cy.storage cimport Storage
 
 cdef bint is_alone(NDArrayBase array, Storage storage) noexcept:
-    """Whether an array is all of a storage that nobody else refers to, the caller excepted."""
+    """Whether an array spans a storage without other references, except the caller's."""
     return (
         Py_REFCNT(storage) == 2
         and (storage.owner is None or storage.replaceable)
@@ -20,9 +20,9 @@ cdef bint is_alone(NDArrayBase array, Storage storage) noexcept:
 
 
 def take_over(NDArrayBase target not None, NDArrayBase source not None):
-    """Let `target` have the memory of `source`, a result of no further use, in place of its own.
+    """Move the memory of `source`, a temporary result, to `target`.
 
-    Returns whether it did: not where somebody else refers to either's memory, or kinds differ.
+    Returns whether it did: not if either's memory is shared, or specs differ.
     """
     cdef Storage old = target.storage, new = source.storage
     if target.layout is SPARSE or source.layout is SPARSE:
@@ -43,16 +43,16 @@ def take_over(NDArrayBase target not None, NDArrayBase source not None):
 @cython.freelist(64)
 @cython.trashcan(True)  # a long chain of nodes must not be freed by recursion
 cdef class Node:
-    """One recorded operation, or (without parents) a variable with a gradient."""
+    """A recorded operation or, without parents, a variable with a gradient."""
 
     @property
     def numbers(self):
-        """The dynamic attributes' values."""
+        """Values of the dynamic attributes."""
         return tuple([self.values[i] for i in range(self.nvalues)])
 
     @property
     def saved_outputs(self):
-        """For each output the array the gradient rule reads, or None; None when it reads none."""
+        """The outputs that the gradient rule reads, others None; None if it reads none."""
         cdef NDArrayBase view
         if self.kept_storage is None:
             return self.kept_outputs
@@ -66,14 +66,14 @@ cdef class Node:
         self.kept_outputs = arrays
 
     def release(self):
-        """Forget the graph behind the node and everything kept for the gradient."""
+        """Drop the graph behind the node and everything saved for the gradient."""
         self.saved_inputs = self.custom = None
         self.kept_outputs = self.kept_storage = None
         self.parents, self.released = (), True
 
 
 cdef bint has_history(NDArrayBase array) except -1:
-    """Whether an array has a place on the tape; one whose graph was freed is a constant again."""
+    """Whether an array is on the tape; it becomes a constant once its graph is freed."""
     if array.node is None:
         return False
     if (<Node?>array.node).released:
@@ -83,11 +83,11 @@ cdef bint has_history(NDArrayBase array) except -1:
 
 
 def history(NDArrayBase array not None):
-    """The node that made an array; None where there is none, or backward has freed its graph."""
+    """The node of an array; None if there is none, or backward has freed its graph."""
     return array.node if has_history(array) else None
 
 
 cdef void keep_output(Node node, NDArrayBase output):
-    """Keep the only output for the gradient: its parts, since itself it refers to the node."""
+    """Save the only output for the gradient by its parts, as the array refers to the node."""
     node.kept_storage, node.kept_data = output.storage, output.data
     node.kept_layout, node.kept_dtype = output.layout, output.dtype_code

@@ -9,7 +9,7 @@ cdef enum:
 
 
 cdef struct Limits:
-    int64_t heavy_work  # calls from here on are worth a worker's attention, in elementwise steps
+    int64_t heavy_work  # work, in elementwise steps, from which calls are pushed to a worker
 
 
 cdef Limits limits
@@ -21,14 +21,14 @@ cdef class Uses:
     cdef mx_var **vars
     cdef int32_t *access
     cdef int count, room
-    cdef list kept  # the storages, and what else must live until the operation is done
-    cdef size_t written  # bytes
-    cdef bint quiet  # all of them: the operation may run here and now
-    cdef bint exported  # one of them: it must run here
-    cdef bint strict  # errors are raised here
-    cdef bint device  # one of them lies in a device's memory
-    cdef bint nested  # in an operation that holds them itself
-    cdef object context, target  # the device, and that of the outputs
+    cdef list kept  # storages and other objects to keep until the operation is done
+    cdef size_t written  # bytes written
+    cdef bint quiet  # all idle: the operation may run here without waiting
+    cdef bint exported  # any exported: it must run here
+    cdef bint strict  # raise errors here
+    cdef bint device  # any in device memory
+    cdef bint nested  # within an operation that holds them
+    cdef object context, target  # the context, and the outputs'
     cdef bytes name, place  # in the description of the operation
 
     cdef int add(self, Storage storage, int32_t access) except -1

@@ -1,8 +1,8 @@
-"""What an operation reads and writes, and the two ways to have it in its turn: hold or push.
+"""The storages that an operation reads and writes, and the two ways to run it: hold or push.
 
-Who holds storages runs the operation itself, on this thread; who pushes leaves it to the engine.
-All requests are made with the Python lock held. So a storage that is idle stays idle as long as
-nobody gives up the lock, and small operations on idle storages need not tell the engine of them.
+To hold storages means to run the operation on this thread; to push leaves it to the engine. All
+requests are made with the GIL held. So an idle storage remains idle until the GIL is released, and
+small operations on idle storages need not involve the engine.
 """
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
@@ -23,19 +23,19 @@ from mxcy._cy.storage cimport Storage, is_quiet, is_readable, var_of
 from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
 
 cdef enum:
-    SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer
+    SMALL_BYTES = 500  # NumPy keeps the GIL for smaller arrays
 
 
 limits.heavy_work = 4000000
 
 
 def set_heavy_work(int64_t work):
-    """Set from how much work on calls are left to the engine, in elementwise steps."""
+    """Set the work, in elementwise steps, from which calls are pushed to the engine."""
     limits.heavy_work = work
 
 
 cdef Uses uses_on(object context):
-    """Nothing yet, on a device."""
+    """Make an empty Uses on a context."""
     cdef Uses uses = Uses.__new__(Uses)
     uses.context = context
     return uses
@@ -57,7 +57,7 @@ cdef class Uses:
             free(self.access)
 
     cdef int add(self, Storage storage, int32_t access) except -1:
-        """Note a use of a storage."""
+        """Add a use of a storage."""
         cdef bint idle = is_quiet(storage) if access & MX_WRITES else is_readable(storage)
         self.quiet = self.quiet and idle
         self.exported = self.exported or storage.exported
@@ -68,7 +68,7 @@ cdef class Uses:
         return self.add_var(var_of(storage), access)
 
     cdef int add_var(self, mx_var *var, int32_t access) except -1:
-        """Note a use of what a var stands for."""
+        """Add a use of an engine variable."""
         cdef mx_var **vars
         cdef int32_t *accesses
         if self.count == self.room:
@@ -89,15 +89,15 @@ cdef class Uses:
         return 0
 
     cdef int add_output(self, NDArrayBase array) except -1:
-        """Note that an array is overwritten."""
+        """Add an array as output."""
         cdef Storage storage = array.storage
-        # Who writes only a part depends on what is in the rest.
+        # A partial write depends on the rest of the contents.
         cdef bint whole = array.used_bytes() >= storage.bytes
         self.target = storage.context
         return self.add(storage, MX_WRITES if whole else MX_READS | MX_WRITES)
 
     cdef bint hold(self) except -1:
-        """Wait for the turn and hold all; False when one that is read carries an error."""
+        """Wait for and hold all storages; False if an input has an error."""
         cdef int i, status = 1
         self.nested = mx_engine_on_worker() != 0
         self.strict = self.strict or self.nested
@@ -114,7 +114,7 @@ cdef class Uses:
         return status == 0
 
     cdef int raise_error(self) except -1:
-        """Raise the error of one that is read, after `hold` returned False."""
+        """Raise the error of an input, after `hold` returned False."""
         cdef int i
         for i in range(self.count):
             if self.access[i] & MX_READS:
@@ -127,9 +127,7 @@ cdef class Uses:
             mx_engine_leave(self.vars, self.access, self.count, NULL)
 
     cdef int fail(self, error) except -1:
-        """End a hold by an error: it is raised here, or whoever waits for what was to be written
-        will raise it.
-        """
+        """Release with an error, raised here or, otherwise, when the outputs are awaited."""
         if self.strict:
             self.release()
             raise error
@@ -138,7 +136,7 @@ cdef class Uses:
         return 0
 
     cdef int describe(self, mx_operation *about, str name) except -1:
-        """Describe an operation that is to be pushed next; `pushed` has to follow."""
+        """Describe an operation to be pushed next; must be followed by `pushed`."""
         cdef int i
         cdef mx_var *written = NULL
         source, target = self.context, self.target
@@ -162,7 +160,7 @@ cdef class Uses:
         return 0
 
     cdef int pushed(self, const mx_operation *about, int status) except -1:
-        """Take note of what pushing returned."""
+        """Process the result of pushing."""
         if status != 0:
             error = kernel_error("", mx_last_error().decode())
             forget(about.token)
@@ -170,7 +168,7 @@ cdef class Uses:
         return 0
 
     cdef int hand_on(self) except -1:
-        """Give the error of what is read to what is to be written, after `hold` returned False."""
+        """Propagate the inputs' error to the outputs, after `hold` returned False."""
         cdef mx_operation about
         if self.strict:
             return self.raise_error()
@@ -186,12 +184,12 @@ cdef class held:
     ----------
     reads, writes : tuple of NDArrayBase
     whole : bool
-        Whether those of `writes` are written completely; then errors that they carry do not count.
+        Whether `writes` are completely overwritten, so that their errors are ignored.
 
     Raises
     ------
     MXNetError
-        Or what else an operation failed with that should have computed the arrays.
+        Or another exception of an operation that should have computed the arrays.
     """
 
     cdef Uses uses

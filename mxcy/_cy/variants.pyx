@@ -1,6 +1,6 @@
-"""What is known of operators: an OpHandle of each record, a Variant of each set of static
-attributes, and a Prepared of each signature (the inputs' shapes and element types), which holds all
-that running needs. Finding one runs no Python code.
+"""Call caches of operators: an OpHandle per record, a Variant per set of static attributes, and a
+Prepared per signature (input shapes and dtypes), which has everything needed to run. Look-ups run
+no Python code.
 """
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
@@ -22,13 +22,13 @@ from mxcy._base.errors import MXNetError
 from mxcy.base import _Null
 
 cdef enum:
-    NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
+    NEAR = 8  # signatures compared linearly before the dictionary look-up
 
 
 @cython.final
 cdef class Recent:
-    """A dictionary in two halves. When the younger one is full it becomes the older one; what is
-    asked for there comes back, and the others go when the halves change again.
+    """A two-generation cache: when the younger dictionary is full it becomes the older one; entries
+    used there are moved back, the others are dropped at the next change.
     """
 
     def __cinit__(self):
@@ -50,13 +50,13 @@ cdef class Recent:
 
 
 def spec_of(NDArrayBase array not None):
-    """Shape and element type of an array, as errors tell them."""
+    """Shape and dtype of an array, for messages."""
     return services.spec(array.shape, array.dtype_code)
 
 
 @cython.final
 cdef class Prepared:
-    """A call that is ready to run for one signature."""
+    """A prepared call of one signature."""
 
     def __dealloc__(self):
         free(self.in_layouts)
@@ -66,7 +66,7 @@ cdef class Prepared:
         free(self.patch_offset)
 
     cdef Prepared on_device(self, tuple inputs, int device):
-        """The same call by a device's kernel; None where its definition has to do."""
+        """Get the call with a device's kernel; None to use the definition."""
         cdef Prepared prepared
         if self.devices is None:
             self.devices = {}
@@ -94,7 +94,7 @@ cdef class Prepared:
 
 
 cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
-    """Prepare the call of a new signature; None when its result is sparse."""
+    """Prepare the call of a new signature; None if its result is sparse."""
     call = services.prepare(
         handle.op, attrs, [services.spec(a.shape, a.dtype_code) for a in inputs], library, force
     )
@@ -102,7 +102,7 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
 
 
 cdef Prepared ready(OpHandle handle, call, tuple inputs):
-    """A prepared call as this front runs it."""
+    """Convert a prepared call to this front's form."""
     cdef Prepared prepared = Prepared.__new__(Prepared)
     cdef NDArrayBase array
     cdef int i
@@ -155,7 +155,7 @@ cdef class Variant:
     """An operator with one set of static attributes."""
 
     cdef Prepared find(self, tuple inputs):
-        """What is prepared for the inputs; None where something about the call is sparse."""
+        """Find the prepared call for inputs; None if the call involves sparse arrays."""
         cdef Prepared prepared
         for prepared in self.near:
             if prepared.fits(inputs):
@@ -181,7 +181,7 @@ cdef class Variant:
         return <Prepared>entry
 
     cdef Variant exact(self, double factor):
-        """The variant of calls with which mixed precision has done what it does."""
+        """The variant of calls after mixed precision was applied."""
         cdef Variant variant = self.final
         if variant is None or self.factor != factor:
             variant = self.final = Variant.__new__(Variant)
@@ -196,7 +196,7 @@ cdef class Variant:
 
 @cython.final
 cdef class OpHandle:
-    """A record as this front sees it."""
+    """The data of a record in this front."""
 
     def __init__(self, op):
         self.op, self.schema = op, op.schema
@@ -221,7 +221,7 @@ cdef class OpHandle:
         self.need_out = tuple([i for kind, i in needs if kind == "out"])
 
     def forget(self):
-        """Forget all calls that were prepared."""
+        """Discard all prepared calls."""
         self.variants, self.plain = [Recent() for _ in range(4)], [None] * 4
         self.with_number, self.plain0, self.last = [None] * 8, None, None
 
@@ -229,7 +229,7 @@ cdef class OpHandle:
         return call_mode() & self.uses_mode if self.uses_mode else 0
 
     cdef Variant plain_now(self):
-        """The variant without attributes."""
+        """The variant with default attributes."""
         cdef int mode = self.mode_now()
         if self.plain[mode] is None:
             self.plain[mode] = self.make_variant({}, mode)
@@ -238,7 +238,7 @@ cdef class OpHandle:
         return <Variant>self.plain[mode]
 
     cdef Variant number_variant(self, bint is_int):
-        """The variant for a number, of an operator with attributes `scalar` and `is_int`."""
+        """The variant for a scalar operand, with attributes `scalar` and `is_int`."""
         cdef int place = self.mode_now() * 2 + is_int
         if self.with_number[place] is None:
             self.with_number[place] = self.make_variant({"is_int": is_int}, place >> 1)
@@ -257,7 +257,7 @@ cdef class OpHandle:
         return variant
 
     cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs):
-        """The variant of raw attribute values in schema order; dynamic ones go to `numbers`."""
+        """Find the variant of raw attributes in schema order; dynamic ones go to `numbers`."""
         cdef int i, n = 0, further = self.nnumbers
         cdef int mode = self.mode_now()
         cdef list key = None
@@ -304,7 +304,7 @@ cdef class OpHandle:
         return self.keyed_variant(tuple(key), raw, numbers, mode, nargs)
 
     cdef bint repeats(self, tuple before, tuple raw) noexcept:
-        """Whether all attributes are the very same objects as in the call before."""
+        """Whether all attributes are identical objects to the previous call's."""
         cdef int i
         for i in range(self.nfields):
             if before[i] is not raw[i]:
@@ -312,12 +312,12 @@ cdef class OpHandle:
         return True
 
     cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, int mode, int nargs):
-        """The variant of static attributes, `key`: each one's index, type and value."""
+        """Find the variant of static attributes `key`: index, type and value of each."""
         cdef Variant variant
         cdef Recent variants = <Recent>self.variants[mode]
         try:
             cached = variants.get(key)
-        except (TypeError, NotImplementedError):  # a list or an array among the values
+        except (TypeError, NotImplementedError):  # unhashable values, such as a list or array
             return self.slow_variant(raw, numbers, None, nargs)
         if cached is None:
             attributes = {
@@ -356,12 +356,12 @@ cdef class OpHandle:
 
 
 cdef bint is_plain(value):
-    """Whether a value may be part of a key: (1, 2) and (True, 2.0) are equal and hash alike."""
+    """Whether a value may be part of a key, given that (1, 2) == (True, 2.0)."""
     return not isinstance(value, tuple) or all([x is None or type(x) is int for x in value])
 
 
 def bind(op):
-    """The handle of a record."""
+    """Return the handle of a record."""
     handle = op.handles.get("cython")
     if handle is None:
         handle = op.handles["cython"] = OpHandle(op)

@@ -1,6 +1,6 @@
-"""The walk over the tape, from heads back to variables: who gets which gradient, and when.
+"""The walk over the tape from heads back to variables, accumulating gradients.
 
-What nodes compute is said by records, in Python; `rules` has that, and what is unusual.
+Records define the nodes' gradients in Python; `rules` provides these and unusual cases.
 """
 cimport cython
 from cpython.object cimport PyObject
@@ -17,11 +17,11 @@ from mxcy._cy.variants cimport OpHandle
 cdef class Arrival:
     """The gradients that have arrived at a node's outputs, summed."""
 
-    cdef object first  # of output 0
-    cdef bint owned  # whether the first is an array of ours: a sum
-    cdef bint made  # whether a rule made the first for this node alone
+    cdef object first  # gradient of output 0
+    cdef bint owned  # whether the first is owned by the walk: a sum
+    cdef bint made  # whether a rule created the first for this node only
     cdef dict others  # output -> gradient
-    cdef set sums  # the outputs among these whose gradient is an array of ours
+    cdef set sums  # the outputs among these whose gradient is owned by the walk
 
     cdef dict by_output(self):
         cdef dict gradients = {} if self.others is None else dict(self.others)
@@ -31,7 +31,7 @@ cdef class Arrival:
 
 
 cdef object summed(object before, object gradient, bint in_place, bint owned, object rules):
-    """The sum of two gradients, in the memory of the first one if that is ours."""
+    """Add two gradients, in the memory of the first one if owned."""
     if in_place and owned and (<NDArrayBase?>before).layout is not SPARSE:
         return rules.add_in_place(before, gradient)
     return before + gradient
@@ -66,7 +66,7 @@ cdef int arrive(dict arrivals, Node node, int index, object gradient, bint is_ma
 
 cdef bint is_made_by(object gradient, object gradients, Node node,
                      Arrival arrival) except -1:
-    """Whether a rule made this one of its gradients, rather than hand on an array that it got."""
+    """Whether a rule created this gradient, rather than passing on an array it received."""
     cdef int times = 0
     if gradient is arrival.first:
         return False
@@ -85,7 +85,7 @@ cdef bint is_made_by(object gradient, object gradients, Node node,
 
 
 cdef object classic(object array):
-    """A kept array as one of `mx.nd`, whose operators gradient rules are written with."""
+    """Convert a saved array to the class of `mx.nd`, which gradient rules use."""
     cdef NDArrayBase kept, view
     if array is None or services.numpy_class is None or not isinstance(array, services.numpy_class):
         return array
@@ -96,7 +96,7 @@ cdef object classic(object array):
 
 
 cdef object simple_gradients(Node node, object gradient, object rules):
-    """The gradients of the inputs of a recorded operator with one output."""
+    """Compute the input gradients of a recorded operator with one output."""
     cdef OpHandle handle = <OpHandle>node.handle
     cdef list asked = [None, rules.namespace, gradient]
     cdef int i, n = len(node.parents)
@@ -128,7 +128,7 @@ cdef object simple_gradients(Node node, object gradient, object rules):
 
 
 cdef int check(list order, object rules) except -1:
-    """Refuse a graph that was freed."""
+    """Check that the graph has not been freed."""
     cdef Node node
     for node in order:
         if node.released:
@@ -137,13 +137,13 @@ cdef int check(list order, object rules) except -1:
 
 
 def tape_order(heads):
-    """The nodes that the heads depend on, each after those it depends on."""
+    """The nodes that the heads depend on, in topological order."""
     cdef list order = [], stack = [head.node for head in heads]
     cdef set done = set()
     cdef Node node
     while stack:
         entry = stack.pop()
-        if entry is None:  # all that the one below depends on is done
+        if entry is None:  # all dependencies of the node below are done
             order.append(stack.pop())
             continue
         if entry in done:
@@ -160,22 +160,22 @@ def tape_order(heads):
 
 
 def walk(list order, list seeds, dict wanted, bint create_graph, bint keep, rules):
-    """Send gradients through a graph.
+    """Propagate gradients through a graph.
 
     Parameters
     ----------
     order : list of Node
-        What `tape_order` returned.
+        Result of `tape_order`.
     seeds : list of (Node, int, NDArray)
         Outputs of nodes and their gradients.
     wanted : dict or None
-        Its keys, (id of a node, output), get the gradients that arrive there as values; with None
-        the variables get theirs.
+        Maps (id of a node, output) to the gradients that arrive there, to be filled in; None sets
+        the variables' gradients.
     create_graph, keep : bool
-        Whether the walk is recorded, and whether the graph is used again.
+        Whether to record the walk, and whether to keep the graph.
     rules : object
-        What `mxcy.ndarray.gradients` knows: `namespace` of operators, `gradients` of a node in any
-        case, `deliver` to a variable, `dense`, `add_in_place`, `refuse_released`.
+        The callbacks of `mxcy.ndarray.gradients`: `namespace` of operators, `gradients` of any
+        node, `deliver` to a variable, `dense`, `add_in_place`, `refuse_released`.
     """
     cdef dict arrivals = {}
     cdef Arrival arrival
@@ -226,5 +226,5 @@ def walk(list order, list seeds, dict wanted, bint create_graph, bint keep, rule
         for node in order:
             if node.parents:
                 node.release()
-            elif node.grad_req == "null":  # a variable no longer, as in MXNet
+            elif node.grad_req == "null":  # no longer a variable, as in MXNet
                 node.grad = None

@@ -1,1 +1,1 @@
-"""Formats of files: records one after the other, checkpoints."""
+"""File formats: record files and checkpoints; downloads."""

@@ -1,4 +1,4 @@
-"""Files of trained networks: a symbol as JSON, parameters as arrays with names."""
+"""Checkpoints: a symbol as JSON, parameters as named arrays."""
 
 import logging
 import operator
@@ -16,7 +16,7 @@ __all__ = [
 
 
 def file_name(prefix, epoch, kind="params"):
-    """The name of a checkpoint's file, such as ``prefix-0001.params``.
+    """Return the name of a checkpoint file, such as ``prefix-0001.params``.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def file_name(prefix, epoch, kind="params"):
     Raises
     ------
     TypeError
-        When `epoch` is no integer.
+        If `epoch` is not an integer.
     """
     try:
         return f"{prefix}-{operator.index(epoch):04d}.{kind}"
@@ -37,7 +37,7 @@ def file_name(prefix, epoch, kind="params"):
 
 
 def join_params(arg_params, aux_params):
-    """Parameters and auxiliary states in one dict, their kind before each name.
+    """Merge parameters and auxiliary states into one dict, prefixing names by their kind.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def join_params(arg_params, aux_params):
     Returns
     -------
     dict of str to NDArray
-        With names ``'arg:...'`` and ``'aux:...'``.
+        Arrays named ``'arg:...'`` and ``'aux:...'``.
     """
     joined = {f"arg:{name}": array for name, array in arg_params.items()}
     joined.update((f"aux:{name}", array) for name, array in (aux_params or {}).items())
@@ -60,9 +60,9 @@ def split_params(joined, source):
     Parameters
     ----------
     joined : dict of str to NDArray
-        The arrays; an empty list, as an empty file gives, is no arrays.
+        The arrays; an empty list, from an empty file, means none.
     source : str
-        Where they come from, for the message.
+        Origin of the arrays, for messages.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def split_params(joined, source):
     Raises
     ------
     ValueError
-        When names do not begin with their kind.
+        If a name lacks the prefix of its kind.
     """
     kinds = {"arg": {}, "aux": {}}
     for name in joined:
@@ -83,20 +83,20 @@ def split_params(joined, source):
 
 
 def save_checkpoint(prefix, epoch, symbol, arg_params, aux_params, remove_amp_cast=True):
-    """Write ``prefix-symbol.json`` and ``prefix-0001.params`` or the like.
+    """Write ``prefix-symbol.json`` and, for example, ``prefix-0001.params``.
 
     Parameters
     ----------
     prefix : str
-        What the names of the files start with.
+        Prefix of the file names.
     epoch : int
-        The number in the name.
+        Epoch number in the file name.
     symbol : Symbol or None
-        The network; its file is not written when it is None.
+        The network; if None, its file is not written.
     arg_params, aux_params : dict of str to NDArray
         Parameters and auxiliary states.
     remove_amp_cast : bool
-        Whether to leave out casts of automatic mixed precision.
+        Whether to omit casts of automatic mixed precision.
     """
     if symbol is not None:
         symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
@@ -106,14 +106,14 @@ def save_checkpoint(prefix, epoch, symbol, arg_params, aux_params, remove_amp_ca
 
 
 def load_params(prefix, epoch):
-    """Read the parameters that `save_checkpoint` wrote.
+    """Read the parameters written by `save_checkpoint`.
 
     Parameters
     ----------
     prefix : str
-        What the name of the file starts with.
+        Prefix of the file name.
     epoch : int
-        The number in it.
+        Epoch number in the file name.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def load_params(prefix, epoch):
     Raises
     ------
     ValueError
-        When the file holds something else.
+        If the file has other contents.
     """
     name = file_name(prefix, epoch)
     joined = nd.load(name)
@@ -132,14 +132,14 @@ def load_params(prefix, epoch):
 
 
 def load_checkpoint(prefix, epoch):
-    """Read what `save_checkpoint` wrote.
+    """Read the files written by `save_checkpoint`.
 
     Parameters
     ----------
     prefix : str
-        What the names of the files start with.
+        Prefix of the file names.
     epoch : int
-        The number in the name.
+        Epoch number in the file name.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def load_checkpoint(prefix, epoch):
     Raises
     ------
     ValueError
-        When the file of the parameters holds something else.
+        If the parameter file has other contents.
     """
     from mxcy import symbol
 

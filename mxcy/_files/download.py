@@ -1,4 +1,4 @@
-"""Fetching files from the net and from MXNet's mirror, and checking that they came whole."""
+"""Downloads from URLs and MXNet's mirror, with checksums."""
 
 import hashlib
 import importlib
@@ -19,7 +19,7 @@ def check_sha1(filename, sha1_hash):
     Parameters
     ----------
     filename : str
-        The file.
+        Path of the file.
     sha1_hash : str
         Hexadecimal digits.
 
@@ -33,7 +33,7 @@ def check_sha1(filename, sha1_hash):
 
 
 def replace_file(src, dst):
-    """Move a file over another one, in one step that cannot be seen half done.
+    """Move a file over another one atomically.
 
     Parameters
     ----------
@@ -49,17 +49,17 @@ def download(url, path=None, overwrite=False, sha1_hash=None, retries=5, verify_
     Parameters
     ----------
     url : str
-        Where the file is.
+        URL of the file.
     path : str, optional
-        File or folder to store it in; by default the current folder, under the URL's last name.
+        File or folder to store it in; by default the current folder and the URL's last component.
     overwrite : bool
-        Fetch it even when it is there already.
+        Whether to fetch an existing file again.
     sha1_hash : str, optional
-        Expected SHA-1 in hexadecimal digits; a file with another one is fetched again.
+        Expected SHA-1 in hexadecimal digits; a file with another hash is fetched again.
     retries : int
-        How often to try again after a failure.
+        Number of retries after a failure.
     verify_ssl : bool
-        Check the server's certificate.
+        Whether to verify the server's certificate.
 
     Returns
     -------
@@ -69,9 +69,9 @@ def download(url, path=None, overwrite=False, sha1_hash=None, retries=5, verify_
     Raises
     ------
     ValueError
-        When the URL names no file.
+        If the URL has no file name.
     OSError
-        When the last attempt failed too.
+        If all attempts failed.
     """
     assert retries >= 0, f"retries must be at least 0, got {retries}"
     last_name = url.split("/")[-1]
@@ -108,11 +108,11 @@ def download(url, path=None, overwrite=False, sha1_hash=None, retries=5, verify_
     raise AssertionError("unreachable")
 
 
-# Libraries import these two to fetch what MXNet's mirror has for them.
+# Libraries import these two to fetch their files from MXNet's mirror.
 
 
 def _get_repo_url():
-    """The address of the mirror, ending in a slash; plain folders become ``file://`` addresses."""
+    """Return the mirror's URL with a trailing slash; folders become ``file://`` URLs."""
     address = env.get("MXNET_GLUON_REPO")
     if "://" not in address:
         address = Path(address).expanduser().absolute().as_uri()
@@ -120,25 +120,25 @@ def _get_repo_url():
 
 
 def _get_repo_file_url(namespace, filename):
-    """The address of a file in a folder of the mirror."""
+    """Return the URL of a file in a folder of the mirror."""
     return f"{_get_repo_url()}{namespace}/{filename}"
 
 
 def _fetch(url, target, sha1_hash, verify_ssl):
-    """Download a file that replaces the target as a whole, once its hash is known to be right."""
+    """Download a file, replacing the target atomically once the hash is verified."""
     digest = hashlib.sha1(usedforsecurity=False)
     with replacing(target) as copy:
         for part in _parts(url, verify_ssl):
             copy.write(part)
             digest.update(part)
         if sha1_hash and digest.hexdigest() != sha1_hash:
-            raise OSError(f"the file from {url} has another SHA-1 than {sha1_hash}")
+            raise OSError(f"the SHA-1 of the file from {url} is not {sha1_hash}")
 
 
 def _parts(url, verify_ssl, size=2**16):
-    """The contents of a file in the net, part by part.
+    """Iterate over the contents of a remote file in chunks.
 
-    By `requests` if it is installed, as in MXNet: programs configure it, and tests replace it.
+    Uses `requests` if installed, as MXNet: programs configure it, and tests replace it.
     """
     requests = _optional("requests") if url.startswith(("http:", "https:")) else None
     if requests is not None:
@@ -158,7 +158,7 @@ def _parts(url, verify_ssl, size=2**16):
 
 
 def _optional(module):
-    """A module that need not be installed, or None."""
+    """Import an optional module, or return None."""
     try:
         return importlib.import_module(module)
     except ImportError:

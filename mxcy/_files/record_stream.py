@@ -1,8 +1,8 @@
-"""The framing of RecordIO files: byte strings one after the other, found again from any offset.
+"""RecordIO framing: consecutive byte strings that can be resynchronized at any offset.
 
-A record is a magic number, a word with its length (29 bits) and its part (3 bits), the bytes, and
-zeros up to a multiple of four. Where the bytes themselves hold the magic number at a multiple of
-four they are cut: the number is left out, and the parts are records of their own.
+A record is a magic number, a word with its length (29 bits) and part code (3 bits), the bytes, and
+zero padding to a multiple of four. A payload with the magic number at a multiple of four is split
+there: the number is dropped, and the parts are separate records.
 """
 
 import mmap
@@ -26,16 +26,16 @@ _MAGIC = struct.pack("<I", 0xCED7230A)
 _HEAD = struct.Struct("<4sI")
 _WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
 _BLOCK = 1 << 16
-LIMIT = 1 << 29  # a record is shorter
+LIMIT = 1 << 29  # exclusive limit of a record's length
 
 
 def framed(payload):
-    """The pieces of bytes that hold a record in a file, one after the other.
+    """Split a record into the pieces of bytes to write to a file.
 
     Parameters
     ----------
     payload : bytes-like
-        What the record is.
+        The content of the record.
 
     Returns
     -------
@@ -44,11 +44,11 @@ def framed(payload):
     Raises
     ------
     MXNetError
-        When the payload has 2**29 bytes or more.
+        If the payload has 2**29 or more bytes.
     """
     size = len(payload)
     if size >= LIMIT:
-        raise MXNetError(f"RecordIO: a record has less than {LIMIT} bytes, this one {size}")
+        raise MXNetError(f"RecordIO: a record must have less than {LIMIT} bytes, got {size}")
     payload = bytes(payload)
     pieces, start, place = [], 0, payload.find(_MAGIC)
     while place >= 0:
@@ -65,13 +65,13 @@ def framed(payload):
 
 
 def read_record(file, name):
-    """Read the record at which a file stands.
+    """Read the record at a file's current position.
 
     Parameters
     ----------
     file : binary file object
     name : str
-        What to call the file in messages.
+        Name of the file in messages.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def read_record(file, name):
     Raises
     ------
     MXNetError
-        When there is no record here, or it is cut off.
+        If there is no record at this position, or it is truncated.
     """
     pieces = []
     while True:
@@ -94,7 +94,7 @@ def read_record(file, name):
         part, size = word >> 29, word & LIMIT - 1
         if magic != _MAGIC or part not in ((_MIDDLE, _LAST) if pieces else (_WHOLE, _FIRST)):
             raise MXNetError(
-                f"RecordIO: {name} has no record at offset {file.tell() - 8}: it is no RecordIO "
+                f"RecordIO: {name} has no record at offset {file.tell() - 8}: it is not a RecordIO "
                 "file, or is damaged"
             )
         data = file.read(size)
@@ -108,25 +108,25 @@ def read_record(file, name):
 
 
 def _truncated(file, name):
-    return MXNetError(f"RecordIO: {name} is cut off: it ends within a record, at {file.tell()}")
+    return MXNetError(f"RecordIO: {name} is truncated: it ends within a record, at {file.tell()}")
 
 
 def file_offset(text):
-    """The offset that a text in an index tells.
+    """Parse an offset in an index.
 
     Raises
     ------
     ValueError
-        When it is none that a file can have.
+        If it is not a valid offset.
     """
     offset = int(text)
     if not 0 <= offset < 2**63:
-        raise ValueError(f"{offset} is no offset")
+        raise ValueError(f"{offset} is not an offset")
     return offset
 
 
 def next_record(file, offset):
-    """Where the first record at `offset` or after it begins.
+    """Find the start of the first record at or after `offset`.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def next_record(file, offset):
     Returns
     -------
     int
-        The size of the file when there is none.
+        The offset, or the size of the file if there is none.
     """
     start = offset + -offset % 4
     file.seek(start)
@@ -148,7 +148,7 @@ def next_record(file, offset):
             if place % 4 == 0 and part in (_WHOLE, _FIRST):
                 return start + place
             place = block.find(_MAGIC, place + 1)
-        done = (len(block) - 4) // 4 * 4  # the last word may be a magic whose length comes later
+        done = (len(block) - 4) // 4 * 4  # the last word may be a magic number
         start += done
         block = block[done:] + file.read(_BLOCK)
         if len(block) < 8:
@@ -157,14 +157,14 @@ def next_record(file, offset):
 
 
 def records_between(file, name, begin, end):
-    """Read the records that begin in a range of a file.
+    """Read the records that start in a range of a file.
 
     Parameters
     ----------
     file : binary file object
     name : str
     begin, end : int
-        Offsets; they need not be those of records.
+        Range of offsets, not necessarily aligned to records.
 
     Yields
     ------
@@ -179,7 +179,7 @@ def records_between(file, name, begin, end):
 
 
 class MappedFile:
-    """A file in memory, read without copying: what is read are views of it.
+    """A memory-mapped file, whose reads return views.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class MappedFile:
     Raises
     ------
     OSError
-        When it cannot be opened.
+        If it cannot be opened.
     """
 
     def __init__(self, path):
@@ -200,23 +200,23 @@ class MappedFile:
             )
 
     def read(self, size):
-        """The next bytes; fewer at the end of the file."""
+        """Read the next bytes; fewer at the end of the file."""
         part = self._view[self._place : self._place + size]
         self._place += len(part)
         return part
 
     def seek(self, offset, whence=os.SEEK_SET):
-        """Go to an offset, from the beginning or from the end."""
+        """Seek an offset from the beginning or the end."""
         self._place = offset + (len(self._view) if whence == os.SEEK_END else 0)
         return self._place
 
     def tell(self):
-        """The offset of what `read` will return."""
+        """The current offset."""
         return self._place
 
 
 class PlaceInFile:
-    """A place in an open file that is nobody else's, so threads can read records at once.
+    """A private position in an open file, so that threads can read records concurrently.
 
     Parameters
     ----------
@@ -228,11 +228,11 @@ class PlaceInFile:
         self._descriptor, self._place = file.fileno(), offset
 
     def read(self, size):
-        """The next bytes; fewer at the end of the file."""
+        """Read the next bytes; fewer at the end of the file."""
         part = os.pread(self._descriptor, size, self._place) if size else b""
         self._place += len(part)
         return part
 
     def tell(self):
-        """The offset of what `read` will return."""
+        """The current offset."""
         return self._place

@@ -1,1 +1,1 @@
-"""NumPy semantics: what threads switch on, and decorators for functions with its parameters."""
+"""NumPy semantics: thread-local switches, and decorators that add NumPy's parameters."""

@@ -1,4 +1,4 @@
-"""Decorators that let functions take the parameters of NumPy, or of another MXNet."""
+"""Decorators that add parameters of NumPy or of another MXNet generation to functions."""
 
 import functools
 
@@ -25,7 +25,7 @@ _UFUNC_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float
 
 
 def np_ufunc_legal_option(key, value):
-    """Whether `value` is one that NumPy's ufuncs take for their keyword `key`."""
+    """Whether NumPy's ufuncs accept `value` for their keyword `key`."""
     if key == "dtype":
         try:
             return np.dtype(value).name in _UFUNC_DTYPES
@@ -46,7 +46,7 @@ def _refuse_ufunc_keywords(name, keywords):
 
 
 def wrap_np_unary_func(func):
-    """Decorate ``func(x, out=None)`` to take NumPy's ufunc keywords at their defaults.
+    """Decorate ``func(x, out=None)`` to accept NumPy's ufunc keywords at their defaults.
 
     The result raises NotImplementedError for other values and TypeError for unknown keywords.
     """
@@ -71,7 +71,7 @@ def wrap_np_binary_func(func):
 
 
 def wrap_ctx_to_device_func(func):
-    """Decorate a function with a parameter `device` to take it under its older name `ctx` too.
+    """Decorate a function with a parameter `device` to also accept its older name `ctx`.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _renaming(func, rename):
 
 
 def wrap_data_api_statical_func(func):
-    """Decorate a function with a parameter `correction` to take it under NumPy's name `ddof` too.
+    """Decorate a function with a parameter `correction` to also accept NumPy's name `ddof`.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ def wrap_data_api_statical_func(func):
 
 
 def wrap_data_api_linalg_func(func):
-    """Decorate a function of linear algebra to take NumPy's names of its parameters too.
+    """Decorate a linear algebra function to also accept NumPy's parameter names.
 
-    They are `UPLO` for `upper`, `rcond` and `tol` for `rtol`.
+    `UPLO` for `upper`, and `rcond` and `tol` for `rtol`.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def wrap_data_api_linalg_func(func):
 
 
 def wrap_sort_functions(func):
-    """Decorate a function that sorts, with a parameter `stable`, to take NumPy's `kind` too.
+    """Decorate a sort function with a parameter `stable` to also accept NumPy's `kind`.
 
     NumPy's `order` raises NotImplementedError.
 
@@ -147,7 +147,9 @@ def wrap_sort_functions(func):
     def rename(kwargs):
         kind = kwargs.pop("kind", None)
         if kwargs.pop("order", None) is not None:
-            raise NotImplementedError(f"{func.__name__}: there are no fields to order by")
+            raise NotImplementedError(
+                f"{func.__name__}: order is not supported, as arrays have no fields"
+            )
         return kwargs if kind is None else {**kwargs, "stable": kind == "stable"}
 
     return _renaming(func, rename)

@@ -1,8 +1,8 @@
-"""NumPy semantics of each thread: the switches, the scopes and the decorators that set them.
+"""Thread-local NumPy semantics: switches, scopes and decorators.
 
-There are three: shape (0-d and zero-size arrays are ordinary arrays, where they otherwise mean
-"unknown"), array (blocks and data loaders make `mx.np` arrays) and dtype (`mx.np` makes float64 as
-NumPy does).
+There are three switches: shape (0-d and zero-size arrays are ordinary arrays rather than
+"unknown"), array (blocks and data loaders create `mx.np` arrays) and dtype (`mx.np` creates float64
+arrays, like NumPy).
 """
 
 import functools
@@ -32,13 +32,13 @@ __all__ = [
 
 
 class _Flags(threading.local):
-    shape_everywhere = False  # of all threads: set on the class alone
+    shape_everywhere = False  # for all threads: set only on the class
     _shape = False
     array = False
 
     @property
     def dtype(self):
-        """The policy of element types, which the front keeps: operators ask for it."""
+        """The type rules, stored by the front, as operators depend on them."""
         return front.has_numpy_types()
 
     @dtype.setter
@@ -52,7 +52,7 @@ class _Flags(threading.local):
     @shape.setter
     def shape(self, active):
         self._shape = active
-        front.set_np_shape(active, self.shape_everywhere)  # where indexing finds it
+        front.set_np_shape(active, self.shape_everywhere)  # used by indexing
 
 
 _flags = _Flags()
@@ -60,7 +60,7 @@ _EVERY_THREAD = 2
 
 
 class _Scope:
-    """Sets one flag inside a with statement."""
+    """Sets one flag within a with statement."""
 
     def __init__(self, flag, active):
         self._flag, self._active = flag, bool(active)
@@ -76,7 +76,7 @@ class _Scope:
 
 
 def _decorate(flags, target, decorator):
-    """A function that runs with flags set, or a class whose methods and properties do."""
+    """Wrap a function to run with flags set, or a class's methods and properties."""
     if inspect.isclass(target):
         for name, member in [*_inherited(target), *vars(target).items()]:
             if isinstance(member, property):
@@ -85,7 +85,7 @@ def _decorate(flags, target, decorator):
                 setattr(target, name, property(*wrapped, doc=member.__doc__))
             elif isinstance(member, (staticmethod, classmethod)):
                 inner = _decorate(flags, member.__func__, decorator)
-                # A static function that takes a `self` gets one: MXNet makes methods of all.
+                # Static functions become methods too, as in MXNet.
                 stays = isinstance(member, classmethod) or _first_parameter(inner) != "self"
                 setattr(target, name, type(member)(inner) if stays else inner)
             elif inspect.isfunction(member):
@@ -116,7 +116,7 @@ def _first_parameter(function):
 
 
 def _inherited(cls):
-    """The methods that a class has of others and that programs call: names and functions."""
+    """The inherited public methods of a class, as (name, function)."""
     members = {}
     for base in reversed(cls.__mro__[1:]):
         for name, member in vars(base).items():
@@ -130,7 +130,7 @@ def _inherited(cls):
 
 
 def is_np_shape():
-    """Whether this thread uses NumPy's shapes: ``()`` is a scalar and 0 an extent like others."""
+    """Whether this thread uses NumPy shape semantics: ``()`` is a scalar, 0 a valid size."""
     return front.is_np_shape()
 
 
@@ -140,7 +140,7 @@ def set_np_shape(active):
     Parameters
     ----------
     active : bool or int
-        2 switches them on for all threads, True for this one; False switches both off.
+        2 enables them for all threads, True for this one; False disables both.
 
     Returns
     -------
@@ -150,12 +150,12 @@ def set_np_shape(active):
     Raises
     ------
     ValueError
-        When they are switched off under NumPy array semantics, which need them.
+        If they are disabled under NumPy array semantics, which require them.
     """
     if not active and is_np_array():
         raise ValueError(
-            "set_np_shape: NumPy array semantics, which are active, need NumPy shape semantics; "
-            "npx.reset_np() switches both off"
+            "set_np_shape: the active NumPy array semantics require NumPy shape semantics; "
+            "npx.reset_np() disables both"
         )
     before = is_np_shape()
     everywhere = active == _EVERY_THREAD or (bool(active) and _Flags.shape_everywhere)
@@ -169,7 +169,7 @@ def _set_shape(active, everywhere):
 
 
 class _NumpyShapeScope:
-    """A scope with NumPy shape semantics as `set_np_shape` sets them; None changes nothing."""
+    """A scope with NumPy shape semantics as by `set_np_shape`; None changes nothing."""
 
     def __init__(self, is_np_shape):
         self._active = is_np_shape
@@ -186,7 +186,7 @@ class _NumpyShapeScope:
 
 
 def np_shape(active=True):
-    """A scope with NumPy shape semantics switched on or off, as `set_np_shape` does."""
+    """A scope with NumPy shape semantics on or off, as by `set_np_shape`."""
     return _NumpyShapeScope(active)
 
 
@@ -199,7 +199,7 @@ def use_np_shape(func):
 
 
 def is_np_array():
-    """Whether this thread's blocks and data loaders make `mx.np` arrays."""
+    """Whether this thread's blocks and data loaders create `mx.np` arrays."""
     return _flags.array
 
 
@@ -210,7 +210,7 @@ class _NumpyArrayScope(_Scope):
 
 
 def np_array(active=True):
-    """A scope in which blocks and data loaders make `mx.np` arrays, or not."""
+    """A scope in which blocks and data loaders create `mx.np` arrays, or not."""
     return _NumpyArrayScope(active)
 
 
@@ -228,18 +228,18 @@ def use_np(func):
 
 
 def is_np_default_dtype():
-    """Whether `mx.np` functions of this thread make float64 where NumPy would."""
+    """Whether this thread's `mx.np` functions use NumPy's default dtypes."""
     return _flags.dtype
 
 
 def set_np_default_dtype(is_np_default_dtype=True):
-    """Switch NumPy's default dtypes for this thread; returns the previous state."""
+    """Switch NumPy's default dtypes for this thread; return the previous state."""
     before, _flags.dtype = _flags.dtype, bool(is_np_default_dtype)
     return before
 
 
 def np_default_dtype(active=True):
-    """A scope with NumPy's default dtypes switched on or off."""
+    """A scope with NumPy's default dtypes on or off."""
     return _Scope("dtype", active)
 
 
@@ -257,7 +257,7 @@ def set_np(shape=True, array=True, dtype=False):
     Raises
     ------
     ValueError
-        When array semantics are asked for without shape semantics.
+        If array semantics are requested without shape semantics.
     """
     if array and not shape:
         raise ValueError("NumPy Shape semantics is required in using NumPy array semantics.")
@@ -266,11 +266,11 @@ def set_np(shape=True, array=True, dtype=False):
 
 
 def reset_np():
-    """Switch all NumPy semantics off for this thread."""
+    """Disable all NumPy semantics for this thread."""
     set_np(shape=False, array=False, dtype=False)
 
 
 def start():
-    """Switch to the semantics with which the profile, and a variable about types, let it start."""
+    """Set the initial semantics determined by the profile and environment variables."""
     mxnet_2 = profile.is_mxnet_2()
     set_np(shape=mxnet_2, array=mxnet_2, dtype=env.get("MXCY_NUMPY_TYPES"))

@@ -1,12 +1,11 @@
-"""Programs that say ``import mxnet`` run on mxcy.
+"""Running programs with ``import mxnet`` on mxcy.
 
-`install` makes ``mxnet`` and every ``mxnet.x.y`` other names of mxcy's own modules; nothing is
-wrapped or loaded twice. ``python -m mxcy.compat script.py`` does that for a program that is left
-as it is.
+`install` makes ``mxnet`` and every ``mxnet.x.y`` aliases of mxcy's modules; nothing is wrapped or
+loaded twice. ``python -m mxcy.compat script.py`` does that for an unmodified program.
 """
 
 import importlib
-import multiprocessing.pool  # noqa: F401  programs use it without importing it: mxnet did
+import multiprocessing.pool  # noqa: F401  programs rely on mxnet importing it
 import os
 import sys
 import warnings
@@ -19,21 +18,21 @@ from mxcy.compat.horovod_finder import HorovodFinder
 
 __all__ = ["find_real_mxnet", "install", "is_installed", "old_numpy", "uninstall"]
 
-#: what `mxnet.__version__` says unless told otherwise: the release whose interface mxcy follows
+#: default of `mxnet.__version__`: the release whose interface mxcy follows
 MXNET_VERSION = profile.PROFILES[profile.current().name]
 
 _finder, _horovod = MxnetFinder(), HorovodFinder()
 _CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
-_aside = {}  # modules of a real mxnet that had been imported, for uninstall
+_aside = {}  # modules of an imported real mxnet, for uninstall
 
 
 def find_real_mxnet():
-    """Find an mxnet that is not mxcy: imported already, or ready to be imported.
+    """Find an mxnet other than mxcy, imported or importable.
 
     Returns
     -------
     str or None
-        Where it lies; None when there is none.
+        Its location, or None.
     """
     module = sys.modules.get("mxnet")
     if module is not None and not _finder.owns(module):
@@ -41,7 +40,7 @@ def find_real_mxnet():
     for finder in sys.meta_path:
         look = getattr(finder, "find_spec", None)
         spec = None if finder is _finder or look is None else look("mxnet", None)
-        if spec is None or spec.loader is None:  # any folder has a spec, but no loader
+        if spec is None or spec.loader is None:  # a plain folder has a spec without loader
             continue
         if not (spec.origin or "").startswith(_CHILDREN):
             return spec.origin or repr(spec.loader)
@@ -52,30 +51,30 @@ def install(replace=False, version=MXNET_VERSION):
     """Make ``import mxnet`` import mxcy.
 
     From then on ``mxnet`` is the module `mxcy`, ``mxnet.gluon.nn`` is `mxcy.gluon.nn`, and so on
-    for every module, with the same classes and functions. Pickles that name classes of ``mxnet``
-    load. An mxnet that is installed stays as it is, and by default it keeps its name too. Where no
-    horovod is installed, ``horovod.mxnet`` is `mxcy.horovod`.
+    for every module, with the same classes and functions. Pickles that refer to classes of
+    ``mxnet`` can be loaded. An installed mxnet is not modified, and by default keeps its name. If
+    no horovod is installed, ``horovod.mxnet`` is `mxcy.horovod`.
 
     Parameters
     ----------
     replace : bool
-        Take the name even where a real mxnet is installed or has been imported. Modules that
-        imported the real one before keep it.
+        Take the name even if a real mxnet is installed or imported. Modules that imported the real
+        one before keep it.
     version : str or None
-        What ``mxnet.__version__``, hence `mxcy.__version__`, says from now on, for programs that
-        ask for at least some release. None leaves mxcy's own; `mxcy.libinfo.__version__` always is.
+        Value of ``mxnet.__version__``, hence `mxcy.__version__`, from now on, for programs that
+        require a minimum release. None keeps mxcy's; `mxcy.libinfo.__version__` always does.
 
     Returns
     -------
     bool
-        Whether ``import mxnet`` now means mxcy. If it does not, a warning tells where the real
-        mxnet is. Installing once more changes nothing but the version.
+        Whether ``import mxnet`` now imports mxcy. If not, a warning shows the location of the real
+        mxnet. A repeated call changes only the version.
     """
     real = None if replace or is_installed() else find_real_mxnet()
     if real is not None:
         warnings.warn(
-            f"import mxnet still means the mxnet at {real}; "
-            "mxcy.compat.install(replace=True) puts mxcy in its place",
+            f"import mxnet still imports the mxnet at {real}; "
+            "use mxcy.compat.install(replace=True) to replace it",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -94,12 +93,12 @@ def install(replace=False, version=MXNET_VERSION):
 
 
 def is_installed():
-    """Whether ``import mxnet`` means mxcy in this process."""
+    """Return whether ``import mxnet`` imports mxcy in this process."""
     return _finder in sys.meta_path
 
 
 def uninstall():
-    """Undo `install`: the name ``mxnet`` belongs to nobody, or to the real one, again."""
+    """Undo `install`: ``mxnet`` is undefined or the real one again."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
         sys.meta_path.remove(_horovod)

@@ -1,4 +1,4 @@
-"""Run a program that imports mxnet, on mxcy.
+"""Run a program that imports mxnet on mxcy.
 
 python -m mxcy.compat [options] script.py [arguments]
 python -m mxcy.compat [options] -m module [arguments]
@@ -13,37 +13,37 @@ from mxcy.compat.program import Program
 
 
 def parse(arguments):
-    """The options of a command line; says what is wrong with it and exits otherwise."""
+    """Parse a command line, exiting with a message if it is invalid."""
     parser = argparse.ArgumentParser(
         "python -m mxcy.compat",
         usage="%(prog)s [-h] [--replace] [--old-numpy] [--mxnet-version VERSION] "
         "(script | -m module) [argument]",
-        description="Run a program that imports mxnet, on mxcy.",
+        description="Run a program that imports mxnet on mxcy.",
         allow_abbrev=False,
     )
     parser.add_argument(
         "--replace",
         action="store_true",
-        help="also where a real mxnet is installed; it stays as it is",
+        help="also if a real mxnet is installed, which is not modified",
     )
     parser.add_argument(
         "--old-numpy",
         action="store_true",
-        help="give NumPy back names that it has no more, such as np.float, np.int, np.product",
+        help="restore removed NumPy names, such as np.float, np.int, np.product",
     )
     parser.add_argument(
         "--mxnet-version",
         "--mxnet",
         metavar="VERSION",
         default=compat.MXNET_VERSION,
-        help="what mxnet.__version__ says (default: %(default)s), and which generation of MXNet "
-        "the program is for: 2.0 has other names of parameters, files, defaults and NumPy arrays",
+        help="value of mxnet.__version__ (default: %(default)s), and the MXNet generation "
+        "of the program: 2.0 differs in parameter names, files, defaults and NumPy arrays",
     )
-    parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
+    parser.add_argument("-m", dest="module", action="store_true", help="run a module by name")
     parser.add_argument(
         "program", help="a script, a folder or archive with __main__.py, or a module"
     )
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program gets")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
     options = parser.parse_args(arguments)
     if options.mxnet_version != compat.MXNET_VERSION:
         try:
@@ -60,7 +60,7 @@ def parse(arguments):
 
 
 def main():
-    """Run the program that the command line names, with mxcy as mxnet."""
+    """Run the program of the command line, with mxcy as mxnet."""
     options = parse(sys.argv[1:])
     compat.install(options.replace, options.mxnet_version)
     if options.old_numpy:

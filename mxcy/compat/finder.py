@@ -1,8 +1,7 @@
-"""Finds modules of mxcy under the name mxnet.
+"""Import finder that provides mxcy's modules under the name mxnet.
 
-Python's import asks finders for a module it has not got. This one answers for ``mxnet`` and
-whatever is below it with the module of mxcy itself, which Python then enters under the second name
-as well.
+For ``mxnet`` and everything below it, the finder returns the module of mxcy itself, which Python
+then also registers under the second name.
 """
 
 import importlib
@@ -18,7 +17,7 @@ class MxnetFinder:
     """Finder for `sys.meta_path`."""
 
     def find_spec(self, fullname, path=None, target=None):
-        """Tell how to import a module of ``mxnet``; None for all others and those mxcy lacks."""
+        """Return the spec of a module of ``mxnet``; None for others and those mxcy lacks."""
         if fullname.partition(".")[0] != "mxnet":
             return None
         own = _own_name(fullname)
@@ -32,12 +31,12 @@ class MxnetFinder:
 
     @staticmethod
     def owns(module):
-        """Whether a module is mxcy's."""
+        """Whether a module belongs to mxcy."""
         return getattr(module, "__name__", "").partition(".")[0] == "mxcy"
 
 
 def _own_name(fullname):
-    """The name of the module of mxcy that is meant, or None."""
+    """The name of the corresponding module of mxcy, or None."""
     parent, _, name = fullname.rpartition(".")
     if not parent:
         return "mxcy"
@@ -45,12 +44,12 @@ def _own_name(fullname):
     own = f"{package.__name__}.{name}"
     if importlib.util.find_spec(own) is not None:
         return own
-    value = getattr(package, name, None)  # short names: mx.nd is the module mxcy.ndarray
+    value = getattr(package, name, None)  # aliases: mx.nd is the module mxcy.ndarray
     return value.__name__ if isinstance(value, ModuleType) and MxnetFinder.owns(value) else None
 
 
 class _Loader:
-    """Hands out a module of mxcy instead of making one."""
+    """Loader that returns a module of mxcy instead of creating one."""
 
     def __init__(self, own, fullname):
         self._own, self._fullname = own, fullname
@@ -62,13 +61,13 @@ class _Loader:
         return module
 
     def exec_module(self, module):
-        module.__spec__ = self._spec  # Python has just put the second name's there
-        # What is loaded already gets its second name now. Were it imported by that name, Python
-        # would make it an attribute of its package again, in place of a function called like it.
+        module.__spec__ = self._spec  # Python has just set the second name's spec
+        # Register loaded submodules under their second names now: importing them by these,
+        # Python would set them as attributes of the package, over functions of the same name.
         for name, loaded in list(sys.modules.items()):
             if name.startswith(f"{self._own}."):
                 sys.modules.setdefault(self._fullname + name[len(self._own) :], loaded)
 
     def get_code(self, fullname):
-        """The module's code, for ``python -m``."""
+        """Return the module's code, for ``python -m``."""
         return importlib.util.find_spec(self._own).loader.get_code(self._own)

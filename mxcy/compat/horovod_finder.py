@@ -1,4 +1,4 @@
-"""Finds ``horovod.mxnet`` where no horovod is installed: it is `mxcy.horovod`."""
+"""Import finder that provides `mxcy.horovod` as ``horovod.mxnet`` if no horovod is installed."""
 
 import importlib
 from importlib.machinery import ModuleSpec
@@ -8,10 +8,10 @@ __all__ = ["HorovodFinder"]
 
 
 class HorovodFinder:
-    """Finder for the end of `sys.meta_path`: a horovod that is installed comes first."""
+    """Finder for the end of `sys.meta_path`: an installed horovod takes precedence."""
 
     def find_spec(self, fullname, path=None, target=None):
-        """Tell how to import ``horovod`` and ``horovod.mxnet``; None for all others."""
+        """Return the spec of ``horovod`` or ``horovod.mxnet``; None for others."""
         if fullname not in ("horovod", "horovod.mxnet"):
             return None
         return ModuleSpec(fullname, self, is_package=fullname == "horovod")
@@ -25,6 +25,6 @@ class HorovodFinder:
         return module
 
     def exec_module(self, module):
-        """Nothing is to be run; `mxcy.horovod` keeps the name that it had."""
+        """Execute nothing; `mxcy.horovod` keeps its name."""
         if module.__spec__.loader_state is not None:
             module.__spec__ = module.__spec__.loader_state

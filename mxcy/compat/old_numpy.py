@@ -1,4 +1,4 @@
-"""Names that NumPy had when programs for MXNet were written, and has no more."""
+"""Names removed from NumPy that old MXNet programs use."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def _asfarray(a, dtype=np.float64):
     return np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
 
 
-#: gone with NumPy 1.24 and 2.0, and what took their place
+#: names removed in NumPy 1.24 and 2.0 -> replacement
 _NAMES = {
     "Inf": np.inf,
     "Infinity": np.inf,
@@ -45,12 +45,12 @@ _NAMES = {
 
 
 def restore():
-    """Give NumPy back the old names that it lacks.
+    """Restore the names that NumPy lacks.
 
     Returns
     -------
     list of str
-        The names that it has got.
+        The restored names.
     """
     missing = [name for name in _NAMES if name not in vars(np)]
     for name in missing:

@@ -1,4 +1,4 @@
-"""A program that runs in this process just as if Python had been started with it."""
+"""Execution of a program in this process as if Python had been started with it."""
 
 import builtins
 import importlib.util
@@ -13,7 +13,7 @@ __all__ = ["Program"]
 
 
 class Program:
-    """Code that is to run as ``__main__``.
+    """Code to run as ``__main__``.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Program:
 
     @classmethod
     def file(cls, path):
-        """A script, or a folder or zip archive that holds ``__main__.py``."""
+        """Make a program of a script, or a folder or zip archive with ``__main__.py``."""
         importer = pkgutil.get_importer(path)
         if importer is None or not hasattr(importer, "find_spec"):
             return cls._script(path)
@@ -46,7 +46,7 @@ class Program:
 
     @classmethod
     def module(cls, name):
-        """A module, or a package's ``__main__``, by its name."""
+        """Make a program of a module or a package's ``__main__``, by name."""
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
             name = f"{name}.__main__"
@@ -78,12 +78,12 @@ class Program:
         )
 
     def run(self, arguments=()):
-        """Run it; an exception that it does not catch is shown as Python does, and ends Python.
+        """Run the program; uncaught exceptions are shown as by Python and end the process.
 
         Parameters
         ----------
         arguments : sequence of str
-            What follows in ``sys.argv``.
+            Remaining elements of ``sys.argv``.
         """
         main = ModuleType("__main__")
         vars(main).update(__builtins__=builtins, __package__=None, __cached__=None)
@@ -92,7 +92,7 @@ class Program:
         sys.modules["__main__"] = main
         sys.argv[:] = [self._argument, *arguments]
         if self._folder is not None and not sys.flags.safe_path:
-            sys.path[0] = self._folder  # python -m had put the current folder there
+            sys.path[0] = self._folder  # python -m has put the current folder there
         try:
             exec(self._load(), vars(main))
         except SystemExit:
@@ -102,5 +102,5 @@ class Program:
             while trace is not None and trace.tb_frame.f_globals is not vars(main):
                 trace = trace.tb_next  # frames of this module and of imports
             sys.excepthook(type(error), error.with_traceback(trace), trace)
-            # As for Python itself: 130 is what shells make of the end by Ctrl-C.
+            # As in Python itself: 130 is the shells' status for Ctrl-C.
             sys.exit(130 if isinstance(error, KeyboardInterrupt) else 1)

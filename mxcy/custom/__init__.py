@@ -1,6 +1,6 @@
-"""Operators that users write in Python (`mx.operator`): records, threads, and how they run.
+"""User-defined Python operators (`mx.operator`): records, threads and execution.
 
-`records.py` makes the record of an operator from what its `CustomOpProp` says, so that symbols,
-files and passes know it as any other; `jobs.py` has its methods called by the engine, on threads of
-`threads.py`; `objects.py` keeps the objects that compute.
+`records.py` makes an operator's record from its `CustomOpProp`, so that symbols, files and passes
+treat it like any other; `jobs.py` schedules its methods by the engine, on threads of `threads.py`;
+`objects.py` keeps the operator objects.
 """

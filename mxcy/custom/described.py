@@ -1,4 +1,4 @@
-"""What users' properties say of their operators: names, shapes, dtypes, what backward reads."""
+"""Descriptions of custom operators from their properties: names, shapes, dtypes, dependencies."""
 
 import numpy as np
 
@@ -9,21 +9,21 @@ from mxcy.ops.core.infer import InferError, Spec
 __all__ = ["NAME", "PROPERTIES", "STATE", "Described", "asked", "property_error"]
 
 NAME = "Custom"
-#: type -> the class that describes the operator
+#: op_type -> the class that describes the operator
 PROPERTIES: dict = {}
-#: the name of the hidden output that tells the backward pass which object ran the forward pass
+#: hidden output by which the backward pass finds the object of the forward pass
 STATE = "state"
 _INT64 = dtypes.CODES["int64"]
 
 
 def property_error(op_type, method, error):
-    """The MXNetError for an exception in a method of users' code."""
+    """Make the MXNetError for an exception in users' code."""
     kind = "" if isinstance(error, MXNetError) else f"{type(error).__name__}: "
     return MXNetError(f"Error in operator {NAME} ({op_type}): {method}: {kind}{error}")
 
 
 def asked(op_type, method, function, *args, **kwargs):
-    """What a function of users' code returns; an MXNetError for whatever it raises."""
+    """Call users' code, converting exceptions to MXNetError."""
     try:
         return function(*args, **kwargs)
     except Exception as error:
@@ -40,18 +40,18 @@ def _names(op_type, method, function):
 
 
 class Described:
-    """What a property object says of its operator.
+    """A description of a custom operator from its property object.
 
     Attributes
     ----------
     op_type : str
     given : dict of str to str
-        The arguments of the property class.
+        Arguments of the property class.
     prop : CustomOpProp
     arguments, outputs, states : tuple of str
-        The names of the inputs, outputs and auxiliary states.
+        Names of the inputs, outputs and auxiliary states.
     needed : frozenset of int
-        What the backward pass reads: numbers of output gradients, inputs, outputs, in a row.
+        Arrays that backward reads, numbered over output gradients, inputs, outputs.
     """
 
     def __init__(self, op_type, given, prop):
@@ -60,12 +60,12 @@ class Described:
         self.outputs = _names(op_type, "list_outputs", prop.list_outputs)
         self.states = _names(op_type, "list_auxiliary_states", prop.list_auxiliary_states)
         if not self.outputs:
-            raise MXNetError(f"operator {NAME} ({op_type}): list_outputs names no outputs")
+            raise MXNetError(f"operator {NAME} ({op_type}): list_outputs returned no names")
         self._needed = None
 
     @property
     def needed(self):
-        """The numbers of the arrays that backward reads: gradients, inputs, outputs."""
+        """The arrays that backward reads, numbered over gradients, inputs, outputs."""
         if self._needed is None:
             outs, ins = len(self.outputs), len(self.arguments)
             numbers = list(range(2 * outs + ins))
@@ -81,12 +81,12 @@ class Described:
         return self._needed
 
     def no_reference(self, a, xp, *arrays):
-        """In place of a reference: there is no definition but the users' code."""
+        """Raise an error: there is no reference but the users' code."""
         raise MXNetError(f"operator {NAME} ({self.op_type}) runs on arrays only")
 
     # --- shapes and types ---
     def infer(self, a, *ins):
-        """Shapes and dtypes as `infer_shape` and `infer_type` tell them."""
+        """Infer shapes and dtypes by `infer_shape` and `infer_type`."""
         count = len(self.arguments)
         shapes = [[max(n, 0) for n in spec.shape or ()] for spec in ins[:count]]
         complete = all(spec.shape is not None and -1 not in spec.shape for spec in ins[:count])
@@ -105,9 +105,9 @@ class Described:
         return [*outs, Spec((1,), _INT64)]
 
     def _inferred(self, method, known, complete):
-        """What `infer_shape` or `infer_type` says of inputs, outputs and states, None if nothing.
+        """Call `infer_shape` or `infer_type` for inputs, outputs and states; None if it fails.
 
-        With incomplete knowledge it may fail, which only says that it cannot tell yet.
+        Failing on incomplete inputs only means that the result is not known yet.
         """
         counts = [len(self.arguments), len(self.outputs), len(self.states)]
         nothing = [None] * sum(counts)

@@ -1,7 +1,7 @@
-"""Calls of users' operators: eagerly or as steps of plans, as operations of the engine.
+"""Calls of custom operators, eager or as steps of plans, as engine operations.
 
-The methods get arrays of their own over the same memory, so that operators called there do not wait
-for the operation of which they are a part; it ends when they have ended.
+The methods receive separate arrays over the same memory, so that operators called there do not wait
+for the enclosing operation, which ends after them.
 """
 
 import os
@@ -23,7 +23,7 @@ __all__ = ["Backward", "Forward"]
 
 _OURS = os.path.dirname(os.path.abspath(mxcy.__file__)) + os.sep
 _threads = Threads()
-# Of the profiler: a kind of event, and whether it wants those of eager calls or of plans.
+# Profiler constants: the event kind, and flags for eager calls and plans.
 _OPERATOR, _OPERATORS = 0, 3
 
 
@@ -31,7 +31,7 @@ _OPERATOR, _OPERATORS = 0, 3
 
 
 def _window(array, context, writable):
-    """An array of its own over the memory of another."""
+    """Make a separate array over the memory of another."""
     window = front.from_memory(array.address, array, array.shape, array.dtype_code, context)
     window.writable = writable
     return window
@@ -42,7 +42,7 @@ def _windows(arrays, context, writable):
 
 
 def _explained(method, error):
-    """The text for an exception in a method, with the line that raised it."""
+    """Format an exception in a method, with the line that raised it."""
     where = [
         f" ({os.path.basename(frame.filename)}:{frame.lineno})"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -53,15 +53,15 @@ def _explained(method, error):
 
 
 def _source(described, method):
-    """The profiler's source of the Python code of a method; operators called there are parts."""
+    """The profiler source of a method's Python code, which includes operators called there."""
     name = f"{'_backward_' * (method == 'backward')}{described.op_type}::pure_python"
     return front.recorder.source(_OPERATOR, "Custom Operator", name)
 
 
 def _push(described, method, work, reads, writes, train, context):
-    """Have ``work(settling)`` called on a thread of its own when its arrays are ready.
+    """Schedule ``work(settling)`` on a separate thread when its arrays are ready.
 
-    It puts the arrays that have to be settled at the end into the list `settling`.
+    It adds the arrays to wait for at the end to the list `settling`.
     """
 
     def job(completion):
@@ -107,7 +107,7 @@ def _push(described, method, work, reads, writes, train, context):
 
 
 def _forward(described, operator, ins, outs, states, train, context, reads=(), number=None):
-    """Push a forward pass; the last output takes the number of the object, if there is one."""
+    """Push a forward pass; the last output, if present, is set to the object's number."""
     hidden = [] if number is None else [outs[-1]]
     outs = outs[: len(described.outputs)]
 
@@ -135,11 +135,11 @@ def _backward(described, find, row, grads, states, train, context, reads=()):
     Parameters
     ----------
     find : callable
-        ``find()`` gives the object that ran the forward pass.
+        ``find()`` returns the object that ran the forward pass.
     row : list of NDArray or None
-        The outputs' gradients, inputs and outputs; None for what is not read.
+        Output gradients, inputs and outputs; None for those not read.
     grads : list of (NDArray, bool)
-        For each input the array that takes the gradient, and whether that is wanted.
+        For each input the gradient array, and whether it is required.
     """
     outs, count = len(described.outputs), len(described.arguments)
 
@@ -163,7 +163,7 @@ def _backward(described, find, row, grads, states, train, context, reads=()):
 
 
 def _make_operator(described, ins, context):
-    """A new object of the operator for inputs."""
+    """Create an operator object for inputs."""
     try:
         return described.prop.create_operator(
             context, [list(array.shape) for array in ins], [array.dtype_code for array in ins]
@@ -177,7 +177,7 @@ def _make_operator(described, ins, context):
 
 
 class Forward:
-    """Runs the forward passes of an operator.
+    """Runs the forward pass of an operator.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class Forward:
     ----------
     record : Op
     attrs : dict of str to str
-        Its attributes as texts.
+        Attributes as str.
     """
 
     record: Op
@@ -197,7 +197,7 @@ class Forward:
         self.described = described
 
     def run(self, step, ins, outs, arena, fresh, context):
-        """A step of a plan."""
+        """Run a step of a plan."""
         described = self.described
         count = len(described.arguments)
         if step.kept is None:
@@ -209,7 +209,7 @@ class Forward:
         _forward(described, operator, ins[:count], outs, ins[count:], train, context, reads, number)
 
     def function(self, *arrays, out=None, **named):
-        """Call the operator with arrays by position or by name; attributes are known already."""
+        """Call the operator with arrays by position or name; attributes are fixed."""
         described = self.described
         names = (*described.arguments, *described.states)
         if len(arrays) > len(names):
@@ -232,7 +232,7 @@ class Forward:
         return self._call([by_name[name] for name in names], out)
 
     def _call(self, inputs, out):
-        """Users' operators compute on dense arrays."""
+        """Check that arrays are dense, as custom operators require."""
         for array in out if isinstance(out, (list, tuple)) else () if out is None else (out,):
             if array.stype != "default":
                 raise MXNetError(
@@ -249,7 +249,7 @@ class Forward:
 
     def _call_dense(self, inputs, out):
         if front.is_deferred():
-            raise TracedValueError(f"deferred computation: {NAME} computes in Python")
+            raise TracedValueError(f"deferred computation: {NAME} runs Python code")
         described, count = self.described, len(self.described.arguments)
         context = inputs[0].context.home if inputs else mxcy.current_context()
         train = bool(front.is_training())
@@ -273,7 +273,7 @@ class Forward:
         return arrays[0] if len(arrays) == 1 else arrays
 
     def _targets(self, specs, out, context):
-        """The arrays for the outputs."""
+        """Allocate or check the outputs."""
         where = f"Error in operator {NAME} ({self.described.op_type}):"
         for name, spec in zip(self.described.outputs, specs, strict=True):
             if not spec.known:
@@ -282,7 +282,7 @@ class Forward:
             return [front.empty(tuple(spec.shape), spec.dtype, context) for spec in specs]
         arrays = list(out) if isinstance(out, (list, tuple)) else [out]
         if len(arrays) != len(specs):
-            raise MXNetError(f"{where} out takes {len(specs)} arrays, got {len(arrays)}")
+            raise MXNetError(f"{where} out: expected {len(specs)} arrays, got {len(arrays)}")
         for array, spec in zip(arrays, specs, strict=True):
             if Spec(array.shape, array.dtype_code) != spec:
                 raise MXNetError(f"{where} argument out: expected {spec}, got {array.shape}")
@@ -290,22 +290,22 @@ class Forward:
 
 
 class Backward:
-    """Runs the backward passes of an operator in plans.
+    """Runs the backward pass of an operator in plans.
 
     Parameters
     ----------
     described : mxcy.custom.described.Described
     needs : tuple of bool
-        Which inputs' gradients are wanted.
+        Which inputs require gradients.
     specs : list of Spec
-        Of the inputs.
+        Specs of the inputs.
     """
 
     def __init__(self, described, needs, specs):
         self.described, self.needs, self.specs = described, needs, specs
 
     def run(self, step, ins, outs, arena, fresh, context):
-        """A step of a plan."""
+        """Run a step of a plan."""
         described = self.described
         reads = len(described.needed)
         state, objects = ins[-1], living()
@@ -335,12 +335,12 @@ class _Recorded:
         self._operator, self._states = operator, states
         self._train, self._context = train, context
         self._ins = [array.detach() for array in ins]
-        # The outputs refer to the tape's node, which refers to this: keep views of them.
+        # The outputs refer to the tape's node, which refers to this object: keep only views.
         self._outs = [array.detach() for array in outs]
         self._parents = [array.node is not None for array in ins]
 
     def _expressed(self, name, inputs):
-        """The outputs in a symbol, from the inputs there; see `mxcy.symbol.recorded`."""
+        """The outputs as symbol entries, given those of the inputs; see `mxcy.symbol.recorded`."""
         states = [(SymbolNode(None, "null"), 0) for _ in self._states]
         node = SymbolNode(self._forward.record, name, self._forward.attrs, [*inputs, *states])
         return [(node, i) for i in range(len(self._outs))]

@@ -1,4 +1,4 @@
-"""The objects of users' operators: who keeps them, and how a backward pass finds its own."""
+"""Objects of custom operators: ownership, and look-up by backward passes."""
 
 import itertools
 import weakref
@@ -8,35 +8,35 @@ from mxcy.graph.planning.plan import Step
 
 __all__ = ["Objects", "living", "share"]
 
-_MOST = 1024  # calls of one step that may still want their backward pass
+_MOST = 1024  # maximum number of calls per step with pending backward passes
 _numbers = itertools.count(1)
 _numbered: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 def living():
-    """The objects by the numbers that `Objects.of_run` gave, kept alive.
+    """Live objects by the numbers assigned by `Objects.of_run`.
 
-    A backward pass under way needs its own even when the plan of the forward pass is dropped.
+    A running backward pass needs its object even if the forward plan is dropped.
     """
     return dict(_numbered)
 
 
 class Objects:
-    """The objects of one step of a plan.
+    """The objects of a plan's step.
 
-    A run whose backward pass is still to come keeps its arena, so that arenas tell runs apart.
+    A run with a pending backward pass keeps its arena, so arenas identify runs.
 
     Parameters
     ----------
     single : bool
-        Whether there is one object for all runs.
+        Whether all runs share one object.
     """
 
     def __init__(self, single=False):
         self._single, self._made = single, OrderedDict()
 
     def of_run(self, arena, make):
-        """The object for the runs in an arena, and its number; ``make()`` makes new ones."""
+        """Return the object of the runs in an arena and its number; ``make()`` creates new ones."""
         key = None if self._single else arena.address
         entry = self._made.get(key)
         if entry is None:
@@ -50,13 +50,13 @@ class Objects:
 
 
 def share(steps: list[Step], kept: dict):
-    """Have the steps of users' operators use the same single objects as those of other plans.
+    """Share single objects between the steps of several plans.
 
     Parameters
     ----------
     steps : list of Step
     kept : dict
-        The `Objects` by name of the node and how often that came before.
+        `Objects` by node name and its number of previous occurrences.
     """
     seen: dict[str, int] = {}
     for step in steps:

@@ -1,4 +1,4 @@
-"""The records of users' operators: one for each type and the arguments of its property class."""
+"""Records of custom operators: one per op_type and arguments of the property class."""
 
 from mxcy._base.errors import MXNetError
 from mxcy._base.suggestions import did_you_mean
@@ -11,23 +11,23 @@ from mxcy.ops.core.record import MAKERS, Op
 
 __all__ = ["backward_record", "make", "record_of"]
 
-_MOST = 1024  # records; arguments that never come again must not pile up
+_MOST = 1024  # maximum number of records, as arguments may never repeat
 _records: dict = {}
 
 
 def record_of(attrs):
-    """The record of an operator.
+    """Return the record of a custom operator.
 
     Parameters
     ----------
     attrs : dict of str to str
-        ``op_type``, and the arguments of the property class; what stands between double
-        underscores is not for that.
+        ``op_type`` and the arguments of the property class; keys enclosed in double underscores are
+        ignored.
 
     Raises
     ------
     MXNetError
-        When the type is not registered, or its class does not take the arguments.
+        If the type is not registered, or its class rejects the arguments.
     """
     arguments = {key: text for key, text in attrs.items() if not key.startswith("__")}
     op_type = arguments.get("op_type")
@@ -83,7 +83,7 @@ def make(name, described, attrs):
         ref=described.no_reference,
         in_symbols=InSymbols(named=True, listed=len(described.outputs)),
         foreign=foreign,
-        doc=f"The operator {described.op_type}, which a user has written.",
+        doc=f"The custom operator {described.op_type}.",
     )
     return foreign.record
 
@@ -92,7 +92,7 @@ def make(name, described, attrs):
 
 
 def _gradients(described, a, F, g, inputs, outs, needs, specs):
-    """The gradient rule in graphs: the operator of the backward pass over what that reads."""
+    """The gradient rule in graphs: the backward operator on the arrays it reads."""
     count = len(described.arguments)
     record = backward_record(described, a.train, tuple(needs[:count]), specs)
     row = [*g[:-1], *inputs[:count], *outs[:-1]]
@@ -103,17 +103,17 @@ def _gradients(described, a, F, g, inputs, outs, needs, specs):
 
 
 def backward_record(described, train, needs, specs):
-    """The record of a backward pass.
+    """Make the record of a backward pass.
 
     Parameters
     ----------
     described : Described
     train : bool
-        The mode.
+        Whether the mode is training.
     needs : tuple of bool
-        Which inputs' gradients are wanted.
+        Which inputs require gradients.
     specs : list of Spec
-        Of the inputs.
+        Specs of the inputs.
     """
     count = len(described.arguments)
     specs = [Spec(spec.shape, spec.dtype) for spec in specs]

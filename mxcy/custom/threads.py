@@ -1,4 +1,4 @@
-"""The threads on which users' operators run; the engine's own stay free for what those call."""
+"""Threads for custom operators, so that the engine's own remain free for operators they call."""
 
 import os
 import threading
@@ -8,15 +8,15 @@ from mxcy._library import front
 
 __all__ = ["Threads"]
 
-_PATIENCE = 1.0  # seconds without progress until one thread more is started
+_PATIENCE = 1.0  # seconds without progress before another thread is started
 _MOST = 64
 
 
 class Threads:
-    """Threads that call functions, in the order in which they came.
+    """A thread pool that calls functions in order.
 
-    There are as many as the engine has workers for a CPU context, and more when those do not come
-    on: operators may wait for others.
+    It has as many threads as the engine has workers per CPU context, and more if these make no
+    progress: operators may wait for others.
     """
 
     def __init__(self):
@@ -28,8 +28,8 @@ class Threads:
         os.register_at_fork(after_in_child=self._forget)
 
     def submit(self, job):
-        """Have a function called without arguments; it must not raise."""
-        if getattr(self._mine, "serves", False):  # waiting for another thread could take forever
+        """Submit a function without arguments, which must not raise."""
+        if getattr(self._mine, "serves", False):  # waiting for another thread could deadlock
             job()
             return
         with self._lock:
@@ -50,13 +50,13 @@ class Threads:
         threading.Thread(target=self._serve, name=name, daemon=True).start()
 
     def _watch(self, seen):
-        """Look in a while whether more jobs have been started than `seen`."""
+        """Check after a delay whether more than `seen` jobs have been started."""
         timer = threading.Timer(_PATIENCE, self._relieve, (seen,))
         timer.daemon = True
         timer.start()
 
     def _relieve(self, seen):
-        """Start one thread more if jobs wait and none has been started for a while."""
+        """Start another thread if jobs are waiting and none was started recently."""
         with self._lock:
             waiting, now, full = bool(self._jobs), self._started, self._count >= _MOST
         if waiting and now == seen and not full:
@@ -75,12 +75,12 @@ class Threads:
                 self._started += 1
                 job = self._jobs.popleft()
             job()
-            del job  # it holds arrays
+            del job  # releases its arrays
 
     def _forget(self):
-        """In the child of a fork, where none of these threads is.
+        """Reset in a forked child, which has none of these threads.
 
-        The engine has finished its operations before, so that no job is left.
+        The engine has finished its operations before the fork, so no job is pending.
         """
         self._lock, self._come = threading.Lock(), threading.Semaphore(0)
         self._idle = self._count = 0

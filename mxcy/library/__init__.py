@@ -1,11 +1,11 @@
-"""`mx.library`: operators that libraries in C++ offer, written with MXNet's ``lib_api.h``.
+"""`mx.library`: operators from C++ libraries written with MXNet's ``lib_api.h``.
 
 >>> mx.library.load("/path/to/libmy_ops.so")
 >>> mx.nd.my_gemm(a, b), mx.sym.my_gemm(x, y)
 
-The operators of a library work on arrays, in symbols, files and hybridized blocks, with gradients
-where it has backward functions, as those of `mx.operator` do. `abi` calls its C functions and
-`operators` makes operators of them.
+The operators work on arrays, in symbols, files and hybridized blocks, with gradients if they have
+backward functions, like those of `mx.operator`. `abi` calls the C functions and `operators` creates
+the operators.
 """
 
 import logging
@@ -18,7 +18,7 @@ from mxcy.library.operators import offer
 
 __all__ = ["MXlib", "compiled_with_gcc_cxx11_abi", "load", "loaded_libs"]
 
-#: the libraries that were loaded, a list of MXlib
+#: loaded libraries, a list of MXlib
 loaded_libs: list = []
 
 
@@ -28,7 +28,7 @@ class MXlib:
     Parameters
     ----------
     handle : Library
-        It stays in memory for as long as the process lives: its operators may be in use.
+        The library, which stays loaded, since its operators may be in use.
     """
 
     def __init__(self, handle):
@@ -36,26 +36,25 @@ class MXlib:
 
 
 def load(path, verbose=True):
-    """Load a library, and offer its operators in `mx.nd` and `mx.sym`.
+    """Load a library and add its operators to `mx.nd` and `mx.sym`.
 
     Parameters
     ----------
     path : str
-        An absolute path of a file ``.so``.
+        Absolute path of a ``.so`` file.
     verbose : bool
-        Tell the log which operators there are.
+        Whether to log the operators.
 
     Raises
     ------
     MXNetError
-        When there is no such file, when it is not a library of operators, was made for another
-        version of ``lib_api.h`` or refuses to be initialised, or when the name of one of its
-        operators is taken.
+        If the file does not exist, is not an operator library, was built for another version of
+        ``lib_api.h`` or fails to initialise, or if the name of one of its operators is taken.
 
     Warns
     -----
     UserWarning
-        When it has partitioners or passes of graphs, which are not used.
+        If it has graph partitioners or passes, which are not used.
     """
     if not os.path.exists(path):
         raise MXNetError(f"load path {path} does NOT exist")
@@ -72,18 +71,18 @@ def load(path, verbose=True):
     partitioners, passes = library.others()
     if partitioners or passes:
         warnings.warn(
-            f"library {path}: {partitioners} partitioners and {passes} passes of graphs are not "
-            "used; mxcy takes operators from libraries",
+            f"library {path}: {partitioners} graph partitioners and {passes} graph passes are not "
+            "used; mxcy supports only operators",
             stacklevel=2,
         )
 
 
 def compiled_with_gcc_cxx11_abi():
-    """Which of libstdc++'s layouts of strings libraries have to use to be loaded.
+    """Return the libstdc++ string ABI required of libraries.
 
     Returns
     -------
     int
-        -1: any, since only C functions are called.
+        -1: any, as only C functions are called.
     """
     return -1

@@ -1,7 +1,7 @@
-"""The C functions that libraries of operators offer (MXNet's ``lib_api.h``, version 11), by ctypes.
+"""The C interface of operator libraries (MXNet's ``lib_api.h``, version 11), by ctypes.
 
-A library keeps its operators' functions as pointers, which it gets back with each call: only the
-``_opCall...`` functions know their types. All of them return 0 for a failure.
+A library represents its operators' functions by pointers, which it receives with each call: only
+the ``_opCall...`` functions know their types. All of them return 0 upon failure.
 """
 
 import ctypes
@@ -14,8 +14,8 @@ __all__ = ["ABI_VERSION", "Entry", "Library"]
 
 #: version of ``lib_api.h``, which MXNet 1.8 to 2.0 share
 ABI_VERSION = 11
-_MXNET_VERSION = 10901  # what `initialize` is told
-_versions = itertools.count(1)  # every tensor counts as changed since the last call
+_MXNET_VERSION = 10901  # passed to `initialize`
+_versions = itertools.count(1)  # every tensor is marked as changed since the last call
 
 _int, _size, _text, _pointer = ctypes.c_int, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p
 _Malloc = ctypes.CFUNCTYPE(_pointer, _pointer, _int)
@@ -23,17 +23,17 @@ _Shape = ctypes.POINTER(ctypes.c_uint)
 
 
 class Entry:
-    """An operator as a library has registered it; all functions are addresses or None.
+    """An operator registered by a library; functions are addresses or None.
 
     Attributes
     ----------
     name : str
     in_subgraphs : bool
-        Whether it is only for subgraphs that a partitioner of the library makes.
+        Whether it is only for subgraphs of the library's partitioners.
     forward, backward, create : int or None
-        For the CPU: what computes, and what makes an object that does.
+        CPU functions that compute, and that create a stateful object.
     parse, types, shapes, mutated : int or None
-        What tells of attributes, dtypes, shapes, and inputs that the operator writes.
+        Functions for attributes, dtypes, shapes, and mutated inputs.
     """
 
     def __init__(self, library, number):
@@ -53,13 +53,13 @@ def _on_cpu(contexts, functions, count):
 
 
 def _attributes(attrs):
-    """Attributes as C takes them: keys, values, count."""
+    """Convert attributes for C: keys, values, count."""
     texts = [[text.encode() for text in part] for part in (attrs, attrs.values())]
     return *((_text * len(part))(*part) for part in texts), len(attrs)
 
 
 class _Tensors:
-    """Arrays as C takes them."""
+    """Arrays converted for C."""
 
     def __init__(self, arrays):
         count = len(arrays)
@@ -90,7 +90,7 @@ class Library:
     Raises
     ------
     MXNetError
-        When it cannot be loaded, is no such library, or refuses this version of MXNet.
+        If it cannot be loaded, is not an operator library, or rejects this version of MXNet.
     """
 
     def __init__(self, path):
@@ -109,15 +109,15 @@ class Library:
             raise MXNetError(f"Library {path} failed to initialize{self._messages()}")
 
     def entries(self):
-        """The operators, a list of `Entry`."""
+        """List the operators, as `Entry`."""
         return [Entry(self._library, i) for i in range(self._library._opRegSize())]
 
     def others(self):
-        """How many partitioners and passes of graphs there are."""
+        """Return the numbers of graph partitioners and passes."""
         return self._library._partRegSize(), self._library._passRegSize()
 
     def _messages(self):
-        """The library's error messages since the last time."""
+        """Return the library's new error messages."""
         texts, count = [], self._library._msgSize()
         for number in range(self._seen, count):
             text = _text()
@@ -132,9 +132,9 @@ class Library:
                 f"Error calling {what} for custom operator '{entry.name}'{self._messages()}"
             )
 
-    # --- what an operator tells ---
+    # --- inference --------------
     def counts(self, entry, attrs):
-        """The numbers of inputs and outputs."""
+        """Return the numbers of inputs and outputs."""
         ins, outs = _int(), _int()
         status = self._library._opCallParseAttrs(
             _pointer(entry.parse), *_attributes(attrs), ctypes.byref(ins), ctypes.byref(outs)
@@ -143,7 +143,7 @@ class Library:
         return ins.value, outs.value
 
     def mutated(self, entry, attrs):
-        """Which inputs the operator writes, a list of int."""
+        """List the inputs that the operator writes."""
         if not entry.mutated:
             return []
         places, count = ctypes.POINTER(_int)(), _int()
@@ -156,7 +156,7 @@ class Library:
         return numbers
 
     def infer_types(self, entry, attrs, codes, outs):
-        """Codes of the dtypes of inputs and outputs, from those of the inputs; -1 is unknown."""
+        """Infer dtype codes of inputs and outputs from the inputs'; -1 is unknown."""
         ins, codes_out = (_int * len(codes))(*codes), (_int * outs)(*[-1] * outs)
         status = self._library._opCallInferType(
             _pointer(entry.types), *_attributes(attrs), ins, len(codes), codes_out, outs
@@ -165,7 +165,7 @@ class Library:
         return list(ins), list(codes_out)
 
     def infer_shapes(self, entry, attrs, shapes, outs):
-        """Shapes of inputs and outputs, from those of the inputs."""
+        """Infer shapes of inputs and outputs from the inputs'."""
         rows = [(ctypes.c_uint * len(shape))(*shape) for shape in shapes]
         shapes_in = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
         dims = (_int * len(rows))(*map(len, shapes))
@@ -186,7 +186,7 @@ class Library:
         return [self._taken(*part) for part in shapes_out]
 
     def _taken(self, shapes, dims, count):
-        """Shapes that the library has made, which are given back."""
+        """Read shapes allocated by the library, and free them."""
         lists = [shapes[i][: dims[i]] for i in range(count)]
         for memory in (*(shapes[i] for i in range(count)), shapes, dims):
             self._library._opCallFree(memory)
@@ -194,7 +194,7 @@ class Library:
 
     # --- computing ---
     def _resources(self):
-        """Memory of the call's own, streams and random states; and what must outlive the call."""
+        """Make allocators, streams and random states for a call, and objects to keep during it."""
         buffers = []
 
         def allocate(_, size):
@@ -207,7 +207,7 @@ class Library:
     def _run(self, function, first, ins, outs):
         sources, taken = _Tensors(ins), _Tensors(outs)
         resources, states, kept = self._resources()
-        places = ("dense", "nothing", "nothing", "no_lengths", "no_lengths")  # of sparse arrays
+        places = ("dense", "nothing", "nothing", "no_lengths", "no_lengths")  # for sparse arrays
         sparse = [getattr(part, place) for place in places for part in (sources, taken)]
         status = function(
             *first, *sources.fields, *taken.fields, *resources, *sparse, states, _pointer()
@@ -216,7 +216,7 @@ class Library:
         return status
 
     def compute(self, entry, forward, attrs, ins, outs):
-        """Have an operator without objects compute a pass.
+        """Run a pass of a stateless operator.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Library:
         self._check(status, entry, "FCompute")
 
     def create(self, entry, attrs, shapes, codes):
-        """Make an object that computes; the address of it."""
+        """Create a stateful operator; return its address."""
         rows = [(ctypes.c_uint * len(shape))(*shape) for shape in shapes]
         c_shapes = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
         handle = _pointer()
@@ -250,11 +250,11 @@ class Library:
         return handle.value
 
     def compute_with(self, entry, state, forward, ins, outs):
-        """Have an object compute a pass."""
+        """Run a pass of a stateful operator."""
         first = (int(forward), _pointer(state))
         status = self._run(self._library._opCallFStatefulCompute, first, ins, outs)
         self._check(status, entry, "FStatefulCompute")
 
     def destroy(self, state):
-        """Delete an object."""
+        """Delete a stateful operator."""
         self._library._opCallDestroyOpState(_pointer(state))

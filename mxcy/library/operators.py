@@ -1,4 +1,4 @@
-"""Operators of loaded libraries: they run as those of `mx.operator`, under names of their own."""
+"""Operators of loaded libraries, which run like those of `mx.operator`."""
 
 import functools
 from importlib import import_module
@@ -17,7 +17,7 @@ __all__ = ["offer"]
 
 
 class _Operator:
-    """Computes by the functions of a library; see `mxcy.operator.CustomOp`."""
+    """Runs a library's functions; see `mxcy.operator.CustomOp`."""
 
     def __init__(self, library, entry, attrs):
         self._library, self._entry, self._attrs = library, entry, attrs
@@ -38,7 +38,7 @@ class _Operator:
 
 
 class _StatefulOperator(_Operator):
-    """Computes by an object of a library, which is made when the inputs are there."""
+    """Runs a library's stateful object, created when the inputs are known."""
 
     _state = None
 
@@ -54,7 +54,7 @@ class _StatefulOperator(_Operator):
 
 
 class _Property:
-    """What a library tells of an operator with attributes; see `mxcy.operator.CustomOpProp`."""
+    """The properties of a library's operator; see `mxcy.operator.CustomOpProp`."""
 
     def __init__(self, library, entry, attrs):
         self._library, self._entry, self._attrs = library, entry, attrs
@@ -63,16 +63,16 @@ class _Property:
         self._read = self._ins - len(written)
         if written != list(range(self._read, self._ins)):
             raise MXNetError(
-                f"operator {entry.name} writes the inputs {written} of {self._ins}; only the last "
-                "ones may be written"
+                f"operator {entry.name} writes inputs {written} of {self._ins}; only trailing "
+                "inputs may be written"
             )
 
     def list_arguments(self):
-        """Names of the inputs that are read."""
+        """Names of read-only inputs."""
         return [f"input{i}" for i in range(self._read)]
 
     def list_auxiliary_states(self):
-        """Names of the inputs that are written."""
+        """Names of written inputs."""
         return [f"input{i}" for i in range(self._read, self._ins)]
 
     def list_outputs(self):
@@ -80,30 +80,30 @@ class _Property:
         return ["output"] if self._outs == 1 else [f"output{i}" for i in range(self._outs)]
 
     def shapes(self, shapes):
-        """Shapes of inputs and outputs, from what is known of the inputs; empty is unknown."""
+        """Infer shapes of inputs and outputs from the inputs'; empty is unknown."""
         return self._library.infer_shapes(self._entry, self._attrs, shapes, self._outs)
 
     def types(self, codes):
-        """Codes of the dtypes of inputs and outputs; -1 is unknown."""
+        """Infer dtype codes of inputs and outputs; -1 is unknown."""
         return self._library.infer_types(self._entry, self._attrs, codes, self._outs)
 
     def declare_backward_dependency(self, out_grad, in_data, out_data):
-        """The backward function gets everything."""
+        """The backward function receives everything."""
         return [*out_grad, *in_data, *out_data]
 
     def create_operator(self, ctx, shapes, codes):
         """What computes."""
         if ctx.device_type == "gpu":
-            raise MXNetError(f"operator {self._entry.name} computes on CPUs, not on {ctx}")
+            raise MXNetError(f"operator {self._entry.name} only supports CPUs, not {ctx}")
         kind = _Operator if self._entry.create is None else _StatefulOperator
         return kind(self._library, self._entry, self._attrs)
 
 
 class _Described(users.Described):
-    """A `_Property`, for the record of its operator."""
+    """Describes a `_Property` for the record of its operator."""
 
     def infer(self, a, *ins):
-        """Shapes, once those of the inputs that are read are known, and dtypes."""
+        """Infer dtypes, and shapes once those of read-only inputs are known."""
         count = len(self.arguments)
         names = (*self.arguments, *self.states, *self.outputs)
         specs = [*ins, *(Spec() for _ in self.outputs)]
@@ -119,11 +119,11 @@ class _Described(users.Described):
         return [*specs[len(ins) :], Spec((1,), dtypes.CODES["int64"])]
 
 
-# --- offering them -------------------------------------------------------------------------------
+# --- registration --------------------------------------------------------------------------------
 
 
 def offer(library):
-    """Put the operators of a library into `mx.nd` and `mx.sym`, by the rule of `ops.homes`.
+    """Add the operators of a library to `mx.nd` and `mx.sym`, as assigned by `ops.homes`.
 
     Parameters
     ----------
@@ -132,12 +132,12 @@ def offer(library):
     Returns
     -------
     list of str
-        Their names.
+        Names of the operators.
 
     Raises
     ------
     MXNetError
-        When an operator of mxcy's own has such a name, or functions are lacking.
+        If mxcy has an operator with this name, or functions are missing.
     """
     entries = [entry for entry in library.entries() if not entry.in_subgraphs]
     for entry in entries:

@@ -13,14 +13,14 @@ _ENGINES, _WORDS = 1024, 624
 
 
 class _Engines:
-    """The engines, in one place for ever: operators that still run may hold the address."""
+    """The engines, at a fixed address, which running operators may hold."""
 
     def __init__(self):
         self._lock = forks.guard(threading.Lock())
-        self._array, self._source = None, None  # and the generator that seeded them
+        self._array, self._source = None, None  # the engines, and the generator that seeded them
 
     def address(self, source):
-        """Where they are, seeded by a generator from `mx.random.seed`; once for each generator."""
+        """Return the address, seeding the engines once per generator."""
         with self._lock:
             if self._array is None:
                 self._array = np.empty((_ENGINES, _WORDS + 1), np.uint64)
@@ -34,17 +34,17 @@ _engines = _Engines()
 
 
 def random_states():
-    """The address of the engines, which `mx.random.seed` seeds.
+    """Return the address of the engines, seeded by `mx.random.seed`.
 
     Returns
     -------
     int
     """
-    return _engines.address(generator(np))  # another generator after each seed
+    return _engines.address(generator(np))  # a new generator after each seed
 
 
 def _seed(engines, source):
-    """Fill in engines in the layout of libstdc++: the words, each in 8 bytes, and the place."""
+    """Initialise engines in libstdc++'s layout: the words, in 8 bytes each, and the position."""
     engines[:, 0] = source.integers(2**32, size=_ENGINES)
     for i in range(1, _WORDS):
         word = engines[:, i - 1]

@@ -1,8 +1,8 @@
-"""`mx.operator`: operators written in Python.
+"""`mx.operator`: custom operators in Python.
 
-A class of `CustomOpProp`, registered under a name, tells of inputs, outputs, shapes and types, and
-makes objects of `CustomOp`, which compute. `mx.nd.Custom`, `mx.sym.Custom` and `F.Custom` call them
-by the name.
+A subclass of `CustomOpProp`, registered under a name, describes inputs, outputs, shapes and dtypes,
+and creates `CustomOp` objects, which compute. `mx.nd.Custom`, `mx.sym.Custom` and `F.Custom` call
+them by name.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from mxcy.ndarray import NDArray, array
 from mxcy.operator.legacy import NDArrayOp, NumpyOp, PythonOp
 from mxcy.ops.core.record import ONLY_SYMBOLS, REGISTRY
 
-# The last four come with a star from MXNet's module too; callbacks of monitors need them.
+# The last four are also star-exported by MXNet's module; monitor callbacks need them.
 __all__ = [
     "CustomOp",
     "CustomOpProp",
@@ -39,15 +39,15 @@ __all__ = [
 
 __dir__ = listing(__name__)
 
-#: the number of arguments of an operator, their names and their type texts
+#: number, names and type texts of an operator's arguments
 OperatorArguments = namedtuple("OperatorArguments", ["narg", "names", "types"])
 
 
 class CustomOp:
-    """What an operator computes; derive from it.
+    """Base class of an operator's computation.
 
-    One object serves the forward pass and the backward pass that follows it, and may keep what it
-    needs between them. The arrays of the methods may be used until the methods return.
+    One object serves a forward pass and the subsequent backward pass, and may keep state between
+    them. Arrays passed to the methods are only valid until the methods return.
     """
 
     def forward(self, is_train, req, in_data, out_data, aux):
@@ -56,15 +56,15 @@ class CustomOp:
         Parameters
         ----------
         is_train : bool
-            The mode.
+            Whether the mode is training.
         req : list of str
-            What is to be done with each output; see `assign`.
+            Request for each output; see `assign`.
         in_data : list of NDArray
-            The inputs, read-only.
+            Inputs, read-only.
         out_data : list of NDArray
-            The outputs, to be written.
+            Outputs to write.
         aux : list of NDArray
-            The auxiliary states, which may be changed.
+            Auxiliary states, which may be modified.
         """
 
     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
@@ -73,14 +73,14 @@ class CustomOp:
         Parameters
         ----------
         req : list of str
-            What is to be done with each gradient; ``'null'`` where none is wanted.
+            Request for each gradient; ``'null'`` if not required.
         out_grad, in_data, out_data : list of NDArray
-            The gradients of the outputs, the inputs and outputs; None in the place of those that
-            `CustomOpProp.declare_backward_dependency` leaves out.
+            Output gradients, inputs and outputs; None for those that
+            `CustomOpProp.declare_backward_dependency` omits.
         in_grad : list of NDArray
-            The gradients, to be written.
+            Gradients to write.
         aux : list of NDArray
-            The auxiliary states, which may be changed.
+            Auxiliary states, which may be modified.
         """
 
     def assign(self, dst, req, src):
@@ -90,7 +90,7 @@ class CustomOp:
         ----------
         dst : NDArray
         req : {'null', 'write', 'inplace', 'add'}
-            ``'null'``: not at all; ``'add'``: on top of what is there.
+            ``'null'``: discard; ``'add'``: add to the contents.
         src : NDArray, numpy.ndarray or number
         """
         if req in ("write", "inplace"):
@@ -102,56 +102,56 @@ class CustomOp:
 
 
 class CustomOpProp:
-    """What is to be known of an operator before it computes; derive from it.
+    """Base class of an operator's properties.
 
     Parameters
     ----------
     need_top_grad : bool
-        Whether the backward pass reads the gradients of the outputs, which losses do not. Other
-        parameters of a derived class get texts: what calls of `Custom` were given.
+        Whether backward reads the gradients of the outputs, which losses do not. Other parameters
+        of a subclass receive the arguments of `Custom` as str.
     """
 
     def __init__(self, need_top_grad=True):
         self.need_top_grad_ = need_top_grad
 
     def infer_shape(self, in_shape):
-        """The shapes of inputs, outputs and auxiliary states.
+        """Infer the shapes of inputs, outputs and auxiliary states.
 
         Parameters
         ----------
         in_shape : list of list of int
-            As far as known; in symbols, an empty list stands for an unknown shape.
+            Input shapes as far as known; in symbols, an empty list means unknown.
 
         Returns
         -------
         in_shape, out_shape, aux_shape : list
-            The last may be left out. By default outputs are like the first input.
+            The last may be omitted. By default outputs have the shape of the first input.
         """
         return in_shape, [in_shape[0]] * len(self.list_outputs()), []
 
     def infer_type(self, in_type):
-        """The types of inputs, outputs and auxiliary states.
+        """Infer the dtypes of inputs, outputs and auxiliary states.
 
         Parameters
         ----------
         in_type : list of type
-            Such as ``numpy.float32``; in symbols, None stands for an unknown type.
+            Input types such as ``numpy.float32``; in symbols, None means unknown.
 
         Returns
         -------
         in_type, out_type, aux_type : list
-            The last may be left out. By default all are like the first input.
+            The last may be omitted. By default all have the type of the first input.
         """
         outs, states = self.list_outputs(), self.list_auxiliary_states()
         return in_type, [in_type[0]] * len(outs), [in_type[0]] * len(states)
 
     def infer_storage_type(self, in_stype):
-        """The storage types of inputs, outputs and auxiliary states: all are ``'default'``.
+        """Infer the storage types of inputs, outputs and auxiliary states: all ``'default'``.
 
         Raises
         ------
         AssertionError
-            When an input's is another.
+            If an input has another storage type.
         """
         for number, stype in enumerate(in_stype):
             assert stype == "default", (
@@ -161,12 +161,12 @@ class CustomOpProp:
         return in_stype, ["default"] * len(outs), ["default"] * len(states)
 
     def infer_storage_type_backward(self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
-        """The storage types of what the backward pass uses: all are ``'default'``.
+        """Infer the storage types of arrays used by the backward pass: all ``'default'``.
 
         Raises
         ------
         AssertionError
-            When one is another.
+            If an array has another storage type.
         """
         lists = [ograd_stype, in_stype, out_stype, igrad_stype, aux_stype]
         for stypes in (ograd_stype, igrad_stype):
@@ -178,42 +178,42 @@ class CustomOpProp:
         return tuple(["default"] * len(stypes) for stypes in lists)
 
     def list_arguments(self):
-        """The names of the inputs; ``['data']`` by default."""
+        """List the names of the inputs, by default ``['data']``."""
         return ["data"]
 
     def list_outputs(self):
-        """The names of the outputs; ``['output']`` by default."""
+        """List the names of the outputs, by default ``['output']``."""
         return ["output"]
 
     def list_auxiliary_states(self):
-        """The names of arrays that the operator keeps and changes; none by default."""
+        """List the names of the auxiliary states, by default none."""
         return []
 
     def declare_backward_dependency(self, out_grad, in_data, out_data):
-        """What the backward pass reads.
+        """Declare the arrays that the backward pass reads.
 
         Parameters
         ----------
         out_grad, in_data, out_data : list of int
-            Numbers that stand for the arrays.
+            Numbers that represent the arrays.
 
         Returns
         -------
         list of int
-            Some of them; by default all, without `out_grad` if `need_top_grad` is False.
+            A subset; by default all, without `out_grad` if `need_top_grad` is False.
         """
         return [*(out_grad if self.need_top_grad_ else ()), *in_data, *out_data]
 
     def create_operator(self, ctx, in_shapes, in_dtypes):
-        """An object that computes.
+        """Create the object that computes.
 
         Parameters
         ----------
         ctx : Context
         in_shapes : list of list of int
-            The inputs' shapes.
+            Shapes of the inputs.
         in_dtypes : list of int
-            MXNet's numbers of their element types: 0 for float32, ...
+            MXNet's dtype codes of the inputs: 0 for float32, ...
 
         Returns
         -------
@@ -223,9 +223,9 @@ class CustomOpProp:
 
 
 def register(reg_name):
-    """A class decorator that registers a subclass of `CustomOpProp` under a name.
+    """Make a class decorator that registers a subclass of `CustomOpProp` under a name.
 
-    A class that was registered under the name before is replaced, with a logged warning.
+    A class previously registered under the name is replaced, with a logged warning.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ register("custom_op")(CustomOpProp)
 
 
 def get_all_registered_operators():
-    """The names of all operators, aliases included.
+    """List the names of all operators, including aliases.
 
     Returns
     -------
@@ -259,12 +259,12 @@ def get_all_registered_operators():
 
 
 def get_all_registered_operators_grouped():
-    """The operators with their names.
+    """List the operators with their names.
 
     Returns
     -------
     dict of str to list of str
-        An operator's name and all its names, that one included.
+        Name of an operator -> all its names, including itself.
     """
     groups: dict = {name: [name] for name in (*ONLY_SYMBOLS, NAME)}
     for name, record in REGISTRY.items():
@@ -273,7 +273,7 @@ def get_all_registered_operators_grouped():
 
 
 def get_operator_arguments(op_name):
-    """The inputs and attributes of an operator.
+    """Return the inputs and attributes of an operator.
 
     Parameters
     ----------
@@ -282,12 +282,12 @@ def get_operator_arguments(op_name):
     Returns
     -------
     OperatorArguments
-        A named tuple: `narg`, `names`, and `types`, texts such as ``"int, required"``.
+        A named tuple: `narg`, `names`, and `types`, str such as ``"int, required"``.
 
     Raises
     ------
     MXNetError
-        When there is no such operator.
+        If there is no such operator.
     """
     if op_name == NAME:
         return OperatorArguments(2, ["data", "op_type"], ["NDArray-or-Symbol[]", "string"])

@@ -1,4 +1,4 @@
-"""The names of all operators as MXNet's C interface gives them, for programs that ask there."""
+"""Operator names through MXNet's C interface."""
 
 import ctypes
 
@@ -6,21 +6,21 @@ from mxcy.operator import get_all_registered_operators
 
 __all__ = ["MXListAllOpNames"]
 
-_kept: list = []  # what pointers that were handed out point to
+_kept: list = []  # targets of returned pointers
 
 
 def MXListAllOpNames(out_size, out_array):  # noqa: N802
-    """Tell the operators' names.
+    """Return the operators' names.
 
     Parameters
     ----------
     out_size, out_array : object
-        What ``ctypes.byref`` makes of a ``c_uint`` and of a ``POINTER(c_char_p)``.
+        ``ctypes.byref`` of a ``c_uint`` and of a ``POINTER(c_char_p)``.
 
     Returns
     -------
     int
-        0, as MXNet's functions do.
+        0, for success.
     """
     names = [name.encode("utf-8") for name in get_all_registered_operators()]
     _kept[:] = [(ctypes.c_char_p * len(names))(*names)]

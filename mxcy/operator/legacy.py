@@ -1,4 +1,4 @@
-"""The classes for operators in Python from before `CustomOp`; they work through it."""
+"""Python operator classes that predate `CustomOp`, implemented by it."""
 
 import itertools
 import warnings
@@ -13,12 +13,12 @@ _numbers = itertools.count()
 
 
 class PythonOp:
-    """What `NumpyOp` and `NDArrayOp` have in common; calling an object makes a symbol.
+    """Base of `NumpyOp` and `NDArrayOp`; calling an object creates a symbol.
 
     Parameters
     ----------
     need_top_grad : bool
-        Whether the backward pass reads the gradients of the outputs, which losses do not.
+        Whether backward reads the gradients of the outputs, which losses do not.
     """
 
     def __init__(self, need_top_grad=True):
@@ -30,19 +30,19 @@ class PythonOp:
         return self.get_symbol(*args, **kwargs)
 
     def get_symbol(self, *args, **kwargs):
-        """The operator as a symbol.
+        """Create a symbol of the operator.
 
         Parameters
         ----------
         *args : Symbol
-            The inputs.
+            Input symbols.
         **kwargs
             Inputs by name, and the symbol's ``name``.
 
         Returns
         -------
         Symbol
-            Files of it can be read only while this object lives.
+            A symbol whose files can only be loaded while this object exists.
         """
         raise MXNetError("derive operators from NumpyOp or NDArrayOp, not from PythonOp")
 
@@ -55,48 +55,48 @@ class PythonOp:
         in_grad[0][:] = 1.0
 
     def infer_shape(self, in_shape):
-        """The shapes of inputs and outputs; by default outputs are like the first input."""
+        """Infer the shapes of inputs and outputs, by default those of the first input."""
         return in_shape, [in_shape[0]]
 
     def list_outputs(self):
-        """The names of the outputs."""
+        """List the names of the outputs."""
         return ["output"]
 
     def list_arguments(self):
-        """The names of the inputs."""
+        """List the names of the inputs."""
         return ["data"]
 
     def need_top_grad(self):
-        """Whether the backward pass reads the gradients of the outputs."""
+        """Return whether backward reads the gradients of the outputs."""
         return self.need_top_grad_
 
     def _symbol(self, runner, args, kwargs):
-        """The symbol of an operator of its own kind."""
+        """Create the symbol with a unique operator type."""
         name = f"_python_{next(_numbers)}_{type(self).__name__}"
         PROPERTIES[name] = lambda: _Property(self, runner)
         return Custom(*args, op_type=name, **kwargs)
 
 
 class NumpyOp(PythonOp):
-    """An operator whose methods take NumPy arrays."""
+    """An operator whose methods receive NumPy arrays."""
 
     def get_symbol(self, *args, **kwargs):
         return self._symbol(_OnNumpy, args, kwargs)
 
 
 class NDArrayOp(PythonOp):
-    """An operator whose methods take NDArrays."""
+    """An operator whose methods receive NDArrays."""
 
     def get_symbol(self, *args, **kwargs):
         return self._symbol(_OnArrays, args, kwargs)
 
     def declare_backward_dependency(self, out_grad, in_data, out_data):
-        """What the backward pass reads, as `CustomOpProp.declare_backward_dependency`."""
+        """Declare the arrays backward reads, like `CustomOpProp.declare_backward_dependency`."""
         return [*(out_grad if self.need_top_grad() else ()), *in_data, *out_data]
 
 
 class _Property:
-    """What `mxcy.operator.CustomOpProp` tells, from an object of the old classes."""
+    """Adapts an object of the old classes to `mxcy.operator.CustomOpProp`."""
 
     def __init__(self, operator, runner):
         self._operator, self._runner = operator, runner
@@ -121,7 +121,7 @@ class _Property:
 
 
 class _OnArrays:
-    """Hands arrays on as they are."""
+    """Passes arrays on unchanged."""
 
     def __init__(self, operator):
         self._operator = operator
@@ -136,7 +136,7 @@ class _OnArrays:
 
 
 class _OnNumpy(_OnArrays):
-    """Hands NumPy arrays on, and takes back what was written."""
+    """Passes NumPy arrays on, and copies back written ones."""
 
     def forward(self, is_train, req, in_data, out_data, aux):
         outs = _copied(out_data)

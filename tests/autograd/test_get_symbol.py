@@ -158,7 +158,7 @@ def test_what_is_no_symbol(arrays):
     with mx.autograd.record():
         doubled = Doubling()(arrays[0])
         y = arrays[0] * 2
-    with pytest.raises(mx.MXNetError, match="Doubling computes in Python"):
+    with pytest.raises(mx.MXNetError, match="Doubling is computed in Python"):
         mx.autograd.get_symbol(doubled)
     y.backward()
     with pytest.raises(mx.MXNetError, match="freed by a backward pass"):

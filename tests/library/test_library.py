@@ -30,7 +30,7 @@ def compiled(folder, name, *options):
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     actual = compiled(tmp_path_factory.mktemp("library"), "libexternal")
-    with pytest.warns(UserWarning, match="0 partitioners and 1 passes of graphs are not used"):
+    with pytest.warns(UserWarning, match="0 graph partitioners and 1 graph passes are not used"):
         mx.library.load(actual)
     return actual
 

@@ -1,4 +1,4 @@
-"""Kernels written in Cython; importing the package enters them in the kernel table."""
+"""Kernels written in Cython; importing the package registers them in the kernel table."""
 
 from importlib import import_module
 from pkgutil import iter_modules

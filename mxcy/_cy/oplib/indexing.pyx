@@ -1,6 +1,6 @@
-"""Kernels that choose elements along one dimension by integers: take, pick, gradients.
+"""Kernels that select elements along a dimension by integers: take, pick, gradients.
 
-Indices of any element type are first converted to int64 in the workspace and brought into bounds.
+Indices of any element type are first converted to int64 in the workspace and clipped or wrapped.
 Gradients are summed in an order that does not depend on the number of threads.
 """
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -19,11 +19,11 @@ cdef enum:
     CLIP = 0
     WRAP = 1
     RAISE = 2
-    GRAIN = 512  # rows for which another thread pays
-    CHECKED = 1024  # indices that stay in the cache from their check to their use
-    SHORT = 16  # elements of a block that is not worth a list
+    GRAIN = 512  # rows per thread
+    CHECKED = 1024  # indices checked at a time, to remain in cache
+    SHORT = 16  # block size below which no list is built
 
-ctypedef fused Item:  # elements that are only moved, by their size
+ctypedef fused Item:  # elements that are only moved, by size
     uint8_t
     uint16_t
     uint32_t
@@ -33,8 +33,8 @@ ctypedef fused Item:  # elements that are only moved, by their size
 # --- indices -------------------------------------------------------------------------------------
 
 cdef bint all_within(const int64_t *index, int64_t n, int64_t extent) noexcept nogil:
-    """Whether indices lie in [0, extent)."""
-    cdef uint64_t outside = 0  # its first bit is set by a negative index or distance from the end
+    """Whether indices are in [0, extent)."""
+    cdef uint64_t outside = 0  # top bit is set by a negative index or distance from the end
     cdef int64_t i
     for i in range(n):
         outside |= <uint64_t>index[i] | (<uint64_t>(extent - 1) - <uint64_t>index[i])
@@ -44,7 +44,7 @@ cdef bint all_within(const int64_t *index, int64_t n, int64_t extent) noexcept n
 cdef struct Bounds:
     const int64_t *index
     int64_t extent
-    bint exceeded  # some thread has found an index outside
+    bint exceeded  # an index is out of bounds
 
 
 cdef void check_bounds(void *context, int64_t begin, int64_t end) noexcept nogil:
@@ -54,7 +54,7 @@ cdef void check_bounds(void *context, int64_t begin, int64_t end) noexcept nogil
 
 
 cdef bint all_within_bounds(const mx_tensor *source, int64_t extent, int threads) noexcept nogil:
-    """Whether int64 indices lie in [0, extent), on all threads."""
+    """Whether int64 indices are in [0, extent), checked in parallel."""
     cdef Bounds bounds
     bounds.index, bounds.extent, bounds.exceeded = <const int64_t *>source.data, extent, False
     parallel_for(threads, count(source), GRAIN * SHORT, check_bounds, &bounds)
@@ -64,9 +64,9 @@ cdef bint all_within_bounds(const mx_tensor *source, int64_t extent, int threads
 cdef const int64_t *load_indices(
     const mx_call *call, int input_number, int64_t extent, int mode
 ) noexcept nogil:
-    """An input's indices as int64, brought into [0, extent) as the mode says; NULL on failure.
+    """Load an input's indices as int64 in [0, extent), subject to the mode; NULL on failure.
 
-    They are in the workspace, or where they were if nothing had to be changed.
+    They are in the workspace, or unmoved if nothing had to be changed.
     """
     cdef const mx_tensor *source = &call.inputs[input_number]
     cdef int64_t *index = <int64_t *>call.workspace
@@ -74,7 +74,7 @@ cdef const int64_t *load_indices(
     if lacks(call, n * sizeof(int64_t)) != 0:
         return NULL
     if n and extent == 0:
-        mx_fail("indices: cannot take elements of a dimension of extent 0")
+        mx_fail("indices: cannot take elements of a dimension of size 0")
         return NULL
     if source.dtype == MX_I64 and n and all_within_bounds(source, extent, call.threads):
         return <const int64_t *>source.data
@@ -84,7 +84,7 @@ cdef const int64_t *load_indices(
         if 0 <= position < extent:
             continue
         if mode == RAISE:
-            mx_fail("indices: out of bounds for a dimension of extent %ld", extent)
+            mx_fail("indices: out of bounds for a dimension of size %ld", extent)
             return NULL
         if mode == WRAP:
             position %= extent
@@ -100,8 +100,8 @@ cdef struct Take:
     char *dst
     const char *src
     const int64_t *index
-    int64_t taken, extent, block  # indices; rows that they choose from; bytes of a row
-    bint exceeded  # some thread has found an index outside
+    int64_t taken, extent, block  # number of indices; number of rows; bytes per row
+    bint exceeded  # an index is out of bounds
 
 
 cdef inline void take_items(Item *tag, const Take *t, int64_t begin, int64_t end) noexcept nogil:
@@ -109,7 +109,7 @@ cdef inline void take_items(Item *tag, const Take *t, int64_t begin, int64_t end
     cdef const Item *src
     cdef const int64_t *index
     cdef int64_t i = begin, j, outer, first, last
-    while i < end:  # one run of indices after another
+    while i < end:  # run by run of indices
         outer = i // t.taken
         first, last = i - outer * t.taken, min(t.taken, end - outer * t.taken)
         src, index = <const Item *>t.src + outer * t.extent, t.index
@@ -140,7 +140,7 @@ cdef void take_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
 
 
 cdef void take_checked(void *context, int64_t begin, int64_t end) noexcept nogil:
-    """take_rows until an index lies outside."""
+    """Like take_rows, until an index is out of bounds."""
     cdef Take *t = <Take *>context
     cdef int64_t n
     while begin < end and not t.exceeded:
@@ -178,15 +178,15 @@ cdef int take(const mx_call *call) noexcept nogil:
 cdef struct Sums:
     void *dst
     const void *src
-    const int64_t *start  # for each row where its list begins in `order`
-    const int64_t *order  # positions in `src`, by the row they are added to
-    const int64_t *index  # the rows they are added to
+    const int64_t *start  # start of each row's list in `order`
+    const int64_t *order  # positions in `src`, grouped by target row
+    const int64_t *index  # target rows
     int64_t taken, extent, inner
     int32_t dtype
 
 
 cdef inline void sum_row(Number *dst, const Number *src, const Sums *s, int64_t row) noexcept nogil:
-    """dst = the sum of the blocks of `src` that belong to a row."""
+    """Sum the blocks of `src` that belong to a row."""
     cdef const Number *block
     cdef int64_t i, j
     cdef int64_t first = s.start[row], last = s.start[row + 1]
@@ -242,7 +242,7 @@ cdef inline void scatter_rows_of(
 
 
 cdef void scatter_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
-    """Sums for whole outer positions: where blocks are short, reading in order is faster."""
+    """Sum whole outer positions, reading in order, which is faster for short blocks."""
     cdef Sums *s = <Sums *>context
     if s.dtype == MX_F32:
         scatter_rows_of(<float *>s.dst, s, begin, end)
@@ -272,7 +272,7 @@ cdef int take_grad(const mx_call *call) noexcept nogil:
     index = load_indices(call, p.index, p.extent, p.mode)
     if index == NULL and taken:
         return -1
-    if lists:  # a counting sort of the positions by row
+    if lists:  # counting sort of the positions by row
         memset(start, 0, (p.extent + 1) * sizeof(int64_t))
         for i in range(taken):
             start[index[i]] += 1
@@ -290,7 +290,7 @@ cdef int take_grad(const mx_call *call) noexcept nogil:
     s.dst, s.src, s.dtype = out.data, call.inputs[p.data].data, out.dtype
     s.start, s.order, s.taken, s.extent, s.inner = start, order, taken, p.extent, p.inner
     s.index = index
-    if is_half(out.dtype):  # the sums are made in float32
+    if is_half(out.dtype):  # accumulate in float32
         n = count(&call.inputs[p.data])
         s.src = start + p.extent + 1
         s.dst = <float *>s.src + n
@@ -355,7 +355,7 @@ cdef int along(const mx_call *call) noexcept nogil:
 
 
 cdef inline void put_items(Number *dst, const Along *a, int64_t begin, int64_t end) noexcept nogil:
-    """Zeros with the gradient added, for the outer positions [begin, end)."""
+    """Write zeros and add the gradient, for the outer positions [begin, end)."""
     cdef const Number *src = <const Number *>a.src
     cdef int64_t i, outer, place, block = a.taken * a.inner, whole = a.extent * a.inner
     memset(dst + begin * whole, 0, (end - begin) * whole * sizeof(Number))
@@ -404,7 +404,7 @@ cdef int along_grad(const mx_call *call) noexcept nogil:
     return 0
 
 
-#: the kernels that this module enters in the kernel table
+#: kernels registered by this module
 KERNELS = ("take", "take_grad", "along", "along_grad")
 
 mx_kernel_add("take", take, ALL_DTYPES, 0)

@@ -1,4 +1,4 @@
-# What kernels written in Cython share: loops over chunks on the team of threads, sizes and casts.
+# Helpers of kernels written in Cython: parallel loops, sizes and casts.
 from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
@@ -25,9 +25,9 @@ cdef extern from *:
     mx_kernel cast_kernel() nogil
     const int32_t *item_bytes "item_bytes"
     const uint32_t ALL_DTYPES
-    const uint32_t SUMMED_DTYPES  # those of Number, and halves by way of float32
+    const uint32_t SUMMED_DTYPES  # those of Number, and 16-bit types via float32
 
-ctypedef fused Number:  # elements that are added
+ctypedef fused Number:  # elements with arithmetic
     float
     double
     int8_t
@@ -56,7 +56,7 @@ cdef inline void parallel_for(
 
 
 cdef inline int lacks(const mx_call *call, int64_t bytes) noexcept nogil:
-    """-1 with an error text when the workspace is smaller than the kernel needs, else 0."""
+    """Return -1 with an error text if the workspace is too small, else 0."""
     if <int64_t>call.workspace_size >= bytes:
         return 0
     return mx_fail("the workspace has %zu bytes, the kernel needs %ld", call.workspace_size, bytes)
@@ -76,7 +76,7 @@ cdef inline bint is_half(int32_t dtype) noexcept nogil:
 
 
 cdef inline int64_t wide_bytes(const mx_tensor *a, const mx_tensor *b) noexcept nogil:
-    """Workspace for float32 copies of two arrays of one element type; 0 when that is no half."""
+    """Workspace for float32 copies of two 16-bit arrays; 0 for other types."""
     return sizeof(float) * (count(a) + count(b)) if is_half(a.dtype) else 0
 
 

@@ -1,9 +1,9 @@
 """The kernel of topk, sort and argsort.
 
-Every element becomes an unsigned key whose order is the wanted one: NaN is largest, both zeros are
-equal, and for descending order all bits are flipped. Elements of up to 32 bits are sorted as one
-64-bit number with the position below the key, others as pairs; so equal elements keep their order.
-Few of many elements are selected without sorting the others.
+Every element is mapped to an unsigned key with the requested order: NaN is largest, both zeros are
+equal, and for descending order all bits are flipped. Elements of up to 32 bits are sorted as 64-bit
+integers with the position below the key, others as pairs, so sorting is stable. A few of many
+elements are selected without sorting the others.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -17,23 +17,23 @@ from mxcy._cy.oplib.kernel cimport ALL_DTYPES, convert, item_bytes, parallel_for
 from mxcy._cy.oplib.indexing_params cimport mx_order_params
 
 cdef enum:
-    INSERTION = 40  # shorter runs are sorted by insertion
-    BLOCK = 512  # elements whose keys are made at a time
-    ROOM = 64  # entries that are kept while looking for few
-    FEWEST = 8  # entries that are kept in order
-    GRAIN = 2048  # elements for which another thread pays
+    INSERTION = 40  # maximum length for insertion sort
+    BLOCK = 512  # elements per batch of keys
+    ROOM = 64  # candidates kept while selecting few
+    FEWEST = 8  # candidates kept sorted
+    GRAIN = 2048  # elements per thread
 
 cdef struct Pair:
     uint64_t key
     uint64_t position
 
 ctypedef fused Entry:
-    uint64_t  # key and position in one
+    uint64_t  # key and position combined
     Pair
 
 cdef struct Row:
     const char *data
-    int64_t step, n  # elements from one to the next; elements
+    int64_t step, n  # stride; number of elements
     int32_t dtype
     bint ascending
 
@@ -73,7 +73,7 @@ cdef inline uint64_t double_key(uint64_t bits) noexcept nogil:
 cdef void make_keys(
     uint32_t *keys, const void *row, int64_t step, int64_t n, int32_t dtype
 ) noexcept nogil:
-    """Keys of elements of up to 32 bits, `step` elements apart."""
+    """Compute keys of elements of up to 32 bits with stride `step`."""
     cdef int64_t i
     if dtype == MX_F32:
         for i in range(n):
@@ -107,7 +107,7 @@ cdef void make_keys(
 cdef void make_wide_keys(
     uint64_t *keys, const uint64_t *row, int64_t step, int64_t n, int32_t dtype
 ) noexcept nogil:
-    """Keys of elements of 64 bits."""
+    """Compute keys of 64-bit elements."""
     cdef int64_t i
     cdef uint64_t sign = 1ULL << 63 if dtype == MX_I64 else 0
     for i in range(n):
@@ -115,7 +115,7 @@ cdef void make_wide_keys(
 
 
 cdef void make_entries(Entry *entries, const Row *row, int64_t begin, int64_t n) noexcept nogil:
-    """Entries of the elements [begin, begin + n) of a row; n is at most BLOCK."""
+    """Compute entries of the elements [begin, begin + n) of a row; n is at most BLOCK."""
     cdef uint32_t keys[BLOCK]
     cdef uint64_t wide[BLOCK]
     cdef const void *first = row.data + begin * row.step * item_bytes[row.dtype]
@@ -149,7 +149,7 @@ cdef inline uint64_t position_of(Entry entry) noexcept nogil:
 
 
 cdef inline int digit(Entry entry, int number) noexcept nogil:
-    """Eight bits of an entry, counted from the lowest of the position."""
+    """A byte of an entry, counted from the lowest of the position."""
     if Entry is Pair:
         return (entry.position >> 8 * number if number < 8 else entry.key >> 8 * (number - 8)) & 255
     else:
@@ -169,7 +169,7 @@ cdef void insertion_sort(Entry *entries, int64_t n) noexcept nogil:
 
 
 cdef void radix_sort(Entry *entries, Entry *scratch, int64_t n, bint in_order) noexcept nogil:
-    """Sort by digits, lowest first; `in_order` tells that the positions ascend already."""
+    """Sort by digits, lowest first; `in_order`: positions already ascend."""
     cdef int digits = 16 if Entry is Pair else 8
     cdef int number, d, lowest = digits // 2 if in_order else 0
     cdef uint32_t counts[16][256]
@@ -203,7 +203,7 @@ cdef void radix_sort(Entry *entries, Entry *scratch, int64_t n, bint in_order) n
 
 
 cdef void select(Entry *entries, int64_t n, int64_t k) noexcept nogil:
-    """Bring the k smallest entries to the front, the largest of them last."""
+    """Move the k smallest entries to the front, the largest of them last."""
     cdef int64_t low = 0, high = n - 1, i, j
     cdef Entry a, b, c, pivot
     while low < high:
@@ -232,7 +232,7 @@ cdef void select(Entry *entries, int64_t n, int64_t k) noexcept nogil:
 
 
 cdef void keep_first(Entry *entries, const Row *row, int64_t taken) noexcept nogil:
-    """Write the very few first entries of a row in order, in which they are kept all along."""
+    """Write the few first entries of a row in order, keeping them sorted throughout."""
     cdef int64_t number, begin, i, j, n, kept = 0
     cdef Entry block[BLOCK]
     for number in range((row.n + BLOCK - 1) // BLOCK):
@@ -286,7 +286,7 @@ cdef void sort_first(Entry *entries, Entry *scratch, const Row *row, int64_t tak
 
 
 cdef inline int64_t room_for(int64_t n, int64_t taken) noexcept nogil:
-    """Entries to keep while looking for the first `taken` of n."""
+    """The number of entries to keep while selecting the first `taken` of n."""
     return min(n, max(4 * taken, <int64_t>ROOM))
 
 
@@ -395,7 +395,7 @@ cdef int order(const mx_call *call) noexcept nogil:
     return mx_fail("out of memory") if o.failed else 0
 
 
-#: the kernels that this module enters in the kernel table
+#: kernels registered by this module
 KERNELS = ("order",)
 
 mx_kernel_add("order", order, ALL_DTYPES & ~(1 << MX_BOOL), 0)

@@ -1,7 +1,7 @@
-"""Kernels that address elements by coordinates: gather_nd, scatter_nd, their relatives, one_hot.
+"""Kernels that address elements by coordinates: gather_nd, scatter_nd and relatives, one_hot.
 
-Coordinates become positions of blocks first. Blocks are written in the order of their coordinates,
-so that the last of equal ones remains; threads share the elements of the blocks, not the blocks.
+Coordinates are first converted to block positions. Blocks are written in the order of their
+coordinates, so that the last of equal ones wins; threads split the elements within blocks.
 """
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -16,9 +16,9 @@ from mxcy._cy.oplib.kernel cimport (
 from mxcy._cy.oplib.indexing_params cimport mx_gather_params, mx_one_hot_params
 
 cdef enum:
-    GRAIN = 4096  # bytes for which another thread pays
+    GRAIN = 4096  # bytes per thread
 
-ctypedef fused Item:  # elements that are only written, by their size
+ctypedef fused Item:  # elements that are only written, by size
     uint8_t
     uint16_t
     uint32_t
@@ -27,13 +27,13 @@ ctypedef fused Item:  # elements that are only written, by their size
 cdef struct Blocks:
     char *dst
     const char *src
-    const int64_t *place  # for each block its position among the blocks of the larger array
-    int64_t n, inner  # blocks; elements of a block
+    const int64_t *place  # position of each block in the larger array
+    int64_t n, inner  # number of blocks; elements per block
     int32_t dtype
 
 
 cdef int load_places(const mx_call *call, const mx_gather_params *p, int64_t *place) noexcept nogil:
-    """Turn the coordinates into positions, in place; returns -1 when one is out of bounds."""
+    """Convert coordinates to positions in place; return -1 if one is out of bounds."""
     cdef const mx_tensor *index = &call.inputs[p.index]
     cdef int64_t total = count(index), i, coordinate
     cdef int64_t n = total // p.ndim if p.ndim else 0
@@ -55,7 +55,7 @@ cdef int load_places(const mx_call *call, const mx_gather_params *p, int64_t *pl
 
 
 cdef int prepare(const mx_call *call, Blocks *b) noexcept nogil:
-    """Fill in the struct for a kernel whose output is the larger array."""
+    """Initialise the struct for a kernel whose output is the larger array."""
     cdef const mx_gather_params *p = <const mx_gather_params *>call.params
     cdef int64_t *place = <int64_t *>call.workspace
     if load_places(call, p, place) != 0:
@@ -129,7 +129,7 @@ cdef void add_blocks(void *context, int64_t begin, int64_t end) noexcept nogil:
 
 
 cdef int scatter_nd(const mx_call *call) noexcept nogil:
-    """The blocks on zeros."""
+    """Write the blocks over zeros."""
     cdef Blocks b
     cdef int bytes = item_bytes[call.outputs[0].dtype]
     if prepare(call, &b) != 0:
@@ -140,7 +140,7 @@ cdef int scatter_nd(const mx_call *call) noexcept nogil:
 
 
 cdef int scatter_set_nd(const mx_call *call) noexcept nogil:
-    """The blocks on the first input."""
+    """Write the blocks over a copy of the first input."""
     cdef Blocks b
     cdef mx_tensor *out = &call.outputs[0]
     cdef int bytes = item_bytes[out.dtype]
@@ -153,7 +153,7 @@ cdef int scatter_set_nd(const mx_call *call) noexcept nogil:
 
 
 cdef int scatter_add_nd(const mx_call *call) noexcept nogil:
-    """The sums of the blocks with equal coordinates."""
+    """Sum the blocks with equal coordinates."""
     cdef const mx_gather_params *p = <const mx_gather_params *>call.params
     cdef const mx_tensor *data = &call.inputs[p.data]
     cdef mx_tensor *out = &call.outputs[0]
@@ -164,7 +164,7 @@ cdef int scatter_add_nd(const mx_call *call) noexcept nogil:
         return -1
     if prepare(call, &b) != 0:
         return -1
-    if is_half(out.dtype):  # the sums are made in float32
+    if is_half(out.dtype):  # accumulate in float32
         wide = <float *>call.workspace + 2 * count(&call.inputs[p.index])
         convert(wide, MX_F32, data.data, data.dtype, n, call.threads)
         b.src, b.dst, b.dtype = <const char *>wide, <char *>(wide + n), MX_F32
@@ -226,7 +226,7 @@ cdef int one_hot(const mx_call *call) noexcept nogil:
     return 0
 
 
-#: the kernels that this module enters in the kernel table
+#: kernels registered by this module
 KERNELS = ("gather_nd", "scatter_nd", "scatter_set_nd", "scatter_add_nd", "one_hot")
 
 mx_kernel_add("gather_nd", gather_nd, ALL_DTYPES, 0)

@@ -1,6 +1,6 @@
-"""Kernels on padded batches of sequences, running sums and products.
+"""Kernels on padded batches of sequences; cumulative sums and products.
 
-A batch is seen as steps times sequences (axis 0) or sequences times steps (axis 1) of blocks.
+A batch is (steps, sequences) for axis 0 or (sequences, steps) for axis 1, of blocks.
 """
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -14,7 +14,7 @@ from mxcy._cy.oplib.kernel cimport (
 from mxcy._cy.oplib.indexing_params cimport mx_scan_params, mx_sequence_params
 
 cdef enum:
-    GRAIN = 4096  # bytes for which another thread pays
+    GRAIN = 4096  # bytes per thread
 
 cdef struct Batch:
     char *dst
@@ -26,7 +26,7 @@ cdef struct Batch:
 
 
 cdef int prepare(const mx_call *call, int64_t shortest, Batch *b) noexcept nogil:
-    """Fill in the batch of a call; lengths are clipped to [shortest, steps]."""
+    """Initialise the batch of a call; lengths are clipped to [shortest, steps]."""
     cdef const mx_sequence_params *p = <const mx_sequence_params *>call.params
     cdef int64_t *lengths = <int64_t *>call.workspace
     cdef int32_t dtype = call.outputs[0].dtype
@@ -46,7 +46,7 @@ cdef int prepare(const mx_call *call, int64_t shortest, Batch *b) noexcept nogil
 
 
 cdef inline int64_t place(const Batch *b, int64_t step, int64_t sequence) noexcept nogil:
-    """Where the block of a step of a sequence lies, in bytes."""
+    """The byte offset of the block of a step of a sequence."""
     if b.axis == 0:
         return (step * b.batch + sequence) * b.block
     return (sequence * b.steps + step) * b.block
@@ -126,7 +126,7 @@ cdef int sequence_last_grad(const mx_call *call) noexcept nogil:
     return 0
 
 
-# --- running sums and products -------------------------------------------------------------------
+# --- cumulative sums and products ----------------------------------------------------------------
 
 cdef struct Scan:
     void *dst
@@ -202,7 +202,7 @@ cdef int scan(const mx_call *call, bint multiplies) noexcept nogil:
         return 0
     s.dst, s.src, s.dtype = call.outputs[0].data, call.inputs[0].data, dtype
     s.extent, s.inner, s.multiplies = p.extent, p.inner, multiplies
-    if is_half(dtype):  # the numbers run in float32
+    if is_half(dtype):  # accumulate in float32
         if lacks(call, n * sizeof(float)) != 0:
             return -1
         convert(call.workspace, MX_F32, s.src, dtype, n, call.threads)
@@ -222,7 +222,7 @@ cdef int cumprod(const mx_call *call) noexcept nogil:
     return scan(call, True)
 
 
-#: the kernels that this module enters in the kernel table
+#: kernels registered by this module
 KERNELS = (
     "sequence_mask", "sequence_reverse", "sequence_last", "sequence_last_grad", "cumsum",
     "cumprod",

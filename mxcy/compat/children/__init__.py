@@ -1,1 +1,1 @@
-"""A folder for `sys.path`: processes that Python starts anew inherit that, but no finders."""
+"""A folder for `sys.path`, which spawned processes inherit, unlike import finders."""

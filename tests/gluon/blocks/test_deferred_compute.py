@@ -202,7 +202,7 @@ def test_blocks_that_look_at_values_stay_as_they_are(arrays, capsys, monkeypatch
     for _ in range(2):
         assert net(mx.nd.ones((2,))).asnumpy().tolist() == [2, 2]
         assert net(-mx.nd.ones((2,))).asnumpy().tolist() == [-2, -2]
-    assert capsys.readouterr().err.count("looks at the values") == 1
+    assert capsys.readouterr().err.count("reads the values") == 1
 
 
 def test_tracing_draws_no_random_numbers(arrays):

@@ -131,7 +131,7 @@ def test_keys_of_mx_np(x):
 
 def test_the_host_does_not_touch_the_memory(x):
     array = mx.nd.array(x, ctx=GPU)
-    with pytest.raises(MXNetError, match=r"cannot touch the memory of gpu\(0\)"):
+    with pytest.raises(MXNetError, match=r"cannot access the memory of gpu\(0\)"):
         array.numpy_view()
     with pytest.raises((BufferError, TypeError)):  # of the two fronts
         memoryview(array)

@@ -1,4 +1,4 @@
-"""What ``import mxnet`` finds in such a process: it makes room for mxcy."""
+"""The mxnet that ``import mxnet`` finds in spawned processes: replaces itself with mxcy."""
 
 import sys
 
