@@ -50,10 +50,10 @@ class NDArray:
     batch_dot = op.batch_dot
     batch_take = op.batch_take
     def become(self, other):
-        """Share memory, shape and type of another array, as an unpickled, still blank one must."""
+        """Share memory, shape and dtype of another array; for blank arrays in unpickling."""
     @property
     def blank(self) -> Any:
-        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory yet."""
+        """Whether the array, created by ``cls.__new__(cls)``, has no memory yet."""
     broadcast_add = op.broadcast_add
     broadcast_axes = op.broadcast_axes
     broadcast_axis = op.broadcast_axis
@@ -105,7 +105,7 @@ class NDArray:
     def detach(self) -> NDArray:
         """Return an array with the same memory but without gradient."""
     def detached(self, cls=None):
-        """A view of the whole array, of its class or another, that is not on the tape."""
+        """Make a detached view of the whole array, optionally of another class."""
     @property
     def device(self) -> Context:
         """Context: the device that holds the array."""
@@ -130,10 +130,10 @@ class NDArray:
         """Insert an axis of size 1; a view with ``inplace=True``."""
     expm1 = op.expm1
     def export(self):
-        """Tell that others may read and write the memory from now on."""
+        """Mark the memory as accessible to others from now on."""
     @property
     def failed(self) -> Any:
-        """Whether the operation failed that should have computed the elements."""
+        """Whether the operation that should have computed the elements failed."""
     fill_element_0index = op.fill_element_0index
     fix = op.fix
     def flatten(self, inplace=False) -> NDArray:
@@ -153,9 +153,9 @@ class NDArray:
         """NDArray: the same memory detached from the tape, for the constructor."""
     hard_sigmoid = op.hard_sigmoid
     def held_read_view(self):
-        """What `read_view` returns, for those who hold the array; see `held`."""
+        """Like `read_view`, for callers that hold the array; see `held`."""
     def held_view(self):
-        """What `numpy_view` returns, for those who hold the array; see `held`."""
+        """Like `numpy_view`, for callers that hold the array; see `held`."""
     identity = op.identity
     im2col = op.im2col
     kind: Any
@@ -211,10 +211,10 @@ class NDArray:
     node_index: Any
     norm = op.norm
     def numpy_view(self):
-        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits."""
+        """Make a NumPy array that shares the memory; bfloat16 as uint16 bits."""
     @property
     def on_device(self) -> Any:
-        """Whether the host cannot touch the memory."""
+        """Whether the host cannot access the memory."""
     one_hot = op.one_hot
     ones_like = op.ones_like
     @property
@@ -237,7 +237,7 @@ class NDArray:
     ravel_multi_index = op.ravel_multi_index
     rcbrt = op.rcbrt
     def read_view(self):
-        """The same for reading only; of a device's memory a copy."""
+        """Likewise for reading only; a copy for device memory."""
     reciprocal = op.reciprocal
     relu = op.relu
     repeat = op.repeat
@@ -318,26 +318,26 @@ class NDArray:
     def tostype(self, stype) -> NDArray:
         """Convert a copy to another storage type."""
     def touch(self):
-        """Tell that the memory was written."""
+        """Mark the memory as written."""
     transpose = op.transpose
     trunc = op.trunc
     unravel_index = op.unravel_index
     @property
     def var(self) -> Any:
-        """Address of the engine's tag of the memory, an mx_var."""
+        """Address of the memory's engine variable, an mx_var."""
     @property
     def version(self) -> int:
         """A number that changes with each write to the memory."""
     def view_as(self, shape):
-        """A view with another shape of as many elements, not on the tape."""
+        """Make a detached view with another shape of equal size."""
     def view_bytes(self, offset, shape, dtype):
-        """A view of `shape` and `dtype` of the memory from byte `offset` on, not on the tape."""
+        """Make a detached view with `shape` and `dtype` of the memory from byte `offset` on."""
     def view_rows(self, begin, end):
-        """A view of the rows begin <= row < end of the first axis, not on the tape."""
+        """Make a detached view of the rows begin <= row < end of the first axis."""
     def wait_to_read(self) -> None:
         """Wait until the elements are computed."""
     def wait_to_write(self) -> None:
-        """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
+        """Wait until no operation reads or writes the elements; raises like `wait_to_read`."""
     where = op.where
     writable: Any
     zeros_like = op.zeros_like
