@@ -1,4 +1,4 @@
-"""Quantization: networks that compute with 8-bit integers, calibrated on some data.
+"""Post-training quantization of networks to 8-bit integers.
 
 See ``docs/quantization.md``.
 """
@@ -29,7 +29,7 @@ __all__ = [
 
 __dir__ = listing(__name__)
 
-# By these names MXNet's own tests and published programs reach what is not public.
+# Private names of MXNet that its tests and published programs use.
 _DataIterWrapper, _as_data_iter = batches.DataIterWrapper, batches.as_data_iter
 _LayerHistogramCollector = collectors.LayerHistogramCollector
 _LayerOutputMinMaxCollector = collectors.LayerOutputMinMaxCollector

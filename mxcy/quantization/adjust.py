@@ -1,22 +1,22 @@
-"""Prepare the parameters of a float network for 8 bits, by what calibration data do in it."""
+"""Adjust the parameters of a float network to calibration data before quantization."""
 
 import numpy as np
 
 from mxcy.graph.fused.records import BODY
 from mxcy.graph.node import topological
 from mxcy.quantization import calibration
-from mxcy.quantization.beside import Narrow, beside
 from mxcy.quantization.centre import centre
 from mxcy.quantization.collectors import CalibrationCollector
 from mxcy.quantization.equalise import equalise, shared_channels
 from mxcy.quantization.layers import layers_of
+from mxcy.quantization.paired_run import QuantizedNodes, run_both
 from mxcy.quantization.rounding import round_layer
 
 __all__ = ["Preparation"]
 
 
 class _Extremes(CalibrationCollector):
-    """Keeps the least and largest number of each channel, the second axis."""
+    """Collect the minimum and maximum of each channel (axis 1)."""
 
     def __init__(self, names):
         super().__init__()
@@ -35,60 +35,60 @@ class _Extremes(CalibrationCollector):
 
 
 class Preparation:
-    """Parameters with which a network computes about the same, and in 8 bits loses less.
+    """Parameters that compute the same in float and lose less accuracy in 8 bits.
 
     Parameters
     ----------
     sym, qsym : Symbol
         The float network with fused layers, and the quantized one.
     values : dict of str to NDArray
-        Parameters and states, which stay as they are.
+        Parameters and auxiliary states; not modified.
     batches : list of dict of str to NDArray
-        Some calibration data.
+        Calibration data.
     ctx : Context
     scales : bool
-        Whether the channels of arrays may get factors and offsets, by which their ranges change.
+        Whether channels may be scaled and shifted, which changes the ranges of arrays.
 
     Attributes
     ----------
     floats : dict of str to NDArray
-        Like `values`, with channels made alike; nothing is rounded.
+        `values` after scaling and shifting of channels, not rounded.
     """
 
     def __init__(self, sym, qsym, values, batches, ctx, *, scales=True):
         self.floats = dict(values)
         prefix = "quantized_"
-        narrow = [node for node in topological(qsym._entries) if node.name.startswith(prefix)]
-        self._narrow = {node.name.removeprefix(prefix): node for node in narrow}
+        nodes = [node for node in topological(qsym._entries) if node.name.startswith(prefix)]
+        self._quantized = {node.name.removeprefix(prefix): node for node in nodes}
         self._sym, self._batches, self._ctx = sym, batches, ctx
         self._rounded = values = self.floats.copy()
-        self._layers = layers = layers_of(sym, set(self._narrow), values)
+        self._layers = layers = layers_of(sym, set(self._quantized), values)
         if layers and batches and scales:
-            _make_alike(sym, layers, values, batches, ctx)
+            _balance_channels(sym, layers, values, batches, ctx)
         self.floats = values.copy()
 
     def round(self, ranges, dtype):
-        """Round the parameters of layers.
+        """Round the weights of all layers, in topological order.
 
         Parameters
         ----------
         ranges : dict of str to (float, float)
-            What calibration found, by the names of arrays.
+            Calibrated ranges by array name.
         dtype : {'int8', 'uint8', 'auto'}
-            What data become.
+            The dtype of quantized data.
         """
         if not self._layers or not self._batches:
             return
-        both = (self.floats, self._rounded)
-        narrow = Narrow(set(self._narrow), ranges, dtype)
-        for node, exact, rough in beside(self._sym, narrow, *both, self._batches, self._ctx):
+        quantized = QuantizedNodes(set(self._quantized), ranges, dtype)
+        run = run_both(self._sym, quantized, self.floats, self._rounded, self._batches, self._ctx)
+        for node, float_inputs, int8_inputs in run:
             layer = self._layers.get(id(node))
             if layer is not None:
-                whole = layer.is_dense and "min_weight" in _roles(self._narrow[node.name])
-                round_layer(layer, exact[0], rough[0], whole)
+                per_tensor = layer.is_dense and "min_weight" in _roles(self._quantized[node.name])
+                round_layer(layer, float_inputs[0], int8_inputs[0], per_tensor)
 
     def rounded(self, kept=frozenset()):
-        """The parameters, those of layers rounded.
+        """Return the parameters, rounded for quantized layers.
 
         Parameters
         ----------
@@ -106,8 +106,8 @@ class Preparation:
         return values
 
 
-def _make_alike(sym, layers, values, batches, ctx):
-    """Give channels offsets and factors."""
+def _balance_channels(sym, layers, values, batches, ctx):
+    """Shift and scale channels so that they use the range of their array."""
     groups = shared_channels(sym, layers)
     names = {name for group in groups for name in group.names}
     names |= {layer.name for layer in layers.values() if layer.act == "none"}
@@ -116,7 +116,7 @@ def _make_alike(sym, layers, values, batches, ctx):
     extremes = _Extremes(sorted(names))
     calibration.collect(sym, values, batches, extremes, ctx)
     if not names <= extremes.by_name.keys():
-        return  # the data are empty
+        return  # there are no calibration data
     centre(sym, layers, extremes.by_name)
     largest = {n: np.maximum(-low, high) for n, (low, high) in extremes.by_name.items()}
     equalise(groups, largest)

@@ -1,4 +1,4 @@
-"""Calibration data: iterators and loaders as batches of named arrays."""
+"""Calibration data: iterators and data loaders as batches of named arrays."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ __all__ = ["DataIterWrapper", "as_data_iter", "named_batches"]
 
 
 class DataIterWrapper(DataIter):
-    """A data iterator over anything that gives arrays or lists of them, such as a data loader.
+    """A data iterator over any iterable of arrays or lists of arrays, such as a data loader.
 
-    The inputs are called ``data``, ``data1``...; of three and more ``data0``, ``data1``...
+    Inputs are named ``data``, ``data1``; from three inputs on ``data0``, ``data1``, ``data2``...
 
     Parameters
     ----------
@@ -53,22 +53,22 @@ class DataIterWrapper(DataIter):
 
 def _arrays(batch):
     arrays = list(batch) if isinstance(batch, (list, tuple)) else [batch]
-    if arrays and len(arrays[0].shape) > 5:  # clips of a video: the first two axes are one
+    if arrays and len(arrays[0].shape) > 5:  # (batch, clips, ...) of videos: merge both axes
         arrays[0] = arrays[0].reshape((-1, *arrays[0].shape[2:]))
     return arrays
 
 
 def as_data_iter(calib_data):
-    """(a data iterator, the descriptions of its data).
+    """Return a data iterator and the `DataDesc` of its data.
 
     Raises
     ------
     ValueError
-        For an array, whose rows are no batches.
+        If `calib_data` is a single array instead of batches.
     """
     if isinstance(calib_data, (NDArray, np.ndarray)):
         raise ValueError(
-            "calib_data: expected batches, as a DataLoader, a DataIter or a list has them, got "
+            "calib_data: expected a DataLoader, a DataIter or a list of batches, got "
             f"{type(calib_data).__name__} of shape {calib_data.shape}"
         )
     if not isinstance(calib_data, DataIter):
@@ -77,15 +77,15 @@ def as_data_iter(calib_data):
 
 
 def named_batches(calib_data, names, examples=None, count=None):
-    """Go through calibration data.
+    """Iterate over calibration data as batches of arrays by input name.
 
     Parameters
     ----------
     calib_data : DataIter
     names : list of str
-        What the inputs are called; further arrays are left out.
+        Names of the inputs; further arrays of a batch are dropped.
     examples, count : int, optional
-        Stop after that many examples, or batches.
+        Stop after this number of examples, or of batches.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Runs calibration data through a float network and shows a collector what layers give."""
+"""Run calibration data through the float network and pass layer outputs to a collector."""
 
 import sys
 import time
@@ -15,34 +15,33 @@ _WIDTH = 30
 
 
 def collect(sym, parameters, batches, collector, ctx, logger=None, total=None):
-    """Show a collector the outputs of layers for some batches.
+    """Pass the outputs of layers to a collector, batch by batch.
 
     Parameters
     ----------
     sym : Symbol
         The float network.
     parameters : dict of str to NDArray
-        Values of its other variables.
+        Parameters and auxiliary states.
     batches : iterable of dict of str to NDArray
         Inputs by name.
     collector : object
-        With ``collect(name, op_name, arr)``, or, where it is no `CalibrationCollector`,
-        ``collect(name, arr)``.
+        A `CalibrationCollector`, or an object with ``collect(name, arr)``.
     ctx : Context
     logger : logging.Logger, optional
     total : int, optional
-        How many batches there are, for the bar.
+        Number of batches, for the progress bar.
 
     Returns
     -------
     int
         The number of batches.
     """
-    bar, count, bound = _Bar(total), 0, None
+    bar, count, bound = _ProgressBar(total), 0, None
     for count, batch in enumerate(batches, 1):
         if bound is None or not bound.fits(batch):
             bound = _Bound(sym, parameters, batch, collector, ctx)
-        bound.show(batch, collector)
+        bound.run(batch, collector)
         bar.step(count)
     bar.close()
     if logger is not None:
@@ -51,7 +50,7 @@ def collect(sym, parameters, batches, collector, ctx, logger=None, total=None):
 
 
 class _Bound:
-    """A network bound for batches of certain shapes, with the wanted outputs as its outputs."""
+    """An executor for batches of fixed shapes whose outputs are those to collect."""
 
     def __init__(self, sym, parameters, batch, collector, ctx):
         self._shapes = {name: array.shape for name, array in batch.items()}
@@ -77,45 +76,45 @@ class _Bound:
             missing -= {name for name in missing if name.endswith("label")}
             if missing:
                 raise MXNetError(
-                    f"calibration: no values for {', '.join(sorted(missing))}; expected them among "
+                    f"calibration: no values for {', '.join(sorted(missing))}; expected them in "
                     f"the parameters or the data ({', '.join(batch)})"
                 )
             self._executor = whole.simple_bind(ctx, grad_req="null", **shapes)
             self._executor.copy_params_from(values, values, allow_extra_params=True)
 
     def fits(self, batch):
-        """Whether a batch has the shapes that were bound."""
+        """Return whether a batch has the bound shapes."""
         return self._shapes == {name: array.shape for name, array in batch.items()}
 
-    def show(self, batch, collector):
-        """Run a batch and show the outputs."""
+    def run(self, batch, collector):
+        """Run a batch and collect the outputs."""
         for name in self._inputs:
-            _tell(collector, name, "", batch[name])
+            _collect(collector, name, "", batch[name])
         if self._executor is None:
             return
         known = self._executor.arg_dict
         arrays = {n: nd.array(a, dtype=known[n].dtype) for n, a in batch.items() if n in known}
         outputs = self._executor.forward(is_train=False, **arrays)
         for name, operator, array in zip(self._names, self._operators, outputs, strict=True):
-            _tell(collector, name, operator, array)
+            _collect(collector, name, operator, array)
 
 
-def _tell(collector, name, operator, array):
+def _collect(collector, name, operator, array):
     if isinstance(collector, CalibrationCollector):
         collector.collect(name, operator, array)
     else:
         collector.collect(name, array)
 
 
-class _Bar:
-    """A line about how far calibration is, where someone may look at it."""
+class _ProgressBar:
+    """A progress line on stderr if that is a terminal."""
 
     def __init__(self, total):
         self._total, self._start = total, time.monotonic()
         self._shown = sys.stderr is not None and sys.stderr.isatty()
 
     def step(self, done):
-        """Report that this many batches are done."""
+        """Show the number of finished batches."""
         if not self._shown:
             return
         seconds = time.monotonic() - self._start

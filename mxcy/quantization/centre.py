@@ -1,9 +1,9 @@
-"""Put the channels of arrays between quantized layers about zero; networks compute the same.
+"""Centre the channels of arrays between quantized layers around zero.
 
-Numbers of 8 bits with a sign have a range as far below zero as above. A linear layer's channel that
-reaches far to one side only wastes half of that, so a constant is taken off each channel: from what
-the layer adds to its products, and where the array is read, the layer adds what its weights make of
-the constant. Paddings are zeros, not constants: layers that pad keep others from this.
+The range of int8 is symmetric, so a channel with values mostly on one side of zero wastes half of
+it. A constant is subtracted from each channel through the bias of the layer that writes it, and the
+product of that constant and the weights is added to the bias of the layers that read it: the float
+network computes the same. Layers that pad are left out, since padding inserts zeros.
 """
 
 import numpy as np
@@ -14,24 +14,23 @@ __all__ = ["centre"]
 
 
 def centre(sym, layers, extremes):
-    """Move the middle of each channel's range to zero.
+    """Shift the midpoint of each channel's range to zero.
 
     Parameters
     ----------
     sym : Symbol
         With fused layers.
     layers : dict of int to Layer
-        Those that may be changed, by the ids of nodes.
+        Layers that may be modified, by node id.
     extremes : dict of str to (numpy.ndarray, numpy.ndarray)
-        The least and largest number of each channel, by the names of arrays; replaced for those
-        that are moved.
+        Minimum and maximum of each channel, by array name; updated for shifted arrays.
     """
     readers = _readers(sym)
     for number, layer in layers.items():
         users = [layers.get(user) for user in readers.get(number, (None,))]
         if layer.act != "none" or layer.name not in extremes or not layer.shifts():
             continue
-        if not all(user is not None and _takes_constants(user, layer) for user in users):
+        if not all(user is not None and _can_compensate(user, layer) for user in users):
             continue
         low, high = extremes[layer.name]
         middle = ((low + high) / 2).astype(np.float32)
@@ -45,7 +44,7 @@ def centre(sym, layers, extremes):
 
 
 def _readers(sym):
-    """For the id of each node those of its readers; None for who reads the network's results."""
+    """Return the ids of the readers of each node, by node id; None marks a network output."""
     readers = {}
     for node in topological(sym._entries):
         for source, _ in node.inputs:
@@ -55,8 +54,8 @@ def _readers(sym):
     return readers
 
 
-def _takes_constants(user, layer):
-    """Whether a layer can add what constants in the channels of another one's result take away."""
+def _can_compensate(user, layer):
+    """Return whether `user` can undo a shift of the channels of `layer`."""
     if user.is_dense or not user.shifts():
         return False
     if user.source[0] is not layer.node:

@@ -1,19 +1,19 @@
-"""What arguments of quantization may be."""
+"""Validation of the arguments of quantization functions."""
 
 from mxcy.context import Context, cpu
 
-__all__ = ["CALIBRATION_MODES", "check_calibration", "check_wish", "device_of", "names_of"]
+__all__ = ["CALIBRATION_MODES", "check_calibration", "check_options", "device_of", "names_of"]
 
 CALIBRATION_MODES = ("naive", "entropy", "customize", "custom")
 
 
 def names_of(names, what, of):
-    """A list of names; none for None.
+    """Return a list of names, empty for None.
 
     Raises
     ------
     ValueError
-        When it is not a list.
+        If `names` is not a list.
     """
     if names is None:
         return []
@@ -26,12 +26,12 @@ def names_of(names, what, of):
 
 
 def device_of(ctx, device=None):
-    """The one context of a call, by either name.
+    """Return the context that is passed as `ctx` or `device`, the CPU by default.
 
     Raises
     ------
     ValueError
-        When it is not one context.
+        If it is not a single context.
     """
     ctx = ctx if device is None else device
     ctx = cpu() if ctx is None else ctx
@@ -40,8 +40,8 @@ def device_of(ctx, device=None):
     return ctx
 
 
-def check_wish(quantized_dtype, quantize_granularity):
-    """Refuse unknown types and granularities.
+def check_options(quantized_dtype, quantize_granularity):
+    """Raise an error for an unknown dtype or granularity.
 
     Raises
     ------
@@ -60,12 +60,12 @@ def check_wish(quantized_dtype, quantize_granularity):
 
 
 def check_calibration(calib_mode):
-    """Whether there is calibration.
+    """Return whether a mode calibrates.
 
     Raises
     ------
     ValueError
-        For unknown modes.
+        If the mode is unknown.
     """
     if calib_mode is None or calib_mode == "none":
         return False

@@ -1,4 +1,4 @@
-"""Collectors: what calibration keeps of the outputs of layers."""
+"""Collectors: statistics of layer outputs from which calibration derives ranges."""
 
 import numpy as np
 
@@ -10,22 +10,22 @@ __all__ = ["CalibrationCollector", "LayerHistogramCollector", "LayerOutputMinMax
 __all__ += ["combine_histogram", "optimal_threshold", "optimal_thresholds", "smooth_distribution"]
 
 _BINS = 8001
-#: how many of a layer's numbers that are not zero may be clipped, at most
+#: largest share of a layer's nonzero values that may be clipped
 _CLIPPED = 1e-3
 
 
 class CalibrationCollector:
-    """What is found out about layers while calibration data run through a network.
+    """Base class of objects that collect statistics of layers during calibration.
 
-    Derive a class with a `collect` of its own for another way of calibration (``calib_mode=
-    'custom'``, or ``'customize'``), which fills `min_max_dict`.
+    For custom calibration (``calib_mode='custom'`` or ``'customize'``) override `collect` and fill
+    `min_max_dict`.
 
     Attributes
     ----------
     include_layers : list of str or None
-        The outputs whose ranges are wanted; `quantize_graph` sets it.
+        The outputs whose ranges are needed; set by `quantize_graph`.
     min_max_dict : dict of str to (float, float)
-        The ranges that quantization uses, by the outputs' names.
+        The ranges that quantization uses, by output name.
     """
 
     def __init__(self):
@@ -33,19 +33,19 @@ class CalibrationCollector:
         self.min_max_dict = {}
 
     def collect(self, name, op_name, arr):
-        """Look at one output.
+        """Process the output of a layer for one batch.
 
         Parameters
         ----------
         name : str
-            Of the output, such as ``conv0_output``.
+            Name of the output, such as ``conv0_output``.
         op_name : str
-            The operator.
+            Name of the operator.
         arr : NDArray
         """
 
     def post_collect(self):
-        """Finish after the last batch.
+        """Compute the ranges after the last batch.
 
         Returns
         -------
@@ -56,7 +56,7 @@ class CalibrationCollector:
 
 
 class _Included(CalibrationCollector):
-    """A collector of certain layers, called with or without the operator's name."""
+    """A collector of selected layers; `collect` may be called without the operator's name."""
 
     def __init__(self, include_layer=None, logger=None, *, include_layers=None):
         super().__init__()
@@ -65,17 +65,17 @@ class _Included(CalibrationCollector):
 
     @property
     def include_layer(self):
-        """list of str or None: `include_layers` by its name of MXNet 1.9."""
+        """list of str or None: `include_layers` under its MXNet 1.9 name."""
         return self.include_layers
 
     def collect(self, name, *of_output):
-        """Look at one output, when it is wanted.
+        """Process an output if it is selected.
 
         Parameters
         ----------
         name : str
         *of_output
-            The array, before it perhaps the operator's name.
+            The operator's name (optional) and the array.
         """
         name = name.decode() if isinstance(name, bytes) else str(name)
         if self.include_layers is None or name in self.include_layers:
@@ -86,14 +86,14 @@ class _Included(CalibrationCollector):
 
 
 class LayerOutputMinMaxCollector(_Included):
-    """Keeps each layer's least and largest number.
+    """Collects the minimum and maximum of each layer.
 
     Parameters
     ----------
     quantized_dtype : str
-        Not looked at.
+        Ignored.
     include_layer, include_layers : list of str, optional
-        The outputs to look at; all by default.
+        Outputs to collect; all by default.
     logger : logging.Logger, optional
     """
 
@@ -114,17 +114,17 @@ class LayerOutputMinMaxCollector(_Included):
 
 
 class LayerHistogramCollector(_Included):
-    """Keeps a histogram of each layer, of which it finds the best threshold in the end.
+    """Collects a histogram of each layer, from which entropy calibration finds the threshold.
 
     Parameters
     ----------
     num_bins : int
-        An odd number.
+        Number of bins; odd.
     include_layer, include_layers : list of str, optional
-        The outputs to look at; all by default.
+        Outputs to collect; all by default.
     logger : logging.Logger, optional
     quantized_dtype : str
-        What the layers are to become.
+        The dtype of quantized data.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class LayerHistogramCollector(_Included):
             self.logger.debug("Collecting layer %s histogram of shape %s", name, array.shape)
 
     def post_collect(self):
-        """Find the thresholds.
+        """Compute the thresholds.
 
         Returns
         -------
@@ -169,42 +169,43 @@ class LayerHistogramCollector(_Included):
 
     @staticmethod
     def combine_histogram(old_hist, arr, new_min, new_max, new_th):
-        """Count further numbers; see the function `combine_histogram`."""
+        """Add values to a histogram; see the function `combine_histogram`."""
         return combine_histogram(old_hist, arr, new_min, new_max, new_th)
 
     @staticmethod
     def get_optimal_threshold(hist_data, quantized_dtype, num_quantized_bins=255):
-        """Find one threshold; see `optimal_threshold`."""
+        """Compute one threshold; see `optimal_threshold`."""
         return optimal_threshold(hist_data, quantized_dtype, num_quantized_bins)
 
     @staticmethod
     def get_optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, logger=None):
-        """Find all thresholds; see `optimal_thresholds`."""
+        """Compute all thresholds; see `optimal_thresholds`."""
         return optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins, logger)
 
 
 def combine_histogram(old_hist, arr, new_min, new_max, new_th):
-    """Count further numbers in a histogram, which gets bins on both sides where they go beyond.
+    """Add values to a histogram, with more bins on both sides if they exceed its threshold.
 
     Parameters
     ----------
     old_hist : tuple
-        (counts, edges, least number, largest number, threshold).
+        (counts, edges, minimum, maximum, threshold).
     arr : numpy.ndarray
+        The values.
     new_min, new_max, new_th : float
-        The least and the largest of its numbers, and the larger magnitude of both.
+        Minimum, maximum and largest magnitude of `arr`.
 
     Returns
     -------
     tuple
-        As `old_hist`.
+        Like `old_hist`.
     """
     counts, edges, low, high, top = old_hist
     low, high = min(low, new_min), max(high, new_max)
     if new_th <= top:
         more, _ = np.histogram(arr, len(counts), (-top, top))
         return counts + more, edges, low, high, top
-    if top == 0:  # nothing but zeros so far, all in the middle bin
+    if top == 0:  # only zeros so far, all in the middle bin
         more, edges = np.histogram(arr, len(counts), (-new_th, new_th))
         more[len(counts) // 2] += counts.sum()
         return more, edges, low, high, new_th
@@ -221,20 +222,20 @@ def _is_unsigned(low, quantized_dtype):
 
 
 def optimal_threshold(hist_data, quantized_dtype, num_quantized_bins=255):
-    """Find where to clip a layer so that quantization loses least.
+    """Find the clipping threshold with the least divergence between float and quantized values.
 
     Parameters
     ----------
     hist_data : tuple
-        As `combine_histogram` returns it.
+        A histogram as returned by `combine_histogram`.
     quantized_dtype : str
     num_quantized_bins : int
-        Of int8; unsigned numbers have twice as many on the one side that they have.
+        Number of int8 levels; uint8 uses ``2 * num_quantized_bins + 1``.
 
     Returns
     -------
     (float, float, numpy.ndarray, numpy.ndarray)
-        The least and the largest number, the threshold and its divergence, arrays of shape (1,).
+        Minimum, maximum, threshold and divergence, the last two of shape (1,).
     """
     counts, edges, low, high, _ = hist_data
     if len(counts) % 2 == 0:
@@ -247,7 +248,7 @@ def optimal_threshold(hist_data, quantized_dtype, num_quantized_bins=255):
 
 
 def optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, logger=None):
-    """Find the ranges of all layers from their histograms, which are given up on the way.
+    """Find the ranges of all layers from their histograms, which are removed from `hist_dict`.
 
     Parameters
     ----------
@@ -275,20 +276,20 @@ def optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, logge
 
 
 def _clipping_few(counts, edges):
-    """The least threshold beyond which lie at most `_CLIPPED` of the numbers that are not zero.
+    """Return the smallest threshold that clips at most `_CLIPPED` of the nonzero values.
 
-    Where most numbers are the same, as those of an image's background, the divergence likes
-    thresholds that tell these apart from their neighbours and clip nearly all others.
+    If most values are equal, such as an image's background, the threshold of least divergence
+    resolves these finely and clips nearly everything else.
     """
     middle = len(counts) // 2
-    outwards = counts[middle:][1:] + counts[:middle][::-1]  # from the middle bin on
+    outwards = counts[middle:][1:] + counts[:middle][::-1]  # by distance from the middle bin
     beyond = outwards.sum() - np.cumsum(outwards)
     width = int(np.argmax(beyond <= _CLIPPED * outwards.sum())) + 1 if len(outwards) else 0
     return np.float32(edges[middle + width + 1])
 
 
 def smooth_distribution(p, eps=0.0001):
-    """Give the zeros of a distribution `eps`, at the expense of its other numbers.
+    """Replace the zeros of a distribution by `eps`, taken evenly from its other values.
 
     Parameters
     ----------
@@ -302,12 +303,12 @@ def smooth_distribution(p, eps=0.0001):
     Raises
     ------
     ValueError
-        When all numbers are zero.
+        If all values are zero.
     """
     empty = p == 0
     if empty.all():
         raise ValueError("The discrete probability distribution is malformed. All entries are 0.")
     price = eps * float(empty.sum()) / float((~empty).sum())
     if price >= 1.0:
-        raise MXNetError(f"smoothing: {empty.sum()} of {p.size} values are zero, too many")
+        raise MXNetError(f"smoothing: too many zeros, {empty.sum()} of {p.size} values")
     return np.where(empty, eps, p - price).astype(np.float32)

@@ -1,9 +1,10 @@
-"""Make the channels of arrays between quantized layers alike; networks compute the same.
+"""Cross-layer equalization: scale channels of arrays between quantized layers to equal ranges.
 
-Numbers of 8 bits have one range for all channels of an array, so channels that stay far below it
-lose most. Where only layers make and read an array, each channel can be multiplied by a factor in
-the layers before and divided by it in those after: through sums, pooling and activations such as
-relu, and through one that cuts at a limit as far as the channel stays below that.
+All channels of an 8-bit array share one range, so channels with small values lose most precision.
+If only layers write and read an array, a channel can be multiplied by a factor in the layers before
+it and divided by the factor in those after it: the float network computes the same. Factors pass
+through sums, pooling and ReLU, and through a clipping activation as long as the channel stays below
+its limit.
 """
 
 import numpy as np
@@ -13,26 +14,26 @@ from mxcy.ops.core.record import find
 
 __all__ = ["equalise", "shared_channels"]
 
-#: the largest factor: weights of the next layer get so much smaller
+#: largest factor, since weights of the next layer are divided by it
 _LARGEST = 8.0
-#: how much further than in the calibration data a channel may reach before a limit cuts it
+#: headroom of a channel below an activation's limit, relative to its calibrated maximum
 _MARGIN = 1.35
 _POOLING, _ACTIVATION, _FLATTEN = find("Pooling"), find("Activation"), find("Flatten")
 _SUMS = find("elemwise_add"), find("_npi_add")
 
 
-class Channels:
-    """Arrays whose channels have to have the same factors.
+class ChannelGroup:
+    """Arrays whose channels must have the same factors.
 
     Attributes
     ----------
     writers, readers : list of Layer
     names : list of str
-        Of the arrays that are compared.
+        Names of the arrays whose ranges count.
     limit : float
-        Where activations cut them; 0 where none does.
+        Upper limit of clipping activations; 0 if there is none.
     fixed : bool
-        Whether something else reads or makes one of them.
+        Whether anything but layers writes or reads one of the arrays.
     """
 
     def __init__(self):
@@ -40,7 +41,7 @@ class Channels:
         self.limit, self.fixed = 0.0, False
 
     def join(self, other):
-        """Take over all of another one."""
+        """Merge another group into this one."""
         self.writers += other.writers
         self.readers += other.readers
         self.names += other.names
@@ -49,64 +50,63 @@ class Channels:
 
 
 def shared_channels(sym, layers):
-    """Find the arrays of a symbol whose channels may get factors.
+    """Find the groups of arrays whose channels may be scaled.
 
     Parameters
     ----------
     sym : Symbol
     layers : dict of int to Layer
-        Those that may be changed, by the ids of nodes.
+        Layers that may be modified, by node id.
 
     Returns
     -------
-    list of Channels
+    list of ChannelGroup
     """
-    groups = {}  # entry -> its Channels, which several share
+    groups = {}  # entry -> its ChannelGroup, which other entries may share
 
-    def of(entry):
+    def group_of(entry):
         key = id(entry[0]), entry[1]
         if key not in groups:
-            groups[key] = Channels()
-            groups[key].fixed = True  # nothing known makes it
+            groups[key] = ChannelGroup()
+            groups[key].fixed = True  # its writer is unknown
         return groups[key]
 
-    def tie(one, two):
-        if one is not two:
-            one.join(two)
-            for key in [key for key, group in groups.items() if group is two]:
-                groups[key] = one
+    def merge(group, merged):
+        if group is not merged:
+            group.join(merged)
+            for key in [key for key, value in groups.items() if value is merged]:
+                groups[key] = group
 
     for node in topological(sym._entries):
         if node.op is None:
             continue
-        channels = groups[id(node), 0] = Channels()
+        group = groups[id(node), 0] = ChannelGroup()
         layer = layers.get(id(node))
         if layer is not None:
-            channels.writers.append(layer)
-            channels.names.append(layer.name)
-            channels.limit = layer.limit
-            channels.fixed = layer.act == "other" or not layer.scalable() or _keeps_rows(layer)
-            of(layer.source).readers.append(layer)
-            of(layer.source).fixed |= _keeps_rows(layer)
+            group.writers.append(layer)
+            group.names.append(layer.name)
+            group.limit = layer.limit
+            group.fixed = layer.act == "other" or not layer.scalable() or _keeps_rows(layer)
+            group_of(layer.source).readers.append(layer)
+            group_of(layer.source).fixed |= _keeps_rows(layer)
             if layer.other is not None:
-                tie(channels, of(layer.other))
-        elif _passes(node):
+                merge(group, group_of(layer.other))
+        elif _commutes_with_scaling(node):
             if len(node.inputs) > 1:
-                channels.names.append(output_name(node, 0))
+                group.names.append(output_name(node, 0))
             for entry in node.inputs:
-                tie(groups[id(node), 0], of(entry))
+                merge(groups[id(node), 0], group_of(entry))
         else:
-            channels.fixed = True
+            group.fixed = True
             for entry in node.inputs:
-                of(entry).fixed = True
+                group_of(entry).fixed = True
     for entry in sym._entries:
-        of(entry).fixed = True
-    unlike = {id(group): group for group in groups.values() if _is_free(group)}
-    return list(unlike.values())
+        group_of(entry).fixed = True
+    return list({id(group): group for group in groups.values() if _is_free(group)}.values())
 
 
-def _passes(node):
-    """Whether an operator does the same to each channel, whatever factor it has."""
+def _commutes_with_scaling(node):
+    """Return whether an operator commutes with positive factors of channels."""
     if node.op is _ACTIVATION:
         return node.parsed.act_type == "relu"
     if node.op is _POOLING:
@@ -115,12 +115,12 @@ def _passes(node):
 
 
 def _keeps_rows(layer):
-    """Whether a dense layer's channels are the last axis of arrays with more than two."""
+    """Return whether a dense layer has channels in the last axis of arrays with more than two."""
     return layer.is_dense and not layer.attrs.flatten
 
 
 def _is_free(group):
-    """Whether the channels of arrays can get factors at all."""
+    """Return whether the channels of a group can be scaled."""
     if group.fixed or not group.writers or not group.readers:
         return False
     counts = {len(layer.read("weight")) for layer in group.writers}
@@ -131,22 +131,22 @@ def _is_free(group):
 
 
 def equalise(groups, largest):
-    """Give channels factors that make them alike.
+    """Scale the channels of each group to equal ranges.
 
     Parameters
     ----------
-    groups : list of Channels
-        Their layers are changed.
+    groups : list of ChannelGroup
+        Their layers are modified.
     largest : dict of str to numpy.ndarray
-        The largest magnitude of each channel, by the names of arrays.
+        Largest magnitude of each channel, by array name.
     """
     for group in groups:
-        reached = np.max([largest[name] for name in group.names], axis=0)
-        top = group.limit / _MARGIN if group.limit else reached.max(initial=0.0)
-        factors = np.full_like(reached, top)
-        np.divide(top, reached, out=factors, where=reached > 0)
+        magnitudes = np.max([largest[name] for name in group.names], axis=0)
+        top = group.limit / _MARGIN if group.limit else magnitudes.max(initial=0.0)
+        factors = np.full_like(magnitudes, top)
+        np.divide(top, magnitudes, out=factors, where=magnitudes > 0)
         factors = np.clip(factors, 1.0, _LARGEST)
-        factors[reached <= 0] = 1.0
+        factors[magnitudes <= 0] = 1.0
         for layer in group.writers:
             layer.scale_outputs(factors)
         for layer in group.readers:

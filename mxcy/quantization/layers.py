@@ -1,4 +1,4 @@
-"""The layers of a fused symbol that become layers of 8 bits, and their float parameters."""
+"""The quantizable layers of a fused symbol and their float parameters."""
 
 import math
 
@@ -12,21 +12,21 @@ __all__ = ["Layer", "layers_of"]
 
 
 class Layer:
-    """A fused layer whose parameters may be changed, as nothing else reads them.
+    """A fused layer whose parameters may be modified because nothing else reads them.
 
     Attributes
     ----------
     node : SymbolNode
     source : (SymbolNode, int)
-        The entry that is its data.
+        The entry of its data.
     other : (SymbolNode, int) or None
-        The one that is added to its result.
+        The entry that is added to its result.
     attrs : Attrs
-        Of the convolution or dense layer.
+        Attributes of the convolution or dense layer.
     norm : Attrs or None
-        Of the batch normalisation after it.
+        Attributes of the batch normalization after it.
     act, limit : str, float
-        The activation after that, and what it cuts at.
+        The activation at the end, and its upper limit (0: none).
     """
 
     def __init__(self, node, values):
@@ -44,36 +44,36 @@ class Layer:
 
     @property
     def name(self):
-        """str: That of its result."""
+        """str: The name of its output."""
         return output_name(self.node, 0)
 
     @property
     def groups(self):
-        """int: How many parts of the channels are computed apart."""
+        """int: Number of groups of a grouped convolution."""
         return 1 if self.is_dense else self.attrs.num_group
 
     def read(self, role):
-        """A parameter as NumPy float32."""
+        """Return a parameter as float32."""
         return self._values[self.names[role]].asnumpy().astype(np.float32)
 
-    def write(self, role, numbers):
-        """Put a copy with other numbers in the place of a parameter."""
+    def write(self, role, values):
+        """Replace a parameter by a new array."""
         name = self.names[role]
-        changed = self._values[name].copy()
-        changed[:] = numbers
-        self._values[name] = changed
+        array = self._values[name].copy()
+        array[:] = values
+        self._values[name] = array
 
     def rows(self):
-        """The weight as (groups, filters of a group, numbers that each reads)."""
+        """Return the weight as (groups, filters of a group, depth)."""
         weight = self.read("weight")
         return weight.reshape(self.groups, len(weight) // self.groups, -1)
 
-    def keep_rows(self, rows):
-        """Make a changed weight the layer's."""
+    def write_rows(self, rows):
+        """Replace the weight; `rows` has the shape of `rows()`."""
         self.write("weight", rows.reshape(self._values[self.names["weight"]].shape))
 
     def scalable(self):
-        """Whether its output channels can be multiplied by factors."""
+        """Return whether its output channels can be scaled."""
         return self.norm is None or not self.norm.fix_gamma
 
     def scale_outputs(self, factors):
@@ -83,39 +83,39 @@ class Layer:
         else:
             roles = tuple(role for role in ("weight", "bias") if role in self.names)
         for role in roles:
-            numbers = self.read(role)
-            self.write(role, numbers * factors.reshape(-1, *[1] * (numbers.ndim - 1)))
+            values = self.read(role)
+            self.write(role, values * factors.reshape(-1, *[1] * (values.ndim - 1)))
 
     def divide_inputs(self, factors):
-        """Take factors of its data's channels back."""
+        """Divide the weights by factors of the data's channels."""
         rows = self.rows()
         groups, _, depth = rows.shape
         each = np.repeat(factors, groups * depth // len(factors)).reshape(groups, 1, depth)
-        self.keep_rows(rows / each)
+        self.write_rows(rows / each)
 
     def products_of(self, constants):
-        """What each filter makes of data with one constant in each channel."""
+        """Return the result of each filter for data that are constant in each channel."""
         rows = self.rows()
         groups, _, depth = rows.shape
         each = np.repeat(constants, groups * depth // len(constants)).reshape(groups, 1, depth)
         return (rows * each).sum(axis=-1).reshape(-1)
 
     def channels(self):
-        """The number of numbers of which each output reads some: a multiple of the channels."""
+        """Return the number of input channels, of a dense layer all its input values."""
         groups, _, depth = self.rows().shape
         return groups * depth // (1 if self.is_dense else math.prod(self.attrs.kernel))
 
     def shifts(self):
-        """Whether a constant can be added to the products."""
+        """Return whether it has a bias or normalization that can absorb constants."""
         return self.norm is not None or "bias" in self.names
 
     def shift_outputs(self, amounts):
-        """Add constants to the output channels, before the activation."""
+        """Add constants to the output channels before the activation."""
         role = "beta" if self.norm is not None else "bias"
         self.write(role, self.read(role) + amounts)
 
     def shift(self, amounts):
-        """Add constants to the products of each filter."""
+        """Add constants to the results of the filters, before normalization."""
         if "bias" in self.names:
             self.write("bias", self.read("bias") + amounts)
         else:
@@ -126,7 +126,7 @@ _PARAMETERS = ("weight", "bias", "gamma", "beta", "moving_mean", "moving_var")
 
 
 def _activation(last):
-    """(activation, limit) of a layer's last operator."""
+    """Return (activation, limit) of a layer's last operator."""
     if last.op.epilogue is None:  # the layer, its normalisation or a sum
         return "none", 0.0
     form = last.op.epilogue(last.attrs)
@@ -139,21 +139,21 @@ def _activation(last):
 
 
 def layers_of(sym, quantized, values):
-    """The layers of a symbol that may be changed.
+    """Find the quantized layers whose parameters may be modified.
 
     Parameters
     ----------
     sym : Symbol
         With fused nodes.
     quantized : set of str
-        The names of nodes that become such of 8 bits.
+        Names of the nodes that are quantized.
     values : dict of str to NDArray
-        Parameters by name, which the layers' methods replace.
+        Parameters by name; methods of the layers replace them.
 
     Returns
     -------
     dict of int to Layer
-        By the ids of nodes.
+        Layers by node id.
     """
     order = topological(sym._entries)
     readers = {}

@@ -1,4 +1,4 @@
-"""Quantize networks that are symbols with parameters."""
+"""Quantization of symbols with parameters."""
 
 import logging
 
@@ -8,7 +8,7 @@ from mxcy.gluon.data import DataLoader
 from mxcy.io import DataIter
 from mxcy.quantization import calibration
 from mxcy.quantization.batches import as_data_iter, named_batches
-from mxcy.quantization.checks import check_calibration, check_wish, device_of, names_of
+from mxcy.quantization.checks import check_calibration, check_options, device_of, names_of
 from mxcy.quantization.collectors import (
     CalibrationCollector,
     LayerHistogramCollector,
@@ -40,35 +40,36 @@ def quantize_model(
     device=None,
     num_calib_batches=None,
 ):
-    """Make a network of operators on 8-bit integers from one on floats.
+    """Quantize a float network to operators on 8-bit integers.
 
     Parameters
     ----------
     sym : Symbol or str
-        The network, or its file.
+        The network, or the path of its file.
     arg_params, aux_params : dict of str to NDArray
         Its parameters and auxiliary states.
     data_names, label_names : list of str
-        Its inputs in the order of the data; labels are not looked at.
+        Its inputs, in the order of the arrays of a batch; labels are ignored.
     ctx, device : Context, optional
         Where calibration runs; the CPU by default.
     excluded_sym_names, excluded_op_names : list of str, optional
-        Nodes, also inside of fused ones, and operators that stay float.
+        Nodes (also inside fused ones) and operators that stay float.
     calib_mode : {'none', 'naive', 'entropy'}
-        How the ranges of layers are found: when the network runs; as those of the calibration data;
-        or so that least is lost of what these tell.
+        How the ranges of layers are determined: at run time for each batch; as minimum and maximum
+        of the calibration data; or by the clipping threshold with the least KL divergence.
     calib_data : DataIter or DataLoader, optional
-        Data to calibrate with.
+        Calibration data.
     num_calib_examples, num_calib_batches : int, optional
-        How much of them; all by default.
+        Number of examples or batches to use; all by default.
     quantized_dtype : {'int8', 'uint8', 'auto'}
-        What data become; ``'auto'`` means uint8 where calibration found no negative numbers.
+        The dtype of quantized data; ``'auto'`` is uint8 where calibration found no negative values.
     quantize_mode : {'smart', 'full'}
-        Whether what is not worth it alone stays float, but between operators that are.
+        ``'smart'`` quantizes operators that are not faster in int8 only between others that are;
+        ``'full'`` quantizes all that can be.
     quantize_granularity : {'tensor-wise', 'channel-wise'}
-        Whether weights of dense layers have one range or one for each output.
+        Whether the weights of a dense layer have one range or one per output.
     logger : logging.Logger, optional
-        Who is told what happens.
+        Receives progress messages.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def quantize_model(
     Raises
     ------
     ValueError
-        For arguments that are not among the above.
+        If an argument is not one of the allowed values.
     """
     names_of(excluded_sym_names, "excluded_sym_names", "symbols")
     calibrates = check_calibration(calib_mode)
@@ -115,12 +116,12 @@ def quantize_model(
 
 
 def _checked(calib_data, calib_mode):
-    """Calibration data as an iterator.
+    """Return the calibration data as a `DataIter`.
 
     Raises
     ------
     ValueError
-        When there are none, or of another type.
+        If they are missing or of another type.
     """
     if calib_data is None:
         raise ValueError(f"calib_data must be provided when calib_mode={calib_mode}")
@@ -134,12 +135,12 @@ def _checked(calib_data, calib_mode):
 
 def _with_backend(name, backend):
     def quantize_model_of_backend(sym, arg_params, aux_params, *args, **kwargs):
-        """Quantize a network whose layers oneDNN has fused before; see `quantize_model`.
+        """Quantize a network after fusing its layers for oneDNN; see `quantize_model`.
 
         Parameters
         ----------
         sym, arg_params, aux_params, *args, **kwargs
-            Those of `quantize_model`.
+            See `quantize_model`.
 
         Returns
         -------
@@ -148,7 +149,7 @@ def _with_backend(name, backend):
         Raises
         ------
         ValueError
-            When the context is not the CPU.
+            If the context is not the CPU.
         """
         ctx = device_of(kwargs.get("ctx", args[2] if len(args) > 2 else None), kwargs.get("device"))
         if ctx.device_type != "cpu":
@@ -182,18 +183,18 @@ def quantize_graph(
     *,
     device=None,
 ):
-    """Make a quantized network and the collector to calibrate it with.
+    """Quantize a network and create the collector that calibrates it.
 
     Parameters
     ----------
     sym, arg_params, aux_params, ctx, device, excluded_sym_names, excluded_op_names
         See `quantize_model`.
     calib_mode : {'none', 'naive', 'entropy', 'customize', 'custom'}
-        Which collector is made; ``'custom'``: the one that is given.
+        Which collector to create; ``'custom'`` uses `LayerOutputCollector`.
     quantized_dtype, quantize_mode, quantize_granularity
         See `quantize_model`.
     LayerOutputCollector : object, optional
-        A `CalibrationCollector`, or what has ``collect(name, arr)`` and `min_max_dict`.
+        A `CalibrationCollector`, or an object with ``collect(name, arr)`` and `min_max_dict`.
     logger : logging.Logger, optional
 
     Returns
@@ -204,12 +205,12 @@ def quantize_graph(
     Raises
     ------
     ValueError
-        For arguments that are not among the above.
+        If an argument is not one of the allowed values.
     """
     names_of(excluded_sym_names, "excluded_sym_names", "symbols")
     names_of(excluded_op_names, "excluded_op_names", "operators")
     device_of(ctx, device)
-    check_wish(quantized_dtype, quantize_granularity)
+    check_options(quantized_dtype, quantize_granularity)
     calibrates = check_calibration(calib_mode)
     if logger:
         logger.info("Quantizing graph")
@@ -230,12 +231,12 @@ def quantize_graph(
 
 
 def _collector(calib_mode, custom, layers, quantized_dtype, logger):
-    """The collector of a mode.
+    """Return the collector of a calibration mode.
 
     Raises
     ------
     ValueError
-        When there is no custom one, or it cannot collect.
+        If a custom collector is missing or lacks a method.
     """
     if calib_mode == "entropy":
         return LayerHistogramCollector(
@@ -262,12 +263,12 @@ def calib_graph(
     quantized_dtype="int8",
     logger=logging,
 ):
-    """Give a quantized network the ranges that a collector has found.
+    """Set the ranges of a quantized network from a collector.
 
     Parameters
     ----------
     qsym, arg_params, aux_params
-        What `quantize_graph` returned, with the float network's parameters.
+        The symbol returned by `quantize_graph`, and the float network's parameters.
     collector : object
     calib_mode : {'naive', 'entropy', 'customize', 'custom'}
     quantized_dtype : str
@@ -282,7 +283,7 @@ def calib_graph(
     Raises
     ------
     ValueError
-        When there is no calibration.
+        If the mode does not calibrate.
     """
     if not check_calibration(calib_mode):
         raise ValueError("please set calibration mode to naive, entropy or custom (customize).")
@@ -292,7 +293,7 @@ def calib_graph(
 
 
 def ranges_of(collector, quantized_dtype, logger=None):
-    """What a collector has found.
+    """Return the ranges of a collector.
 
     Parameters
     ----------
@@ -308,7 +309,7 @@ def ranges_of(collector, quantized_dtype, logger=None):
     Raises
     ------
     MXNetError
-        When it has no dict of ranges.
+        If its `min_max_dict` is not a dict.
     """
     if isinstance(collector, LayerHistogramCollector):
         collector.quantized_dtype = quantized_dtype

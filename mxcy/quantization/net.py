@@ -1,4 +1,4 @@
-"""Quantize Gluon networks."""
+"""Quantization of Gluon networks."""
 
 import itertools
 
@@ -21,7 +21,7 @@ from mxcy.util import is_np_array
 
 __all__ = ["quantize_net", "quantize_net_v2"]
 
-#: calibration data that parameters are adjusted with
+#: number of calibration examples that parameters are adjusted with
 _EXAMPLES = 64
 
 
@@ -46,42 +46,42 @@ def quantize_net(
     adjust_parameters=True,
     tolerance=None,
 ):
-    """Make a block of operators on 8-bit integers from a float one, which stays as it is.
+    """Quantize a float block to a block of operators on 8-bit integers; `network` is not modified.
 
     Parameters
     ----------
     network : HybridBlock
-        With its parameters.
+        An initialized block.
     quantized_dtype, quantize_mode
         See `quantize_model`.
     exclude_layers : list of str, optional
-        Nodes of its graph that stay float.
+        Names of graph nodes that stay float.
     exclude_layers_match : list of str, optional
-        Parts of names of such nodes.
+        Substrings of the names of nodes that stay float.
     exclude_operators : list of str, optional
-        Operators that stay float; of the graph after fusion.
+        Operators (after fusion) that stay float.
     calib_data : DataIter or DataLoader, optional
-        Data to calibrate with.
+        Calibration data.
     data_shapes : list of DataDesc or tuple, optional
-        The shapes of the inputs; those of the calibration data by default.
+        Shapes of the inputs; those of the calibration data by default.
     calib_mode : {'none', 'naive', 'entropy', 'customize', 'custom'}
         See `quantize_graph`.
     num_calib_examples, num_calib_batches : int, optional
-        How much of the data; all by default.
+        Number of examples or batches to use; all by default.
     ctx, device : Context, optional
-        The CPU by default.
+        Where calibration runs; the CPU by default.
     logger : logging.Logger, optional
     quantize_granularity : str
         See `quantize_model`.
     LayerOutputCollector : object, optional
         See `quantize_graph`.
     adjust_parameters : bool
-        Whether calibration also tells how to make the channels of arrays alike and which way to
-        round weights, so that the results are nearer to those of floats.
+        Whether to equalize channels, round weights and correct biases by the calibration data,
+        which brings results closer to the float network's.
     tolerance : float, optional
-        The largest root mean square of errors, as a part of the results' standard deviation, that
-        is allowed for the first calibration data; layers that do most harm for their share of the
-        work stay float for it. Each layer is tried alone, which takes a while.
+        Largest allowed root mean square error relative to the standard deviation of the outputs, on
+        the first calibration data. Layers with the largest error for their share of the work stay
+        float until it is met. Each layer is tried alone, which takes a while.
 
     Returns
     -------
@@ -90,8 +90,8 @@ def quantize_net(
     Raises
     ------
     ValueError
-        When the network is no HybridBlock, nothing tells the shapes of the inputs, or for other
-        wrong arguments.
+        If `network` is not a HybridBlock, the shapes of the inputs are unknown, or another argument
+        is invalid.
     """
     if not isinstance(network, HybridBlock):
         raise ValueError(f"network must be a HybridBlock, while received type {type(network)}")
@@ -123,17 +123,19 @@ def quantize_net(
         LayerOutputCollector,
         logger,
     )
-    wish = (quantized_dtype, quantize_mode, quantize_granularity)
-    task = _Task(fused, qsym, values, backend, (excluded, exclude_operators, wish))
+    options = (quantized_dtype, quantize_mode, quantize_granularity)
+    task = _Task(fused, qsym, values, backend, (excluded, exclude_operators, options))
     kept = frozenset()
     if calibrates:
         batches = named_batches(calib_data, traced.inputs, num_calib_examples, num_calib_batches)
         count = max(1, _EXAMPLES // max(1, calib_data.batch_size))
         first = list(itertools.islice(batches, count))
         if adjust_parameters and ctx.device_type == "cpu":
-            custom = calib_mode in ("custom", "customize")  # its ranges may be of this very network
+            custom = calib_mode in ("custom", "customize")  # its ranges may be those of `network`
             task.preparation = Preparation(fused, qsym, values, first, ctx, scales=not custom)
-        read = getattr(collector, "include_layers", None)  # what 8 bits round if all layers do
+        read = getattr(
+            collector, "include_layers", None
+        )  # quantized arrays if no layer stays float
         if tolerance is not None:
             wanted = {*(collector.include_layers or ()), *outputs_around(fused)}
             collector.include_layers = sorted(wanted)
@@ -154,20 +156,20 @@ def quantize_net(
 
 
 def _calibrates(calib_mode, calib_data, tolerance):
-    """Whether there is calibration, once it is clear that what it needs was passed."""
+    """Return whether to calibrate, after validating the arguments for that."""
     calibrates = check_calibration(calib_mode)
     if calibrates and calib_data is None:
         raise ValueError(f"calib_data must be provided when calib_mode={calib_mode}")
     if tolerance is not None and not (calibrates and tolerance >= 0):
         raise ValueError(
-            f"tolerance: expected a number of at least 0, and calibration, got {tolerance} and "
+            f"tolerance: expected a number >= 0 and a mode that calibrates, got {tolerance} and "
             f"calib_mode={calib_mode}"
         )
     return calibrates
 
 
 def _shapes_and_data(data_shapes, calib_data):
-    """(the shapes of the inputs, the calibration data as an iterator or None)."""
+    """Return the shapes of the inputs, and the calibration data as an iterator or None."""
     shapes = None if data_shapes is None else [getattr(d, "shape", d) for d in data_shapes]
     if calib_data is not None:
         calib_data, described = as_data_iter(calib_data)
@@ -180,7 +182,7 @@ def _shapes_and_data(data_shapes, calib_data):
 
 
 def _excluded(graph, layers, matches, logger):
-    """The names of nodes that stay float."""
+    """Return the names of nodes that stay float."""
     names = [*names_of(layers, "exclude_layers", "layers")]
     for match in matches or ():
         names += [layer.name for layer in graph.get_internals() if match in layer.name]
@@ -190,32 +192,32 @@ def _excluded(graph, layers, matches, logger):
 
 
 class _Task:
-    """A network that is being quantized.
+    """State of the quantization of one network.
 
     Attributes
     ----------
     preparation : Preparation or None
-        Of its parameters.
+        Adjusted parameters.
     ranges : dict of str to (float, float)
-        What calibration found.
+        Calibrated ranges by array name.
     """
 
-    def __init__(self, sym, qsym, values, backend, wish):
+    def __init__(self, sym, qsym, values, backend, selection):
         self._sym, self._qsym, self._values = sym, qsym, values
-        self._backend, self._wish = backend, wish
+        self._backend, self._selection = backend, selection
         self.preparation, self.ranges = None, {}
 
     def parameters(self, kept=frozenset()):
-        """Values of parameters and states where some more nodes stay float."""
+        """Return parameters and auxiliary states if the nodes in `kept` stay float too."""
         return self.preparation.rounded(kept) if self.preparation else self._values
 
     def finish(self, kept):
-        """The calibrated network where some more nodes stay float, and its parameters."""
+        """Return the calibrated network and its parameters if nodes in `kept` stay float too."""
         values, qsym = self.parameters(kept), self._qsym
         if kept:
-            names, operators, wish = self._wish
+            names, operators, options = self._selection
             excluded = [*names, *kept]
-            qsym, _ = quantize_symbol(self._sym, None, excluded, operators, [*values], *wish)
+            qsym, _ = quantize_symbol(self._sym, None, excluded, operators, [*values], *options)
         qsym = calibrate_symbol(qsym, self.ranges)
         values = {**values, **quantize_parameters(qsym, values)}
         if self._backend is not None:
@@ -226,23 +228,23 @@ class _Task:
 
 
 def _examples(shapes, calib_data, ctx):
-    """Inputs to trace with: zeros of the shapes, in the element types of the data."""
-    kinds = [np.float32] * len(shapes)
+    """Return zeros with the shapes of the inputs and the dtypes of the data, to trace with."""
+    types = [np.float32] * len(shapes)
     if calib_data is not None:
         calib_data.reset()
         first = next(iter(calib_data)).data
-        kinds = [array.dtype for array in first] + kinds[len(first) :]
+        types = [array.dtype for array in first] + types[len(first) :]
         calib_data.reset()
     zeros = mx_np.zeros if is_np_array() else nd.zeros
-    return [zeros(tuple(s), dtype=k, ctx=ctx) for s, k in zip(shapes, kinds, strict=False)]
+    return [zeros(tuple(s), dtype=t, ctx=ctx) for s, t in zip(shapes, types, strict=False)]
 
 
 def _trace(network, inputs):
-    """The graph of a network; data that come with labels have more arrays than it takes."""
+    """Trace a network; trailing inputs, such as labels, are dropped until it accepts them."""
     while True:
         try:
             with autograd.pause():
-                network(*inputs)  # parameters may wait for it
+                network(*inputs)  # completes deferred initialization
             break
         except (TypeError, ValueError):
             if len(inputs) == 1:
@@ -251,7 +253,7 @@ def _trace(network, inputs):
     known = network._calls
     try:
         network._get_graph(*inputs)
-        if network._calls is None:  # it was made of a graph
+        if network._calls is None:  # a SymbolBlock
             return network._only_trace()
         return network._calls.trace(network, *flatten(inputs))
     finally:
@@ -259,7 +261,7 @@ def _trace(network, inputs):
 
 
 def _block(qsym, inputs, values, ctx):
-    """The quantized network as a block with its parameters."""
+    """Return the quantized network as a block with its parameters."""
     block = SymbolBlock(qsym, [symbol.var(name) for name in inputs])
     for name, parameter in block.collect_params().items():
         parameter.grad_req = "null"
@@ -284,7 +286,7 @@ def quantize_net_v2(
     logger=None,
     **kwargs,
 ):
-    """`quantize_net` with the order of parameters that MXNet 2 has, without `num_calib_batches`.
+    """Call `quantize_net` with the parameter order of MXNet 2.
 
     Parameters
     ----------

@@ -1,11 +1,10 @@
-"""Round weights to 8 bits so that layers answer to calibration data as they did.
+"""Round weights to 8 bits so that layers give the same results on calibration data.
 
-The numbers that a filter reads go together, neighbours in an image above all. So what rounding one
-weight does to the result is taken back by the weights that are rounded after it, as far as their
-data are alike: the error e of weight i is spread over those j > i by ``e U[i, j] / U[i, i]``, where
-the upper triangle U is the Cholesky factor of the inverse of the data's second moments (the way of
-optimal brain surgeons). What it does on the average is added to the layer's shift, and so is what
-rounding and cutting did to the data on the average, in all layers before.
+The inputs of a filter are correlated, neighbouring pixels above all, so weights that are rounded
+later can compensate for the rounding error of earlier ones. The error e of weight i is subtracted
+from the weights j > i as ``e U[i, j] / U[i, i]``, where U is the upper Cholesky factor of the
+inverse second moments of the inputs (the update of Optimal Brain Surgeon, as in GPTQ). The mean
+error that remains is corrected in the bias, along with the mean error of the quantized inputs.
 """
 
 import numpy as np
@@ -14,80 +13,81 @@ from mxcy import ndarray as nd
 
 __all__ = ["Moments", "round_layer", "rounded"]
 
-#: weights of a filter that are looked at together: this squared is the size of their moments
+#: weights of a filter that are rounded together; their moments have this number of rows and columns
 _BLOCK = 256
-#: of these, those whose errors are spread one by one
+#: weights of a block whose errors are propagated one at a time
 _STRIP = 32
-#: how many places of its data a layer is shown, and how many numbers of these in one batch
-_PLACES, _NUMBERS = 4096, 1 << 22
-#: layers with more weights are left alone
+#: number of sampled positions of a layer's data, and of values per batch
+_POSITIONS, _VALUES = 4096, 1 << 22
+#: layers with more weights are rounded to nearest
 _WEIGHTS = 1 << 23
-#: added to the moments' diagonal, of its mean
+#: added to the diagonal of the moments, relative to its mean
 _DAMPING = 0.01
-#: the same of the squares' mean, as the covariances may be nothing but rounding errors
+#: added to the diagonal relative to the mean square: covariances may be rounding errors only
 _FLOOR = 1e-6
 _LIMIT = 127
 
 
 class Moments:
-    """The means of what a layer reads in floats and in 8 bits, and the latter's covariances.
+    """Means of a layer's float and quantized inputs, and the covariances of the latter.
 
     Parameters
     ----------
     layer : Layer
-    exact, rough : list of NDArray
-        The layer's data for each batch: in the float network and in the one of 8 bits.
+    float_data, int8_data : list of NDArray
+        The layer's data of each batch, in the float and in the quantized network.
     """
 
-    def __init__(self, layer, exact, rough):
+    def __init__(self, layer, float_data, int8_data):
         groups, _, depth = layer.rows().shape
-        count = max(16, min(_PLACES // len(exact), _NUMBERS // (groups * depth)))
+        count = max(16, min(_POSITIONS // len(float_data), _VALUES // (groups * depth)))
         random = np.random.default_rng(0)
         widths = [min(_BLOCK, depth - first) for first in range(0, depth, _BLOCK)]
         self._products = [np.zeros((groups, width, width)) for width in widths]
-        self._sums, self._count, self._middle = np.zeros((2, groups, depth)), 0, None
-        for pair in zip(exact, rough, strict=True):
-            wanted, read = (
+        self._sums, self._count, self._offset = np.zeros((2, groups, depth)), 0, None
+        for pair in zip(float_data, int8_data, strict=True):
+            float_inputs, int8_inputs = (
                 rows.reshape(len(rows), groups, depth).transpose(1, 2, 0)
-                for rows in _places(layer, [array.asnumpy() for array in pair], count, random)
+                for rows in _sample(layer, [array.asnumpy() for array in pair], count, random)
             )
-            if self._middle is None:  # small numbers leave small rounding errors
-                self._middle = read.mean(axis=-1, keepdims=True)
-            self._add(wanted - self._middle, read - self._middle)
+            if self._offset is None:  # centred sums have smaller rounding errors
+                self._offset = int8_inputs.mean(axis=-1, keepdims=True)
+            self._add(float_inputs - self._offset, int8_inputs - self._offset)
 
-    def _add(self, wanted, read):
-        self._count += read.shape[-1]
-        self._sums += [part.sum(axis=-1, dtype=np.float64) for part in (wanted, read)]
+    def _add(self, float_inputs, int8_inputs):
+        self._count += int8_inputs.shape[-1]
+        both = float_inputs, int8_inputs
+        self._sums += [inputs.sum(axis=-1, dtype=np.float64) for inputs in both]
         for number, products in enumerate(self._products):
-            part = read[:, number * _BLOCK : (number + 1) * _BLOCK]
-            products += _product(part, part.transpose(0, 2, 1))
+            block = int8_inputs[:, number * _BLOCK : (number + 1) * _BLOCK]
+            products += _product(block, block.transpose(0, 2, 1))
 
     def means(self):
-        """What the float network reads on the average, and what the other one does.
+        """Return the mean inputs of the float and of the quantized network.
 
         Returns
         -------
         numpy.ndarray
-            (2, groups, n).
+            Shape (2, groups, n).
         """
-        return self._middle[..., 0] + self._sums / self._count
+        return self._offset[..., 0] + self._sums / self._count
 
     def covariances(self):
-        """For each block of the numbers that are read in 8 bits their covariances (groups, n, n).
+        """Return the covariances of the quantized inputs, (groups, n, n) for each block.
 
         Returns
         -------
         list of numpy.ndarray
         """
-        off, covariances = self._sums[1] / self._count, []
+        means, covariances = self._sums[1] / self._count, []
         for number, products in enumerate(self._products):
-            part = off[:, number * _BLOCK : number * _BLOCK + products.shape[-1]]
-            covariances.append(products / self._count - part[:, :, None] * part[:, None])
+            block = means[:, number * _BLOCK : number * _BLOCK + products.shape[-1]]
+            covariances.append(products / self._count - block[:, :, None] * block[:, None])
         return covariances
 
 
-def _places(layer, arrays, count, random):
-    """What a layer's filters read at `count` places of its data, as rows; of arrays alike."""
+def _sample(layer, arrays, count, random):
+    """Return the filters' inputs at `count` random positions as rows, the same in all arrays."""
     if layer.is_dense:
         rows = [a.reshape(len(a), -1) if layer.attrs.flatten else a for a in arrays]
         rows = [a.reshape(-1, a.shape[-1]) for a in rows]
@@ -113,67 +113,68 @@ def _places(layer, arrays, count, random):
 
 
 def _product(lhs, rhs):
-    """The products of matrices, by our own threads."""
+    """Multiply batches of matrices with mxcy's threads."""
     lhs, rhs = (nd.array(array, dtype=array.dtype) for array in (lhs, rhs))
     return nd.linalg.gemm2(lhs, rhs).asnumpy()
 
 
-def round_layer(layer, exact, rough, whole):
-    """Round a layer's weight.
+def round_layer(layer, float_data, int8_data, per_tensor):
+    """Round the weight of a layer and correct its bias.
 
     Parameters
     ----------
     layer : Layer
         Its parameters are replaced.
-    exact, rough : list of NDArray
-        Its data for each batch: in the float network and in the one of 8 bits.
-    whole : bool
-        Whether all weights have one step, or those of each filter.
+    float_data, int8_data : list of NDArray
+        Its data of each batch, in the float and in the quantized network.
+    per_tensor : bool
+        Whether all weights share one scale; else each filter has its own.
     """
     rows = layer.rows()
     if rows.size > _WEIGHTS or rows.size == 0 or not np.isfinite(rows).all():
         return
     rows = rows.astype(np.float64)
-    if not all(array.size for array in exact):
+    if not all(array.size for array in float_data):
         return
-    moments = Moments(layer, exact, rough)
-    wanted, read = moments.means()
-    tops = np.abs(rows).max(axis=None if whole else -1, keepdims=True)
+    moments = Moments(layer, float_data, int8_data)
+    float_means, int8_means = moments.means()
+    tops = np.abs(rows).max(axis=None if per_tensor else -1, keepdims=True)
     steps = np.broadcast_to(np.where(tops > 0, tops, 1.0) / _LIMIT, (*rows.shape[:2], 1))
     parts = []
     for number, second in enumerate(moments.covariances()):
         block = slice(number * _BLOCK, number * _BLOCK + second.shape[-1])
         if not np.isfinite(second).all():
             return
-        squares = read[:, block] ** 2
+        squares = int8_means[:, block] ** 2
         floor = _FLOOR * (squares + np.einsum("gii->gi", second)).mean(axis=-1)
         second = second + floor[:, None, None] * np.eye(second.shape[-1])
         if not layer.shifts():
-            second = second + read[:, block, None] * read[:, None, block]
+            second = second + int8_means[:, block, None] * int8_means[:, None, block]
         parts.append(rounded(rows[..., block], steps, second))
-    kept = np.concatenate(parts, axis=-1)
-    layer.keep_rows(kept.astype(np.float32))
+    new_rows = np.concatenate(parts, axis=-1)
+    layer.write_rows(new_rows.astype(np.float32))
     if layer.shifts():
-        layer.shift((rows * wanted[:, None] - kept * read[:, None]).sum(axis=-1).reshape(-1))
+        errors = rows * float_means[:, None] - new_rows * int8_means[:, None]
+        layer.shift(errors.sum(axis=-1).reshape(-1))
 
 
 def rounded(rows, steps, moments):
-    """Round weights, each with regard to the errors of those before.
+    """Round weights one after another, compensating for the errors of the previous ones.
 
     Parameters
     ----------
     rows : numpy.ndarray
-        (groups, filters, n) float64.
+        Weights (groups, filters, n), float64.
     steps : numpy.ndarray
-        (groups, filters, 1): what the weights become multiples of. Weights of 127 steps stay, so
-        that a reader who takes the largest for 127 finds the same.
+        Quantization steps (groups, filters, 1). Weights of 127 steps do not change, so the scale
+        that is later derived from the largest weight stays the same.
     moments : numpy.ndarray
-        (groups, n, n): the second moments of what the weights are multiplied by.
+        Second moments of the inputs (groups, n, n).
 
     Returns
     -------
     numpy.ndarray
-        Like `rows`.
+        Multiples of `steps`, shaped like `rows`.
     """
     groups, _, depth = rows.shape
     diagonal = np.einsum("gii->gi", moments)
@@ -185,7 +186,7 @@ def rounded(rows, steps, moments):
     damped = damped[group[:, :, None], order[:, :, None], order[:, None, :]]
     damped = nd.array(damped, dtype=np.float64)
     upper = nd.linalg.potrf(nd.linalg.potri(nd.linalg.potrf(damped))).asnumpy().transpose(0, 2, 1)
-    # the weights that are rounded together lie together: (groups, n, filters)
+    # weights that are rounded together are adjacent: (groups, n, filters)
     left = rows.transpose(0, 2, 1)[group, order]
     steps = steps.transpose(0, 2, 1)
     numbers = np.sign(left) * _LIMIT

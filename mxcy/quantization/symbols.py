@@ -1,4 +1,4 @@
-"""Quantized symbols and parameters: the graph pass as `mx.contrib.quantization` calls it."""
+"""Quantization of symbols and parameters by the graph pass."""
 
 import functools
 import logging
@@ -30,29 +30,29 @@ def quantize_symbol(
     *,
     device=None,
 ):
-    """Put quantized operators in the place of float ones.
+    """Replace float operators by quantized ones.
 
     Parameters
     ----------
     sym : Symbol
     ctx, device : Context, optional
-        Not looked at.
+        Ignored.
     excluded_symbols, excluded_operators : list of str, optional
         Nodes and operators that stay float.
     offline_params : list of str, optional
-        Variables that are parameters.
+        Names of the variables that are parameters.
     quantized_dtype, quantize_mode, quantize_granularity : str
         See `quantize_model`.
 
     Returns
     -------
     (Symbol, list of str)
-        The quantized network and the outputs whose ranges calibration has to find.
+        The quantized network, and the outputs whose ranges need calibration.
 
     Raises
     ------
     MXNetError
-        When the mode is not known.
+        If the mode is unknown.
     """
     if quantize_mode not in _MODES:
         raise MXNetError(f"unrecognized quantize mode: {quantize_mode}")
@@ -65,7 +65,7 @@ def quantize_symbol(
         parameters=frozenset(offline_params or ()),
         after_readers=is_np_array(),
     )
-    _tell_once()
+    _warn_without_vnni()
     result = quantize.run(sym._entries, options)
     quantized = type(sym)(result.entries)
     if env.get("MXNET_QUANTIZATION_VERBOSE"):
@@ -77,13 +77,13 @@ def quantize_symbol(
 
 
 def calibrate_symbol(qsym, ranges):
-    """A quantized symbol that knows the ranges of its layers.
+    """Return a copy of a quantized symbol with calibrated ranges.
 
     Parameters
     ----------
     qsym : Symbol
     ranges : dict of str to (float, float)
-        By the names of float outputs; none leave the symbol as it is.
+        Ranges by the names of float outputs; if empty, `qsym` itself is returned.
 
     Returns
     -------
@@ -95,8 +95,8 @@ def calibrate_symbol(qsym, ranges):
     signed = quantize.calibrate(copied._entries, ranges)
     if signed:
         warnings.warn(
-            f"uint8 was requested, but calibration found negative values for {', '.join(signed)}:"
-            " fused layers take them as int8, others lose them; quantize with int8 or auto",
+            f"uint8 was requested, but calibration found negative values in {', '.join(signed)}:"
+            " fused layers use int8 for them, others clip them to 0; quantize with int8 or auto",
             stacklevel=3,
         )
     if "passes" in env.get("MXCY_VERBOSE"):
@@ -105,24 +105,24 @@ def calibrate_symbol(qsym, ranges):
 
 
 @functools.cache
-def _tell_once():
+def _warn_without_vnni():
     if not cpus.multiplies_octets():
         logging.getLogger(__name__).warning(
-            "quantization: this CPU has no products of 8 bits (VNNI): results are right, but "
-            "nothing is gained by them"
+            "quantization: this CPU has no 8-bit dot products (VNNI), so quantized networks give "
+            "correct results but are not faster"
         )
 
 
 def quantize_parameters(qsym, params, th_dict=None, *, min_max_dict=None):
-    """The parameters of a quantized network.
+    """Return the parameters of a quantized network.
 
     Parameters
     ----------
     qsym : Symbol
     params : dict of str to NDArray
-        Those of the float network.
+        Parameters of the float network.
     th_dict, min_max_dict : dict of str to (float, float), optional
-        Not looked at: calibrated ranges stand in the symbol.
+        Ignored: calibrated ranges are in the symbol.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def quantize_parameters(qsym, params, th_dict=None, *, min_max_dict=None):
 
 
 def _fixed_gammas(qsym):
-    """Scales of normalisations that count as 1: float operators know, quantized ones take them."""
+    """Yield the names of gammas that float operators take for 1 (`fix_gamma`); int8 ones do not."""
     for node in topological(qsym._entries):
         if node.op is None or node.op.quantized is not None:
             continue

@@ -1,4 +1,4 @@
-"""What quantization did, as a table for MXCY_VERBOSE=passes."""
+"""The table of quantized nodes that MXCY_VERBOSE=passes prints."""
 
 from mxcy.graph.node import topological
 
@@ -6,7 +6,7 @@ __all__ = ["print_table", "quantized_nodes"]
 
 
 def quantized_nodes(entries):
-    """{name of a float node: the operator that stands for it now}.
+    """Return the quantized operators of a graph by the names of their float nodes.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Which layers have to stay float so that a quantized network stays near to the float one.
+"""Choose the layers that stay float so that the error of a quantized network meets a tolerance.
 
-Each layer is tried alone in 8 bits; errors of independent roundings add up by their squares. Those
-that do most harm for their share of the work come first, and as many are left float as it takes.
+Each layer is quantized alone to measure its error; squares of independent errors add up. Layers are
+sorted by squared error per share of the work, and the first ones stay float, as many as needed.
 """
 
 import math
@@ -15,14 +15,14 @@ from mxcy.symbol import Symbol
 
 __all__ = ["float_layers", "outputs_around", "relative_error"]
 
-#: examples that each layer is tried with
+#: number of examples to measure a layer's error with
 _EXAMPLES = 16
-#: what reading or writing a number costs beside a product of floats
+#: cost of reading or writing a value, in multiply-adds
 _TRAFFIC = 32
 
 
 class _Results(CalibrationCollector):
-    """Keeps what a network returns."""
+    """Collect the outputs of a network."""
 
     def __init__(self, names):
         super().__init__()
@@ -33,20 +33,20 @@ class _Results(CalibrationCollector):
 
 
 def results(sym, values, batches, ctx):
-    """What a network returns for batches.
+    """Return the outputs of a network.
 
     Parameters
     ----------
     sym : Symbol
     values : dict of str to NDArray
-        Parameters and states.
+        Parameters and auxiliary states.
     batches : list of dict of str to NDArray
     ctx : Context
 
     Returns
     -------
     list of list of numpy.ndarray
-        For each output the arrays of the batches.
+        For each output the arrays of all batches.
     """
     names = [output_name(*entry) for entry in sym._entries]
     kept = _Results(names)
@@ -55,7 +55,7 @@ def results(sym, values, batches, ctx):
 
 
 def relative_error(outputs, expected):
-    """The root mean square of errors over the standard deviation, of the worst output.
+    """Return the root mean square error relative to the standard deviation, of the worst output.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def relative_error(outputs, expected):
 
 
 def outputs_around(sym):
-    """The names of all arrays whose range may be wanted, whichever layers stay float.
+    """Return the names of all arrays whose range may be needed, whichever layers stay float.
 
     Parameters
     ----------
@@ -93,16 +93,16 @@ def outputs_around(sym):
 
 
 def float_layers(sym, qsym, finish, values, batches, ctx, tolerance, logger=None):
-    """The layers that stay float.
+    """Return the layers that stay float to meet a tolerance.
 
     Parameters
     ----------
     sym, qsym : Symbol
-        The float network, and the one with all its layers quantized.
+        The float network, and the network with all layers quantized.
     finish : callable
-        ``finish(kept)``: the calibrated network and its parameters, where `kept` stay float.
+        ``finish(kept)`` returns the calibrated network and its parameters if `kept` stay float.
     values : dict of str to NDArray
-        The float network's parameters.
+        Parameters of the float network.
     batches : list of dict of str to NDArray
         Calibration data.
     ctx : Context
@@ -113,7 +113,7 @@ def float_layers(sym, qsym, finish, values, batches, ctx, tolerance, logger=None
     Returns
     -------
     list of str
-        The names of nodes.
+        Names of nodes.
     """
     expected = results(sym, values, batches, ctx)
 
@@ -131,7 +131,7 @@ def float_layers(sym, qsym, finish, values, batches, ctx, tolerance, logger=None
     works = _works(layers, values, batches[0])
     order = sorted(sorted(names), key=lambda name: -(harms[name] ** 2) / works[name])
     enough, least = len(order), 0
-    while least < enough:  # of `enough` layers the error is small, of fewer than `least` it is not
+    while least < enough:  # `enough` float layers meet the tolerance, fewer than `least` do not
         count = (least + enough) // 2
         if error(order[:count], len(batches)) <= tolerance:
             enough = count
@@ -143,7 +143,7 @@ def float_layers(sym, qsym, finish, values, batches, ctx, tolerance, logger=None
 
 
 def _layers(sym, qsym):
-    """The nodes that are worth quantizing, and are quantized."""
+    """Return the quantized nodes that are faster in 8 bits by themselves."""
     quantized = {node.name for node in topological(qsym._entries)}
     return [
         node
@@ -156,7 +156,7 @@ def _layers(sym, qsym):
 
 
 def _works(layers, values, batch):
-    """About how long each layer takes in floats, by its name."""
+    """Return the estimated cost of each layer in float, by name."""
     whole = Symbol([(node, 0) for node in layers])
     inputs = set(whole.list_inputs())
     shapes = {name: array.shape for name, array in batch.items() if name in inputs}

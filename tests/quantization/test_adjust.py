@@ -8,9 +8,9 @@ from mxcy.contrib.quantization import CalibrationCollector, quantize_net
 from mxcy.gluon import nn
 from mxcy.graph.node import topological
 from mxcy.quantization.adjust import Preparation
-from mxcy.quantization.beside import Narrow, beside
 from mxcy.quantization.equalise import shared_channels
 from mxcy.quantization.layers import layers_of
+from mxcy.quantization.paired_run import QuantizedNodes, run_both
 from mxcy.quantization.rounding import rounded
 from mxcy.quantization.symbols import quantize_symbol
 
@@ -224,10 +224,12 @@ def test_nodes_are_shown_with_their_data_in_both_networks(network, images):
     names = [n.name for n in topological(sym._entries) if n.name.startswith("sg_")]
     batches = [{"data": images[:8]}, {"data": images[8:16]}]
     shown = list(
-        beside(sym, Narrow(set(names), ranges, "auto"), values, dict(values), batches, mx.cpu())
+        run_both(
+            sym, QuantizedNodes(set(names), ranges, "auto"), values, dict(values), batches, mx.cpu()
+        )
     )
     assert [node.name for node, *_ in shown] == names
-    _, (exact,), (rough,) = shown[0]
-    assert np.array_equal(exact[1].asnumpy(), images[8:16].asnumpy())
-    expected = np.clip(np.rint(exact[1].asnumpy() * np.float32(127.5)), -128, 127)
-    np.testing.assert_allclose(rough[1].asnumpy() * 127.5, expected, atol=1e-3)
+    _, (float_data,), (int8_data,) = shown[0]
+    assert np.array_equal(float_data[1].asnumpy(), images[8:16].asnumpy())
+    expected = np.clip(np.rint(float_data[1].asnumpy() * np.float32(127.5)), -128, 127)
+    np.testing.assert_allclose(int8_data[1].asnumpy() * 127.5, expected, atol=1e-3)

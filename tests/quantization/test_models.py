@@ -140,7 +140,7 @@ def test_negative_numbers_where_uint8_was_asked_for():
     sym, shape = NETS["tanh"]
     data, args, auxs = golden.inputs(mx, "tanh", sym, shape)
     expected = outputs_of(sym, args, auxs, data)
-    with pytest.warns(UserWarning, match="negative values for data_quantize"):
+    with pytest.warns(UserWarning, match="negative values in data_quantize"):
         qsym, qargs, _ = quant.quantize_model_mkldnn(
             sym,
             args,
@@ -352,13 +352,13 @@ def test_scales_that_count_as_one_do_so_in_8_bits(function):
     assert args["bn_gamma"].asnumpy().tolist() == [3] * 4
 
 
-def test_a_cpu_without_products_of_8_bits_is_told_once(monkeypatch, caplog):
+def test_a_cpu_without_8_bit_products_warns_once(monkeypatch, caplog):
     monkeypatch.setattr(symbols.cpus, "multiplies_octets", lambda: False)
-    symbols._tell_once.cache_clear()
+    symbols._warn_without_vnni.cache_clear()
     sym, shape = NETS["plain"]
     _, args, auxs = golden.inputs(mx, "plain", sym, shape)
     for _ in range(2):
         quant.quantize_model(sym, args, auxs, calib_mode="none")
-    symbols._tell_once.cache_clear()
+    symbols._warn_without_vnni.cache_clear()
     told = [record.message for record in caplog.records if "VNNI" in record.message]
     assert len(told) == 1

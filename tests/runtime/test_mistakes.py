@@ -268,7 +268,7 @@ MISTAKES = {
             gluon.nn.Dense(2, in_units=3), calib_data=nd.ones((4, 3)), calib_mode="naive"
         ),
         ValueError,
-        "calib_data: expected batches, as a DataLoader, a DataIter or a list has them, got NDArray",
+        "calib_data: expected a DataLoader, a DataIter or a list of batches, got NDArray",
     ),
     "a block in place of a symbol for ONNX": (
         lambda: mx.onnx.export_model(gluon.nn.Dense(2), {}, [(1, 3)], ["float32"], "a.onnx"),

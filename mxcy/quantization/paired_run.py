@@ -1,4 +1,4 @@
-"""Run a float network node after node, and its 8-bit one beside it, as far as that is known yet."""
+"""Run a float network and its quantized version in parallel, node by node."""
 
 import math
 from collections import Counter
@@ -8,107 +8,111 @@ from mxcy import ndarray as nd
 from mxcy.graph.node import SymbolNode, output_name, topological
 from mxcy.symbol import Symbol
 
-__all__ = ["Narrow", "beside"]
+__all__ = ["QuantizedNodes", "run_both"]
 
-#: numbers of the largest array that are kept at once, for all examples
-_NUMBERS = 1 << 26
+#: elements of the largest array that is kept in memory, over all batches
+_ELEMENTS = 1 << 26
 
 
 @dataclass(frozen=True)
-class Narrow:
-    """Which nodes become such of 8 bits, and how they read their data.
+class QuantizedNodes:
+    """Which nodes of a float network are quantized, and the ranges of their data.
 
     Attributes
     ----------
     names : set of str
+        Names of the nodes.
     ranges : dict of str to (float, float)
-        Of arrays, by their names. Of the others those that such nodes make stay as they are, as
-        moving numbers of 8 bits does not round them; the rest has the range of each batch.
+        Calibrated ranges by array name. An array without one keeps the range of each batch, or, if
+        a quantized node made it, its values: those that only move 8-bit data do not round.
     dtype : {'int8', 'uint8', 'auto'}
-        What data become.
+        The dtype of quantized data.
     """
 
     names: set
     ranges: dict
     dtype: str
 
-    def rounded(self, entry, array):
-        """The numbers of an entry's array as 8 bits keep them."""
+    def fake_quantize(self, entry, array):
+        """Return an entry's array quantized and dequantized."""
         limits = self.ranges.get(output_name(*entry))
         if limits is None and entry[0].name in self.names:
             return array
         if limits is None:
             limits = array.min().asscalar(), array.max().asscalar()
         low, high = (float(limit) for limit in limits)
-        kind = "int8" if self.dtype == "int8" or low < 0 else "uint8"
-        wish = {"out_type": kind, "min_calib_range": low, "max_calib_range": high}
-        return nd.contrib.dequantize(*nd.contrib.quantize_v2(array.as_nd_ndarray(), **wish))
+        dtype = "int8" if self.dtype == "int8" or low < 0 else "uint8"
+        attrs = {"out_type": dtype, "min_calib_range": low, "max_calib_range": high}
+        return nd.contrib.dequantize(*nd.contrib.quantize_v2(array.as_nd_ndarray(), **attrs))
 
 
-def beside(sym, narrow, floats, values, batches, ctx):
-    """Show each node's data, those of the float network and what 8 bits make of them.
+def run_both(sym, quantized, float_values, int8_values, batches, ctx):
+    """Yield the inputs of each quantized node, in the float and in the quantized network.
 
     Parameters
     ----------
     sym : Symbol
         The float network.
-    narrow : Narrow
-    floats, values : dict of str to NDArray
-        Parameters and states of either network; who is shown a node may change its `values`.
+    quantized : QuantizedNodes
+    float_values, int8_values : dict of str to NDArray
+        Parameters and auxiliary states of the two networks. The consumer may replace those of a
+        node in `int8_values` when it gets the node.
     batches : list of dict of str to NDArray
     ctx : Context
 
     Yields
     ------
     (SymbolNode, list of list of NDArray, list of list of NDArray)
-        A narrow node, with its data for each batch in floats and rounded, before it runs.
+        A quantized node before it runs, and for each of its inputs the arrays of all batches: as in
+        the float network, and quantized and dequantized.
     """
     order = topological(sym._entries)
-    batches = _few(sym, batches)
-    left = Counter(_key(entry) for node in order for entry in node.inputs)  # readers to come
-    exact, rough = {}, {}  # arrays of each batch by entry; the same where they are alike
+    batches = _fitting(sym, batches)
+    reads = Counter(_key(entry) for node in order for entry in node.inputs)  # still to come
+    float_arrays, int8_arrays = {}, {}  # entry -> array of each batch; the same list while equal
     for node in order:
         if node.op is None:
             if node.name in batches[0]:
-                exact[id(node), 0] = rough[id(node), 0] = [batch[node.name] for batch in batches]
+                arrays = [batch[node.name] for batch in batches]
+                float_arrays[id(node), 0] = int8_arrays[id(node), 0] = arrays
             continue
-        entries = [entry for entry in node.inputs if _key(entry) in exact]
-        wide = [exact[_key(entry)] for entry in entries]
-        short = [rough[_key(entry)] for entry in entries]
-        if node.name in narrow.names:
-            short = [
-                [narrow.rounded(entry, array) for array in arrays]
-                for entry, arrays in zip(entries, short, strict=True)
+        entries = [entry for entry in node.inputs if _key(entry) in float_arrays]
+        float_inputs = [float_arrays[_key(entry)] for entry in entries]
+        int8_inputs = [int8_arrays[_key(entry)] for entry in entries]
+        if node.name in quantized.names:
+            int8_inputs = [
+                [quantized.fake_quantize(entry, array) for array in arrays]
+                for entry, arrays in zip(entries, int8_inputs, strict=True)
             ]
-            yield node, wide, short
+            yield node, float_inputs, int8_inputs
         run = _Node(node, entries, ctx)
-        results = run.outputs(wide, floats, len(batches))
-        alike = all(one is other for one, other in zip(wide, short, strict=True))
-        others = results if alike else run.outputs(short, values, len(batches))
-        for index, pair in enumerate(zip(results, others, strict=True)):
-            exact[id(node), index], rough[id(node), index] = pair
+        outputs = int8_outputs = run.outputs(float_inputs, float_values, len(batches))
+        if any(x is not y for x, y in zip(float_inputs, int8_inputs, strict=True)):
+            int8_outputs = run.outputs(int8_inputs, int8_values, len(batches))
+        for index, pair in enumerate(zip(outputs, int8_outputs, strict=True)):
+            float_arrays[id(node), index], int8_arrays[id(node), index] = pair
         for entry in node.inputs:
-            left[_key(entry)] -= 1
-            if not left[_key(entry)]:
-                exact.pop(_key(entry), None)
-                rough.pop(_key(entry), None)
+            reads[_key(entry)] -= 1
+            if not reads[_key(entry)]:
+                float_arrays.pop(_key(entry), None)
+                int8_arrays.pop(_key(entry), None)
 
 
 def _key(entry):
     return id(entry[0]), entry[1]
 
 
-def _few(sym, batches):
-    """So many of the batches that no array gets too large."""
+def _fitting(sym, batches):
+    """Return as many batches as keep the largest array within `_ELEMENTS`."""
     shapes = {name: array.shape for name, array in batches[0].items()}
     inner = sym.get_internals()
     shapes = {name: shape for name, shape in shapes.items() if name in inner.list_inputs()}
     sizes = [math.prod(shape) for shape in inner.infer_shape_partial(**shapes)[1] if shape]
-    return batches[: max(1, _NUMBERS // max([1, *sizes]))]
+    return batches[: max(1, _ELEMENTS // max([1, *sizes]))]
 
 
 class _Node:
-    """One node of a network as a network of its own."""
+    """A single node as a network."""
 
     def __init__(self, node, entries, ctx):
         self._ctx, self._bound, places = ctx, None, {}
@@ -121,16 +125,16 @@ class _Node:
         self._symbol = Symbol([(copied, i) for i in range(node.op.visible(node.parsed))])
 
     def outputs(self, data, values, count):
-        """For each output its arrays for the batches.
+        """Return, for each output, its arrays of all batches.
 
         Parameters
         ----------
         data : list of list of NDArray
-            For each input the arrays of the batches.
+            For each input the arrays of all batches.
         values : dict of str to NDArray
-            Parameters and states.
+            Parameters and auxiliary states.
         count : int
-            The number of batches.
+            Number of batches.
         """
         wanted = self._symbol.list_inputs()
         known = {name: a.as_nd_ndarray() for name, a in values.items() if name in wanted}
@@ -146,7 +150,7 @@ class _Node:
         return [list(arrays) for arrays in zip(*results, strict=True)]
 
     def _bound_for(self, arrays):
-        """The executor for arrays of such shapes, by name."""
+        """Return the executor for the shapes of `arrays`, which are by name."""
         shapes = {name: array.shape for name, array in arrays.items()}
         if self._bound is None or self._bound[0] != shapes:
             types = {name: array.dtype for name, array in arrays.items()}
