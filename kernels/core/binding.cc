@@ -1,4 +1,4 @@
-// Threads that the OpenMP runtime does not bind.
+// Threads that escape the CPU binding of the OpenMP runtime.
 #include "core/binding.h"
 
 #include <sched.h>
@@ -31,7 +31,7 @@ void mx::unbind_thread() {
   int32_t most = 0;
   for (int32_t cpu : g_cpus) most = cpu > most ? cpu : most;
   cpu_set_t* set = CPU_ALLOC(most + 1);
-  if (!set) return;  // then it shares a CPU, which is slower but right
+  if (!set) return;  // the thread then shares a CPU: slower, but correct
   const size_t bytes = CPU_ALLOC_SIZE(most + 1);
   CPU_ZERO_S(bytes, set);
   for (int32_t cpu : g_cpus) CPU_SET_S(cpu, bytes, set);

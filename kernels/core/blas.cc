@@ -1,4 +1,4 @@
-// The seam to what takes over very large products: oneDNN, else a CBLAS, both opened at run time.
+// Very large matrix products are delegated to oneDNN or else a CBLAS, both opened at run time.
 #include "core/blas.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 namespace mx {
 namespace {
 
-// The few declarations of the foreign interface that are called here.
+// The few CBLAS declarations used here.
 enum { kRowMajor = 101, kNoTrans = 111, kTrans = 112 };
 template <class T>
 using CblasGemm = void (*)(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*,
@@ -28,9 +28,9 @@ struct Provider {
   SetThreads set_threads;
 };
 
-ForkSafeMutex g_lock;                     // of opening, and of OpenBLAS's thread count
+ForkSafeMutex g_lock;                     // guards opening a library and OpenBLAS's thread count
 std::atomic<const Provider*> g_provider;  // NULL: none
-std::atomic<const char*> g_offered;       // a path that is still to be opened
+std::atomic<const char*> g_offered;       // path of a library to open at the first large product
 std::string g_offered_path;
 int g_openblas_threads = 0;
 
@@ -54,7 +54,7 @@ const Provider* open_cblas(void* library) {
   return nullptr;
 }
 
-// Open a library; NULL with an error text when it serves no purpose here.
+// Open a library; NULL with an error text if it is not a usable CBLAS.
 const Provider* open(const char* path) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -77,21 +77,21 @@ void set_openblas_threads(const Provider* provider, int threads) {
   g_openblas_threads = threads;
 }
 
-// The own kernels are as fast up to here (measured with AVX2 and AVX-512), and faster on small
-// ones.
-constexpr double kWorth = 1 << 28;  // multiply-adds
+// Below this size our own kernels are as fast (measured with AVX2 and AVX-512), and faster on small
+// products.
+constexpr double kMinWork = 1 << 28;  // multiply-adds
 
 bool pays(const BlasProblem& p) {
   const int64_t most = INT_MAX;
-  // Sums over rows of both, as gradients of weights have: the own kernels take .75 to .95 of the
-  // time of oneDNN and of OpenBLAS.
+  // A^T B, as in gradients of weights: our own kernels take 0.75 to 0.95 of the time of oneDNN and
+  // OpenBLAS.
   if (p.transpose_a && !p.transpose_b) return false;
-  if ((double)p.m * (double)p.n * (double)p.k < kWorth) return false;
+  if ((double)p.m * (double)p.n * (double)p.k < kMinWork) return false;
   return p.m <= most && p.n <= most && p.k <= most && p.lda <= most && p.ldb <= most &&
          p.ldc <= most;
 }
 
-// The provider in use; the first large product opens the one on offer.
+// The provider in use; opens the offered library on the first large product.
 const Provider* provider_now() {
   if (g_offered.load(std::memory_order_acquire)) {
     std::lock_guard<std::mutex> guard(g_lock);

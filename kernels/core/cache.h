@@ -4,7 +4,7 @@
 
 namespace mx {
 
-// Bytes of a core's own second-level cache; a cautious guess where the system does not tell.
+// Bytes of a core's private L2 cache; a conservative guess if the system does not report it.
 int64_t second_cache();
 
 }  // namespace mx

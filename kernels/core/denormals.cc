@@ -1,4 +1,4 @@
-// Whether denormal numbers are zero: each thread has a setting of its own, which new ones inherit.
+// Flushing of denormal numbers to zero, a per-thread setting that new threads inherit.
 #include "mxcy_denormals.h"
 
 #include <atomic>

@@ -8,7 +8,7 @@
 #include "mxcy.h"
 #include "mxcy_backtrace.h"
 
-static thread_local std::string g_error;  // not an array: libraries share little static TLS
+static thread_local std::string g_error;  // not an array: static TLS is scarce in shared libraries
 static std::atomic<int32_t> g_depth{0};
 
 extern "C" const char* mx_last_error(void) { return g_error.c_str(); }

@@ -1,6 +1,6 @@
-// Sums of float16 that are added up in float16, element after element, as MXNET_SAFE_ACCUMULATION=0
-// asks for: 2-norms, softmax, normalisation of rows, the gradient of taking rows. Every step is
-// rounded, so large sums stop growing, as MXNet's do; there is no other reason for these kernels.
+// Sums accumulated in float16, one element at a time, for MXNET_SAFE_ACCUMULATION=0: 2-norms,
+// softmax, layer normalisation and the gradient of take. Every step is rounded, so large sums stop
+// growing, exactly as MXNet's do; that is the only purpose of these kernels.
 #include <cmath>
 
 #include "core/random/half.h"
@@ -25,7 +25,7 @@ int norm2(const mx_call* call) {
   Half* out = data(call->out[0]);
   const int64_t n = count(call->in[0]), results = count(call->out[0]);
   for (int64_t i = 0; i < results; ++i) out[i] = rounded(0);
-  int64_t stride[MX_MAX_DIM];  // of the dimensions in the output, 0 for those that are reduced
+  int64_t stride[MX_MAX_DIM];  // of the output's dimensions, 0 for reduced ones
   int64_t step = 1;
   for (int d = p.ndim - 1; d >= 0; --d) {
     const bool reduced = (d % 2 == 0) == (p.first_reduced != 0);
@@ -72,7 +72,7 @@ int softmax(const mx_call* call) {
 }
 
 // --- normalisation of rows ---------------------------------------------------------------------
-// A sum that carries along what rounding lost (Kahan's), as MXNet's reductions do.
+// Kahan's compensated sum, as in MXNet's reductions.
 struct Compensated {
   Half sum = rounded(0), lost = rounded(0);
   void add(Half x) {
@@ -108,8 +108,8 @@ int row_norm(const mx_call* call) {
   return 0;
 }
 
-// --- the gradient of taking rows ---------------------------------------------------------------
-// An index as a number, whatever its element type.
+// --- the gradient of take ----------------------------------------------------------------------
+// Index number i as an integer, whatever its dtype.
 int64_t index_at(const mx_tensor& t, int64_t i) {
   switch (t.dtype) {
     case MX_I64:

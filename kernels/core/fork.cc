@@ -1,5 +1,5 @@
-// Fork handlers of the library; those of Python's objects are in mxcy/_library/forks.py and run
-// before them.
+// The library's fork handlers; those of Python objects are in mxcy/_library/forks.py and run before
+// these.
 #include "core/fork.h"
 
 #include <pthread.h>
@@ -10,12 +10,12 @@
 namespace mx {
 namespace {
 
-// All locks there are; the list itself is locked from before a fork until after it.
+// All fork-safe locks; the list itself is locked from before a fork until after it.
 struct Locks {
   std::mutex guard;
   HeldInForks* first = nullptr;
 
-  // Gives up everything when one is taken: its holder may be waiting for another.
+  // Releases everything if one is taken: its holder may be waiting for another of them.
   bool try_all() {
     for (HeldInForks* lock = first; lock; lock = lock->after) {
       if (lock->try_take(lock)) continue;
@@ -30,7 +30,7 @@ struct Locks {
   }
 };
 
-// Never destroyed: locks of static objects leave the list when the process ends.
+// Never destroyed: locks in static objects unregister while the process ends.
 Locks& all() {
   static Locks* instance = new Locks;
   return *instance;

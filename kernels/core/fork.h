@@ -1,12 +1,12 @@
-// What keeps a forked child working.
+// Support for forked child processes.
 #pragma once
 #include <mutex>
 
 namespace mx {
 
-// A lock that no other thread holds while the process forks, so that the child finds it free and
-// what it guards whole. Before a fork all of them are taken, in no fixed order: whoever holds one
-// may wait for another.
+// A lock that no other thread holds during a fork, so that the child finds it free and the data it
+// guards consistent. All of them are acquired before a fork, in no fixed order: the holder of one
+// may be waiting for another.
 struct HeldInForks {
   HeldInForks(bool (*take)(HeldInForks*), void (*give)(HeldInForks*));
   ~HeldInForks();
@@ -15,10 +15,10 @@ struct HeldInForks {
 
   bool (*const try_take)(HeldInForks*);
   void (*const give_back)(HeldInForks*);
-  HeldInForks *before, *after;  // in the list of all
+  HeldInForks *before, *after;  // in the list of all such locks
 };
 
-// A std::mutex, or a lock of another type, that is held in forks.
+// A std::mutex, or another lock type, that is held during forks.
 template <class Lock>
 class ForkSafe : public Lock, private HeldInForks {
  public:
@@ -30,9 +30,9 @@ class ForkSafe : public Lock, private HeldInForks {
 };
 typedef ForkSafe<std::mutex> ForkSafeMutex;
 
-// Whether this process is a child of the one that loaded the library. The threads of OpenMP's team
-// did not come along, and a parallel region would wait for them forever.
+// Whether this process is a child of the one that loaded the library. OpenMP's team does not exist
+// there, and a parallel region would wait for it forever.
 bool forked();
-int forks();  // how many forks lie between the two
+int forks();  // number of forks between the two processes
 
 }  // namespace mx

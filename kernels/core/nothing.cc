@@ -1,4 +1,4 @@
-// "nothing" computes no elements: what a call of empty outputs runs, whatever its operator.
+// "nothing": the kernel of every call whose outputs are all empty.
 #include "mxcy.h"
 
 namespace {

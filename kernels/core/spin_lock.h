@@ -1,4 +1,4 @@
-// A lock for a few instructions: cheaper than a mutex, with a memory of one byte.
+// A one-byte lock for critical sections of a few instructions: cheaper than a mutex.
 #pragma once
 #include <sched.h>
 
@@ -15,7 +15,7 @@ class SpinLock {
       if (tries < 64)
         machine::pause();
       else
-        sched_yield();  // the owner may be waiting for this very core
+        sched_yield();  // the owner may be waiting for this core
     }
   }
   bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }

@@ -1,4 +1,4 @@
-// The kernel table: name -> kernels, each for a set of element types.
+// The kernel table: name -> kernels, each for a set of dtypes.
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -33,7 +33,7 @@ std::unordered_map<std::string, mx_kernel_extra>& extras() {
 }
 mx::ForkSafeMutex g_lock;
 
-// Whether looking again may find more: a name of oneDNN opens the library that is on offer.
+// Whether another lookup may succeed: oneDNN names open the offered library.
 bool opens_library(const char* name) { return strstr(name, "onednn") && mx::onednn::library(); }
 
 const Entry* find(const char* name, int32_t dtype) {
@@ -60,7 +60,7 @@ extern "C" int mx_kernel_add(const char* name, mx_kernel fn, uint32_t dtypes, ui
   std::lock_guard<std::mutex> guard(g_lock);
   for (int i : index()[name]) {
     if (entries()[i].dtypes & dtypes)
-      return mx_fail("mx_kernel_add: kernel %s is already there for these element types", name);
+      return mx_fail("mx_kernel_add: kernel %s is already registered for these dtypes", name);
   }
   index()[name].push_back((int)entries().size());
   entries().push_back({name, fn, dtypes, flags});
@@ -76,7 +76,7 @@ extern "C" mx_kernel mx_kernel_find(const char* name, int32_t dtype, uint32_t* f
 
 extern "C" int mx_kernel_extend(const char* name, const mx_kernel_extra* extra) {
   std::lock_guard<std::mutex> guard(g_lock);
-  if (!index().count(name)) return mx_fail("mx_kernel_extend: there is no kernel %s", name);
+  if (!index().count(name)) return mx_fail("mx_kernel_extend: unknown kernel %s", name);
   extras()[name] = *extra;
   return 0;
 }
@@ -91,5 +91,5 @@ extern "C" int64_t mx_kernel_query(const char* name, const mx_call* call, int32_
   if (extra && extra->query) return extra->query(call, what);
   if (what == MX_QUERY_ACCEPTS) return 1;
   if (what == MX_QUERY_WORKSPACE) return 0;
-  return mx_fail("kernel %s has no layout of its own", name);
+  return mx_fail("kernel %s has no packed weights", name);
 }

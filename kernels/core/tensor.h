@@ -1,4 +1,4 @@
-// Small helpers that core kernels share.
+// Small helpers of core kernels.
 #pragma once
 #include "mxcy.h"
 

@@ -9,10 +9,10 @@
 #include "mxcy.h"
 #include "mxcy_binding.h"
 
-static std::atomic<int32_t> g_threads{1};  // workers read it while others set it
+static std::atomic<int32_t> g_threads{1};  // set by one thread while workers read it
 static std::atomic<int64_t> g_parallel_size{200000};
 
-// Among how many threads that run operations at the same time the team is divided.
+// Number of concurrent threads among which the team is divided.
 static thread_local int32_t t_share __attribute__((tls_model("initial-exec"))) = 1;
 
 void mx::divide_team(int32_t share) { t_share = share < 1 ? 1 : share; }

@@ -9,21 +9,21 @@
 
 namespace mx {
 
-// From now on the calling thread's team is max(1, N / share): that many threads run operations at
-// the same time.
+// Set the calling thread's team to max(1, N / share) for `share` concurrent threads.
 void divide_team(int32_t share);
 
-// Threads that the system wakes on the CPU of the one that waits for them stay there for seconds:
-// it spins, they wait, and a region of a microsecond takes hundreds. Such a thread leaves that CPU,
-// for as long as it meets nobody on another; not when the user binds threads.
+// Threads that the system wakes on the CPU of a spinning waiter stay there for seconds, and a
+// region of one microsecond takes hundreds. Such a thread moves off that CPU for as long as it
+// meets nobody elsewhere; not if the user binds threads.
 void leave_cpu(int cpu);
 
-// End the calling thread's team. While other teams stand by too, together more threads than CPUs,
-// the OpenMP runtime puts idle ones to sleep at once, and waking one takes tens of microseconds.
+// End the calling thread's team. While the idle teams together have more threads than there are
+// CPUs, the OpenMP runtime puts idle threads to sleep at once, and waking one takes tens of
+// microseconds.
 void dismiss_team();
 
-// Run body(begin, end) over [0, n) in at most `threads` contiguous chunks, each (but the last) a
-// multiple of `grain`. threads is 1 or the team size N; 1 costs a branch.
+// Run body(begin, end) over [0, n) in at most `threads` contiguous chunks whose sizes, except the
+// last, are multiples of `grain`. threads is 1 or the team size N; 1 costs a branch.
 template <class Body>
 inline void parallel_for(int threads, int64_t n, int64_t grain, const Body& body) {
   if (threads <= 1 || n <= grain) {

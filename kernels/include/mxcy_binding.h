@@ -1,5 +1,4 @@
-/* mxcy_binding.h: threads that are not to be bound although the team is; see
- * mxcy/_machine/threads.py. */
+/* mxcy_binding.h: threads exempt from CPU binding; see mxcy/_machine/threads.py. */
 #ifndef MXCY_BINDING_H_
 #define MXCY_BINDING_H_
 
@@ -9,11 +8,11 @@
 extern "C" {
 #endif
 
-/* When the OpenMP runtime binds the thread that loads it to one CPU, threads that this one starts
- * inherit that. With the CPUs there were before, n > 0, the engine's workers use all of them until
- * they open a parallel region; by n = 0 they inherit. */
+/* If the OpenMP runtime binds the thread that loads it to one CPU, threads started by it inherit
+ * this. Given the CPUs allowed before (n > 0), the engine's workers use all of them until they open
+ * a parallel region; with n = 0 they inherit. */
 MX_API void mx_keep_cpus(const int32_t* cpus, int32_t n);
-MX_API int32_t mx_keeps_cpus(void); /* whether there are such CPUs: threads are bound */
+MX_API int32_t mx_keeps_cpus(void); /* whether such CPUs were given, i.e. threads are bound */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* mxcy_denormals.h: whether numbers too small for a full mantissa count as zero. */
+/* mxcy_denormals.h: whether denormal numbers are flushed to zero. */
 #ifndef MXCY_DENORMALS_H_
 #define MXCY_DENORMALS_H_
 
@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* From now on they do, or do not, in the calling thread, its team and the engine's workers, which
- * see it at their next operation. Returns the state before; at the start they do not. */
+/* Turn flushing on or off for the calling thread, its team and the engine's workers, where it takes
+ * effect with their next operation. Returns the previous state; initially off. */
 MX_API int32_t mx_flush_denormals(int32_t flush);
-/* Make the calling thread do as is said. */
+/* Apply the current setting to the calling thread. */
 MX_API void mx_match_denormals(void);
 
 #ifdef __cplusplus

@@ -1,8 +1,7 @@
-/* mxcy_operations.h: kernel calls, runs of plans and copies as operations of the engine.
+/* mxcy_operations.h: kernel calls, plan runs and copies as engine operations.
  *
- * Everything that a call refers to is copied here, but the memory of its tensors, and the plan: who
- * pushes keeps those until the operation's token comes out of mx_engine_done.
- */
+ * Everything a call refers to is copied, except the plan and the tensors' memory: the caller keeps
+ * these alive until mx_engine_done returns the operation's token. */
 #ifndef MXCY_OPERATIONS_H_
 #define MXCY_OPERATIONS_H_
 
@@ -14,21 +13,21 @@
 extern "C" {
 #endif
 
-/* All take name, place, variables, device, token and so on from `about`; its run, skipped, payload
- * and release are not looked at. 0, or -1 with an error text. */
+/* All take name, place, variables, device, token etc. from `about`, ignoring its run, skipped,
+ * payload and release. 0, or -1 with an error text. */
 
-/* Run a kernel, with at most call->threads threads and workspace that is taken from the temporary
- * space of `pool` when it runs. source: what the profiler calls it, or 0. */
+/* Run a kernel with at most call->threads threads; its workspace is taken from the temporary space
+ * of `pool` when it runs. source: its profiler source, or 0. */
 MX_API int mx_push_kernel(const mx_operation* about, mx_kernel kernel, const mx_call* call,
                           size_t params_size, mx_pool* pool, int32_t source);
-/* Run steps first <= i < last of a plan, see mx_plan_run. labels[i] says what step i is when it
- * fails; the labels are kept by who pushes. */
+/* Run steps first <= i < last of a plan, see mx_plan_run. labels[i] describes step i in error
+ * texts; the caller keeps the labels alive. */
 MX_API int mx_push_plan(const mx_operation* about, const mx_plan* plan, int32_t first, int32_t last,
                         void* const* bases, int32_t nbases, void* scratch, mx_rng* rng,
                         const char* const* labels);
-/* Copy memory that does not overlap. */
+/* Copy non-overlapping memory. */
 MX_API int mx_push_copy(const mx_operation* about, void* target, const void* source, size_t bytes);
-/* Do nothing: hands an error of what is read on to what is written. */
+/* Do nothing but pass errors from the inputs on to the outputs. */
 MX_API int mx_push_nothing(const mx_operation* about);
 
 #ifdef __cplusplus

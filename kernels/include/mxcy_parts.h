@@ -1,4 +1,4 @@
-/* mxcy_parts.h: memory in many places, copied in one call. */
+/* mxcy_parts.h: scattered memory, copied in one call. */
 #ifndef MXCY_PARTS_H_
 #define MXCY_PARTS_H_
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Copy `count` parts of memory, whose addresses and sizes in bytes are given; none overlap. */
+/* Copy `count` non-overlapping parts, given by their addresses and sizes in bytes. */
 MX_API void mx_copy_parts(int64_t count, const int64_t* targets, const int64_t* sources,
                           const int64_t* sizes);
 

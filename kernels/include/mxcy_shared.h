@@ -1,9 +1,8 @@
-/* mxcy_shared.h: segments of memory that several processes use.
+/* mxcy_shared.h: memory segments shared between processes.
  *
- * A segment has no name, so that nothing of it stays behind, however its users end: other processes
- * get its file descriptor. It begins with a header, in which the processes are counted that made or
- * attached it.
- */
+ * A segment has no name, so nothing is left behind, however its users end: other processes receive
+ * its file descriptor. It begins with a header that counts the processes that created or attached
+ * it. */
 #ifndef MXCY_SHARED_H_
 #define MXCY_SHARED_H_
 
@@ -14,20 +13,19 @@ extern "C" {
 #endif
 
 typedef struct mx_segment {
-  void* data;   /* the elements, 64-byte aligned */
-  size_t bytes; /* of the elements */
-  int32_t fd;   /* what other processes attach; -1 when it was closed */
-  int32_t
-      process; /* the one that is counted: a forked child uses its parent's segments uncounted */
+  void* data;      /* the elements, 64-byte aligned */
+  size_t bytes;    /* number of bytes */
+  int32_t fd;      /* attached by other processes; -1 once closed */
+  int32_t process; /* the counted process: a forked child uses its parent's segments uncounted */
 } mx_segment;
 
-/* All memory is taken at once: a segment for which there is no room is an error here, and not the
- * end of the process when it is written. */
+/* Create a segment. All memory is allocated at once, so that lack of memory is an error here rather
+ * than the end of the process on a later write. */
 MX_API int mx_segment_create(size_t bytes, mx_segment* segment);
-/* Count a process that will attach the segment, whose descriptor is on its way there. */
+/* Count a process that will attach the segment, whose descriptor is in transit. */
 MX_API void mx_segment_lend(const mx_segment* segment);
-/* Takes over the descriptor, even when it fails; it stays open only if `keep`. `lent`: this process
- * is counted already. */
+/* Takes ownership of the descriptor, even on failure; it stays open only if `keep`. `lent`: this
+ * process is counted already. */
 MX_API int mx_segment_attach(int32_t fd, size_t bytes, int32_t keep, int32_t lent,
                              mx_segment* segment);
 MX_API int32_t mx_segment_users(const mx_segment* segment);

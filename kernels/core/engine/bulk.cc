@@ -1,4 +1,4 @@
-// Bulks: consecutive operations of one thread that are queued, and run, as one.
+// Bulks: consecutive operations of one thread, queued and run as one.
 #include <algorithm>
 
 #include "core/engine/engine.h"
@@ -8,7 +8,7 @@ namespace mx {
 struct Bulk {
   OperationList parts;
   int32_t count = 0;
-  int32_t size = 0;  // at which it is queued
+  int32_t size = 0;  // operations at which the bulk is queued
 
   ~Bulk() {
     Lock lock(engine().lock);
@@ -33,11 +33,11 @@ void flush_bulks_of(const Operation* operation) { flush_others(operation, nullpt
 
 bool add_to_bulk(Operation* operation) {
   Engine& e = engine();
-  const mx_operation& given = operation->given;
-  if (own.size < 2 || !e.allow_bulk || e.stopped || given.property != MX_OP_NORMAL ||
-      given.priority != 0)
+  const mx_operation& spec = operation->spec;
+  if (own.size < 2 || !e.allow_bulk || e.stopped || spec.property != MX_OP_NORMAL ||
+      spec.priority != 0)
     return false;
-  if (own.count && !same_device(own.parts.first->given, given)) flush_bulk(&own);
+  if (own.count && !same_device(own.parts.first->spec, spec)) flush_bulk(&own);
   flush_others(operation, &own);
   if (own.count++ == 0) e.bulks.push_back(&own);
   own.parts.append(operation);
@@ -46,7 +46,7 @@ bool add_to_bulk(Operation* operation) {
   return true;
 }
 
-// One operation that uses what all parts use.
+// One operation that uses every variable of the parts.
 static Operation* unite(Operation* parts) {
   std::vector<mx_var*> vars;
   std::vector<int32_t> access;
@@ -56,14 +56,14 @@ static Operation* unite(Operation* parts) {
       access.push_back(part->requests[i].access);
     }
   }
-  mx_operation given{};
-  given.name = "ImperativeBulk";
-  given.vars = vars.data();
-  given.access = access.data();
-  given.nvars = (int32_t)vars.size();
-  given.device_type = parts->given.device_type;
-  given.device_id = parts->given.device_id;
-  Operation* united = make_operation(given, Role::kBulk);
+  mx_operation spec{};
+  spec.name = "ImperativeBulk";
+  spec.vars = vars.data();
+  spec.access = access.data();
+  spec.nvars = (int32_t)vars.size();
+  spec.device_type = parts->spec.device_type;
+  spec.device_id = parts->spec.device_id;
+  Operation* united = make_operation(spec, Role::kBulk);
   if (united) united->parts = parts;
   return united;
 }

@@ -1,9 +1,10 @@
-// The order of operations: each variable has a queue of those who want to use it.
+// Dependency tracking: each variable has a queue of requests to read or write it.
 //
-// First come, first served: a reader joins running readers unless somebody waits already, a writer
-// waits until it is alone. A task submits all its requests at once, so every queue has the same
-// order of tasks, and nobody waits in a circle. No locks, threads or memory of its own: callers
-// hold a lock, and tests try every order of events (tests/engine/explore_dependency.cc).
+// First come, first served: a reader joins running readers unless a request is already waiting, a
+// writer waits until it is alone. A task submits all its requests at once, so every queue has the
+// same order of tasks and a deadlock is impossible. There are no locks, threads or allocations
+// here: callers hold a lock, and tests explore every order of events
+// (tests/engine/explore_dependency.cc).
 #pragma once
 #include <cstdint>
 
@@ -11,26 +12,26 @@ namespace mx {
 
 struct Task;
 
-// The users of one variable, now and later.
+// The running and waiting requests of one variable.
 struct Request;
 struct Queue {
-  Request* first = nullptr;  // of those who wait
+  Request* first = nullptr;  // of the waiting requests
   Request* last = nullptr;
   int32_t readers = 0;  // running
   bool writing = false;
 
-  // Whether a request could run beside those that run; it must not overtake those that wait.
+  // Whether a request could join the running ones; it must not overtake waiting ones.
   bool admits(bool write) const { return !writing && (!write || readers == 0); }
   bool free_for(bool write) const { return !first && admits(write); }
 };
 
-// What one task wants of one variable; requests of a task are for different variables.
+// One task's request for one variable; all requests of a task are for different variables.
 struct Request {
   Queue* queue;
   Task* task;
   Request* next;
   int32_t access;  // MX_READS, MX_WRITES or both
-  bool waits;      // in its queue
+  bool waits;      // still queued
 
   bool reads() const { return access & 1; }
   bool writes() const { return access & 2; }
@@ -39,7 +40,7 @@ struct Request {
 struct Task {
   Request* requests = nullptr;
   int32_t count = 0;
-  int32_t missing = 0;  // requests that still wait
+  int32_t missing = 0;  // requests still waiting
 };
 
 inline void grant(Queue& queue, bool write) {
@@ -49,7 +50,7 @@ inline void grant(Queue& queue, bool write) {
     ++queue.readers;
 }
 
-// Queue all requests of a task; true when it may run at once.
+// Queue all requests of a task; true if it may run at once.
 inline bool submit(Task& task) {
   task.missing = 0;
   for (int32_t i = 0; i < task.count; ++i) {
@@ -69,8 +70,8 @@ inline bool submit(Task& task) {
   return task.missing == 0;
 }
 
-// Let in who may run now; ready(task) is told of each task that misses nothing more, and must not
-// come back here.
+// Admit waiting requests where possible; ready(task) is called for each task whose requests are all
+// admitted, and must not call back into this header.
 template <class Ready>
 void admit(Queue& queue, Ready&& ready) {
   while (queue.first && queue.admits(queue.first->writes())) {
@@ -92,14 +93,14 @@ void release(Queue& queue, bool write, Ready&& ready) {
   admit(queue, ready);
 }
 
-// End a task that has run.
+// End a task that has finished running.
 template <class Ready>
 void finish(Task& task, Ready&& ready) {
   for (int32_t i = 0; i < task.count; ++i)
     release(*task.requests[i].queue, task.requests[i].writes(), ready);
 }
 
-// Take back a task that still misses something.
+// Withdraw a task that is still waiting.
 template <class Ready>
 void withdraw(Task& task, Ready&& ready) {
   for (int32_t i = 0; i < task.count; ++i) {

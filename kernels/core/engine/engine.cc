@@ -1,4 +1,4 @@
-// Operations from their turn to their end; push.cc brings them.
+// The life of a queued operation; push.cc creates and submits them.
 #include "core/engine/engine.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace mx {
 
 thread_local Operation* running_operation = nullptr;
-static thread_local Operation* starting = nullptr;  // the one whose run is being called
+// The operation whose run function is being called.
+static thread_local Operation* called_operation = nullptr;
 
 bool holds(const Operation* operation, const mx_var* var, int32_t access) {
   for (int32_t i = 0; operation && i < operation->count; ++i)
@@ -20,10 +21,11 @@ bool holds(const Operation* operation, const mx_var* var, int32_t access) {
   return false;
 }
 
-// --- their memory --------------------------------------------------------------------------------
+// --- memory of operations ------------------------------------------------------------------------
 
-constexpr size_t kBlock = 512;  // most operations fit, and so many such blocks are kept:
-constexpr int32_t kSpares = 4096;
+// Bytes: fits most operations; freed blocks of this size are reused.
+constexpr size_t kBlock = 512;
+constexpr int32_t kSpares = 4096;  // blocks kept
 
 static size_t text_size(const char* text) { return text ? strlen(text) + 1 : 0; }
 
@@ -34,10 +36,10 @@ static const char* copy_text(char** to, const char* text, size_t size) {
   return *to - size;
 }
 
-Operation* make_operation(const mx_operation& given, Role role) {
+Operation* make_operation(const mx_operation& spec, Role role) {
   Engine& e = engine();
-  const size_t name = text_size(given.name), place = text_size(given.place);
-  size_t bytes = sizeof(Operation) + given.nvars * sizeof(Request) + name + place;
+  const size_t name = text_size(spec.name), place = text_size(spec.place);
+  size_t bytes = sizeof(Operation) + spec.nvars * sizeof(Request) + name + place;
   Operation* operation;
   if (bytes <= kBlock && e.spare) {
     operation = e.spare;
@@ -50,7 +52,7 @@ Operation* make_operation(const mx_operation& given, Role role) {
       return nullptr;
     }
   }
-  operation->given = given;
+  operation->spec = spec;
   operation->requests = (Request*)(operation + 1);
   operation->count = 0;
   operation->number = ++e.numbers;
@@ -58,20 +60,20 @@ Operation* make_operation(const mx_operation& given, Role role) {
   operation->waiter = nullptr;
   operation->bytes = bytes;
   operation->role = role;
-  char* texts = (char*)(operation->requests + given.nvars);
-  operation->given.name = copy_text(&texts, given.name, name);
-  operation->given.place = copy_text(&texts, given.place, place);
-  for (int32_t i = 0; i < given.nvars; ++i) {
-    mx_var* var = given.vars[i];
+  char* texts = (char*)(operation->requests + spec.nvars);
+  operation->spec.name = copy_text(&texts, spec.name, name);
+  operation->spec.place = copy_text(&texts, spec.place, place);
+  for (int32_t i = 0; i < spec.nvars; ++i) {
+    mx_var* var = spec.vars[i];
     if (!var) continue;
     if (var->mark == operation->number) {
-      operation->requests[var->slot].access |= given.access[i];
+      operation->requests[var->slot].access |= spec.access[i];
       continue;
     }
     var->mark = operation->number;
     var->slot = operation->count;
     operation->requests[operation->count++] =
-        Request{var, operation, nullptr, given.access[i], false};
+        Request{var, operation, nullptr, spec.access[i], false};
   }
   return operation;
 }
@@ -105,9 +107,9 @@ void drop_uses(const Operation* operation) {
   }
 }
 
-// --- their way through the engine ----------------------------------------------------------------
+// --- execution -----------------------------------------------------------------------------------
 
-FailurePtr inherited(const Operation* operation) {
+FailurePtr input_failure(const Operation* operation) {
   for (int32_t i = 0; i < operation->count; ++i) {
     const Request& request = operation->requests[i];
     if (request.reads() && var_of(request)->failure) return var_of(request)->failure;
@@ -115,8 +117,8 @@ FailurePtr inherited(const Operation* operation) {
   return nullptr;
 }
 
-// What the variables that an operation was to write are from now on.
-void settle(const Operation* operation, const FailurePtr& failure) {
+// Mark the written variables as up to date, or as failed.
+void mark_written(const Operation* operation, const FailurePtr& failure) {
   for (int32_t i = 0; i < operation->count; ++i) {
     if (!operation->requests[i].writes()) continue;
     mx_var* var = var_of(operation->requests[i]);
@@ -127,15 +129,16 @@ void settle(const Operation* operation, const FailurePtr& failure) {
   }
 }
 
-FailurePtr make_failure(const mx_operation& given, const char* text) {
-  constexpr char kIndexError[] = "IndexError: ";  // stays in front: it names the exception's type
+FailurePtr make_failure(const mx_operation& spec, const char* text) {
+  // Kept in front of the message: it names the exception's type.
+  constexpr char kIndexError[] = "IndexError: ";
   const size_t skip =
       strncmp(text, kIndexError, sizeof kIndexError - 1) ? 0 : sizeof kIndexError - 1;
   FailurePtr failure = std::make_shared<Failure>();
   failure->text.assign(text, skip);
-  if (given.name) failure->text.append("Error in operator ").append(given.name).append(": ");
+  if (spec.name) failure->text.append("Error in operator ").append(spec.name).append(": ");
   failure->text.append(text + skip);
-  if (given.place) failure->text.append(" (called at ").append(given.place).append(")");
+  if (spec.place) failure->text.append(" (called at ").append(spec.place).append(")");
   return failure;
 }
 
@@ -152,7 +155,7 @@ void end_uses(Operation* operation) {
   free_operation(operation);
 }
 
-void give_up(Operation* operation) {
+void withdraw_operation(Operation* operation) {
   withdraw(*operation, queue_ready);
   drop_uses(operation);
   free_operation(operation);
@@ -166,10 +169,10 @@ void dispatch_ready() {
       if (e.stopped && operation->number > e.last_before_stop)
         e.late.append(operation);
       else
-        workers_for(operation->given)->put(operation);
+        workers_for(operation->spec)->put(operation);
       continue;
     }
-    operation->waiter->come = true;
+    operation->waiter->signalled = true;
     operation->waiter->turn.notify_one();
     const auto place = std::find(e.waiting.begin(), e.waiting.end(), operation);
     if (place != e.waiting.end()) e.waiting.erase(place);
@@ -177,16 +180,16 @@ void dispatch_ready() {
   }
 }
 
-void give_token(const Operation* operation) {
+void report_token(const Operation* operation) {
   Engine& e = engine();
-  if (!operation->given.token) return;
-  e.tokens.push_back(operation->given.token);
+  if (!operation->spec.token) return;
+  e.tokens.push_back(operation->spec.token);
   e.token_count.store((int32_t)e.tokens.size(), std::memory_order_release);
 }
 
 static void count_done(const Operation* operation) {
   Engine& e = engine();
-  give_token(operation);
+  report_token(operation);
   --e.pending;
   if (operation->number <= e.last_before_stop) --e.before_stop;
   if (e.pending == 0 || (e.stopped && e.before_stop == 0)) e.quiet.notify_all();
@@ -214,53 +217,53 @@ void end_lost_operations() {
   ++e.forks;
   std::vector<Operation*> waiting;
   waiting.swap(e.waiting);
-  for (Operation* operation : waiting) give_up(operation);
+  for (Operation* operation : waiting) withdraw_operation(operation);
   while (!e.running.empty()) {
     Operation* lost = e.running.back();
-    if (lost != running_operation)  // that one goes on, in this process
-      settle(lost, make_failure(lost->given, "the process was forked meanwhile"));
+    if (lost != running_operation)  // that operation goes on in this process
+      mark_written(lost, make_failure(lost->spec, "the process was forked in the meantime"));
     finish_operation(lost);
   }
   running_operation = nullptr;
 }
 
-bool call_run(Operation* work, const mx_operation& given) {
-  if (mx_profiled(MX_PROFILE_RUNNING)) mx_profile_device(given.device_type, given.device_id);
-  Operation* outer = starting;
-  starting = work;
-  const bool succeeded = given.run(given.payload) == 0;
-  starting = outer;
+bool call_run(Operation* work, const mx_operation& spec) {
+  if (mx_profiled(MX_PROFILE_RUNNING)) mx_profile_device(spec.device_type, spec.device_id);
+  Operation* outer = called_operation;
+  called_operation = work;
+  const bool succeeded = spec.run(spec.payload) == 0;
+  called_operation = outer;
   return succeeded;
 }
 
-// Run one piece of work; false when it goes on after this and mx_engine_complete will end it, or
-// when it has been ended already, by a fork.
+// Run one operation; false if it continues and mx_engine_complete will end it, or if a fork has
+// ended it already.
 static bool run_work(Operation* work, Lock& lock) {
   Engine& e = engine();
-  const mx_operation given = work->given;
-  FailurePtr failure = given.property == MX_OP_NOSKIP ? nullptr : inherited(work);
+  const mx_operation spec = work->spec;
+  FailurePtr failure = spec.property == MX_OP_NOSKIP ? nullptr : input_failure(work);
   if (e.settings.info)
     fprintf(stderr, "mxcy engine: %s %s\n", failure ? "skips" : "runs",
-            given.name ? given.name : "an operation");
+            spec.name ? spec.name : "an operation");
   ++(failure ? e.counts.skipped : e.counts.run);
   const int32_t forks = e.forks;
   lock.unlock();
   bool failed = false;
   if (failure) {
-    if (given.skipped) given.skipped(given.payload);
+    if (spec.skipped) spec.skipped(spec.payload);
   } else {
-    failed = !call_run(work, given);
-    if (!failed && given.property == MX_OP_ASYNC) {
+    failed = !call_run(work, spec);
+    if (!failed && spec.property == MX_OP_ASYNC) {
       lock.lock();
       return false;
     }
-    if (failed) failure = make_failure(given, mx_last_error());
+    if (failed) failure = make_failure(spec, mx_last_error());
   }
-  if (given.release) given.release(given.payload);
+  if (spec.release) spec.release(spec.payload);
   lock.lock();
   if (e.forks != forks) return false;
   if (failed) store_failure(failure);
-  settle(work, failure);
+  mark_written(work, failure);
   return true;
 }
 
@@ -280,29 +283,29 @@ void execute(Operation* operation, Lock& lock) {
 
 }  // namespace mx
 
-// --- the interface -------------------------------------------------------------------------------
+// --- the C interface -----------------------------------------------------------------------------
 
 using namespace mx;
 
-extern "C" mx_ticket* mx_engine_ticket(void) { return static_cast<mx_ticket*>(starting); }
+extern "C" mx_ticket* mx_engine_ticket(void) { return static_cast<mx_ticket*>(called_operation); }
 
 extern "C" void mx_engine_complete(mx_ticket* ticket, const char* error) {
   Operation* work = ticket;
-  FailurePtr failure = error ? make_failure(work->given, error) : nullptr;
+  FailurePtr failure = error ? make_failure(work->spec, error) : nullptr;
   Lock lock(engine().lock);
-  if (Waiter* waiter = work->waiter) {  // who called run waits for this
+  if (Waiter* waiter = work->waiter) {  // the thread that called run waits for this
     waiter->failure = failure;
-    waiter->come = true;
+    waiter->signalled = true;
     waiter->turn.notify_one();
     return;
   }
-  if (work->given.release) {
+  if (work->spec.release) {
     lock.unlock();
-    work->given.release(work->given.payload);
+    work->spec.release(work->spec.payload);
     lock.lock();
   }
   if (failure) store_failure(failure);
-  settle(work, failure);
+  mark_written(work, failure);
   finish_operation(work);
 }
 

@@ -1,4 +1,4 @@
-// The engine as a whole: settings, stopping and starting around fork, figures.
+// The engine as a whole: settings, stop and start around fork, statistics.
 #include <pthread.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@ Engine& engine() {
   return *state;
 }
 
-// End all threads; the lock is given up meanwhile.
+// End all threads, releasing the lock meanwhile.
 static void end_threads(Lock& lock) {
   Engine& e = engine();
   std::vector<pthread_t> threads;
@@ -25,14 +25,15 @@ static void end_threads(Lock& lock) {
   lock.lock();
   --e.joining;
   e.quiet.notify_all();
-  e.quiet.wait(lock, [&] { return e.joining == 0; });  // others may have taken some of them
+  e.quiet.wait(lock, [&] { return e.joining == 0; });  // other callers may be joining some of them
   for (const std::unique_ptr<Workers>& workers : e.workers)
-    if (workers->has_work()) workers->start();  // came when another thread had started the engine
+    // Work that arrived while another thread was starting the engine.
+    if (workers->has_work()) workers->start();
 }
 
 static int stop(Lock& lock, int32_t limit) {
   Engine& e = engine();
-  if (running_operation) return mx_fail("engine: an operation waits for itself");
+  if (running_operation) return mx_fail("engine: an operation would wait for itself");
   if (!e.stopped) {
     flush_all_bulks();
     e.stopped = true;
@@ -58,10 +59,10 @@ static void start() {
 
 static int check(const mx_engine_settings& settings) {
   if (settings.type < MX_NAIVE_ENGINE || settings.type > MX_THREADED_PER_DEVICE)
-    return mx_fail("engine: there is no type %d", settings.type);
+    return mx_fail("engine: unknown engine type %d", settings.type);
   if (settings.workers < 1 || settings.priority_workers < 1 || settings.gpu_workers < 1 ||
       settings.gpu_copy_workers < 1)
-    return mx_fail("engine: each queue needs a worker");
+    return mx_fail("engine: every queue needs at least one worker");
   return 0;
 }
 
@@ -109,7 +110,7 @@ extern "C" void mx_engine_stats(mx_engine_counts* counts) {
   counts->settings = e.settings;
   counts->pending = e.pending;
   for (const std::unique_ptr<Workers>& workers : e.workers) counts->threads += workers->alive;
-  for (const FailurePtr& failure : e.failures) counts->errors += !failure->told;
+  for (const FailurePtr& failure : e.failures) counts->errors += !failure->raised;
 }
 
 extern "C" int32_t mx_engine_queue(int32_t index, char name[32], int32_t* threads, int64_t* run) {

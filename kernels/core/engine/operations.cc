@@ -1,4 +1,4 @@
-// Kernel calls, runs of plans and copies as operations of the engine.
+// Kernel calls, plan runs and copies as engine operations.
 #include "mxcy_operations.h"
 
 #include <cstring>
@@ -12,8 +12,8 @@
 
 namespace {
 
-// Put "Error in operator LABEL: " before the last error's text, but behind the name of the Python
-// exception that it may begin with.
+// Put "Error in operator LABEL: " before the last error's text, but after the name of the Python
+// exception it may begin with.
 int fail_in(const char* label) {
   constexpr char kIndexError[] = "IndexError: ";
   const std::string text = mx_last_error();
@@ -40,7 +40,7 @@ struct KernelRun {
     tensors.insert(tensors.end(), given.out, given.out + given.nout);
     size_t total = 0;
     for (const mx_tensor& tensor : tensors) total += tensor.ndim;
-    extents.reserve(total);  // tensors point into it
+    extents.reserve(total);  // tensors point into it: no reallocation
     for (int32_t i = 0; i < n; ++i) {
       const int64_t* shape = tensors[i].shape;
       tensors[i].shape = extents.data() + extents.size();
@@ -62,15 +62,14 @@ struct KernelRun {
       call.workspace = mx_temp_take(pool, call.workspace_size, 1);
       if (!call.workspace) return -1;
     }
-    call.threads = mx_threads_up_to(call.threads);  // of this thread
+    call.threads = mx_threads_up_to(call.threads);  // a worker may have a smaller team
     const int status = mx_run_kernel(kernel, &call, source, MX_PROFILE_IMPERATIVE);
     if (call.workspace) mx_temp_give(pool, call.workspace, call.workspace_size);
     return status;
   }
 };
 
-// The parallel regions of that many steps gain more from there being one team than it costs to end
-// another.
+// Plans with at least this many steps are worth ending another thread's team for.
 constexpr int32_t kLongPlan = 32;
 
 struct PlanRun {

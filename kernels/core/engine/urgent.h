@@ -1,9 +1,9 @@
-// Which threads run prioritized operations of devices.
+// Identification of the threads that run prioritized device operations.
 #pragma once
 
 namespace mx {
 
-// Whether the calling thread does; what it gives a GPU is to run first.
+// Whether the calling thread is one; its GPU work is then given a high-priority stream.
 bool is_urgent_thread();
 
 }  // namespace mx

@@ -1,4 +1,4 @@
-// What the engine tells of variables; their queues are in dependency.h.
+// Queries about variables; their queues are in dependency.h.
 #include <new>
 
 #include "core/engine/engine.h"

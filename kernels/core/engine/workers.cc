@@ -1,4 +1,4 @@
-// Worker threads and the queues that they work off.
+// Worker threads and their queues.
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,11 +14,11 @@
 
 namespace mx {
 
-// How often a thread without work gives way to others before it sleeps: waking it costs more than
-// most operations, and busy programs push the next one soon.
+// Number of times an idle thread yields before it sleeps: waking it costs more than most
+// operations, and busy programs push the next one soon.
 constexpr int kSpins = 50;
 
-// How the queues are called, and their threads before the thread's number.
+// Names of the queues, and of their threads before the number.
 static const char* const kQueueNames[] = {"cpu%d",      "cpu_priority", "gpu%d",   "gpu%d_priority",
                                           "gpu%d_copy", "all",          "all_copy"};
 static const char* const kThreadNames[] = {"mx-cpu%d-w", "mx-cpu-p", "mx-gpu%d-w", "mx-gpu%d-p",
@@ -39,7 +39,7 @@ struct Workers::Thread {
 
 bool Workers::start() {
   if (alive == size) return true;
-  sigset_t all, before;  // signals are for the program's own threads
+  sigset_t all, before;  // signals are handled by the program's own threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (alive < size) {
@@ -56,9 +56,9 @@ bool Workers::start() {
   return alive > 0 || mx_fail("engine: cannot start a thread for %s", name) == 0;
 }
 
-// Whether `a` is to run after `b`.
+// Whether `a` runs after `b`.
 static bool is_later(const Operation* a, const Operation* b) {
-  if (a->given.priority != b->given.priority) return a->given.priority < b->given.priority;
+  if (a->spec.priority != b->spec.priority) return a->spec.priority < b->spec.priority;
   return a->number > b->number;
 }
 
@@ -71,13 +71,13 @@ void Workers::put(Operation* operation) {
   }
   length_.fetch_add(1, std::memory_order_relaxed);
   start();
-  call();
+  wake_one();
 }
 
-void Workers::call() {
-  if (sleeping_ == 0 || length_.load(std::memory_order_relaxed) <= spinning_ + called_) return;
+void Workers::wake_one() {
+  if (sleeping_ == 0 || length_.load(std::memory_order_relaxed) <= spinning_ + wakeups_) return;
   --sleeping_;
-  ++called_;
+  ++wakeups_;
   awake_.notify_one();
 }
 
@@ -96,20 +96,20 @@ Operation* Workers::take() {
 
 void Workers::sleep(Lock& lock, int32_t generation) {
   ++sleeping_;
-  awake_.wait(lock, [&] { return called_ > 0 || generation_ != generation; });
+  awake_.wait(lock, [&] { return wakeups_ > 0 || generation_ != generation; });
   if (generation_ == generation) {
-    --called_;
+    --wakeups_;
     return;
   }
-  --(sleeping_ > 0 ? sleeping_ : called_);
-  if (called_ > 0) awake_.notify_one();  // it was meant for a thread that stays
+  --(sleeping_ > 0 ? sleeping_ : wakeups_);
+  if (wakeups_ > 0) awake_.notify_one();  // it may have been meant for a thread that stays
 }
 
-// The next operation, or NULL when the thread is to end.
+// The next operation, or NULL if the thread is to end.
 Operation* Workers::next(Lock& lock, int32_t generation) {
   for (bool looked = false;; looked = true) {
     if (generation_ != generation) {
-      call();  // others may have counted on this thread
+      wake_one();  // its wake-up may have been meant for other work
       return nullptr;
     }
     if (Operation* operation = take()) return operation;
@@ -130,7 +130,7 @@ void Workers::serve(int32_t generation) {
   char title[64];
   const int length = snprintf(title, sizeof title, kThreadNames[(int)family], device);
   snprintf(title + length, sizeof title - length, "%d", numbered_++);
-  title[15] = 0;  // the system takes no more
+  title[15] = 0;  // the longest name that the system allows
   pthread_setname_np(pthread_self(), title);
   unbind_thread();
   divide_team(share);
@@ -142,9 +142,9 @@ void Workers::serve(int32_t generation) {
   }
 }
 
-void* Workers::main(void* given) {
-  const Thread thread = *(Thread*)given;
-  delete (Thread*)given;
+void* Workers::main(void* argument) {
+  const Thread thread = *(Thread*)argument;
+  delete (Thread*)argument;
   thread.workers->serve(thread.generation);
   return nullptr;
 }
@@ -160,9 +160,9 @@ std::vector<pthread_t> Workers::dismiss() {
 
 void Workers::forget() {
   threads_.clear();
-  alive = numbered_ = spinning_ = sleeping_ = called_ = 0;
+  alive = numbered_ = spinning_ = sleeping_ = wakeups_ = 0;
   ++generation_;
-  new (&awake_) std::condition_variable;  // the old one may count threads that are not there
+  new (&awake_) std::condition_variable;  // the old one may count threads that no longer exist
 }
 
 static Workers* find_workers(Family family, int32_t device, int32_t size, int32_t share) {
@@ -174,18 +174,20 @@ static Workers* find_workers(Family family, int32_t device, int32_t size, int32_
 }
 
 Workers* workers_for(const mx_operation& operation) {
-  constexpr int32_t kAlone = INT32_MAX;  // each such thread's team is one thread
+  // Larger than any team: each of these threads gets a team of one.
+  constexpr int32_t kTeamOfOne = INT32_MAX;
   const mx_engine_settings& settings = engine().settings;
   const bool copies = operation.property == MX_OP_COPY_FROM || operation.property == MX_OP_COPY_TO;
   if (settings.type != MX_THREADED_PER_DEVICE)
-    return copies ? find_workers(Family::kAllCopy, 0, 1, kAlone)
+    return copies ? find_workers(Family::kAllCopy, 0, 1, kTeamOfOne)
                   : find_workers(Family::kAll, 0, settings.workers, settings.workers);
   const bool first = operation.property == MX_OP_PRIORITIZED;
   const int32_t device = operation.device_id;
   if (operation.device_type == 2) {
-    if (copies) return find_workers(Family::kGpuCopy, device, settings.gpu_copy_workers, kAlone);
+    if (copies)
+      return find_workers(Family::kGpuCopy, device, settings.gpu_copy_workers, kTeamOfOne);
     return find_workers(first ? Family::kGpuPriority : Family::kGpu, device, settings.gpu_workers,
-                        kAlone);
+                        kTeamOfOne);
   }
   if (first)
     return find_workers(Family::kCpuPriority, 0, settings.priority_workers,

@@ -1,12 +1,12 @@
-// Aligned memory of the system, for the pools and for what lies outside them.
+// Aligned system memory, for the pools and for allocations outside them.
 #include <sys/mman.h>
 
 #include <cstdlib>
 
 #include "mxcy.h"
 
-// Blocks from here on lie on huge pages, where the system has any: streaming through them is up to
-// 1.6 times as fast.
+// Blocks from this size on use huge pages where available: streaming through them is up to 1.6
+// times as fast.
 constexpr size_t kHuge = (size_t)1 << 21;
 
 extern "C" void* mx_system_alloc(size_t bytes) {

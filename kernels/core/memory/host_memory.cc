@@ -1,4 +1,4 @@
-// Reading /proc/meminfo and the limits of control groups.
+// Reads /proc/meminfo and cgroup limits.
 #include "core/memory/host_memory.h"
 
 #include <fcntl.h>
@@ -16,9 +16,9 @@ namespace mx {
 namespace {
 
 constexpr size_t kUnknown = ~(size_t)0;
-constexpr size_t kNoLimit = (size_t)1 << 60;  // version 1 has a huge number for none
+constexpr size_t kNoLimit = (size_t)1 << 60;  // cgroup v1 writes a huge number for "no limit"
 
-// A small file; empty when it cannot be read.
+// Contents of a small file; empty if it cannot be read.
 std::string text_of(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return "";
@@ -29,7 +29,7 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
-// The number after a line's first word, such as "MemTotal:"; kUnknown without such a line.
+// The number after a line's first word, such as "MemTotal:"; kUnknown if there is no such line.
 size_t value_of(const std::string& text, const char* word) {
   const size_t length = strlen(word);
   for (size_t at = 0; at < text.size();) {
@@ -42,14 +42,14 @@ size_t value_of(const std::string& text, const char* word) {
   return kUnknown;
 }
 
-// The number in a file; kUnknown for "max" and where there is no such file.
+// The number in a file; kUnknown for "max" and for missing files.
 size_t number_in(const std::string& path) {
   const std::string text = text_of(path);
   return text.empty() || !isdigit((unsigned char)text[0]) ? kUnknown
                                                           : strtoull(text.c_str(), nullptr, 10);
 }
 
-// The path of this process's control group for a controller; "" stands for version 2.
+// Path of this process's cgroup for a controller; "" means version 2.
 std::string group_of(const std::string& groups, const std::string& controller) {
   for (size_t at = 0; at < groups.size();) {
     const size_t end = std::min(groups.find('\n', at), groups.size());
@@ -61,10 +61,10 @@ std::string group_of(const std::string& groups, const std::string& controller) {
     }
     at = end + 1;
   }
-  return "/";  // a container may hide its path; the mount point is then its own group
+  return "/";  // a container may hide the path; the mount point is then its own group
 }
 
-// The files of one version of control groups.
+// Files of one cgroup version.
 struct Version {
   const char *mount, *controller, *limit, *usage, *cached;
 };
@@ -75,7 +75,7 @@ constexpr Version kVersions[] = {
      "total_inactive_file"},
 };
 
-// Lower the figures to those of a control group and its parents.
+// Lower the figures to the limits of a cgroup and its parents.
 void obey_groups(const std::string& root, const Version& version, std::string group, size_t* free,
                  size_t* total) {
   for (;;) {
@@ -85,7 +85,7 @@ void obey_groups(const std::string& root, const Version& version, std::string gr
     if (limit < kNoLimit) {
       const size_t usage = number_in(folder + version.usage);
       const size_t cached = value_of(text_of(folder + "memory.stat"), version.cached);
-      // The kernel gives up cached files before it refuses memory.
+      // The kernel drops cached files before it refuses memory.
       const size_t used = cached < usage ? usage - cached : usage;
       *total = std::min(*total, limit);
       *free = std::min(*free, used < limit ? limit - used : 0);
@@ -98,7 +98,8 @@ void obey_groups(const std::string& root, const Version& version, std::string gr
 }  // namespace
 
 HostMemory& HostMemory::instance() {
-  static HostMemory* memory = new HostMemory;  // used until the very end of the process
+  // Never destroyed: used until the very end of the process.
+  static HostMemory* memory = new HostMemory;
   return *memory;
 }
 

@@ -1,4 +1,4 @@
-// Copies of memory that lies in many places: what travels together between processes.
+// Gathering copies of scattered memory, for messages between processes.
 #include <cstring>
 
 #include "mxcy_parts.h"

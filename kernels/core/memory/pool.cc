@@ -1,4 +1,4 @@
-// Memory pools of devices; see pool.h.
+// Device memory pools; see pool.h.
 #include "core/memory/pool.h"
 
 #include <malloc.h>
@@ -12,11 +12,12 @@ namespace mx {
 namespace {
 
 constexpr size_t kLeastAllowance = (size_t)256 << 20, kLeastPeriod = (size_t)64 << 20;
-constexpr size_t kMuch = (size_t)1 << 20;  // freed at once: worth returning it to the system
+// Bytes freed at once that are worth returning to the system.
+constexpr size_t kTrimSize = (size_t)1 << 20;
 
 void* host_alloc(void*, size_t bytes) {
   void* data = mx_system_alloc(bytes);
-  if (!data) mx_fail("%s", "");  // the pool tells more
+  if (!data) mx_fail("%s", "");  // the pool writes a more detailed error text
   return data;
 }
 void host_free(void*, void* data, size_t) { mx_system_free(data); }
@@ -55,7 +56,7 @@ Pool::List& Pool::list_of(size_t size) {
     const size_t bucket = mx_pool_bucket(&policy_, size);
     return bucket < kDirect ? direct_[bucket] : others_[size];
   }
-  // Pages are powers of two, or this finds no index; large steps need not be whole pages.
+  // Pages are powers of two, or this finds no index; large steps need not be multiples of the page.
   const int shift = __builtin_ctzl(policy_.page);
   const size_t slot = size >> shift;
   return slot < kDirect && slot << shift == size ? direct_[slot] : others_[size];
@@ -96,7 +97,7 @@ void* Pool::take(size_t bytes) {
 void Pool::give(void* data, size_t bytes) {
   if (!data) return;
   const size_t size = rounded(bytes);
-  // Before somebody else gets the memory and tells of that.
+  // Before another thread can get the memory and report its allocation.
   if (__builtin_expect(mx_profiled(MX_PROFILE_MEMORY), 0)) mx_profile_free(data);
   const bool keep = policy_.strategy != MX_POOL_UNPOOLED;
   {
@@ -106,7 +107,7 @@ void Pool::give(void* data, size_t bytes) {
       List& list = list_of(size);
       list.size = size;
       list.used = ++clock_;
-      if (on_host())  // what was used last may still be in a cache
+      if (on_host())  // the most recently used chunk may still be in a cache
         list.chunks.push_back(data);
       else
         insert_by_age(&list.chunks, data);
@@ -116,8 +117,8 @@ void Pool::give(void* data, size_t bytes) {
   if (!keep) to_source(data, size);
 }
 
-// CUDA graphs hold addresses. Programs that repeat themselves find the same ones if it is not the
-// order of returns that tells which chunk goes out: it is the one had longest.
+// CUDA graphs contain addresses. So that programs that repeat themselves get the same ones, the
+// oldest chunk is handed out first, whatever the order of returns.
 void Pool::insert_by_age(std::vector<void*>* chunks, void* data) {
   const auto is_younger = [this](void* a, void* b) { return births_[a] > births_[b]; };
   chunks->insert(std::lower_bound(chunks->begin(), chunks->end(), data, is_younger), data);
@@ -138,11 +139,11 @@ void* Pool::miss(size_t bytes, size_t size) {
     if (pooled_ > allowance()) spare = shed();
   }
   for (const Chunk& chunk : spare) to_source(chunk.data, chunk.size);
-  if (!spare.empty()) malloc_trim(0);  // else the heap keeps what fits nobody
+  if (!spare.empty()) malloc_trim(0);  // otherwise the heap keeps fragments that fit no request
   return data;
 }
 
-// --- what is given back to the device --------------------------------------------------------
+// --- returning memory to the device ----------------------------------------------------------
 
 void Pool::count_new(size_t size) {
   new_bytes_ += size;
@@ -157,7 +158,7 @@ size_t Pool::allowance() const {
   return std::max(2 * std::max(busiest_, busiest_before_), kLeastAllowance);
 }
 
-// More than has to go, so that it is seldom done.
+// Sheds more than necessary, so that it is seldom called.
 std::vector<Pool::Chunk> Pool::shed() {
   std::vector<List*> lists;
   for (List& list : direct_)
@@ -199,7 +200,7 @@ void Pool::drop() {
   }
   for (const Chunk& chunk : all) to_source(chunk.data, chunk.size);
   temp_.drop_idle();
-  if (bytes >= kMuch) malloc_trim(0);
+  if (bytes >= kTrimSize) malloc_trim(0);
   HostMemory::instance().forget();
 }
 
@@ -222,7 +223,7 @@ void* Pool::from_source(size_t bytes, size_t size) {
   mx_fail("%s", "");
   data = source_.alloc(source_.context, size);
   if (data) return data;
-  if (*mx_last_error()) return nullptr;  // it is not the memory that is missing
+  if (*mx_last_error()) return nullptr;  // an error other than lack of memory
   source_.figures(source_.context, 0, &free, &total);
   mx_fail(
       "%s(%d) is out of memory: requested %zu bytes, rounded %zu; live %zu, cached %zu (given back "
@@ -240,7 +241,7 @@ void Pool::to_source(void* data, size_t size) {
   if (data) source_.free(source_.context, data, size);
 }
 
-// --- what is told ------------------------------------------------------------------------------
+// --- statistics --------------------------------------------------------------------------------
 
 bool Pool::in_use() {
   std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
@@ -280,7 +281,7 @@ static Pool* of(mx_pool* pool) { return reinterpret_cast<Pool*>(pool); }
 
 extern "C" void mx_pool_destroy(mx_pool* pool) {
   of(pool)->drop();
-  if (!of(pool)->in_use()) delete of(pool);  // else it has to take back what is in use
+  if (!of(pool)->in_use()) delete of(pool);  // otherwise it is deleted when the last chunk returns
 }
 
 extern "C" void* mx_pool_take(mx_pool* pool, size_t bytes) { return of(pool)->take(bytes); }

@@ -1,9 +1,9 @@
 // The memory pool of one device.
 //
-// Freed chunks wait in lists by rounded size. Programs whose sizes recur take all their memory from
-// there. Those with ever new sizes must not pile up chunks that nobody asks for again: when memory
-// is newly taken from the device while more is kept than an allowance, chunks of those sizes go
-// back that were not used for longest. The allowance is twice what was lately in use at most.
+// Freed chunks are kept in lists by rounded size. Programs with recurring sizes take all their
+// memory from these lists. Programs with ever new sizes must not pile up unused chunks: when memory
+// is taken from the device while more is cached than an allowance, the chunks of the least recently
+// used sizes are returned. The allowance is at most twice what was recently in use.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +25,11 @@ class Pool {
 
   void* take(size_t bytes);
   void give(void* data, size_t bytes);
-  void drop();  // everything kept, and idle temporary space
+  void drop();  // release everything cached, and idle temporary space
   bool in_use();
   void read_stats(mx_pool_stats* stats);
 
-  // Past the pool's lists. They are dropped before memory gets scarce, and when it is out; then
+  // Bypass the lists. They are dropped before memory gets scarce and when it runs out; after that,
   // NULL with an error text.
   void* from_source(size_t bytes, size_t size);
   void to_source(void* data, size_t size);
@@ -40,8 +40,8 @@ class Pool {
  private:
   struct List {
     std::vector<void*> chunks;
-    size_t size = 0;    // of each
-    uint64_t used = 0;  // when a chunk came or went, by `clock_`
+    size_t size = 0;    // of each chunk
+    uint64_t used = 0;  // time of the last take or return, by `clock_`
   };
   struct Chunk {
     void* data;
@@ -57,19 +57,19 @@ class Pool {
   size_t allowance() const;
   std::vector<Chunk> shed();
 
-  static constexpr size_t kDirect = 640;  // lists that are found by index
+  static constexpr size_t kDirect = 640;  // number of lists found by index
 
   const mx_pool_policy policy_;
   const mx_pool_source source_;
   const int32_t device_type_, device_id_;
-  ForkSafe<SpinLock> lock_;  // of all that follows, but temp_
+  ForkSafe<SpinLock> lock_;  // guards everything below except temp_
   List direct_[kDirect];
   std::unordered_map<size_t, List> others_;     // by size
-  std::unordered_map<void*, uint64_t> births_;  // of devices' chunks: which was taken before which
+  std::unordered_map<void*, uint64_t> births_;  // of device chunks, in order of allocation
   uint64_t born_ = 0;
   size_t live_ = 0, pooled_ = 0, peak_ = 0, hits_ = 0, misses_ = 0, flushes_ = 0;
-  // The most bytes in use in this period and the one before; a period ends when as many bytes were
-  // newly taken from the device.
+  // The most bytes in use in this period and the previous one; a period ends when that many bytes
+  // have been newly taken from the device.
   size_t busiest_ = 0, busiest_before_ = 0, new_bytes_ = 0;
   uint64_t clock_ = 0;
   TempSpace temp_;

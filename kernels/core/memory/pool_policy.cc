@@ -1,9 +1,9 @@
-// The policies of memory pools: pure functions of sizes.
+// Policies of memory pools: pure functions of sizes.
 #include "mxcy_storage.h"
 
 namespace {
 
-constexpr size_t kMost = (size_t)1 << 62;  // no device has more
+constexpr size_t kMaxMemory = (size_t)1 << 62;  // more than any device has
 
 bool is_power(size_t n) { return (n & (n - 1)) == 0; }
 
@@ -16,7 +16,7 @@ int log2_up(size_t n) { return n <= 1 ? 0 : 64 - __builtin_clzl(n - 1); }
 }  // namespace
 
 extern "C" size_t mx_pool_round(const mx_pool_policy* policy, size_t bytes) {
-  if (bytes > kMost) return bytes;
+  if (bytes > kMaxMemory) return bytes;
   if (policy->strategy == MX_POOL_ROUND) {
     if (bytes <= policy->page) return policy->page;
     if (bytes > (size_t)1 << policy->cutoff) return round_up(bytes, (size_t)1 << policy->cutoff);

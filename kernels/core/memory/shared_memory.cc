@@ -1,5 +1,5 @@
-// Shared memory: a file in /dev/shm that never has a name, or, as containers often leave only some
-// megabytes there, one in memory that no file system limits.
+// Shared memory: an unnamed file in /dev/shm or, as containers often leave only a few megabytes
+// there, a memfd, which no file system limits.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ struct alignas(64) Header {
   std::atomic<int32_t> users;
 };
 
-// Takes the file's memory; otherwise closes it and returns the error number, negative.
+// Allocates the file's memory; otherwise closes it and returns a negative error number.
 int filled(int fd, size_t bytes) {
   if (fd < 0) return -errno;
   const int error = posix_fallocate(fd, 0, (off_t)bytes);
@@ -32,7 +32,7 @@ int in_file_system(size_t bytes) {
   return filled(open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), bytes);
 }
 
-// What the system can give without swapping, or all there is when it does not tell.
+// Bytes available without swapping; no limit if the system does not report it.
 size_t available() {
   char line[128];
   unsigned long kilobytes = 0;
@@ -45,7 +45,7 @@ size_t available() {
 }
 
 int in_memory(size_t bytes) {
-  if (available() < bytes) return -ENOMEM;  // asking for it would have processes killed
+  if (available() < bytes) return -ENOMEM;  // allocating anyway would trigger the OOM killer
   return filled(memfd_create("mxcy", MFD_CLOEXEC), bytes);
 }
 
@@ -75,7 +75,7 @@ extern "C" int mx_segment_create(size_t bytes, mx_segment* segment) {
   const int fd = first >= 0 ? first : in_memory(all);
   if (fd < 0)
     return mx_fail(
-        "cannot share %zu bytes of memory: /dev/shm: %s; memory outside of it: %s. Free some, or "
+        "cannot share %zu bytes of memory: /dev/shm: %s; memfd: %s. Free some, or "
         "use fewer workers or smaller batches",
         bytes, strerror(-first), strerror(-fd));
   if (map(fd, bytes, segment) != 0) return -1;
@@ -88,11 +88,11 @@ extern "C" void mx_segment_lend(const mx_segment* segment) { header(segment)->us
 extern "C" int mx_segment_attach(int32_t fd, size_t bytes, int32_t keep, int32_t lent,
                                  mx_segment* segment) {
   struct stat file;
-  if (fstat(fd, &file) != 0) return mx_fail("not a segment of memory: %s", strerror(errno));
+  if (fstat(fd, &file) != 0) return mx_fail("not a shared memory segment: %s", strerror(errno));
   if ((size_t)file.st_size < sizeof(Header) + bytes) {
     close(fd);
-    return mx_fail("a segment of shared memory has %lld bytes, expected %zu",
-                   (long long)file.st_size, sizeof(Header) + bytes);
+    return mx_fail("a shared memory segment has %lld bytes, expected %zu", (long long)file.st_size,
+                   sizeof(Header) + bytes);
   }
   if (map(fd, bytes, segment) != 0) return -1;
   if (!lent) mx_segment_lend(segment);

@@ -1,4 +1,4 @@
-// Borrowing temporary space.
+// Borrowing of temporary space.
 #include "core/memory/temp_space.h"
 
 #include "core/memory/pool.h"
@@ -22,7 +22,7 @@ void* TempSpace::take(size_t bytes, bool wait) {
   if (bytes == 0) return nullptr;
   Buffer* buffer = idle_buffer(wait);
   if (!buffer) return pool_.from_source(bytes, pool_.rounded(bytes));
-  if (buffer->bytes < bytes) {  // borrowed, so nobody else touches it
+  if (buffer->bytes < bytes) {  // this borrower has it to itself
     const Buffer small = *buffer;
     {
       std::lock_guard<std::mutex> guard(lock_);

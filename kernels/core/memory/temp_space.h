@@ -15,7 +15,7 @@ class TempSpace {
  public:
   TempSpace(Pool& pool, int32_t copies) : pool_(pool), buffers_(copies) {}
 
-  // Programs that run one operator after the other use the first buffer only, which stays warm.
+  // Programs that run one operator at a time use only the first buffer, which stays in the cache.
   void* take(size_t bytes, bool wait);
   void give(void* data, size_t bytes);
   void drop_idle();
@@ -26,7 +26,7 @@ class TempSpace {
   struct Buffer {
     void* data = nullptr;
     size_t bytes = 0;
-    int borrower = kNobody;  // forks() at that time: the child has none of the parent's threads
+    int borrower = kNobody;  // forks() at that time: a child has none of its parent's threads
     bool idle() const { return borrower != forks(); }
   };
   Buffer* idle_buffer(bool wait);

@@ -1,4 +1,4 @@
-// Plans: flat lists of kernel calls, run without the Python lock and without allocating.
+// Plans: flat lists of kernel calls, run without the GIL and without allocation.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -21,11 +21,11 @@ constexpr size_t kLine = 64;
 
 size_t whole_lines(size_t bytes) { return mx::round_up(bytes, kLine); }
 
-// One call; its tensors are `operand`, `operand + 1`... of the plan's operands.
+// One call; its tensors are `operand`, `operand + 1`, ... of the plan's operands.
 struct Step {
   mx_kernel kernel;
   const mx_kernel_extra* extra;
-  mx_call call;  // without data, workspace and generator
+  mx_call call;  // without data, workspace and rng
   int32_t threads;
   int32_t operand;
 };
@@ -42,12 +42,12 @@ struct mx_plan {
   std::vector<mx_tensor> tensors;  // one per operand, without data
   std::vector<Operand> operands;
   std::vector<int32_t> reqs;
-  std::vector<uint64_t> params;  // structs one after the other, each 8-byte aligned
+  std::vector<uint64_t> params;  // consecutive structs, each 8-byte aligned
   std::vector<Step> steps;
   size_t workspace = 0;
   bool on_device = false;
 
-  // What the profiler calls the steps, and runs of several steps; NULL until it asks.
+  // The profiler's sources of the steps and of runs of several steps; NULL until it asks.
   std::atomic<const int32_t*> sources{nullptr};
   mutable std::map<std::pair<int32_t, int32_t>, int32_t> segments;
   mutable mx::ForkSafeMutex segments_lock;
@@ -61,7 +61,7 @@ struct mx_plan {
 
 namespace {
 
-// The places' shapes, copied; the vector does not move afterwards.
+// Copies of the places' shapes; the vector does not move afterwards.
 std::vector<const int64_t*> copy_shapes(mx_plan* plan, int32_t n, const mx_place* places) {
   size_t total = 0;
   for (int32_t i = 0; i < n; ++i) total += places[i].ndim;
@@ -74,41 +74,41 @@ std::vector<const int64_t*> copy_shapes(mx_plan* plan, int32_t n, const mx_place
   return shapes;
 }
 
-int add_step(mx_plan* plan, const mx_step& given, int32_t nplaces, const mx_place* places,
+int add_step(mx_plan* plan, const mx_step& spec, int32_t nplaces, const mx_place* places,
              const std::vector<const int64_t*>& shapes) {
   Step step{};
   step.operand = (int32_t)plan->operands.size();
-  if (!given.kernel) {
+  if (!spec.kernel) {
     plan->steps.push_back(step);
     return 0;
   }
-  step.kernel = mx_kernel_find(given.kernel, given.dtype, nullptr);
-  if (!step.kernel) return mx_fail("plan: there is no kernel %s", given.kernel);
-  step.extra = mx_kernel_extra_of(given.kernel);
-  step.threads = given.threads;
-  const int32_t count = given.nin + given.nout;
+  step.kernel = mx_kernel_find(spec.kernel, spec.dtype, nullptr);
+  if (!step.kernel) return mx_fail("plan: unknown kernel %s", spec.kernel);
+  step.extra = mx_kernel_extra_of(spec.kernel);
+  step.threads = spec.threads;
+  const int32_t count = spec.nin + spec.nout;
   for (int32_t i = 0; i < count; ++i) {
-    const int32_t number = given.places[i];
-    if (number < 0 || number >= nplaces) return mx_fail("plan: there is no place %d", number);
+    const int32_t number = spec.places[i];
+    if (number < 0 || number >= nplaces) return mx_fail("plan: unknown place %d", number);
     const mx_place& place = places[number];
     plan->operands.push_back({place.base, place.offset});
     plan->tensors.push_back({nullptr, shapes[number], nullptr, place.ndim, place.dtype});
   }
-  step.call.nin = given.nin;
-  step.call.nout = given.nout;
+  step.call.nin = spec.nin;
+  step.call.nout = spec.nout;
   step.call.req = plan->reqs.data() + plan->reqs.size();
-  plan->reqs.insert(plan->reqs.end(), given.req, given.req + given.nout);
-  if (given.params_size) {
+  plan->reqs.insert(plan->reqs.end(), spec.req, spec.req + spec.nout);
+  if (spec.params_size) {
     step.call.params = plan->params.data() + plan->params.size();
-    plan->params.resize(plan->params.size() + mx::ceil_div(given.params_size, 8));
-    memcpy(const_cast<void*>(step.call.params), given.params, given.params_size);
+    plan->params.resize(plan->params.size() + mx::ceil_div(spec.params_size, 8));
+    memcpy(const_cast<void*>(step.call.params), spec.params, spec.params_size);
   }
-  step.call.workspace_size = given.workspace;
-  plan->on_device |= !strncmp(given.kernel, "gpu_", 4);
-  if (given.workspace > plan->workspace) plan->workspace = given.workspace;
+  step.call.workspace_size = spec.workspace;
+  plan->on_device |= !strncmp(spec.kernel, "gpu_", 4);
+  if (spec.workspace > plan->workspace) plan->workspace = spec.workspace;
   step.call.in = plan->tensors.data() + step.operand;
-  step.call.out = plan->tensors.data() + step.operand + given.nin;
-  step.call.threads = mx_threads_up_to(given.threads);
+  step.call.out = plan->tensors.data() + step.operand + spec.nin;
+  step.call.threads = mx_threads_up_to(spec.threads);
   if (step.extra && step.extra->make && step.extra->make(&step.call, &step.call.state) != 0)
     return -1;
   plan->steps.push_back(step);
@@ -131,7 +131,7 @@ extern "C" mx_plan* mx_plan_create(int32_t nplaces, const mx_place* places, int3
     reqs += steps[i].nout;
     words += mx::ceil_div(steps[i].params_size, 8);
   }
-  plan->operands.reserve(operands);  // steps keep pointers into these: they must not move
+  plan->operands.reserve(operands);  // steps keep pointers into these: no reallocation
   plan->tensors.reserve(operands);
   plan->reqs.reserve(reqs);
   plan->params.reserve(words);
@@ -168,7 +168,8 @@ extern "C" void mx_plan_sources(mx_plan* plan, const int32_t* sources) {
   plan->sources.store(kept, std::memory_order_release);
 }
 
-// Gives the profiler a run of steps that began at `begin`; sources: NULL if it did not listen.
+// Report a run of steps that began at `begin` to the profiler; sources: NULL if it was not
+// listening.
 static void profile_segment(const mx_plan* plan, const int32_t* sources, int32_t first,
                             int32_t last, int64_t begin) {
   if (!sources || last - first < 2) return;
@@ -182,7 +183,7 @@ static void profile_segment(const mx_plan* plan, const int32_t* sources, int32_t
 extern "C" int mx_plan_run(const mx_plan* plan, int32_t first, int32_t last, void* const* bases,
                            void* scratch, mx_rng* rng, int32_t* failed) {
   mx_tensor* tensors = (mx_tensor*)((char*)scratch + whole_lines(plan->workspace));
-  if (plan->on_device) {  // whose memory the scratch is
+  if (plan->on_device) {  // the scratch memory is the device's
     static thread_local std::vector<mx_tensor> here;
     here.resize(plan->tensors.size());
     tensors = here.data();

@@ -1,4 +1,4 @@
-// Trials: how long a kernel takes for a signature, on memory allocated for the purpose.
+// Trials: timing a kernel for a signature, on memory allocated for the purpose.
 #include <time.h>
 
 #include <algorithm>
@@ -20,21 +20,21 @@ int64_t nanoseconds_since(Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
 }
 
-// Time on the CPU of the calling thread, which other programs do not lengthen.
+// CPU time of the calling thread, unaffected by other programs.
 int64_t own_nanoseconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// Blocks of memory that live as long as the trial; filled with zeros, on which no kernel is slower.
-// The pools do not see them: their sizes come once.
+// Zero-filled memory that lives as long as the trial; no kernel is slower on zeros. It bypasses the
+// pools, as its sizes do not recur.
 class Blocks {
  public:
   ~Blocks() {
     for (void* block : blocks_) mx_system_free(block);
   }
-  // NULL only when memory is out; a page of room keeps vector loads at the end inside.
+  // NULL only if memory is exhausted; a spare page keeps vector loads at the end in bounds.
   void* take(size_t bytes) {
     bytes += 4096;
     void* data = mx_system_alloc(bytes);
@@ -49,7 +49,7 @@ class Blocks {
   std::vector<void*> blocks_;
 };
 
-// A call of a kernel on blocks of its own.
+// A call of a kernel on its own memory.
 class Trial {
  public:
   Trial() = default;
@@ -61,7 +61,7 @@ class Trial {
   // 0, or -1 with an error text.
   int prepare(const char* name, int32_t dtype, const mx_call* call) {
     kernel_ = mx_kernel_find(name, dtype, nullptr);
-    if (!kernel_) return mx_fail("trial: there is no kernel %s", name);
+    if (!kernel_) return mx_fail("trial: unknown kernel %s", name);
     tensors_.assign(call->in, call->in + call->nin);
     tensors_.insert(tensors_.end(), call->out, call->out + call->nout);
     for (mx_tensor& tensor : tensors_) {
@@ -82,7 +82,7 @@ class Trial {
   void* take(size_t bytes) { return blocks_.take(bytes); }
   const mx_tensor& input(int32_t i) const { return tensors_[i]; }
 
-  // Nanoseconds of a run, or -1 with an error text.
+  // Nanoseconds of one run, or -1 with an error text.
   int64_t run(int32_t threads) {
     call_.threads = threads;
     const auto begin = Clock::now();
@@ -90,7 +90,7 @@ class Trial {
     return nanoseconds_since(begin);
   }
 
-  // The same with one thread, not counting what other programs take of its time.
+  // The same with one thread, in CPU time.
   int64_t run_alone() {
     call_.threads = 1;
     const int64_t begin = own_nanoseconds();
@@ -107,15 +107,15 @@ class Trial {
   mx_call call_{};
 };
 
-// In a network a layer finds its data outside the cores' own caches: write over enough memory that
-// it is so here.
+// Within a network a layer finds its data outside the cores' private caches: evict it by
+// overwriting enough other memory.
 void push_out(char* other, int64_t bytes, int threads) {
   mx::parallel_for(threads, bytes, 4096, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += 64) other[i] = (char)(other[i] + 1);
   });
 }
 
-// Weights even come from main memory, as all other layers' weights were read since they were.
+// Weights even come from main memory, as those of all other layers were read in between.
 void flush(const mx_tensor& tensor, int threads) {
   const int64_t bytes = mx::count(tensor) * mx::item_size(tensor.dtype);
   mx::parallel_for(threads, bytes, 4096, [&](int64_t begin, int64_t end) {
@@ -123,7 +123,8 @@ void flush(const mx_tensor& tensor, int threads) {
   });
 }
 
-// Threads that have just met find each other's flags in the caches as they do in later regions.
+// Rounds after which newly started threads hold each other's flags in their caches, as in later
+// regions.
 constexpr int kWarmUp = 8;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The native frames of the calling thread, with the names of functions that C++ has mangled.
+// Native stack frames of the calling thread, with demangled C++ names.
 #include "mxcy_backtrace.h"
 
 #include <cxxabi.h>
@@ -10,9 +10,9 @@
 
 namespace {
 
-constexpr int kMost = 256;
+constexpr int kMaxFrames = 256;
 
-// One line, as snprintf writes and returns.
+// Format one line; the return value is snprintf's.
 int describe(char* line, size_t size, int number, void* address) {
   Dl_info symbol;
   if (!dladdr(address, &symbol) || !symbol.dli_fname)
@@ -34,14 +34,14 @@ int describe(char* line, size_t size, int number, void* address) {
 extern "C" int32_t mx_backtrace(char* text, size_t size, int32_t depth) {
   if (size == 0) return 0;
   text[0] = 0;
-  void* frames[kMost];
-  const int most = depth + 1 < kMost ? depth + 1 : kMost;
+  void* frames[kMaxFrames];
+  const int most = depth + 1 < kMaxFrames ? depth + 1 : kMaxFrames;
   const int count = depth > 0 ? backtrace(frames, most) : 0;
   int number = 0;
-  for (int i = 1; i < count; ++i) {  // without this function itself
+  for (int i = 1; i < count; ++i) {  // skips this function
     const int written = describe(text, size, number, frames[i]);
     if (written < 0 || (size_t)written >= size) {
-      text[0] = 0;  // a line that does not fit is left out
+      text[0] = 0;  // omit a line that does not fit
       break;
     }
     text += written;

@@ -1,4 +1,4 @@
-// Memory as the profiler sees it: what lives, under which name, and bytes per device over time.
+// The profiler's view of memory: live allocations, their names, and bytes per device over time.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -39,7 +39,7 @@ constexpr size_t kMaxSeen = 1 << 20;
 
 thread_local int32_t t_scope = 0, t_owner = 0;
 
-// Brings a device's counter up to date; the lock is held.
+// Update a device's counter, with the lock held.
 void change(int32_t number, int64_t bytes) {
   Device& device = memory().devices[number];
   device.bytes += bytes;
@@ -51,10 +51,10 @@ void change(int32_t number, int64_t bytes) {
   mx_profile_add(device.source, mx_profile_now(), device.bytes);
 }
 
-void forget(const void* data, bool told) {
+void forget(const void* data, bool known_size) {
   const auto allocation = memory().live.find(data);
   if (allocation == memory().live.end()) return;
-  if (told)
+  if (known_size)
     change(allocation->second.device, -allocation->second.bytes);
   else
     memory().devices[allocation->second.device].bytes -= allocation->second.bytes;
@@ -84,7 +84,7 @@ extern "C" void mx_profile_alloc(int32_t device_type, int32_t device_id, const v
   Memory& m = memory();
   const int32_t device = device_number(device_type, device_id);
   std::lock_guard<std::mutex> guard(m.lock);
-  forget(data, false);  // its end was missed
+  forget(data, false);  // its free was missed
   if (m.seen.size() >= kMaxSeen) m.seen.clear();
   const bool reused = !m.seen.insert(data).second;
   m.live[data] = {bytes, actual, ++m.numbers, device, t_scope, t_owner, reused};
@@ -97,7 +97,7 @@ extern "C" void mx_profile_free(const void* data) {
   forget(data, true);
 }
 
-// Scopes and owners are sources for the sake of their texts.
+// Scopes and owners are stored as sources because these keep texts.
 extern "C" void mx_profile_scope(const char* scope) {
   t_scope = mx_profile_source(MX_EVENT_MARKER, "scope", scope, nullptr);
 }

@@ -1,4 +1,4 @@
-// The profiler: sources, the events of each thread, statistics.
+// The profiler: sources, per-thread events, statistics.
 #include "core/profile/profiler.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ MX_API int32_t mx_profile_bits = 0;
 namespace mx::profiler {
 namespace {
 
-constexpr int32_t kMaxSources = 1 << 17;  // further ones lose their arguments, then their names
+constexpr int32_t kMaxSources = 1 << 17;  // further sources lose their arguments, then their names
 
 int64_t read_clock(clockid_t clock) {
   timespec t;
@@ -32,9 +32,9 @@ int64_t read_clock(clockid_t clock) {
 
 // Never destroyed: threads may record while the process ends.
 struct State {
-  ForkSafeMutex lock;  // of everything but the sources
+  ForkSafeMutex lock;  // guards everything but the sources
   std::vector<Buffer*> buffers;
-  int32_t threads = 0;  // numbers given so far
+  int32_t threads = 0;  // numbers assigned so far
   int64_t epoch = 0;    // 0 before the first use
 
   ForkSafeMutex sources_lock;
@@ -61,7 +61,7 @@ void free_chunk(Chunk* chunk) {
   g_chunks.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// The buffer of a thread, which outlives it until its events are read.
+// A thread's buffer, which outlives the thread until its events are read.
 struct Own {
   Buffer* buffer = nullptr;
   bool gone = false;
@@ -73,10 +73,10 @@ struct Own {
 };
 thread_local Own t_own;
 thread_local int32_t t_device = 0;
-thread_local int32_t t_whole = 0;  // the source of which operators are a part
+thread_local int32_t t_whole = 0;  // the source that following operators belong to
 
-thread_local int32_t t_running = 0;  // the source of the kernel that runs
-std::atomic<void (*)()> g_tell{nullptr};
+thread_local int32_t t_running = 0;  // the source of the running kernel
+std::atomic<void (*)()> g_report{nullptr};
 
 Buffer* new_buffer() {
   Chunk* chunk = new_chunk();
@@ -175,10 +175,10 @@ Buffer* make_lane(const char* name) {
 }
 
 void append_to_lane(Buffer* lane, const Event& event) { append_to(lane, event); }
-void before_reading(void (*tell)()) { g_tell = tell; }
+void before_reading(void (*report)()) { g_report = report; }
 
 void finish_before_reading() {
-  if (void (*tell)() = g_tell.load()) tell();
+  if (void (*report)() = g_report.load()) report();
 }
 
 const Source& source_of(int32_t number) {

@@ -1,7 +1,7 @@
-// What the profiler's files share: sources, and the events of each thread.
+// Data shared by the profiler's files: sources and per-thread events.
 //
-// A thread appends events to chunks of its own and publishes them by a counter, without locks.
-// Readers hold a Guard and follow with two cursors, one of the statistics and one of the trace; a
+// A thread appends events to its own chunks and publishes them through a counter, without locks.
+// Readers hold a Guard and follow with two cursors, one for the statistics and one for the trace; a
 // chunk that both have passed is freed.
 #pragma once
 #include <atomic>
@@ -22,9 +22,9 @@ struct Source {
 };
 
 struct Event {
-  int64_t begin, end;  // end: the value of a counter
+  int64_t begin, end;  // end: for a counter, its value
   int32_t source;
-  int32_t device;  // device_number
+  int32_t device;  // see device_number
 };
 
 struct Chunk {
@@ -40,26 +40,26 @@ struct Cursor {
 };
 
 struct Buffer {
-  Chunk *head, *tail;  // tail belongs to the thread, all else to readers
+  Chunk *head, *tail;  // tail belongs to the thread, everything else to readers
   Cursor counted, written;
-  int32_t thread;                 // small number of the thread
-  char name[32];                  // of the thread
-  std::atomic<bool> done{false};  // the thread is gone
+  int32_t thread;                 // small sequential number
+  char name[32];                  // name of the thread
+  std::atomic<bool> done{false};  // the thread has ended
 };
 
-// Device types are those of contexts: 1 cpu, 2 gpu, 3 cpu_pinned, 5 cpu_shared.
+// Device types as in contexts: 1 cpu, 2 gpu, 3 cpu_pinned, 5 cpu_shared.
 inline int32_t device_number(int32_t type, int32_t id) { return (type - 1) * 1000 + id; }
 std::string device_name(int32_t number);
 
-// A row for what no thread does: a device's stream. Whoever knows tells of it, one at a time.
-Buffer* make_lane(const char* name);  // NULL without memory; in a forked child it is gone
+// A row of the trace for a device's stream; only one thread at a time may add events to it.
+Buffer* make_lane(const char* name);  // NULL without memory; does not survive a fork
 void append_to_lane(Buffer* lane, const Event& event);
-// Have a function called before events are read, which adds those that are complete by then.
-void before_reading(void (*tell)());
+// Register a function called before events are read, to add those completed by then.
+void before_reading(void (*report)());
 void finish_before_reading();
 
 const Source& source_of(int32_t number);
-std::vector<Buffer*>& buffers();  // under a Guard
+std::vector<Buffer*>& buffers();  // requires a Guard
 void lock();
 void unlock();
 struct Guard {
@@ -67,7 +67,7 @@ struct Guard {
   ~Guard() { unlock(); }
 };
 
-// Visit the events between a cursor and the end of what was published, and move the cursor there.
+// Visit the published events after a cursor and advance the cursor past them.
 template <class Visit>
 void advance(Cursor& cursor, Visit&& visit) {
   for (;;) {
@@ -81,9 +81,9 @@ void advance(Cursor& cursor, Visit&& visit) {
   }
 }
 
-void release_chunks();  // frees what both cursors have passed; under a Guard
+void release_chunks();  // frees what both cursors have passed; requires a Guard
 void forget_memory();   // in a forked child
-void begin_memory();    // following memory starts
+void begin_memory();    // a new recording of memory starts
 void forget_trace();    // in a forked child
 
 }  // namespace mx::profiler

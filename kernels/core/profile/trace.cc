@@ -14,20 +14,20 @@ namespace mx::profiler {
 namespace {
 
 constexpr size_t kFlush = 1 << 20;
-constexpr int32_t kCategoryPid = 10000;  // categories come after the devices' numbers
+constexpr int32_t kCategoryPid = 10000;  // categories are numbered after the devices
 
-// What has been written to a file so far; whoever writes holds the lock.
+// What has been written to the file so far; writers hold the lock.
 struct Trace {
   std::mutex lock;
-  std::vector<int32_t> devices{0};                // cpu(0) is named in the file's head
+  std::vector<int32_t> devices{0};                // cpu(0) is named in the file header
   std::map<std::string, int32_t> pids;            // of categories
-  std::vector<std::pair<int32_t, int32_t>> rows;  // (pid, thread) with a name
+  std::vector<std::pair<int32_t, int32_t>> rows;  // named (pid, thread) pairs
   int64_t next_id = 1, calls = 0;
 };
 
 Trace* g_trace = new Trace;  // never destroyed
 
-// The events of a thread since the last time.
+// The events of a thread since the last write.
 struct Recording {
   int32_t thread;
   std::string name;
@@ -68,7 +68,7 @@ class Writer {
       const ssize_t n = ::write(fd_, data, left);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) {
-        mx_fail("the trace cannot be written: %s", strerror(errno));
+        mx_fail("cannot write the trace: %s", strerror(errno));
         ok_ = false;
       } else {
         data += n;
@@ -97,7 +97,7 @@ class Writer {
     nest(nested);
   }
 
-  // The counters of API calls, over the calls of all threads.
+  // Counters of API calls, summed over all threads.
   void call_counters() {
     std::sort(calls_.begin(), calls_.end());
     int64_t running = 0;
@@ -115,7 +115,7 @@ class Writer {
     text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   }
 
-  void time(int64_t value) {  // in microseconds with three decimals
+  void time(int64_t value) {  // microseconds with three decimals
     text_ += ",\"ts\":";
     number(value / 1000);
     const int thousandths = (int)(value % 1000);
@@ -171,7 +171,7 @@ class Writer {
     return device;
   }
 
-  // The thread's number, after it was named in the process.
+  // The thread's number, once the thread is named in the process.
   int32_t row(int32_t pid) {
     const std::pair<int32_t, int32_t> here(pid, thread_->thread);
     auto& known = trace_->rows;
@@ -240,9 +240,9 @@ class Writer {
     text_ += '}';
   }
 
-  // B and E of events that nest, in the order in which viewers need them.
+  // Write nested events as B and E records, in the order viewers require.
   void nest(std::vector<const Event*>& events) {
-    // Threads record an event when it is over: of two equal ones the later one is outside.
+    // Events are recorded when they end: of two with equal times the later one is the outer one.
     std::reverse(events.begin(), events.end());
     std::stable_sort(events.begin(), events.end(), [](const Event* a, const Event* b) {
       return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
@@ -277,7 +277,7 @@ std::string device_name(int32_t number) {
   return type < 2 ? name + std::to_string(number % 1000) : name;
 }
 
-void forget_trace() { g_trace = new Trace; }  // the lock of the old one may be held for ever
+void forget_trace() { g_trace = new Trace; }  // the old lock may be held forever
 
 }  // namespace mx::profiler
 

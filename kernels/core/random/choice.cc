@@ -1,4 +1,5 @@
-// Kernels that use the serial engine: sampling indices from tables of probabilities, and shuffling.
+// Kernels that draw from the serial engine: sampling indices from probability tables, and
+// shuffling.
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -24,8 +25,8 @@ Half convert<Half>(int64_t value) {
   return Half((float)value);
 }
 
-// out[i, j]: the first index whose cumulated probability in row i reaches a uniform number; the
-// last one where rounding leaves the sum below it. log_probability (may be NULL): of the chosen
+// out[i, j]: the first index whose cumulative probability in row i reaches a uniform number, or the
+// last index if rounding leaves the sum below it. log_probability (may be NULL): of the chosen
 // indices.
 template <class P, class O>
 void choose(Mt19937& e, const P* table, int64_t rows, int64_t choices, int64_t draws, O* out,
@@ -77,7 +78,7 @@ int multinomial_of(const mx_call* call) {
     case MX_F64:
       return run(double{});
     default:
-      return mx_fail("sample_multinomial: indices of type %d are not supported", out.dtype);
+      return mx_fail("sample_multinomial: indices of dtype %d are not supported", out.dtype);
   }
 }
 
@@ -90,7 +91,7 @@ void swap(T* data, int64_t i, int64_t j) {
   data[j] = kept;
 }
 
-// Items of the size of T, from the front.
+// Shuffle items of the size of T, front to back.
 template <class T>
 void shuffle_items(Mt19937& e, T* data, int64_t n) {
   for (int64_t i = 1; i < n; ++i) swap(data, i, below(e, i + 1));
@@ -109,7 +110,7 @@ void shuffle_vector(Mt19937& e, void* data, int64_t size, int64_t n) {
   }
 }
 
-// Rows in an order that is drawn first, so that each is moved once; from the back.
+// Shuffle rows back to front, drawing the order first so that each row is moved once.
 int shuffle_rows(mx_rng* rng, const char* rows, int64_t size, int64_t n, char* out) {
   const size_t copied = rows == out ? (size_t)(n * size) : 0;
   auto* order =

@@ -1,5 +1,5 @@
-// Kernels that draw from a distribution: the scalar forms, and the forms with one set of parameters
-// per row. The outputs' numbers are those of MXNet 1.9.1.
+// Kernels that draw from a distribution, with scalar parameters or one set of parameters per row.
+// The values are those of MXNet 1.9.1.
 #include <vector>
 
 #include "core/random/half.h"
@@ -12,7 +12,7 @@ using namespace mx;
 
 namespace {
 
-// Call body(T{}) with the C++ type of a floating element type.
+// Call body(T{}) with the C++ type of a floating-point dtype.
 template <class Body>
 int with_real(int32_t dtype, const Body& body) {
   switch (dtype) {
@@ -23,7 +23,7 @@ int with_real(int32_t dtype, const Body& body) {
     case MX_F16:
       return body(Half{});
     default:
-      return mx_fail("random kernels make float16, float32 or float64, not type %d", dtype);
+      return mx_fail("random kernels generate float16, float32 or float64, not dtype %d", dtype);
   }
 }
 
@@ -43,7 +43,7 @@ int scalar_form(const mx_call* call) {
   });
 }
 
-// out[r, :] from the parameters a[r], b[r].
+// out[r, :] from parameters a[r] and b[r].
 template <class D, class I>
 int draw_rows(const mx_call* call, const I* a, const I* b) {
   const mx_tensor& out = call->out[0];
@@ -102,7 +102,7 @@ int row_form(const mx_call* call) {
   return draw_rows<D>(call, a.data(), b.data());
 }
 
-// Uniform integers: 63 bits from two numbers of the engine, modulo the range.
+// Uniform integers: 63 bits from two engine outputs, modulo the range.
 int randint(const mx_call* call) {
   const auto* p = static_cast<const mx_randint_params*>(call->params);
   const uint64_t low = (uint64_t)p->low, range = (uint64_t)p->high - low;

@@ -1,4 +1,4 @@
-// Dropout: a mask of scaled zeros and ones, and its product with the data; a copy when p is 0.
+// Dropout: a scaled 0/1 mask and its product with the data; a copy if p is 0.
 #include "core/random/dropout.h"
 
 #include <cstring>
@@ -21,10 +21,10 @@ void draw_mask(Mt19937& e, T* mask, int64_t n, float keep) {
               [=](Real<T> u) { return (T)((float)((float)u <= keep) * scale); });
 }
 
-// out = data * mask where the mask has extent 1 along some axes.
+// out = data * mask, with the mask broadcast along axes of extent 1.
 template <class T>
 void multiply(const mx_tensor& data, const mx_tensor& mask, T* out, int threads) {
-  // A run of trailing axes is done in one go: all with one scale, or all with their own.
+  // Trailing axes are merged into one run that shares one scale or has one scale per element.
   int last = data.ndim - 1;
   const bool one = mask.shape[last] == 1;
   int64_t run = 1;

@@ -1,5 +1,4 @@
-// float16 with the arithmetic of the random kernels: every operation runs in float32 and is
-// rounded.
+// float16 arithmetic of the random kernels: every operation runs in float32 and is rounded.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -31,7 +30,8 @@ inline uint16_t float_to_half(float value) {
   memcpy(&bits, &value, 4);
   const uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u);  // rounds past the largest
+  // Rounds beyond the largest finite value.
+  if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {
     // Denormal: the addition leaves the rounded result in the low bits.
     float f;

@@ -1,5 +1,5 @@
-// Random changes of an image (height, width, channel) of one or three channels: of its colours, or
-// flips. What is drawn is what MXNet 1.9.1 draws; colours are computed in float32.
+// Random augmentations of an image (height, width, channel) with one or three channels: colour
+// jitter and flips. The draws are those of MXNet 1.9.1; colours are computed in float32.
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -15,13 +15,13 @@ using namespace mx;
 namespace {
 
 constexpr int64_t kGrain = 8192;                      // pixels
-constexpr float kGray[3] = {0.299f, 0.587f, 0.114f};  // what red, green and blue contribute
-// The main directions in which colours of photographs differ, and how much they do.
+constexpr float kGray[3] = {0.299f, 0.587f, 0.114f};  // luminance weights of red, green and blue
+// Principal components of the colours of photographs, scaled by their standard deviations.
 constexpr float kDirections[3][3] = {
     {-0.5675f, 0.7192f, 0.4009f}, {-0.5808f, -0.0045f, -0.8140f}, {-0.5836f, -0.6948f, 0.4203f}};
 constexpr float kSpreads[3] = {55.46f, 4.794f, 1.148f};
 
-// Bytes stay in their range.
+// Saturating conversion: uint8 values are clamped.
 template <class T>
 inline T stored(float value) {
   return (T)value;
@@ -49,7 +49,7 @@ struct Picture {
     return (float)pixel[0] * kGray[0] + (float)pixel[1] * kGray[1] + (float)pixel[2] * kGray[2];
   }
 
-  // Every value times `factor`, plus `more`.
+  // x * factor + more.
   void scale(float factor, float more) const {
     parallel_for(threads, size(), kGrain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) out[i] = stored<T>((float)in[i] * factor + more);
@@ -62,7 +62,7 @@ struct Picture {
     scale(factor, (1 - factor) * (sum / (float)pixels));
   }
 
-  // MXNet takes what blue contributes for all of gray here.
+  // As in MXNet, gray is the blue contribution alone here.
   void saturation(float factor) const {
     if (channels == 1) return copy();
     parallel_for(threads, pixels, kGrain, [&](int64_t begin, int64_t end) {
@@ -80,7 +80,7 @@ struct Picture {
     });
   }
 
-  // Turn a pixel's hue; its lightness and saturation stay.
+  // Rotate a pixel's hue; lightness and saturation stay.
   static void turn(const T* from, T* to, float turns) {
     float colour[3];
     for (int c = 0; c < 3; ++c) colour[c] = (float)from[c] / 255;
@@ -99,7 +99,8 @@ struct Picture {
       const float low = 2 * lightness - high;
       float place = (angle + turns * 360) * (1 / 60.0f);
       place -= 6 * std::floor(place / 6);
-      const int sector = place >= 5 ? 5 : place > 0 ? (int)place : 0;  // of huge numbers, and NaN
+      // Guards against huge values and NaN.
+      const int sector = place >= 5 ? 5 : place > 0 ? (int)place : 0;
       const float part = place - sector;
       const float falling = low + (high - low) * (1 - part), rising = low + (high - low) * part;
       const float sectors[6][3] = {{high, rising, low}, {falling, high, low},
@@ -125,14 +126,14 @@ struct Picture {
   }
 };
 
-// --- drawing -------------------------------------------------------------------------------------
+// --- draws ---------------------------------------------------------------------------------------
 
 float between(Mt19937& e, float low, float high) {
   const float u = (float)e.next() * 0x1p-32f;
   return (u < 1 ? u : 0.99999994f) * (high - low) + low;
 }
 
-// Both numbers of a pair of the polar method: normal numbers come two at a time.
+// Both normal numbers of one accepted pair of the polar method.
 void normal_pair(Mt19937& e, float* pair) {
   float x, y, square;
   do {
@@ -178,7 +179,7 @@ int with_picture(const mx_call* call, const Body& body) {
     case MX_F64:
       return run(double{});
     default:
-      return mx_fail("images of type %d are not changed", in.dtype);
+      return mx_fail("image augmentation: dtype %d is not supported", in.dtype);
   }
 }
 

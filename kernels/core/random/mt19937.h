@@ -1,5 +1,5 @@
-// The 32-bit Mersenne twister, number for number the engine of std::mt19937, in half its memory and
-// with block output. Trivially copyable; nothing but seed() initialises it.
+// The 32-bit Mersenne twister with the output of std::mt19937, half its memory and block
+// generation. Trivially copyable; only seed() initialises it.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -22,7 +22,7 @@ class Mt19937 {
     return temper(words_[position_++]);
   }
 
-  // The next n numbers.
+  // Write the next n outputs.
   void next(uint32_t* out, int64_t n) {
     while (n > 0) {
       if (position_ == kWords) refill();
@@ -36,7 +36,7 @@ class Mt19937 {
     }
   }
 
-  // Whether a restored engine may be used.
+  // Whether the state of a restored engine is valid.
   bool valid() const { return position_ >= 0 && position_ <= kWords; }
 
  private:
@@ -65,7 +65,7 @@ class Mt19937 {
   }
 
   uint32_t words_[kWords];
-  int32_t position_;  // the next word to hand out; kWords: none is left
+  int32_t position_;  // the next word to return; kWords: generate more first
 };
 
 }  // namespace mx

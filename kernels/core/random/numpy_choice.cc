@@ -1,4 +1,4 @@
-// Kernels of `mx.np.random` that choose among numbers: multinomial and choice.
+// Kernels of `mx.np.random` for multinomial and choice.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -20,7 +20,7 @@ std::vector<double> cumulated(const mx_tensor& t) {
   return sums;
 }
 
-// How many of n draws fall to each probability of in[0], for each row of the output.
+// Counts of n draws per category with probabilities in[0], for each row of the output.
 int multinomial(const mx_call* call) {
   const auto* p = static_cast<const mx_numpy_choice_params*>(call->params);
   const int64_t draws = p->n;
@@ -43,8 +43,8 @@ int multinomial(const mx_call* call) {
   return 0;
 }
 
-// k of n numbers, each at most once: places of a list of all change their numbers. at(place) is
-// one.
+// Draw k of n distinct numbers by a partial shuffle. at(place) returns a reference to a list
+// element.
 template <class Places>
 void sample_places(Mt19937& e, int64_t n, int64_t k, int64_t* out, const Places& at) {
   const int64_t words = std::min(k, n - k), start = n - words;
@@ -56,7 +56,7 @@ void sample_places(Mt19937& e, int64_t n, int64_t k, int64_t* out, const Places&
   for (int64_t i = 0; i < k; ++i) out[i] = at(first + i);
 }
 
-// A list much longer than the result keeps only the places that are looked at.
+// If the list is much longer than the result, only the touched places are stored.
 void sample_once(Mt19937& e, int64_t n, int64_t k, int64_t* out) {
   if (n / 64 <= k + 64) {
     std::vector<int64_t> all((size_t)n);
@@ -70,7 +70,7 @@ void sample_once(Mt19937& e, int64_t n, int64_t k, int64_t* out) {
   }
 }
 
-// The same by keys whose order follows the weights.
+// The same with weights: sort random keys scaled by them.
 void sample_once_weighted(Mt19937& e, const std::vector<float>& weights, int64_t k, int64_t* out) {
   std::vector<float> keys(weights.size());
   for (size_t i = 0; i < keys.size(); ++i) {

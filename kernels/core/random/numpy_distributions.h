@@ -1,5 +1,4 @@
-// The distributions of `mx.np.random` that are computed elementwise of one number each, and
-// the numbers that they are made of.
+// Elementwise distributions of `mx.np.random` and the base random numbers they transform.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,7 +9,7 @@
 
 namespace mx {
 
-// Both numbers of each pair of Marsaglia's polar method, as std::normal_distribution gives them.
+// Both numbers of each pair of Marsaglia's polar method, in the order of std::normal_distribution.
 template <class F>
 struct NormalPairs {
   F kept = 0;
@@ -35,8 +34,8 @@ struct NormalPairs {
   }
 };
 
-// The same numbers, n <= kBlock of them and in blocks, which vectors compute. Pairs that are drawn
-// are used up, but for the last number of a call of an odd size.
+// The same numbers, n <= kBlock of them, generated in vectorised blocks. Drawn pairs are used up,
+// except for the last number of a call with odd n.
 inline void normals(Mt19937& e, float* out, int n) {
   float u[kBlock + 2], x[kBlock / 2 + 2], y[kBlock / 2 + 2], square[kBlock / 2 + 2];
   for (int have = 0; have < n;) {
@@ -57,11 +56,11 @@ inline void normals(Mt19937& e, float* out, int n) {
   }
 }
 
-// sample(noise, a, b) and slope(noise, a, b), its derivative by the last parameter; kNeeds says
-// what takes(a, b) wants. C is the type of parameters.
+// sample(noise, a, b) and slope(noise, a, b), its derivative with respect to the last parameter;
+// kNeeds describes what takes(a, b) checks. C is the type of parameters.
 
 struct OfUnits {
-  static constexpr bool kWordMore = false;  // whether a call takes one that it does not use
+  static constexpr bool kWordMore = false;  // whether a call consumes one extra, unused word
   static constexpr auto draw = units_below_one;
 };
 struct PositiveScale : OfUnits {
@@ -95,7 +94,7 @@ struct NpUniform : OfUnits {
   }
 };
 
-// Distributions that are a standard one, moved and stretched.
+// Location-scale families of a standard distribution.
 template <class D, class Base = PositiveScale>
 struct LocationScale : Base {
   template <class C>

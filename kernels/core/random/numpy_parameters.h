@@ -1,4 +1,4 @@
-// Parameters of the kernels of `mx.np.random`, and the uniform numbers that these begin with.
+// Parameters of the `mx.np.random` kernels, and the uniform numbers they start from.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace mx {
 
-// n <= kBlock uniform numbers on [0, 1).
+// n <= kBlock uniform numbers in [0, 1).
 inline void units_below_one(Mt19937& e, float* out, int n) {
   units(e, out, n);
   for (int i = 0; i < n; ++i) out[i] = std::min(out[i], 0x1.fffffep-1f);
 }
 
-// Call body(T{}) with the C++ type of an element type; false if it is none of these.
+// Call body(T{}) with the C++ type of a dtype; false if it is not one of these.
 template <class Body>
 bool with_type(int32_t dtype, const Body& body) {
   switch (dtype) {
@@ -39,12 +39,12 @@ bool with_type(int32_t dtype, const Body& body) {
   }
 }
 
-// A parameter of all samples: a number, or an array that is broadcast to the output.
+// A distribution parameter: a scalar, or an array broadcast to the output.
 template <class C>
 struct Parameter {
   std::vector<C> values;
-  std::vector<int64_t> extents, steps;  // of the output's dimensions
-  bool whole = false;                   // as many values as samples
+  std::vector<int64_t> extents, steps;  // per output dimension
+  bool whole = false;                   // one value per sample
 
   explicit Parameter(double number) : values{(C)number} {}
 
@@ -63,7 +63,7 @@ struct Parameter {
     }
   }
 
-  // The values for samples [begin, begin + n).
+  // Read the values for samples [begin, begin + n).
   void read(int64_t begin, int n, C* to) const {
     if (values.size() == 1) {
       std::fill_n(to, n, values[0]);

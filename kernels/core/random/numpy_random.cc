@@ -1,6 +1,6 @@
-// Kernels of `mx.np.random`, which draw from the serial engine. A float32 number of the engine is
-// made for each element, in order, and then becomes a sample; so numbers do not depend on the
-// shapes or types of parameters.
+// Kernels of `mx.np.random`, which draw from the serial engine. One float32 number is drawn per
+// element, in order, and then transformed into a sample, so the stream does not depend on the
+// shapes or dtypes of parameters.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -53,7 +53,7 @@ void fill(Mt19937& e, const Two<C>& p, int64_t n, O* out, O* slope) {
   if (D::kWordMore) e.next();
 }
 
-// fill(zero, out, slope): out[0] has samples; out[1], if it is there, their derivative.
+// fill(zero, out, slope): out[0] receives samples; out[1], if present, their derivatives.
 template <class Fill>
 int into(const mx_call* call, const Fill& fill) {
   const bool known = with_type(call->out[0].dtype, [&](auto zero) {
@@ -61,7 +61,7 @@ int into(const mx_call* call, const Fill& fill) {
     fill(static_cast<O*>(call->out[0].data),
          call->nout > 1 ? static_cast<O*>(call->out[1].data) : (O*)nullptr);
   });
-  return known ? 0 : mx_fail("np.random makes no elements of type %d", call->out[0].dtype);
+  return known ? 0 : mx_fail("np.random: dtype %d is not supported", call->out[0].dtype);
 }
 
 bool has_doubles(const mx_call* call) {
@@ -93,7 +93,7 @@ struct GammaParameters {
 };
 
 // Marsaglia and Tsang's method in rounds over all elements: each round draws all uniform numbers,
-// then all normal ones, and elements that it refuses wait for the next.
+// then all normal ones; rejected elements wait for the next round.
 template <class O>
 void gammas(Mt19937& e, const Two<double>& p, int64_t n, O* out, O* slope) {
   std::vector<double> u((size_t)(2 * n)), standard((size_t)n);

@@ -21,7 +21,7 @@ std::atomic<uint64_t> seedings{0};
 
 }  // namespace
 
-// The engines stay uninitialised (and their memory untouched) until they are seeded.
+// Engines stay uninitialised (and their memory untouched) until they are seeded.
 mx_rng::mx_rng(int32_t copies)
     : copies_(copies),
       seeding_(++seedings),
@@ -66,18 +66,17 @@ int mx_rng::restore(const void* bytes, int64_t size) {
   std::lock_guard<std::mutex> guard(lock_);
   Header head;
   if (size < (int64_t)sizeof head)
-    return mx_fail("mx_rng_restore: %lld bytes are too few", (long long)size);
+    return mx_fail("mx_rng_restore: %lld bytes are too short", (long long)size);
   memcpy(&head, bytes, sizeof head);
   if (head.version != kVersion || head.copies != (uint32_t)copies_ || head.turn >= head.copies ||
       head.count > seeded_.size() || size != (int64_t)(sizeof head + head.count * sizeof(Saved)))
-    return mx_fail("mx_rng_restore: these bytes are not the state of random streams with %d copies",
-                   copies_);
+    return mx_fail("mx_rng_restore: not a state of random streams with %d copies", copies_);
   const char* from = static_cast<const char*>(bytes) + sizeof head;
   for (uint32_t i = 0; i < head.count; ++i) {
     Saved one;
     memcpy(&one, from + i * sizeof one, sizeof one);
     if (one.index >= seeded_.size() || !one.engine.valid())
-      return mx_fail("mx_rng_restore: engine %u of the saved state is damaged", i);
+      return mx_fail("mx_rng_restore: engine %u of the saved state is corrupt", i);
   }
   base_ = head.base;
   seeding_ = ++seedings;

@@ -1,9 +1,9 @@
 // The random streams of one device.
 //
-// A parallel draw of n values shares out the first k = min(1024, ceil(n / 64)) of 1024 engines:
-// engine j makes the j-th run of ceil(n / k) values. So the numbers do not depend on how many
-// threads there are. Engines keep their place between draws. Shuffling and sampling from a table of
-// probabilities use one more engine, the serial one.
+// A parallel draw of n values uses the first k = min(1024, ceil(n / 64)) of 1024 engines: engine j
+// produces the j-th run of ceil(n / k) values. The result therefore does not depend on the number
+// of threads. Engines keep their position between draws. Shuffling and sampling from probability
+// tables use one more engine, the serial one.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct mx_rng {
   explicit mx_rng(int32_t copies);
   void seed(uint32_t device, uint32_t seed);
 
-  // draw(engine, begin, end) makes the values [begin, end); every engine has its own run of [0, n).
+  // draw(engine, begin, end) produces values [begin, end); each engine has its own run of [0, n).
   template <class Draw>
   void parallel_draw(int64_t n, int threads, const Draw& draw) {
     if (n <= 0) return;
@@ -38,18 +38,18 @@ struct mx_rng {
     });
   }
 
-  // draw(engine) with the serial engine.
+  // Call draw(engine) with the serial engine.
   template <class Draw>
   void serial_draw(const Draw& draw) {
     std::lock_guard<std::mutex> guard(lock_);
     draw(engine(copies_ * kEngines));
   }
 
-  // Some devices keep streams for Dropout only, so that it disturbs no other draws.
+  // Use separate streams for Dropout, so that it does not affect other draws.
   void lend_dropout(mx_rng* own) { dropout_ = own; }
   mx_rng& for_dropout() { return dropout_ ? *dropout_ : *this; }
 
-  // What streams elsewhere, such as a device's, are seeded with: each seeding has another number.
+  // Seed for streams elsewhere, such as a GPU's; changes with every seeding.
   uint64_t seeding() const { return seeding_; }
   int32_t copies() const { return copies_; }
   uint32_t seed_of_set(int32_t set) const { return seed_of(set * kEngines); }
@@ -58,7 +58,7 @@ struct mx_rng {
   int restore(const void* bytes, int64_t size);
 
  private:
-  // Seeding an engine takes a microsecond, so it is done when the engine is first used.
+  // Seeding an engine takes a microsecond, so it is postponed to the first use.
   mx::Mt19937& engine(int32_t index) {
     if (!seeded_[index]) {
       engines_[index].seed(seed_of(index));
@@ -70,10 +70,11 @@ struct mx_rng {
 
   mx::ForkSafeMutex lock_;
   mx_rng* dropout_ = nullptr;
-  const int32_t copies_;  // sets of 1024 engines; draws take them in turn
+  const int32_t copies_;  // sets of 1024 engines; draws use them in turn
   int32_t turn_ = 0;
   uint32_t base_ = 0;
   std::atomic<uint64_t> seeding_;
-  std::unique_ptr<mx::Mt19937[]> engines_;  // copies_ * kEngines parallel ones, then the serial one
+  // copies_ * kEngines parallel engines, then the serial one.
+  std::unique_ptr<mx::Mt19937[]> engines_;
   std::vector<uint8_t> seeded_;
 };

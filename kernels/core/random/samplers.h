@@ -1,8 +1,8 @@
-// Samples of each distribution.
+// Samplers of the distributions.
 //
-// The types in which a step is computed are part of the result: Real<O> is what the engine's
-// numbers become for output type O, parameters have type I, and literals are doubles. Changing the
-// type or the order of a step changes the stream.
+// The types of intermediate results are part of the stream: engine outputs become Real<O> for
+// output type O, parameters have type I, and literals are doubles. Changing the type or the order
+// of a step changes the stream.
 #pragma once
 #include <cmath>
 #include <type_traits>
@@ -17,7 +17,7 @@ constexpr int kBlock = 256;
 template <class O>
 using Real = std::conditional_t<std::is_same<O, float>::value, float, double>;
 
-// --- uniform on [0, 1]: the largest numbers of the engine round to 1 -----------------------------
+// --- uniform on [0, 1]: the largest engine outputs round to 1 -----------------------------------
 
 inline void unit(Mt19937& e, float* value) { *value = (float)e.next() * 0x1p-32f; }
 inline void unit(Mt19937& e, double* value) {
@@ -66,8 +66,8 @@ inline F standard_normal(Mt19937& e) {
   return y * std::sqrt(-2 * std::log(square) / square);
 }
 
-// n <= kBlock of them. A pair gives at most one number, so drawing as many pairs as numbers are
-// missing never draws too many.
+// n <= kBlock of them. A pair gives at most one number, so drawing one pair per missing number
+// never draws too many.
 template <class F>
 inline void standard_normals(Mt19937& e, F* out, int n) {
   constexpr int kPairs = kBlock / 2;
@@ -89,14 +89,14 @@ inline void standard_normals(Mt19937& e, F* out, int n) {
   }
 }
 
-// --- others from these two ---------------------------------------------------------------------
+// --- derived from these two ----------------------------------------------------------------------
 
 // Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 template <class F, class I>
 inline F gamma_sample(Mt19937& e, I shape, I scale) {
   const bool boost = shape < 1;
   const F d = (F)(boost ? shape + 2.0 / 3.0 : shape - 1.0 / 3.0);
-  if (!(d > 0 && d < INFINITY)) return (F)NAN;  // nothing would be accepted
+  if (!(d > 0 && d < INFINITY)) return (F)NAN;  // no proposal would be accepted
   const F k = (F)std::sqrt(9.0 * d), c = (F)(1.0 / k);
   for (;;) {
     const F z = standard_normal<F>(e);
@@ -109,7 +109,7 @@ inline F gamma_sample(Mt19937& e, I shape, I scale) {
   }
 }
 
-// The one of <cmath> writes to a global variable.
+// std::lgamma writes to a global variable.
 inline float log_gamma(float x) {
   int sign;
   return lgammaf_r(x, &sign);
@@ -140,9 +140,9 @@ inline float poisson_sample(Mt19937& e, float rate) {
   return count;
 }
 
-// Single trials for a few of them; else the gaps between rare successes, or rejection from a Cauchy
-// envelope (Numerical Recipes, bnldev). In float for every output type; NaN where there is no such
-// distribution.
+// Bernoulli trials if there are few; otherwise the gaps between rare successes, or rejection from a
+// Cauchy envelope (Numerical Recipes, bnldev). In float for every output type; NaN for invalid
+// parameters.
 inline float binomial_sample(Mt19937& e, float tried, float chance) {
   if (!(tried >= 0 && tried < 0x1p31f && chance >= 0 && chance <= 1)) return NAN;
   const int trials = (int)tried;
@@ -175,10 +175,9 @@ inline float binomial_sample(Mt19937& e, float tried, float chance) {
 }
 
 // --- distributions -------------------------------------------------------------------------------
-// fill(engine, out, n, a, b) with parameters of type I; kNeeds and accepts(a, b) say which numbers
-// are parameters.
+// fill(engine, out, n, a, b) with parameters of type I; kNeeds describes what accepts(a, b) checks.
 
-// What all distributions but the first three share: one sample at a time.
+// Base of distributions that draw one sample at a time.
 template <class D>
 struct OneByOne {
   template <class O, class I>
@@ -187,7 +186,7 @@ struct OneByOne {
   }
 };
 
-// draw(engine, values, m), kUnits or kNormals, makes blocks; out[i] = finish(value).
+// draw(engine, values, m), kUnits or kNormals, generates blocks; out[i] = finish(value).
 constexpr auto kUnits = [](Mt19937& e, auto* values, int m) { units(e, values, m); };
 constexpr auto kNormals = [](Mt19937& e, auto* values, int m) { standard_normals(e, values, m); };
 template <class O, class Draw, class Finish>
